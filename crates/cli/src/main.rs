@@ -1,0 +1,3 @@
+//! The `pando` binary.
+
+fn main() {}
