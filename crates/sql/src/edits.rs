@@ -1,0 +1,79 @@
+//! Changes to a statement's text by byte span. What no edit touches arrives byte for byte.
+
+use crate::span::Span;
+
+/// A set of replacements over one text. Order of insertion does not matter, except that insertions at the same point keep theirs.
+#[derive(Debug, Clone, Default)]
+pub struct Edits {
+    list: Vec<(Span, String)>,
+}
+
+impl Edits {
+    /// Replaces `span` by `text`. An empty span inserts.
+    pub fn replace(&mut self, span: Span, text: impl Into<String>) {
+        self.list.push((span, text.into()));
+    }
+
+    /// Whether nothing is changed.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The text with every edit applied. Of two edits that overlap, the one that starts first (then: the longer) wins and the other is dropped:
+    /// a room that removes a clause need not know who edited inside it.
+    pub fn apply(&self, text: &str) -> String {
+        let mut order: Vec<usize> = (0..self.list.len()).collect();
+        order.sort_by_key(|&i| {
+            let span = self.list[i].0;
+            (span.start, span.start != span.end, std::cmp::Reverse(span.end), i)
+        });
+        let grown: usize = self.list.iter().map(|(_, t)| t.len()).sum();
+        let mut out = String::with_capacity(text.len() + grown);
+        let mut done = 0usize;
+        for i in order {
+            let (span, new) = &self.list[i];
+            let (start, end) = (span.start as usize, span.end as usize);
+            if start < done || end > text.len() {
+                continue;
+            }
+            out.push_str(text.get(done..start).unwrap_or(""));
+            out.push_str(new);
+            done = end;
+        }
+        out.push_str(text.get(done..).unwrap_or(""));
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(edits: &[(u32, u32, &str)], expected: &str) {
+        let mut all = Edits::default();
+        for (start, end, text) in edits {
+            all.replace(Span::new(*start, *end), *text);
+        }
+        assert_eq!(all.apply("select * from t where a"), expected);
+    }
+
+    #[test]
+    fn untouched_text_arrives_byte_for_byte() {
+        check(&[], "select * from t where a");
+    }
+
+    #[test]
+    fn edits_apply_in_text_order_whatever_their_insertion_order() {
+        check(&[(22, 23, "b"), (14, 15, "t_0")], "select * from t_0 where b");
+    }
+
+    #[test]
+    fn insertions_at_one_point_keep_their_order() {
+        check(&[(8, 8, ", x"), (8, 8, ", y")], "select *, x, y from t where a");
+    }
+
+    #[test]
+    fn an_edit_inside_a_removed_clause_is_dropped() {
+        check(&[(22, 23, "b"), (15, 23, "")], "select * from t");
+    }
+}
