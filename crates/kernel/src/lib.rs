@@ -1,1 +1,21 @@
-//! Empty until its content lands.
+//! The nouns that travel the line and the traits at its joints. No I/O.
+
+pub mod backend;
+pub mod column;
+pub mod dialect;
+pub mod error;
+pub mod event;
+pub mod request;
+pub mod row;
+pub mod runtime;
+pub mod session;
+pub mod value;
+
+pub use backend::{Backend, CancelToken, Condition, Connector, Execution};
+pub use column::{Column, Columns, Format, Native};
+pub use dialect::Dialect;
+pub use error::{Error, ErrorKind, Result, ServerError, Side};
+pub use event::{Completion, CopyForm, CopyInput, Description, Event};
+pub use request::{CursorId, Execute, Parameter, Pipeline, Prepared, Request};
+pub use row::{Cell, NeutralCodec, RowCodec, Rows};
+pub use value::{Kind, Value};

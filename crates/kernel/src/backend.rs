@@ -1,0 +1,131 @@
+//! The joint between the engine and one storage unit's server.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use crate::column::Format;
+use crate::dialect::Dialect;
+use crate::error::Result;
+use crate::event::{CopyInput, Event};
+use crate::request::Parameter;
+use crate::runtime::{BoxFuture, SharedRuntime};
+use crate::session::TransactionState;
+
+/// Opens connections to one storage unit.
+pub trait Connector: Send + Sync + Debug {
+    /// Connects, logs in and makes the connection ready. The caller bounds the time.
+    ///
+    /// # Errors
+    /// `Unavailable` when the server cannot be reached, `Server` when it refuses the login.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any time; the half-open connection is closed.
+    fn connect<'a>(&'a self, runtime: &'a SharedRuntime)
+    -> BoxFuture<'a, Result<Box<dyn Backend>>>;
+
+    /// Asks the server to cancel what the connection with this token runs.
+    ///
+    /// # Errors
+    /// `Unavailable` when the server cannot be reached.
+    fn cancel<'a>(
+        &'a self,
+        runtime: &'a SharedRuntime,
+        token: CancelToken,
+    ) -> BoxFuture<'a, Result<()>>;
+
+    /// The language this unit speaks.
+    fn dialect(&self) -> Arc<dyn Dialect>;
+}
+
+/// One connection to a storage unit. Several executions may be started before the first is read; their replies come in order.
+///
+/// Each execution's reply ends with exactly one `Event::Done` or one `Err`. After an `Err` the connection has already been brought
+/// back to where it accepts the next execution, unless [`Condition::usable`] is false. An `Err` does not cancel executions started
+/// behind it: each still gives its own reply.
+///
+/// Nothing is read or written but inside [`Backend::poll_event`] and [`Backend::poll_flush`]: a caller that does not poll stops the
+/// server from sending. Buffers are bounded.
+pub trait Backend: Send + Debug {
+    /// Queues an execution. Does no I/O.
+    ///
+    /// # Errors
+    /// `TooLarge`, `Value` when it cannot be written; the connection stays as it was.
+    fn start(&mut self, execution: Execution) -> Result<()>;
+
+    /// Writes what is queued, and reads the next piece of the oldest unfinished reply.
+    ///
+    /// # Errors
+    /// `Server` for the server's own errors, `Unavailable` and `Protocol` when the connection is lost.
+    ///
+    /// # Cancel safety
+    /// May be polled from any task at any time; dropping the caller loses nothing.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event>>;
+
+    /// Queues copy data, in answer to `Event::CopyIn` or `Event::SendFile`. Does no I/O: flush before queueing much more.
+    ///
+    /// # Errors
+    /// `Internal` when no copy is under way.
+    fn copy(&mut self, input: CopyInput) -> Result<()>;
+
+    /// Writes what is queued.
+    ///
+    /// # Errors
+    /// `Unavailable` when the connection is lost. (An error the server sent meanwhile shows in `poll_event`.)
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>>;
+
+    /// How the connection stands.
+    fn condition(&self) -> Condition;
+
+    /// What [`Connector::cancel`] needs to cancel this connection's statement.
+    fn token(&self) -> CancelToken;
+}
+
+/// How a connection stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition {
+    /// It accepts executions.
+    pub usable: bool,
+    /// Executions whose replies have not been read to their end.
+    pub outstanding: usize,
+    /// The server's transaction status after the last finished reply.
+    pub transaction: TransactionState,
+}
+
+/// Names one connection to its server: process or thread number, and a secret where the vendor has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CancelToken {
+    /// Process or thread number.
+    pub id: u64,
+    /// The secret.
+    pub secret: u32,
+}
+
+/// One thing to do on a connection.
+#[derive(Debug, Clone)]
+pub enum Execution {
+    /// Runs one statement given as text; rows come in text form.
+    Text(Arc<str>),
+    /// Prepares (once per connection, kept in a bounded cache by text and types), binds and runs.
+    Prepared {
+        /// The statement's text.
+        sql: Arc<str>,
+        /// Types of the parameters as far as known; 0 means open. Part of the cache key.
+        types: Vec<u32>,
+        /// The parameters.
+        parameters: Vec<Parameter>,
+        /// Formats of the columns: none means all text, one means all so, else one per column.
+        formats: Vec<Format>,
+    },
+    /// Prepares and asks for parameter and column types: `Event::Described`.
+    Describe {
+        /// The statement's text.
+        sql: Arc<str>,
+        /// Types of the parameters as far as known; 0 means open.
+        types: Vec<u32>,
+    },
+    /// Puts the connection back to how it was after login: no transaction, no session variables, no temporary tables. Prepared statements may be kept.
+    Reset,
+    /// Asks for a sign of life.
+    Ping,
+}

@@ -1,0 +1,192 @@
+//! What the engine must know of a database family, without knowing its name.
+
+use std::fmt::Debug;
+
+use pando_sql::Syntax;
+
+use crate::column::Column;
+use crate::error::{Error, Result};
+use crate::value::{Kind, Value};
+
+/// All of a family's traits together.
+pub trait Dialect: Language + Metadata + Ordering + Variables {}
+
+impl<T: Language + Metadata + Ordering + Variables> Dialect for T {}
+
+/// The language itself.
+pub trait Language: Send + Sync + Debug {
+    /// `mysql`, `postgres`, `sqlite`, … Units and doors of one family exchange rows without a look inside.
+    fn family(&self) -> &'static str;
+
+    /// Lexical and grammatical switches.
+    fn syntax(&self) -> &'static Syntax;
+
+    /// An identifier, quoted so that any name is safe.
+    fn quote(&self, name: &str) -> String;
+
+    /// A literal of this value.
+    fn literal(&self, value: &Value) -> String;
+
+    /// The text of a transaction verb; `None` when the family has no such thing.
+    fn transaction(&self, verb: &TransactionVerb<'_>) -> Option<String>;
+
+    /// Whether an error inside a transaction block fails the whole block until its end.
+    fn error_fails_transaction(&self) -> bool;
+}
+
+/// A verb of transaction control, towards a storage unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionVerb<'a> {
+    /// Begins, with modes as upper-cased words (`READ ONLY`, `ISOLATION LEVEL SERIALIZABLE`, …).
+    Begin(&'a [String]),
+    /// Commits.
+    Commit,
+    /// Rolls back.
+    Rollback,
+    /// Sets a savepoint.
+    Savepoint(&'a str),
+    /// Releases one.
+    Release(&'a str),
+    /// Rolls back to one.
+    RollbackTo(&'a str),
+}
+
+/// Reading the catalogue of a storage unit.
+pub trait Metadata: Send + Sync + Debug {
+    /// A query (text, one row per column, in table order) that tells the columns of an actual table of the current database. `schema` narrows where
+    /// the family has schemas inside a database.
+    fn columns_query(&self, schema: Option<&str>, table: &str) -> String;
+
+    /// Reads a row of [`Metadata::columns_query`].
+    ///
+    /// # Errors
+    /// `Internal` when the row has another shape.
+    fn read_column(&self, row: &[Value]) -> Result<TableColumn>;
+
+    /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own.
+    fn tables_query(&self) -> String;
+}
+
+/// A column of an actual table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableColumn {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+    /// The vendor's type text.
+    pub type_name: String,
+    /// The collation's name for text columns; empty otherwise.
+    pub collation: String,
+    /// Part of the primary key.
+    pub primary_key: bool,
+    /// The server generates its values (AUTO_INCREMENT, SERIAL, IDENTITY).
+    pub auto_increment: bool,
+    /// NULL is allowed.
+    pub nullable: bool,
+}
+
+/// How the family sorts and compares, so that merging agrees with it.
+pub trait Ordering: Send + Sync + Debug {
+    /// Whether NULL sorts before everything else in ascending order.
+    fn nulls_first(&self) -> bool;
+
+    /// How values of a column can be compared outside the server. `info` is the table's column when the item is one. `text` is the SQL text of the sort item.
+    fn comparison(&self, text: &str, info: Option<&TableColumn>) -> Comparison;
+
+    /// How values of a result's column compare, known once its type is (for items whose comparison is `ByResult`).
+    ///
+    /// # Errors
+    /// `Refused` when the order cannot be reproduced.
+    fn compare_result(&self, column: &Column) -> Result<Compare>;
+}
+
+/// What merging needs to compare a sort, group or distinct item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Comparison {
+    /// The value itself, so.
+    Value(Compare),
+    /// Add this derived select item (for example a weight string); its bytes compare. The second text is the same item for the other
+    /// rows' width, see [`Compare::Weight`].
+    Derive(String),
+    /// Only known from the result's column type: ask [`Ordering::compare_result`] then; `derive` is added to the select list in case the type is text.
+    ByResult {
+        /// The derived select item whose bytes compare, used when the column turns out to be text.
+        derive: Option<String>,
+    },
+    /// The order cannot be reproduced, with the reason.
+    Refuse(String),
+}
+
+/// How two decoded values compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compare {
+    /// As numbers (also booleans).
+    Number,
+    /// As bytes: octets, C and binary collations, and temporal text in standard form.
+    Bytes,
+    /// As bytes of weight strings, the shorter padded with the collation's space weight.
+    Weight,
+    /// As instants, times or dates given in the vendor's text form that does not sort bytewise.
+    Temporal(Kind),
+}
+
+/// Session variables and functions about the session.
+pub trait Variables: Send + Sync + Debug {
+    /// What a SET of this variable means for a multiplexed session. `name` is lower-cased; `value` is the value's text as written.
+    ///
+    /// # Errors
+    /// `Variable` when it cannot be had through Pando.
+    fn set(&self, name: &str, value: &str) -> Result<VariableEffect>;
+
+    /// The statement that sets session variables on a storage unit's connection; `variables` are (name, value text) pairs, never empty.
+    fn set_statement(&self, variables: &[(String, String)]) -> String;
+
+    /// The value of a function or keyword about the session (`DATABASE()`, `current_database()`, `CONNECTION_ID()`, `LAST_INSERT_ID()`, `@@…` …), for putting
+    /// it into the text as a literal; `None` leaves the text to the storage unit. `name` is lower-cased, without parentheses.
+    fn session_function(&self, name: &str, facts: &Facts) -> Option<Value>;
+}
+
+/// What a SET means for the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VariableEffect {
+    /// Kept, and set on every connection that serves the session from now on.
+    Replay,
+    /// `autocommit` is now so.
+    Autocommit(bool),
+    /// Nothing a storage unit needs to know.
+    Ignore,
+    /// Replayed, and the client is told the new value (ParameterStatus).
+    Report {
+        /// The parameter's name as the protocol spells it.
+        name: String,
+        /// Its value, decoded.
+        value: String,
+    },
+}
+
+/// What a session knows about itself.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// The logical database.
+    pub database: Option<String>,
+    /// The user.
+    pub user: String,
+    /// The client's host.
+    pub host: String,
+    /// The session's number.
+    pub id: u32,
+    /// First key generated by the last INSERT; 0 means none.
+    pub last_insert_id: u64,
+    /// Rows affected by the last statement; -1 after a SELECT.
+    pub row_count: i64,
+    /// Rows of the last SELECT.
+    pub found_rows: u64,
+    /// Autocommit is on.
+    pub autocommit: bool,
+}
+
+/// A refusal for a variable that would break multiplexing.
+pub fn variable_refused(name: &str, why: &str) -> Error {
+    Error::new(crate::error::ErrorKind::Variable(format!("variable `{name}` cannot be set: {why}")))
+}

@@ -1,0 +1,256 @@
+//! The one error of the workspace: what happened, on whose side, and whether trying again may help.
+
+use std::fmt;
+
+/// Result with the workspace's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Whose fault or domain it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The client sent something wrong, or went away.
+    Client,
+    /// Pando itself: planning, merging, configuration.
+    Engine,
+    /// A storage unit answered with an error or could not be reached.
+    Unit,
+}
+
+/// An error a database server sent, as it sent it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ServerError {
+    /// The vendor's number; 0 where the vendor has none.
+    pub number: u32,
+    /// SQLSTATE, five characters.
+    pub sqlstate: String,
+    /// The message.
+    pub message: String,
+    /// Severity as sent (`ERROR`, `FATAL`, `NOTICE`, …); empty where the vendor has none.
+    pub severity: String,
+    /// Further fields by their protocol letter (detail, hint, position, constraint, …), in the order sent.
+    pub fields: Vec<(u8, String)>,
+}
+
+/// What happened. Closed on purpose: `db/*/error.rs` maps each to its vendor's code and SQLSTATE, and only this reaches a client.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ErrorKind {
+    /// The statement cannot be parsed.
+    Syntax {
+        /// What was found and what was expected.
+        message: String,
+        /// Byte position in the statement.
+        at: u32,
+    },
+    /// The statement is understood, but its answer across shards could not be promised to be right.
+    Refused {
+        /// `ShardingSphere`'s vendor code of the same refusal, or 30001.
+        code: u32,
+        /// Why.
+        reason: String,
+        /// What to do instead; may be empty.
+        instead: String,
+    },
+    /// No such logical database.
+    UnknownDatabase(String),
+    /// No database is chosen.
+    NoDatabase,
+    /// No such logic table.
+    UnknownTable(String),
+    /// No such column.
+    UnknownColumn(String),
+    /// A table of that name exists.
+    TableExists(String),
+    /// No such prepared statement or portal.
+    UnknownStatement(String),
+    /// A prepared statement or cursor of that name exists.
+    StatementExists(String),
+    /// No such session variable, or a value it cannot take.
+    Variable(String),
+    /// A parameter or literal cannot be read as the type it must have.
+    Value(String),
+    /// A sharding value is missing, null or routes nowhere.
+    ShardingValue {
+        /// `ShardingSphere`'s vendor code (20020, 20051, …).
+        code: u32,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// Wrong user, password or database permission.
+    AccessDenied(String),
+    /// Too many sessions.
+    TooManyConnections,
+    /// The peer broke the wire protocol; the session ends.
+    Protocol(String),
+    /// A message, statement or result is larger than its bound.
+    TooLarge(String),
+    /// A storage unit's own error, passed on with its code and text.
+    Server(Box<ServerError>),
+    /// A storage unit cannot be reached, or its connection broke.
+    Unavailable {
+        /// The storage unit.
+        unit: String,
+        /// What went wrong.
+        message: String,
+    },
+    /// Something took longer than its bound.
+    Timeout(String),
+    /// The merge or a buffer would need more memory than its limit.
+    Memory(String),
+    /// The statement was cancelled by its user.
+    Cancelled,
+    /// The session was killed, or the server is stopping.
+    Shutdown,
+    /// The transaction failed earlier; only its end is accepted.
+    TransactionFailed,
+    /// The statement may not run in this transaction state.
+    TransactionState(String),
+    /// The configuration is wrong.
+    Configuration(String),
+    /// The client closed its connection.
+    Closed,
+    /// An invariant of ours does not hold. Closes one session, never the process.
+    Internal(String),
+}
+
+/// An error with its side and its cause.
+#[derive(Debug)]
+pub struct Error {
+    kind: Box<ErrorKind>,
+    side: Side,
+    retry: bool,
+    cause: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of this kind; side and retry follow from the kind.
+    pub fn new(kind: ErrorKind) -> Self {
+        let (side, retry) = place(&kind);
+        Self { kind: Box::new(kind), side, retry, cause: None }
+    }
+
+    /// A refusal with `ShardingSphere`'s code, the reason, and what to do instead.
+    pub fn refused(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Refused { code, reason: reason.into(), instead: instead.into() })
+    }
+
+    /// A protocol violation of the peer.
+    pub fn protocol(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Protocol(message.into()))
+    }
+
+    /// A broken invariant.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal(message.into()))
+    }
+
+    /// Adds what caused it; goes to the log, never to a client.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// What happened.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// Whose domain it is.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
+    /// Whether the same request may succeed later.
+    pub fn may_retry(&self) -> bool {
+        self.retry
+    }
+}
+
+fn place(kind: &ErrorKind) -> (Side, bool) {
+    match kind {
+        ErrorKind::Syntax { .. }
+        | ErrorKind::Refused { .. }
+        | ErrorKind::UnknownDatabase(_)
+        | ErrorKind::NoDatabase
+        | ErrorKind::UnknownTable(_)
+        | ErrorKind::UnknownColumn(_)
+        | ErrorKind::TableExists(_)
+        | ErrorKind::UnknownStatement(_)
+        | ErrorKind::StatementExists(_)
+        | ErrorKind::Variable(_)
+        | ErrorKind::Value(_)
+        | ErrorKind::ShardingValue { .. }
+        | ErrorKind::AccessDenied(_)
+        | ErrorKind::Protocol(_)
+        | ErrorKind::TooLarge(_)
+        | ErrorKind::Cancelled
+        | ErrorKind::TransactionFailed
+        | ErrorKind::TransactionState(_)
+        | ErrorKind::Closed => (Side::Client, false),
+        ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Shutdown => {
+            (Side::Engine, true)
+        }
+        ErrorKind::Memory(_) | ErrorKind::Configuration(_) | ErrorKind::Internal(_) => {
+            (Side::Engine, false)
+        }
+        ErrorKind::Server(_) => (Side::Unit, false),
+        ErrorKind::Unavailable { .. } => (Side::Unit, true),
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax { message, .. } => write!(f, "syntax error: {message}"),
+            Self::Refused { reason, instead, .. } if instead.is_empty() => write!(f, "{reason}"),
+            Self::Refused { reason, instead, .. } => write!(f, "{reason}; {instead}"),
+            Self::UnknownDatabase(name) => write!(f, "database `{name}` does not exist"),
+            Self::NoDatabase => f.write_str("no database selected"),
+            Self::UnknownTable(name) => write!(f, "table `{name}` does not exist"),
+            Self::UnknownColumn(name) => write!(f, "column `{name}` does not exist"),
+            Self::TableExists(name) => write!(f, "table `{name}` already exists"),
+            Self::UnknownStatement(name) => write!(f, "prepared statement `{name}` does not exist"),
+            Self::StatementExists(name) => write!(f, "prepared statement `{name}` already exists"),
+            Self::Variable(message)
+            | Self::Value(message)
+            | Self::ShardingValue { message, .. }
+            | Self::AccessDenied(message)
+            | Self::TransactionState(message)
+            | Self::Configuration(message)
+            | Self::Timeout(message)
+            | Self::TooLarge(message)
+            | Self::Memory(message) => f.write_str(message),
+            Self::TooManyConnections => f.write_str("too many connections"),
+            Self::Protocol(message) => write!(f, "protocol error: {message}"),
+            Self::Server(error) => f.write_str(&error.message),
+            Self::Unavailable { unit, message } => {
+                write!(f, "storage unit `{unit}` is not available: {message}")
+            }
+            Self::Cancelled => f.write_str("canceling statement due to user request"),
+            Self::Shutdown => f.write_str("the session is being closed by the server"),
+            Self::TransactionFailed => f.write_str(
+                "current transaction is aborted, commands ignored until end of transaction block",
+            ),
+            Self::Closed => f.write_str("the client closed the connection"),
+            Self::Internal(message) => write!(f, "internal error: {message}"),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(|cause| &**cause as _)
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self::new(kind)
+    }
+}

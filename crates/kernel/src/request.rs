@@ -1,0 +1,105 @@
+//! What a door asks of a session.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::column::{Format, Native};
+use crate::event::{CopyInput, Description};
+use crate::value::Value;
+
+/// One request.
+#[derive(Debug, Clone)]
+pub enum Request {
+    /// Text of one or several statements (several only where the door's client may send several). Each gets its own `Complete`,
+    /// with `more` on all but the last. An error ends the whole request.
+    Query(Arc<str>),
+    /// Runs a prepared statement.
+    Execute(Execute),
+    /// More rows of a suspended cursor.
+    Fetch {
+        /// Which cursor.
+        cursor: CursorId,
+        /// At most so many rows; `None` means all.
+        limit: Option<u32>,
+    },
+    /// Drops a cursor; unknown ones are ignored.
+    CloseCursor(CursorId),
+    /// Copy data in answer to `CopyIn` or `SendFile`: goes on with the current reply instead of starting one.
+    Copy(CopyInput),
+    /// End of a pipeline of `Execute` requests: commits (or, after an error, rolls back) what `Pipeline::More` opened.
+    Sync,
+    /// Changes the current logical database.
+    Use(String),
+    /// Ends the transaction, forgets cursors and session variables, keeps user and database.
+    Reset,
+    /// Columns of a logic table without its rows.
+    Fields {
+        /// The logic table.
+        table: String,
+    },
+}
+
+/// A cursor of one session, numbered by its door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CursorId(pub u64);
+
+/// Whether an execution stands alone between two ends of a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pipeline {
+    /// It is the pipeline's only statement (or the door has no pipelines): outside a transaction it commits by itself.
+    #[default]
+    Alone,
+    /// More may follow before [`Request::Sync`]: outside a transaction all of them form one.
+    More,
+}
+
+/// One execution of a prepared statement.
+#[derive(Debug, Clone)]
+pub struct Execute {
+    /// What [`crate::session::Session::prepare`] returned.
+    pub prepared: Arc<Prepared>,
+    /// One per parameter, in order.
+    pub parameters: Vec<Parameter>,
+    /// Formats of the result's columns: none means all text, one means all so, else one per column.
+    pub result_formats: Vec<Format>,
+    /// At most so many rows, then `Suspended`; `None` means all. `Some(0)` gives the columns only.
+    pub limit: Option<u32>,
+    /// The cursor that keeps the rest when a limit is given.
+    pub cursor: Option<CursorId>,
+    /// Whether it stands alone.
+    pub pipeline: Pipeline,
+}
+
+/// A bound parameter: decoded for routing, and as it stood on the wire for passing on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// The decoded value.
+    pub value: Value,
+    /// Its type; `type_id` 0 when the client left it open.
+    pub native: Native,
+    /// How `raw` is written.
+    pub format: Format,
+    /// The wire bytes (without length prefix); `None` is NULL, or that Pando made the value itself: then `value` counts.
+    pub raw: Option<Bytes>,
+}
+
+impl Parameter {
+    /// A value Pando made itself.
+    pub fn made(value: Value) -> Self {
+        Self { value, native: Native::default(), format: Format::Text, raw: None }
+    }
+}
+
+/// A prepared statement of one session.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Its text: one statement.
+    pub sql: Arc<str>,
+    /// The tree.
+    pub statement: Arc<pando_sql::ast::Statement>,
+    /// Parameter types the client declared; may be shorter than the parameters, 0 means open.
+    pub declared: Vec<u32>,
+    /// What it takes and returns, once asked.
+    pub description: std::sync::OnceLock<Description>,
+}

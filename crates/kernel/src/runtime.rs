@@ -1,0 +1,104 @@
+//! The seam to whatever runs us: sockets, timers, spawning, TLS. Only the server implements it with a real runtime; the engine, the
+//! pool and the databases know nothing else, so the same engine runs inside an application's own threads.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// A boxed future that may be polled from any thread.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A byte stream. It must be usable from whichever thread polls it.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Stream for T {}
+
+/// Where a storage unit listens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// Host name or IP address, and port.
+    Tcp(String, u16),
+    /// Path of a Unix-domain socket.
+    Unix(String),
+}
+
+/// How a connection to a storage unit is secured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TlsMode {
+    /// Never.
+    #[default]
+    Off,
+    /// When the server offers it; the certificate is not checked.
+    Prefer,
+    /// Always; the certificate is not checked.
+    Require,
+    /// Always; the certificate must come from a known authority.
+    VerifyCa,
+    /// Always; certificate and host name are checked.
+    VerifyFull,
+}
+
+/// What the engine needs of its surroundings.
+pub trait Runtime: Send + Sync + Debug {
+    /// Opens a stream, without Nagle's delay. Bounded by the caller with [`Runtime::sleep`].
+    fn connect<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>>;
+
+    /// Completes after `duration`.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+
+    /// Runs a future to its end in the background.
+    fn spawn(&self, task: BoxFuture<'static, ()>);
+
+    /// Secures the client side of a stream. `authority` is the path of a PEM file with trusted roots.
+    fn secure<'a>(
+        &'a self,
+        stream: Box<dyn Stream>,
+        host: &'a str,
+        mode: TlsMode,
+        authority: Option<&'a str>,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>>;
+
+    /// Monotonic time.
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    /// Wall-clock time.
+    fn wall(&self) -> SystemTime {
+        SystemTime::now()
+    }
+}
+
+/// Secures the server side of accepted streams.
+pub trait TlsAcceptor: Send + Sync + Debug {
+    /// The server's handshake on a fresh stream.
+    fn accept(&self, stream: Box<dyn Stream>) -> BoxFuture<'static, io::Result<Box<dyn Stream>>>;
+}
+
+/// Shared handle of the runtime.
+pub type SharedRuntime = Arc<dyn Runtime>;
+
+/// Runs `work` for at most `limit`; `None` when the time is over.
+///
+/// # Cancel safety
+/// `work` is dropped when the time is over: give it only work that may be dropped at any await.
+pub async fn within<T>(
+    runtime: &dyn Runtime,
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    let mut timer = runtime.sleep(limit);
+    std::future::poll_fn(|cx| {
+        if let std::task::Poll::Ready(done) = work.as_mut().poll(cx) {
+            return std::task::Poll::Ready(Some(done));
+        }
+        timer.as_mut().poll(cx).map(|()| None)
+    })
+    .await
+}

@@ -1,0 +1,161 @@
+//! The joint between a door (the wire protocol towards a client) and the engine.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::event::{Description, Event};
+use crate::request::{Prepared, Request};
+use crate::runtime::{SharedRuntime, TlsAcceptor};
+
+/// One client's conversation, as its door sees it. A door sends one request, pulls its reply to the end, then sends the next.
+/// Pulling is what moves the reply: a door that stops pulling stops the storage units from sending.
+pub trait Session: Send {
+    /// Starts a request. What is left of an earlier reply is dropped first.
+    ///
+    /// # Errors
+    /// The reply is over; the session goes on unless the error is `Shutdown` or `Internal`.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the session usable only for being dropped.
+    fn run(&mut self, request: Request) -> impl Future<Output = Result<()>> + Send;
+
+    /// The next piece of the reply; `None` at its end.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    fn next(&mut self) -> impl Future<Output = Result<Option<Event>>> + Send;
+
+    /// Parses one statement for later execution. `declared` holds parameter types as far as the client gave them.
+    ///
+    /// # Errors
+    /// `Syntax`, `Refused`, or `TransactionFailed`.
+    fn prepare(
+        &mut self,
+        sql: Arc<str>,
+        declared: Vec<u32>,
+    ) -> impl Future<Output = Result<Arc<Prepared>>> + Send;
+
+    /// What a prepared statement takes and returns, asking a storage unit when needed.
+    ///
+    /// # Errors
+    /// The unit's own error, when the statement is wrong.
+    fn describe(
+        &mut self,
+        prepared: &Arc<Prepared>,
+    ) -> impl Future<Output = Result<Description>> + Send;
+
+    /// Where the session stands, for status bytes and flags.
+    fn state(&self) -> State;
+
+    /// Number and secret of this session, for cancel requests.
+    fn key(&self) -> Key;
+}
+
+/// Where a session stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    /// Transaction status.
+    pub transaction: TransactionState,
+    /// Statements outside BEGIN commit by themselves.
+    pub autocommit: bool,
+    /// The current logical database.
+    pub database: Option<String>,
+}
+
+/// Transaction status of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TransactionState {
+    /// Outside a transaction.
+    #[default]
+    Idle,
+    /// Inside one.
+    Open,
+    /// Inside one that failed: only its end is accepted.
+    Failed,
+}
+
+/// Number and secret of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Process-wide unique while the session lives; what KILL and `pg_backend_pid()` speak of.
+    pub id: u32,
+    /// Known to its client only.
+    pub secret: u32,
+}
+
+/// What doors need of the server: users, sessions, cancel, TLS, limits. One for all doors.
+pub trait Doorway: Send + Sync + 'static {
+    /// The engine's session.
+    type Session: Session;
+
+    /// The credential of a user; `None` when there is no such user (the door then plays the same exchange and refuses at its end).
+    fn credential(&self, user: &str, host: &str) -> Option<Credential>;
+
+    /// Opens a session for a user who has proved who he is.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`, `AccessDenied`, `TooManyConnections`, `Shutdown`.
+    fn open(&self, login: Login) -> Result<Self::Session>;
+
+    /// Cancels what the session runs now. A wrong key does nothing.
+    fn cancel(&self, key: Key);
+
+    /// Settings of the doors.
+    fn settings(&self) -> Settings;
+
+    /// The runtime seam.
+    fn runtime(&self) -> SharedRuntime;
+
+    /// Completes when the server stops: the door then lets the running statement end, says good-bye in its protocol and closes.
+    fn stopping(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// How a user proves who he is.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// The password in plain; empty means none is needed.
+    pub password: String,
+    /// Authentication method asked for in the configuration, upper-cased (`MD5`, `SCRAM_SHA_256`, `NATIVE`, `CACHING_SHA2`, …); empty is the door's default.
+    pub method: String,
+}
+
+impl Debug for Credential {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credential").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+/// Who opens a session, and with what.
+#[derive(Debug, Clone, Default)]
+pub struct Login {
+    /// The user.
+    pub user: String,
+    /// The client's address, for messages.
+    pub host: String,
+    /// The logical database, when one was named.
+    pub database: Option<String>,
+    /// The family of the door's language: `Language::family`.
+    pub family: &'static str,
+    /// Session variables given at start-up (`application_name`, `client_encoding`, …): set as SET would.
+    pub variables: Vec<(String, String)>,
+    /// The client wants matched instead of changed rows counted.
+    pub found_rows: bool,
+}
+
+/// Settings of the doors.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Secures accepted streams; `None` refuses TLS.
+    pub tls: Option<Arc<dyn TlsAcceptor>>,
+    /// Time for start-up and login.
+    pub login_timeout: Duration,
+    /// A session idle for so long is closed.
+    pub idle_timeout: Duration,
+    /// Largest message of a client, in bytes.
+    pub max_message: usize,
+    /// A reply is written out when so many bytes wait.
+    pub flush_bytes: usize,
+}
