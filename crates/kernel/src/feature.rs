@@ -1,0 +1,156 @@
+//! A room: one feature of the straight line.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use pando_sql::Edits;
+use pando_sql::ast::Statement;
+
+use crate::dialect::{Dialect, TableColumn};
+use crate::error::Result;
+use crate::merge::MergePlan;
+use crate::request::Parameter;
+use crate::route::{Route, Target, UnitName};
+use crate::session::TransactionState;
+use crate::value::Value;
+
+/// One feature. Pure: no I/O, no clock of its own, no globals. What it needs is in `self` (its validated rule) or in the context.
+///
+/// The engine walks all rooms of a database in order for each step; a room that has nothing to do returns `Ok(())`.
+pub trait Feature: Send + Sync + Debug {
+    /// Configuration key, metric label and EXPLAIN label.
+    fn name(&self) -> &'static str;
+
+    /// Refuses what cannot be done right.
+    ///
+    /// # Errors
+    /// `Refused` with the reason.
+    fn check(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<()>;
+
+    /// Claims the statement when no room has, else narrows or redirects the route.
+    ///
+    /// # Errors
+    /// `ShardingValue`, `Refused`, `UnknownTable`.
+    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()>;
+
+    /// Edits the text for one target.
+    ///
+    /// # Errors
+    /// `Refused`.
+    fn rewrite(
+        &self,
+        ctx: &Context<'_>,
+        stmt: &Statement,
+        to: &Target,
+        edits: &mut Edits,
+    ) -> Result<()>;
+
+    /// Changes how results are merged.
+    ///
+    /// # Errors
+    /// `Refused`.
+    fn merge(&self, ctx: &Context<'_>, stmt: &Statement, plan: &mut MergePlan) -> Result<()>;
+
+    /// What the feature knows about tables, for catalogue answers and for other rooms.
+    fn tables(&self) -> Vec<LogicTable>;
+}
+
+/// A table as clients see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogicTable {
+    /// Its name as configured.
+    pub name: String,
+    /// What kind of table it is.
+    pub kind: TableKind,
+    /// Its actual tables, first is the one that stands for all in catalogue answers. Never empty.
+    pub nodes: Vec<DataNode>,
+}
+
+/// An actual table.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DataNode {
+    /// Its storage unit.
+    pub unit: UnitName,
+    /// Its name there.
+    pub table: Arc<str>,
+}
+
+/// What kind of table it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    /// Split over its nodes.
+    Sharded,
+    /// The same rows on every node.
+    Broadcast,
+    /// One node.
+    Single,
+}
+
+/// What a room may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The logical database: its units and rooms.
+    pub database: &'a Database,
+    /// Tables and columns as far as known.
+    pub catalog: &'a dyn Catalog,
+    /// The language of the statement, and of its storage units.
+    pub dialect: &'a dyn Dialect,
+    /// The bound parameters; `None` while a statement is only prepared or previewed without values.
+    pub parameters: Option<&'a [Parameter]>,
+    /// The session.
+    pub session: &'a SessionView,
+    /// Wall clock and randomness for generated keys.
+    pub source: &'a dyn Source,
+}
+
+impl Context<'_> {
+    /// The value of parameter `index` (from 0), when bound.
+    pub fn parameter(&self, index: u32) -> Option<&Value> {
+        self.parameters?.get(index as usize).map(|parameter| &parameter.value)
+    }
+}
+
+/// Where time and randomness come from.
+pub trait Source: Send + Sync + Debug {
+    /// Milliseconds since 1970-01-01 UTC.
+    fn now_millis(&self) -> i64;
+
+    /// Fills the buffer with random bytes.
+    fn random(&self, buffer: &mut [u8]);
+}
+
+/// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is a `Need`.
+pub trait Catalog: Send + Sync + Debug {
+    /// The columns of a logic table (lower-cased), in table order; `None` when not read yet. An empty list: the table does not exist.
+    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>>;
+
+    /// For each actual table name (lower-cased) the units that have it; `None` when not read yet.
+    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>>;
+}
+
+/// The session, as planning sees it.
+#[derive(Debug, Clone, Default)]
+pub struct SessionView {
+    /// Transaction status.
+    pub transaction: TransactionState,
+    /// Units the session holds connections of, in the order enlisted.
+    pub held: Vec<UnitName>,
+    /// Set once the transaction has written.
+    pub has_written: bool,
+    /// Changes with each statement: lets load balancers rotate.
+    pub ticket: u64,
+}
+
+/// One logical database of a snapshot.
+#[derive(Debug)]
+pub struct Database {
+    /// Its name.
+    pub name: String,
+    /// Its storage units, as configured.
+    pub units: Vec<UnitName>,
+    /// Its rooms in walking order.
+    pub features: Vec<Arc<dyn Feature>>,
+    /// The family of its storage units.
+    pub dialect: Arc<dyn Dialect>,
+}

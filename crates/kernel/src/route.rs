@@ -1,0 +1,113 @@
+//! Where a statement goes.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::value::Value;
+
+/// Name of a storage unit, or of a group (read/write splitting, …) until a later room redirects it.
+pub type UnitName = Arc<str>;
+
+/// A logic table's actual name at one target.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TableName {
+    /// The logic table, lower-cased.
+    pub logic: Arc<str>,
+    /// The actual table.
+    pub actual: Arc<str>,
+}
+
+/// One place a statement is sent to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The storage unit.
+    pub unit: UnitName,
+    /// The tables that have another name there, each logic table once.
+    pub tables: Vec<TableName>,
+    /// INSERT: which rows of VALUES go there, ascending; `None` means all.
+    pub rows: Option<Vec<u32>>,
+}
+
+impl Target {
+    /// A unit where every table keeps its name.
+    pub fn whole(unit: UnitName) -> Self {
+        Self { unit, tables: Vec::new(), rows: None }
+    }
+
+    /// The actual name of a logic table (lower-cased); `None` when it keeps its name.
+    pub fn actual(&self, logic: &str) -> Option<&str> {
+        self.tables.iter().find(|table| &*table.logic == logic).map(|table| &*table.actual)
+    }
+}
+
+/// How the answers of several targets become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// Each target has a part: rows are merged, counts are added.
+    Gather,
+    /// Every target does the same thing (definitions, broadcast tables): the first one's answer is the answer.
+    Same,
+}
+
+/// Keys generated for an INSERT, one per row of VALUES.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeneratedKeys {
+    /// The column they go to.
+    pub column: String,
+    /// One per row.
+    pub values: Vec<Value>,
+}
+
+/// Where a statement goes. Rooms fill it in walking order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Route {
+    /// No room has claimed the statement.
+    #[default]
+    Unclaimed,
+    /// To storage units: never empty.
+    Units(Units),
+    /// More must be known first; the engine finds it out and routes once more.
+    Needs(Need),
+}
+
+/// The targets of a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Units {
+    /// In a stable order: storage units as configured, tables as numbered.
+    pub targets: Vec<Target>,
+    /// How their answers become one.
+    pub spread: Spread,
+    /// Keys generated on the way.
+    pub keys: Option<GeneratedKeys>,
+    /// Equal groups of rows cannot stand on two targets: DISTINCT and GROUP BY need no merging across targets.
+    pub disjoint_groups: bool,
+}
+
+impl Units {
+    /// Targets with this spread, and nothing generated.
+    pub fn new(targets: Vec<Target>, spread: Spread) -> Self {
+        Self { targets, spread, keys: None, disjoint_groups: false }
+    }
+}
+
+/// What routing needs to know first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Need {
+    /// The columns of a logic table.
+    Columns(String),
+    /// Which tables stand in which storage unit.
+    Tables,
+}
+
+impl Route {
+    /// The targets.
+    ///
+    /// # Errors
+    /// `Internal` when there are none yet.
+    pub fn units(&self) -> Result<&Units> {
+        match self {
+            Self::Units(units) => Ok(units),
+            Self::Unclaimed | Self::Needs(_) => Err(Error::internal("the statement is not routed")),
+        }
+    }
+}
