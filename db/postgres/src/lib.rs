@@ -1,1 +1,3 @@
-//! Empty until its content lands.
+//! PostgreSQL: its wire protocol, its types and errors, and both ends of a connection.
+
+pub mod codec;
