@@ -1,0 +1,228 @@
+//! A configurable language: plain fields instead of a vendor.
+
+use pando_kernel::dialect::{
+    Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn, TransactionVerb,
+    VariableEffect, Variables, variable_refused,
+};
+use pando_kernel::{Column, Error, Kind, Result, Value};
+use pando_sql::{Fold, Placeholder, Syntax};
+
+use crate::types::kind_from_name;
+
+/// A language with backtick identifiers, double-quoted strings, backslash escapes and `?`.
+pub const BACKTICK: Syntax = Syntax {
+    fold: Fold::Keep,
+    placeholder: Placeholder::Question,
+    backtick_identifiers: true,
+    double_quoted_strings: true,
+    backslash_escapes: true,
+    dollar_strings: false,
+    hash_comments: true,
+    dash_comment_needs_space: true,
+    nested_comments: false,
+    executable_comments: true,
+    casts_with_colons: false,
+    limit_with_comma: true,
+    pipes_concatenate: false,
+};
+
+/// A language with double-quoted identifiers, dollar strings, `::` casts and `$1`.
+pub const STANDARD: Syntax = Syntax {
+    fold: Fold::Lower,
+    placeholder: Placeholder::Dollar,
+    backtick_identifiers: false,
+    double_quoted_strings: false,
+    backslash_escapes: false,
+    dollar_strings: true,
+    hash_comments: false,
+    dash_comment_needs_space: false,
+    nested_comments: true,
+    executable_comments: false,
+    casts_with_colons: true,
+    limit_with_comma: false,
+    pipes_concatenate: true,
+};
+
+/// The language of a fake unit. The default is family `fake` with [`STANDARD`].
+#[derive(Debug, Clone, Copy)]
+pub struct FakeDialect {
+    /// What [`Language::family`] tells.
+    pub family: &'static str,
+    /// What [`Language::syntax`] tells.
+    pub syntax: &'static Syntax,
+    /// What [`Ordering::nulls_first`] tells.
+    pub nulls_first: bool,
+    /// What [`Language::error_fails_transaction`] tells; the backend behaves so too.
+    pub error_fails_transaction: bool,
+}
+
+impl Default for FakeDialect {
+    fn default() -> Self {
+        Self {
+            family: "fake",
+            syntax: &STANDARD,
+            nulls_first: false,
+            error_fails_transaction: false,
+        }
+    }
+}
+
+impl Language for FakeDialect {
+    fn family(&self) -> &'static str {
+        self.family
+    }
+
+    fn syntax(&self) -> &'static Syntax {
+        self.syntax
+    }
+
+    fn quote(&self, name: &str) -> String {
+        let mark = if self.syntax.backtick_identifiers { "`" } else { "\"" };
+        format!("{mark}{}{mark}", name.replace(mark, &mark.repeat(2)))
+    }
+
+    fn literal(&self, value: &Value) -> String {
+        match value {
+            Value::Null => "NULL".to_owned(),
+            Value::Bool(true) => "TRUE".to_owned(),
+            Value::Bool(false) => "FALSE".to_owned(),
+            Value::Int(number) => number.to_string(),
+            Value::UInt(number) => number.to_string(),
+            Value::Float(number) => format!("{number:e}"),
+            Value::Decimal(number) => number.to_plain_string(),
+            Value::Text(text) if self.syntax.backslash_escapes => {
+                format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+            }
+            Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+            Value::Bytes(bytes) => {
+                let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+                format!("X'{hex}'")
+            }
+        }
+    }
+
+    fn transaction(&self, verb: &TransactionVerb<'_>) -> Option<String> {
+        Some(match verb {
+            TransactionVerb::Begin([]) => "BEGIN".to_owned(),
+            TransactionVerb::Begin(modes) => format!("BEGIN {}", modes.join(" ")),
+            TransactionVerb::Commit => "COMMIT".to_owned(),
+            TransactionVerb::Rollback => "ROLLBACK".to_owned(),
+            TransactionVerb::Savepoint(name) => format!("SAVEPOINT {}", self.quote(name)),
+            TransactionVerb::Release(name) => format!("RELEASE SAVEPOINT {}", self.quote(name)),
+            TransactionVerb::RollbackTo(name) => {
+                format!("ROLLBACK TO SAVEPOINT {}", self.quote(name))
+            }
+        })
+    }
+
+    fn error_fails_transaction(&self) -> bool {
+        self.error_fails_transaction
+    }
+}
+
+impl Metadata for FakeDialect {
+    fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
+        schema.map_or_else(
+            || format!("SHOW COLUMNS FROM {}", self.quote(table)),
+            |schema| format!("SHOW COLUMNS FROM {}.{}", self.quote(schema), self.quote(table)),
+        )
+    }
+
+    fn read_column(&self, row: &[Value]) -> Result<TableColumn> {
+        let [
+            Value::Text(name),
+            Value::Text(kind),
+            Value::Text(type_name),
+            Value::Text(collation),
+            Value::Bool(primary_key),
+            Value::Bool(auto_increment),
+            Value::Bool(nullable),
+        ] = row
+        else {
+            return Err(Error::internal("a catalogue row of a fake unit has seven fields"));
+        };
+        Ok(TableColumn {
+            name: name.clone(),
+            kind: kind_from_name(kind)?,
+            type_name: type_name.clone(),
+            collation: collation.clone(),
+            primary_key: *primary_key,
+            auto_increment: *auto_increment,
+            nullable: *nullable,
+        })
+    }
+
+    fn tables_query(&self) -> String {
+        "SHOW TABLES".to_owned()
+    }
+}
+
+impl Ordering for FakeDialect {
+    fn nulls_first(&self) -> bool {
+        self.nulls_first
+    }
+
+    fn comparison(&self, text: &str, info: Option<&TableColumn>) -> Comparison {
+        let Some(info) = info else {
+            return Comparison::ByResult { derive: None };
+        };
+        if info.kind == Kind::Text && !info.collation.is_empty() {
+            return Comparison::Derive(format!("WEIGHT_STRING({text})"));
+        }
+        compare(info.kind).map_or_else(
+            || Comparison::Refuse(format!("the order of `{}` is not known", info.name)),
+            Comparison::Value,
+        )
+    }
+
+    fn compare_result(&self, column: &Column) -> Result<Compare> {
+        compare(column.kind).ok_or_else(|| {
+            Error::refused(30001, format!("the order of `{}` is not known", column.name), "")
+        })
+    }
+}
+
+fn compare(kind: Kind) -> Option<Compare> {
+    match kind {
+        Kind::Bool | Kind::Int | Kind::UInt | Kind::Decimal | Kind::Float => Some(Compare::Number),
+        Kind::Text
+        | Kind::Bytes
+        | Kind::Date
+        | Kind::Time
+        | Kind::Timestamp
+        | Kind::TimestampTz => Some(Compare::Bytes),
+        Kind::Other => None,
+    }
+}
+
+impl Variables for FakeDialect {
+    fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
+        match name {
+            "autocommit" => Ok(VariableEffect::Autocommit(matches!(value, "1" | "ON" | "on"))),
+            "reported" => Ok(VariableEffect::Report {
+                name: "Reported".to_owned(),
+                value: value.trim_matches('\'').to_owned(),
+            }),
+            _ if name.starts_with("ignored") => Ok(VariableEffect::Ignore),
+            _ if name.starts_with("refused") => Err(variable_refused(name, "the test says so")),
+            _ => Ok(VariableEffect::Replay),
+        }
+    }
+
+    fn set_statement(&self, variables: &[(String, String)]) -> String {
+        let list: Vec<String> =
+            variables.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        format!("SET {}", list.join(", "))
+    }
+
+    fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
+        match name {
+            "database" | "current_database" => {
+                Some(facts.database.clone().map_or(Value::Null, Value::Text))
+            }
+            "connection_id" | "pg_backend_pid" => Some(Value::UInt(u64::from(facts.id))),
+            "last_insert_id" => Some(Value::UInt(facts.last_insert_id)),
+            _ => None,
+        }
+    }
+}
