@@ -1,1 +1,4 @@
-//! Empty until its content lands.
+//! MySQL and MariaDB: the wire codec, the door towards clients, the connection to storage units, types, errors and dialect.
+
+pub mod codec;
+pub mod types;
