@@ -1,3 +1,57 @@
-//! Project chores.
+//! Project chores: `cargo xtask tidy` checks what the compiler and clippy cannot.
 
-fn main() {}
+mod manifest;
+mod tidy;
+mod tree;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use tree::Tree;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["tidy"] => run_tidy(),
+        ["tidy", "--rules"] => list_rules(),
+        _ => {
+            let _ = writeln!(io::stderr(), "usage: cargo xtask tidy [--rules]");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_tidy() -> io::Result<ExitCode> {
+    let tree = Tree::read(&root())?;
+    let found = tidy::check(&tree);
+    let mut out = io::stdout().lock();
+    for violation in &found {
+        writeln!(out, "{violation}")?;
+    }
+    let (rules, files) = (tidy::RULES.len(), tree.len());
+    writeln!(out, "tidy: {rules} rules over {files} files, {} violations", found.len())?;
+    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn list_rules() -> io::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    for rule in tidy::RULES {
+        writeln!(out, "{:14} {}", rule.name, rule.says)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The repository, wherever the command was started.
+fn root() -> PathBuf {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    own.parent().map_or(own.clone(), PathBuf::from)
+}

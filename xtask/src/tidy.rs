@@ -1,0 +1,106 @@
+//! What must stay true of the whole repository. One rule is one small function over the tree; the list is here.
+
+mod layout;
+mod papers;
+mod sizes;
+mod sources;
+mod walls;
+
+use std::fmt;
+
+use crate::tree::Tree;
+
+/// One thing that must stay true.
+pub(crate) struct Rule {
+    pub(crate) name: &'static str,
+    pub(crate) says: &'static str,
+    check: fn(&Tree) -> Vec<Violation>,
+}
+
+/// Where a rule does not hold and what to do; the rule's name is added by [`check`].
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    rule: &'static str,
+    /// A file or folder from the root, with `:line` where there is one.
+    place: String,
+    message: String,
+}
+
+/// Every rule, in the order of the report.
+pub(crate) const RULES: &[Rule] = &[
+    Rule { name: "walls", says: "imports between our crates go one way", check: walls::check },
+    Rule {
+        name: "file-length",
+        says: "600 lines without tests, 150 for lib.rs and mod.rs",
+        check: sizes::check,
+    },
+    Rule {
+        name: "module-doc",
+        says: "lib.rs and main.rs start with `//!`",
+        check: papers::module_doc,
+    },
+    Rule { name: "readme", says: "every crate has a README.md", check: papers::readme },
+    Rule {
+        name: "architecture",
+        says: "ARCHITECTURE.md names every crate and dependency",
+        check: papers::architecture,
+    },
+    Rule { name: "room-cases", says: "every room has a tests/*.case", check: layout::room_cases },
+    Rule {
+        name: "db-symmetry",
+        says: "every database has the same files",
+        check: layout::db_symmetry,
+    },
+    Rule {
+        name: "notes",
+        says: "a note to do something later names its issue",
+        check: sources::notes,
+    },
+    Rule { name: "git-sources", says: "no dependency comes from git", check: sources::git },
+];
+
+/// Everything that is wrong, rule by rule.
+pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
+    let named = |rule: &'static Rule| {
+        (rule.check)(tree).into_iter().map(|found| Violation { rule: rule.name, ..found })
+    };
+    RULES.iter().flat_map(named).collect()
+}
+
+impl Violation {
+    fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { rule: "", place: place.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: [{}] {}", self.place, self.rule, self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What rules answer for a made-up tree, as `place: message` lines.
+    pub(super) fn found(rule: fn(&Tree) -> Vec<Violation>, files: &[(&str, &str)]) -> Vec<String> {
+        let found = rule(&Tree::of(files));
+        found.into_iter().map(|v| format!("{}: {}", v.place, v.message)).collect()
+    }
+
+    #[test]
+    fn the_repository_is_tidy() {
+        let tree = Tree::read(&crate::root()).expect("the repository can be read");
+        assert!(tree.len() > 50, "the repository was not found: {} files", tree.len());
+        let found: Vec<String> = check(&tree).iter().map(Violation::to_string).collect();
+        assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+    }
+
+    #[test]
+    fn a_violation_names_its_rule() {
+        let found = check(&Tree::of(&[("crates/a/src/lib.rs", "fn a() {}\n")]));
+        let lines: Vec<String> = found.iter().map(Violation::to_string).collect();
+        assert_eq!(lines, ["crates/a/src/lib.rs: [module-doc] starts without a `//!` line"]);
+    }
+}
