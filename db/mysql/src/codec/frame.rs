@@ -176,22 +176,11 @@ impl Outbound {
         let start = self.buffer.len();
         self.buffer.put_u32_le(0);
         fill(&mut self.buffer);
-        let len = self.buffer.len() - start - HEADER_LEN;
-        if len >= MAX_FRAME {
-            let payload = self.buffer.split_off(start + HEADER_LEN);
-            self.buffer.truncate(start);
-            self.large(&payload);
-            return;
-        }
-        self.set_header(start, len);
+        self.sequence = seal(&mut self.buffer, start, self.sequence);
     }
 
     /// Appends one packet with a ready payload.
     pub fn payload(&mut self, payload: &[u8]) {
-        if payload.len() >= MAX_FRAME {
-            self.large(payload);
-            return;
-        }
         self.buffer.reserve(HEADER_LEN + payload.len());
         self.packet(|out| out.put_slice(payload));
     }
@@ -213,29 +202,34 @@ impl Outbound {
         }
         self.buffer.truncate(at);
     }
+}
 
-    fn large(&mut self, payload: &[u8]) {
-        let mut rest = payload;
-        loop {
-            let (frame, tail) = rest.split_at(rest.len().min(MAX_FRAME));
-            let start = self.buffer.len();
-            self.buffer.put_u32_le(0);
-            self.buffer.put_slice(frame);
-            self.set_header(start, frame.len());
-            rest = tail;
-            // A last frame of full size needs an empty one behind it.
-            if frame.len() < MAX_FRAME {
-                return;
-            }
-        }
+/// Turns the bytes from `start` on (four bytes left for a header, then a payload) into frames whose sequence numbers
+/// begin with `sequence`; returns the number after the last one.
+pub(crate) fn seal(out: &mut BytesMut, start: usize, mut sequence: u8) -> u8 {
+    let len = out.len() - start - HEADER_LEN;
+    if len < MAX_FRAME {
+        set_header(out, start, len, sequence);
+        return sequence.wrapping_add(1);
     }
+    let payload = out.split_off(start + HEADER_LEN);
+    out.truncate(start);
+    // A last frame of full size needs an empty one behind it.
+    let full = payload.chunks_exact(MAX_FRAME);
+    for frame in full.clone().chain([full.remainder()]) {
+        let start = out.len();
+        out.put_u32_le(0);
+        out.put_slice(frame);
+        set_header(out, start, frame.len(), sequence);
+        sequence = sequence.wrapping_add(1);
+    }
+    sequence
+}
 
-    fn set_header(&mut self, start: usize, len: usize) {
-        let [a, b, c, _] = (len as u32).to_le_bytes();
-        if let Some(slot) = self.buffer.get_mut(start..start + HEADER_LEN) {
-            slot.copy_from_slice(&[a, b, c, self.sequence]);
-        }
-        self.sequence = self.sequence.wrapping_add(1);
+fn set_header(out: &mut BytesMut, start: usize, len: usize, sequence: u8) {
+    let [a, b, c, _] = (len as u32).to_le_bytes();
+    if let Some(slot) = out.get_mut(start..start + HEADER_LEN) {
+        slot.copy_from_slice(&[a, b, c, sequence]);
     }
 }
 

@@ -35,6 +35,7 @@ pub use command::{Command, CommandCode};
 pub use eof::Eof;
 pub use err::ErrPacket;
 pub use execute::{BoundParameter, Execute, ExecuteHead, ParameterType};
+pub(crate) use frame::seal;
 pub use frame::{HEADER_LEN, Inbound, MAX_FRAME, Outbound, Packet, frame_payload_len};
 pub use handshake::Handshake;
 pub use handshake_response::{HandshakeResponse, SslRequest};
