@@ -1,1 +1,100 @@
-//! Empty until its content lands.
+//! The pool of backend connections of one storage unit: take one, or several at once, and drop them to give them back.
+//!
+//! It knows no runtime but the kernel's seam and may be used from several threads and several executors at once. No lock is held
+//! across an await.
+
+mod connection;
+mod keeper;
+mod live;
+mod options;
+mod recover;
+mod shared;
+mod slot;
+mod take;
+mod wait;
+
+use std::sync::Arc;
+
+use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::{Connector, Result};
+
+pub use connection::Connection;
+pub use options::Options;
+pub use shared::Statistics;
+
+use shared::Shared;
+
+/// The connections of one storage unit. Clones are the same pool.
+///
+/// # Example
+/// ```
+/// # use pando_fake::{FakeRuntime, Unit};
+/// # use pando_pool::{Options, Pool};
+/// let (runtime, unit) = (FakeRuntime::new(), Unit::new("ds_0"));
+/// let pool = Pool::new("ds_0", unit.connector(), runtime.handle(), Options::default());
+/// let connection = runtime.block_on(pool.take())?;
+/// assert!(connection.condition().usable);
+/// drop(connection);
+/// assert_eq!(pool.statistics().idle, 1);
+/// # Ok::<(), pando_kernel::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+impl Pool {
+    /// An empty pool: nothing connects before the first [`Pool::take`]. `unit` is the storage unit's name, for messages.
+    pub fn new(
+        unit: impl Into<Arc<str>>,
+        connector: Arc<dyn Connector>,
+        runtime: SharedRuntime,
+        options: Options,
+    ) -> Self {
+        Self { shared: Arc::new(Shared::new(unit.into(), connector, runtime, options)) }
+    }
+
+    /// The storage unit's name.
+    pub fn unit(&self) -> &Arc<str> {
+        &self.shared.unit
+    }
+
+    /// What opens its connections; also the way to cancel a statement.
+    pub fn connector(&self) -> &Arc<dyn Connector> {
+        &self.shared.connector
+    }
+
+    /// One connection, ready for executions.
+    ///
+    /// # Errors
+    /// `Timeout` when none is to be had within `connection_timeout`; what the connector says (`Unavailable`, `Server`) as soon as it says so;
+    /// `TooManyConnections` when too many callers wait already; `Shutdown` after [`Pool::close`].
+    ///
+    /// # Cancel safety
+    /// May be dropped at any time: a place in the queue or a connection already assigned goes to the next caller.
+    pub async fn take(&self) -> Result<Connection> {
+        take::one(&self.shared).await
+    }
+
+    /// `count` connections at once: all or none, so that two callers can never hold a part each and wait for the other's. Takes its turn in the
+    /// same queue as [`Pool::take`]; nobody overtakes.
+    ///
+    /// # Errors
+    /// As [`Pool::take`], and `Configuration` at once when `count` is more than the pool's maximum.
+    ///
+    /// # Cancel safety
+    /// As [`Pool::take`].
+    pub async fn take_many(&self, count: usize) -> Result<Vec<Connection>> {
+        take::many(&self.shared, count).await
+    }
+
+    /// How many connections there are now.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.statistics()
+    }
+
+    /// Drains the pool: idle connections are closed, those in use are closed when they come back, waiting callers get `Shutdown`.
+    pub fn close(&self) {
+        self.shared.close();
+    }
+}

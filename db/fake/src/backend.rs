@@ -93,8 +93,12 @@ impl FakeBackend {
                 let reply = state.script.answer(sql, &[], &tables_query);
                 (String::new(), described(reply, marks))
             }
-            Execution::Reset => ("ROLLBACK".to_owned(), VecDeque::new()),
-            Execution::Ping => (String::new(), VecDeque::new()),
+            Execution::Reset => {
+                ("ROLLBACK".to_owned(), state.script.told("RESET").map(pieces).unwrap_or_default())
+            }
+            Execution::Ping => {
+                (String::new(), state.script.told("PING").map(pieces).unwrap_or_default())
+            }
         };
         Current { verb, pieces, cancels_seen, copying: false }
     }

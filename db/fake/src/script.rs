@@ -88,11 +88,8 @@ impl Script {
 
     /// The reply to a text with these parameters. Transaction verbs and SET succeed unless told otherwise; anything else unknown is an error.
     pub(crate) fn answer(&mut self, sql: &str, parameters: &[Value], tables_query: &str) -> Reply {
-        if let Some(at) = self.once.iter().position(|(text, _)| text == sql) {
-            return self.once.remove(at).1;
-        }
-        if let Some(reply) = self.exact.get(sql) {
-            return reply.clone();
+        if let Some(reply) = self.told(sql) {
+            return reply;
         }
         for (test, make) in &mut self.patterns {
             if test(sql) {
@@ -110,6 +107,14 @@ impl Script {
                 Reply::Complete(Completion::default())
             }
             _ => Reply::Error(server_error("42000", format!("no reply is scripted for `{sql}`"))),
+        }
+    }
+
+    /// The reply to something that is not a statement, if one is scripted: `RESET`, `PING`.
+    pub(crate) fn told(&mut self, name: &str) -> Option<Reply> {
+        match self.once.iter().position(|(text, _)| text == name) {
+            Some(at) => Some(self.once.remove(at).1),
+            None => self.exact.get(name).cloned(),
         }
     }
 

@@ -140,7 +140,7 @@ impl Unit {
         Arc::new(self.clone())
     }
 
-    /// Answers this very text so, every time.
+    /// Answers this very text so, every time. The texts `RESET` and `PING` stand for those two executions, which succeed unless told.
     pub fn reply(&self, sql: &str, reply: Reply) -> &Self {
         self.inner.lock().script.exact(sql, reply);
         self

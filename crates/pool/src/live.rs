@@ -1,0 +1,96 @@
+//! An open connection and what the pool remembers of it.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use pando_kernel::backend::Condition;
+use pando_kernel::session::TransactionState;
+use pando_kernel::{Backend, CancelToken, CopyInput, Error, Event, Execution, Result};
+
+/// What the pool remembers of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Memory {
+    pub(crate) born: Instant,
+    /// Its own share of `max_lifetime`; zero means no limit.
+    pub(crate) lifetime: Duration,
+    /// When it was last given back or opened.
+    pub(crate) rested: Instant,
+    /// The pool's suspicion when it rested: another number now means that a connection was found dead since.
+    pub(crate) suspicion: u64,
+    pub(crate) session_state: u64,
+}
+
+/// An open connection that is not lent out.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) backend: Box<dyn Backend>,
+    pub(crate) memory: Memory,
+}
+
+impl Live {
+    pub(crate) fn outlived(&self, now: Instant) -> bool {
+        let Memory { born, lifetime, .. } = self.memory;
+        !lifetime.is_zero() && now.saturating_duration_since(born) >= lifetime
+    }
+
+    /// Runs an execution that returns nothing of interest, after whatever is left of earlier replies. `true` when the connection is clean
+    /// afterwards.
+    ///
+    /// # Cancel safety
+    /// When dropped, the connection has a reply outstanding.
+    pub(crate) async fn settle(&mut self, execution: Execution) -> bool {
+        if self.backend.start(execution).is_err() {
+            return false;
+        }
+        while self.backend.condition().usable && self.backend.condition().outstanding > 0 {
+            let last = self.backend.condition().outstanding == 1;
+            let event = poll_fn(|cx| self.backend.poll_event(cx)).await;
+            if event.is_err() && last {
+                return false;
+            }
+        }
+        clean(self.backend.condition())
+    }
+}
+
+/// Whether the next borrower finds nothing of the last one's.
+pub(crate) fn clean(condition: Condition) -> bool {
+    condition.usable
+        && condition.outstanding == 0
+        && condition.transaction == TransactionState::Idle
+}
+
+/// Stands in for a connection that has been moved out of its borrower. Takes no memory.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+fn gone() -> Error {
+    Error::internal("the connection has gone back to its pool")
+}
+
+impl Backend for Gone {
+    fn start(&mut self, _execution: Execution) -> Result<()> {
+        Err(gone())
+    }
+
+    fn poll_event(&mut self, _cx: &mut Context<'_>) -> Poll<Result<Event>> {
+        Poll::Ready(Err(gone()))
+    }
+
+    fn copy(&mut self, _input: CopyInput) -> Result<()> {
+        Err(gone())
+    }
+
+    fn poll_flush(&mut self, _cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Poll::Ready(Err(gone()))
+    }
+
+    fn condition(&self) -> Condition {
+        Condition { usable: false, outstanding: 0, transaction: TransactionState::Idle }
+    }
+
+    fn token(&self) -> CancelToken {
+        CancelToken::default()
+    }
+}

@@ -1,0 +1,54 @@
+//! Bringing an unclean connection back to order in the background.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pando_kernel::runtime::within;
+use pando_kernel::{CopyInput, Execution};
+
+use crate::live::Live;
+use crate::shared::Shared;
+use crate::slot::Slot;
+
+/// A connection that is not clean within so long is closed.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// A server that has not taken a cancel request within so long is not waited for.
+const CANCEL_LIMIT: Duration = Duration::from_secs(2);
+
+/// Counts as one recovery for as long as it lives, however the task ends.
+struct Counted(Arc<Shared>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.end_recovery();
+    }
+}
+
+/// Spawns the recovery of a connection; [`Shared::begin_recovery`] has counted it. The slot stays taken meanwhile.
+pub(crate) fn start(shared: Arc<Shared>, slot: Slot, live: Live) {
+    let counted = Counted(Arc::clone(&shared));
+    let runtime = Arc::clone(&shared.runtime);
+    runtime.spawn(Box::pin(recover(counted, slot, live)));
+}
+
+async fn recover(counted: Counted, mut slot: Slot, mut live: Live) {
+    let shared = &counted.0;
+    if live.backend.condition().outstanding > 0 {
+        // An error here only says that no copy is under way.
+        let _ = live.backend.copy(CopyInput::Fail("the client went away".to_owned()));
+        // The reply may be endless, and a closed connection alone does not stop every server from working on it.
+        let cancel = shared.connector.cancel(&shared.runtime, live.backend.token());
+        if let Some(Err(error)) = within(&*shared.runtime, CANCEL_LIMIT, cancel).await {
+            tracing::debug!(unit = %shared.unit, %error, "an abandoned statement could not be cancelled");
+        }
+    }
+    let settle = live.settle(Execution::Reset);
+    if within(&*shared.runtime, LIMIT, settle).await.unwrap_or(false) {
+        live.memory.session_state = 0;
+        shared.rest(&mut live.memory);
+        slot.live = Some(live);
+    } else {
+        tracing::debug!(unit = %shared.unit, "an unclean connection is closed");
+    }
+}

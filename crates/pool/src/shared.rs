@@ -1,0 +1,292 @@
+//! What all handles of a pool share: the idle connections, the count of slots and the queue.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Instant;
+
+use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::{Connector, Error, ErrorKind, Result};
+
+use crate::live::{Live, Memory};
+use crate::options::Options;
+use crate::slot::Slot;
+use crate::wait::{Ticket, Wait};
+
+/// Callers that may wait at once; one more is turned away.
+const QUEUE_LIMIT: usize = 10_000;
+
+/// Connections brought back to a clean state at once; a further unclean one is closed instead.
+const RECOVERY_LIMIT: usize = 16;
+
+/// How many connections a pool has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Statistics {
+    /// Open or being opened, idle ones included.
+    pub open: usize,
+    /// Open and free.
+    pub idle: usize,
+    /// Callers waiting.
+    pub waiting: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) unit: Arc<str>,
+    pub(crate) connector: Arc<dyn Connector>,
+    pub(crate) runtime: SharedRuntime,
+    pub(crate) options: Options,
+    pub(crate) kept: AtomicBool,
+    /// Grows whenever a connection is found dead: those that rested before may be dead too.
+    suspicion: AtomicU64,
+    state: Mutex<State>,
+}
+
+/// Always: `idle.len() + held <= max`. Nobody waits who could be served.
+#[derive(Debug, Default)]
+struct State {
+    /// The most recently used last.
+    idle: Vec<Live>,
+    /// Slots given out: lent, connecting or being brought back to order.
+    held: usize,
+    /// In order of arrival.
+    queue: VecDeque<Arc<Ticket>>,
+    tickets: u64,
+    opened: u64,
+    recovering: usize,
+    closed: bool,
+}
+
+/// What must be done after the lock is released: closing connections and waking tasks may take time, and drop slots.
+#[derive(Default)]
+struct Aftermath {
+    close: Vec<Live>,
+    wake: Vec<(Arc<Ticket>, Option<Waker>)>,
+}
+
+impl Aftermath {
+    fn run(self) {
+        for (_, waker) in self.wake {
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+        drop(self.close);
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(
+        unit: Arc<str>,
+        connector: Arc<dyn Connector>,
+        runtime: SharedRuntime,
+        options: Options,
+    ) -> Self {
+        Self {
+            unit,
+            connector,
+            runtime,
+            options: options.sane(),
+            kept: AtomicBool::new(false),
+            suspicion: AtomicU64::new(0),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    pub(crate) fn statistics(&self) -> Statistics {
+        let state = self.lock();
+        let idle = state.idle.len();
+        Statistics { open: idle + state.held, idle, waiting: state.queue.len() }
+    }
+
+    pub(crate) fn closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// One slot if nobody has to wait for it.
+    pub(crate) fn try_one(self: &Arc<Self>) -> Result<Option<Slot>> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(Error::new(ErrorKind::Shutdown));
+        }
+        if !state.queue.is_empty() || state.held >= self.options.max {
+            return Ok(None);
+        }
+        state.held += 1;
+        let live = state.idle.pop();
+        Ok(Some(Slot::counted(self, live)))
+    }
+
+    /// A place in the queue; granted at once when nobody has to wait. `count` is at most `max`.
+    pub(crate) fn queue(self: &Arc<Self>, count: usize) -> Result<Wait> {
+        let mut aftermath = Aftermath::default();
+        let wait = {
+            let mut state = self.lock();
+            if state.closed {
+                return Err(Error::new(ErrorKind::Shutdown));
+            }
+            if state.queue.len() >= QUEUE_LIMIT {
+                return Err(Error::new(ErrorKind::TooManyConnections));
+            }
+            state.tickets += 1;
+            let ticket = Arc::new(Ticket::new(state.tickets, count));
+            state.queue.push_back(Arc::clone(&ticket));
+            self.serve(&mut state, &mut aftermath);
+            Wait { shared: Arc::clone(self), ticket }
+        };
+        aftermath.run();
+        Ok(wait)
+    }
+
+    /// Gives a slot back, with its connection when that may be lent again.
+    pub(crate) fn release(self: &Arc<Self>, live: Option<Live>) {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.lock();
+            state.held = state.held.saturating_sub(1);
+            match live {
+                Some(live) if state.closed => aftermath.close.push(live),
+                Some(live) => state.idle.push(live),
+                None => {}
+            }
+            self.serve(&mut state, &mut aftermath);
+        }
+        aftermath.run();
+    }
+
+    /// Takes a ticket out of the queue, if it is still there. Who stood behind it may then be served.
+    pub(crate) fn leave_queue(self: &Arc<Self>, number: u64) {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.lock();
+            if let Ok(at) = state.queue.binary_search_by_key(&number, |ticket| ticket.number) {
+                state.queue.remove(at);
+                self.serve(&mut state, &mut aftermath);
+            }
+        }
+        aftermath.run();
+    }
+
+    /// Serves the queue from its front for as long as the front can be served as a whole. Strictly in order: a large request is never overtaken,
+    /// so it cannot starve.
+    fn serve(self: &Arc<Self>, state: &mut State, aftermath: &mut Aftermath) {
+        while let Some(front) = state.queue.front() {
+            if front.count > self.options.max - state.held {
+                return;
+            }
+            let count = front.count;
+            state.held += count;
+            let slots =
+                (0..count).map(|_| Slot::counted(self, state.idle.pop())).collect::<Vec<_>>();
+            if let Some(ticket) = state.queue.pop_front() {
+                let waker = ticket.grant(slots);
+                aftermath.wake.push((ticket, waker));
+            }
+        }
+    }
+
+    /// A slot for a connection to be kept in reserve, when there are fewer than `min` and nobody waits.
+    pub(crate) fn reserve(self: &Arc<Self>) -> Option<Slot> {
+        let mut state = self.lock();
+        let open = state.idle.len() + state.held;
+        if state.closed || open >= self.options.min || !state.queue.is_empty() {
+            return None;
+        }
+        state.held += 1;
+        Some(Slot::counted(self, None))
+    }
+
+    /// Closes what is too old or has idled too long.
+    pub(crate) fn reap(&self) {
+        let (now, options) = (self.runtime.now(), self.options);
+        let mut close = Vec::new();
+        {
+            let mut state = self.lock();
+            close.extend(state.idle.extract_if(.., |live| live.outlived(now)));
+            if !options.idle_timeout.is_zero() {
+                let spare = (state.idle.len() + state.held).saturating_sub(options.min);
+                let mut left = spare;
+                close.extend(state.idle.extract_if(.., |live| {
+                    let idled = now.saturating_duration_since(live.memory.rested);
+                    let goes = left > 0 && idled >= options.idle_timeout;
+                    left -= usize::from(goes);
+                    goes
+                }));
+            }
+        }
+        drop(close);
+    }
+
+    /// What a new connection is remembered by.
+    pub(crate) fn memory(&self) -> Memory {
+        let number = {
+            let mut state = self.lock();
+            state.opened = state.opened.wrapping_add(1);
+            u32::try_from(state.opened % 16).unwrap_or(0)
+        };
+        let (now, lifetime) = (self.runtime.now(), self.options.max_lifetime);
+        let lifetime = lifetime - lifetime / 640 * number;
+        let suspicion = self.suspicion.load(Ordering::Relaxed);
+        Memory { born: now, lifetime, rested: now, suspicion, session_state: 0 }
+    }
+
+    /// Notes that a connection has just been in order.
+    pub(crate) fn rest(&self, memory: &mut Memory) {
+        memory.rested = self.runtime.now();
+        memory.suspicion = self.suspicion.load(Ordering::Relaxed);
+    }
+
+    /// Whether a connection must show a sign of life before it is lent.
+    pub(crate) fn doubtful(&self, live: &Live, now: Instant) -> bool {
+        live.memory.suspicion != self.suspicion.load(Ordering::Relaxed)
+            || now.saturating_duration_since(live.memory.rested) > self.options.health_check_after
+    }
+
+    /// A connection broke in use, or connecting failed: every idle one must show a sign of life before it is lent again.
+    pub(crate) fn suspect_all(&self) {
+        self.suspicion.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A connection gave no sign of life: the idle ones that would have been asked too are closed, the others will be asked.
+    pub(crate) fn throw_stale_away(&self) {
+        let now = self.runtime.now();
+        let stale: Vec<Live> = {
+            let mut state = self.lock();
+            state.idle.extract_if(.., |live| self.doubtful(live, now)).collect()
+        };
+        self.suspect_all();
+        drop(stale);
+    }
+
+    /// Counts one more recovery, unless there are enough of them or the pool is closed.
+    pub(crate) fn begin_recovery(&self) -> bool {
+        let mut state = self.lock();
+        let may = !state.closed && state.recovering < RECOVERY_LIMIT;
+        state.recovering += usize::from(may);
+        may
+    }
+
+    pub(crate) fn end_recovery(&self) {
+        let mut state = self.lock();
+        state.recovering = state.recovering.saturating_sub(1);
+    }
+
+    pub(crate) fn close(&self) {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.lock();
+            state.closed = true;
+            aftermath.close = std::mem::take(&mut state.idle);
+            for ticket in std::mem::take(&mut state.queue) {
+                let waker = ticket.close();
+                aftermath.wake.push((ticket, waker));
+            }
+        }
+        aftermath.run();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,169 @@
+//! Taking connections: a slot first, then a connection that is known to live.
+
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use pando_kernel::runtime::{BoxFuture, within};
+use pando_kernel::{Error, ErrorKind, Execution, Result};
+
+use crate::connection::Connection;
+use crate::keeper;
+use crate::live::Live;
+use crate::shared::Shared;
+use crate::slot::Slot;
+
+/// A connection that does not answer a ping for so long is taken for dead. (Never more than a third of the connection timeout.)
+const PING_LIMIT: Duration = Duration::from_secs(5);
+
+pub(crate) async fn one(shared: &Arc<Shared>) -> Result<Connection> {
+    let started = shared.runtime.now();
+    let slot = match shared.try_one()? {
+        Some(slot) => slot,
+        None => wait(shared, 1).await?.pop().ok_or_else(|| Error::internal("an empty grant"))?,
+    };
+    keeper::start(shared);
+    let slot = match at_once(shared, slot) {
+        Ok(connection) => return Ok(connection),
+        Err(slot) => slot,
+    };
+    let spent = shared.runtime.now().saturating_duration_since(started);
+    prepared(shared, spent, ready(Arc::clone(shared), slot)).await
+}
+
+pub(crate) async fn many(shared: &Arc<Shared>, count: usize) -> Result<Vec<Connection>> {
+    let max = shared.options.max;
+    if count > max {
+        return Err(Error::new(ErrorKind::Configuration(format!(
+            "a query needs {count} connections to storage unit `{}` at once, its pool has at most {max}",
+            shared.unit
+        ))));
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let started = shared.runtime.now();
+    let slots = wait(shared, count).await?;
+    keeper::start(shared);
+    let work = slots.into_iter().map(|slot| match at_once(shared, slot) {
+        Ok(connection) => Work::Done(connection),
+        Err(slot) => Work::Doing(Box::pin(ready(Arc::clone(shared), slot))),
+    });
+    let work: Vec<Work> = work.collect();
+    let spent = shared.runtime.now().saturating_duration_since(started);
+    prepared(shared, spent, all(work)).await
+}
+
+/// Waits for `count` slots, at most the connection timeout.
+async fn wait(shared: &Arc<Shared>, count: usize) -> Result<Vec<Slot>> {
+    let mut wait = shared.queue(count)?;
+    if let Poll::Ready(slots) =
+        poll_fn(|cx| Poll::Ready(std::pin::Pin::new(&mut wait).poll(cx))).await
+    {
+        return slots;
+    }
+    let limit = shared.options.connection_timeout;
+    within(&*shared.runtime, limit, wait).await.unwrap_or_else(|| {
+        let statistics = shared.statistics();
+        Err(Error::new(ErrorKind::Timeout(format!(
+            "no connection to storage unit `{}` within {limit:?}: {} of {} are in use and {} callers wait",
+            shared.unit,
+            statistics.open - statistics.idle,
+            shared.options.max,
+            statistics.waiting,
+        ))))
+    })
+}
+
+/// Runs the checking and connecting in what is left of the connection timeout.
+async fn prepared<T>(
+    shared: &Shared,
+    spent: Duration,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let limit = shared.options.connection_timeout;
+    let done = within(&*shared.runtime, limit.saturating_sub(spent), work).await;
+    done.unwrap_or_else(|| {
+        shared.suspect_all();
+        Err(Error::new(ErrorKind::Timeout(format!(
+            "no connection to storage unit `{}` within {limit:?}: its server does not answer",
+            shared.unit
+        ))))
+    })
+}
+
+/// The slot's idle connection, when it can be lent without asking it anything.
+fn at_once(shared: &Shared, mut slot: Slot) -> Result<Connection, Slot> {
+    let now = shared.runtime.now();
+    let Some(live) = slot.live.take() else {
+        return Err(slot);
+    };
+    if live.outlived(now) || shared.doubtful(&live, now) {
+        slot.live = Some(live);
+        return Err(slot);
+    }
+    Ok(Connection::lent(slot, live))
+}
+
+/// A connection in this slot that lives: the idle one if it does, else a new one.
+async fn ready(shared: Arc<Shared>, mut slot: Slot) -> Result<Connection> {
+    let now = shared.runtime.now();
+    if let Some(mut live) = slot.live.take()
+        && !live.outlived(now)
+    {
+        if !shared.doubtful(&live, now) || answers(&shared, &mut live).await {
+            return Ok(Connection::lent(slot, live));
+        }
+        tracing::debug!(unit = %shared.unit, "an idle connection is dead");
+        drop(live);
+        shared.throw_stale_away();
+    }
+    let live = open(&shared).await?;
+    Ok(Connection::lent(slot, live))
+}
+
+async fn answers(shared: &Shared, live: &mut Live) -> bool {
+    let limit = PING_LIMIT.min(shared.options.connection_timeout / 3);
+    within(&*shared.runtime, limit, live.settle(Execution::Ping)).await.unwrap_or(false)
+}
+
+/// A new connection.
+pub(crate) async fn open(shared: &Shared) -> Result<Live> {
+    match shared.connector.connect(&shared.runtime).await {
+        Ok(backend) => Ok(Live { backend, memory: shared.memory() }),
+        Err(error) => {
+            tracing::debug!(unit = %shared.unit, %error, "connecting failed");
+            shared.suspect_all();
+            Err(error)
+        }
+    }
+}
+
+enum Work {
+    Doing(BoxFuture<'static, Result<Connection>>),
+    Done(Connection),
+}
+
+/// All connections, made ready side by side; the first error ends it and what was ready goes back.
+async fn all(mut work: Vec<Work>) -> Result<Vec<Connection>> {
+    poll_fn(|cx| {
+        let mut pending = false;
+        for item in &mut work {
+            if let Work::Doing(future) = item {
+                match future.as_mut().poll(cx) {
+                    Poll::Pending => pending = true,
+                    Poll::Ready(Ok(connection)) => *item = Work::Done(connection),
+                    Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                }
+            }
+        }
+        if pending { Poll::Pending } else { Poll::Ready(Ok(())) }
+    })
+    .await?;
+    let done = work.into_iter().filter_map(|item| match item {
+        Work::Done(connection) => Some(connection),
+        Work::Doing(_) => None,
+    });
+    Ok(done.collect())
+}

@@ -1,0 +1,93 @@
+//! A caller's place in the queue.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use pando_kernel::{Error, ErrorKind, Result};
+
+use crate::shared::Shared;
+use crate::slot::Slot;
+
+/// A place in the queue. The queue's lock is always taken before a ticket's.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    /// Grows with every ticket of the pool: the queue is sorted by it.
+    pub(crate) number: u64,
+    /// Slots wanted.
+    pub(crate) count: usize,
+    phase: Mutex<Phase>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Waiting(Option<Waker>),
+    Granted(Vec<Slot>),
+    Closed,
+    Over,
+}
+
+impl Ticket {
+    pub(crate) fn new(number: u64, count: usize) -> Self {
+        Self { number, count, phase: Mutex::new(Phase::Waiting(None)) }
+    }
+
+    /// Hands the slots over; returns whom to wake once no lock is held.
+    pub(crate) fn grant(&self, slots: Vec<Slot>) -> Option<Waker> {
+        self.turn(Phase::Granted(slots))
+    }
+
+    /// Tells the caller that the pool is closed; returns whom to wake once no lock is held.
+    pub(crate) fn close(&self) -> Option<Waker> {
+        self.turn(Phase::Closed)
+    }
+
+    fn turn(&self, next: Phase) -> Option<Waker> {
+        match std::mem::replace(&mut *self.lock(), next) {
+            Phase::Waiting(waker) => waker,
+            Phase::Granted(_) | Phase::Closed | Phase::Over => None,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Completes when the ticket is granted. Dropped before, it leaves the queue; dropped after, the slots go to the next.
+#[derive(Debug)]
+pub(crate) struct Wait {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) ticket: Arc<Ticket>,
+}
+
+impl Future for Wait {
+    type Output = Result<Vec<Slot>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut phase = self.ticket.lock();
+        match std::mem::replace(&mut *phase, Phase::Over) {
+            Phase::Waiting(waker) => {
+                let waker = match waker {
+                    Some(waker) if waker.will_wake(cx.waker()) => waker,
+                    _ => cx.waker().clone(),
+                };
+                *phase = Phase::Waiting(Some(waker));
+                Poll::Pending
+            }
+            Phase::Granted(slots) => Poll::Ready(Ok(slots)),
+            Phase::Closed => Poll::Ready(Err(Error::new(ErrorKind::Shutdown))),
+            Phase::Over => Poll::Ready(Err(Error::internal("a wait was polled after its end"))),
+        }
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.shared.leave_queue(self.ticket.number);
+        // From here on nobody can grant it any more.
+        let last = std::mem::replace(&mut *self.ticket.lock(), Phase::Over);
+        drop(last);
+    }
+}
