@@ -1,3 +1,4 @@
 //! PostgreSQL: its wire protocol, its types and errors, and both ends of a connection.
 
+pub mod auth;
 pub mod codec;

@@ -3,7 +3,7 @@
 
 use bytes::{BufMut, BytesMut};
 
-use super::{Fault, Format, Malformed, Reader, count, tagged};
+use super::{Fault, Format, Malformed, Reader, count, format, tagged};
 
 /// CopyInResponse, CopyOutResponse or CopyBothResponse: the data's formats.
 /// <https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-COPYINRESPONSE>
@@ -43,7 +43,7 @@ impl CopyResponse {
     /// A body that breaks the protocol.
     pub fn decode(body: &[u8]) -> Result<CopyResponse, Malformed> {
         let mut reader = Reader::new("CopyResponse", body);
-        let Some(format) = Format::from_code(i16::from(reader.u8()?)) else {
+        let Some(format) = format::from_code(i16::from(reader.u8()?)) else {
             return reader.fail(Fault::BadCode);
         };
         let columns = super::Formats::read(&mut reader)?.to_vec();
@@ -61,7 +61,7 @@ impl CopyResponse {
             buf.put_u8(u8::from(self.format == Format::Binary));
             buf.put_u16(columns);
             for column in &self.columns {
-                buf.put_i16(column.code());
+                buf.put_i16(format::code(*column));
             }
         });
         Ok(())

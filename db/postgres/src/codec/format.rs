@@ -1,34 +1,24 @@
 //! Text or binary: how a value stands on the wire.
 
+use pando_kernel::Format;
+
 use super::{Fault, Malformed, Reader};
 
-/// How a value stands on the wire.
+/// The code of a format on the wire.
 /// <https://www.postgresql.org/docs/current/protocol-overview.html#PROTOCOL-FORMAT-CODES>
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
-    /// Code 0: as `SELECT` prints it.
-    #[default]
-    Text,
-    /// Code 1: the type's own binary form.
-    Binary,
+pub fn code(format: Format) -> i16 {
+    match format {
+        Format::Text => 0,
+        Format::Binary => 1,
+    }
 }
 
-impl Format {
-    /// The code on the wire.
-    pub fn code(self) -> i16 {
-        match self {
-            Format::Text => 0,
-            Format::Binary => 1,
-        }
-    }
-
-    /// The format a code stands for; `None` when the protocol does not define it.
-    pub fn from_code(code: i16) -> Option<Format> {
-        match code {
-            0 => Some(Format::Text),
-            1 => Some(Format::Binary),
-            _ => None,
-        }
+/// The format a code stands for; `None` when the protocol does not define it.
+pub fn from_code(code: i16) -> Option<Format> {
+    match code {
+        0 => Some(Format::Text),
+        1 => Some(Format::Binary),
+        _ => None,
     }
 }
 
@@ -53,11 +43,7 @@ impl<'a> Formats<'a> {
     }
 
     fn iter(&self) -> impl Iterator<Item = Option<Format>> + 'a {
-        self.codes
-            .as_chunks::<2>()
-            .0
-            .iter()
-            .map(|code| Format::from_code(i16::from_be_bytes(*code)))
+        self.codes.as_chunks::<2>().0.iter().map(|code| from_code(i16::from_be_bytes(*code)))
     }
 
     /// How many codes were sent (0, 1, or the number of values).

@@ -6,7 +6,7 @@
 
 pub mod backend;
 pub mod copy;
-mod format;
+pub mod format;
 pub mod frame;
 pub mod frontend;
 mod malformed;
@@ -14,8 +14,9 @@ mod reader;
 pub mod startup;
 mod writer;
 
-pub use format::{Format, Formats};
+pub use format::Formats;
 pub use malformed::{Fault, Malformed};
+pub use pando_kernel::Format;
 
 pub(crate) use reader::Reader;
 pub(crate) use writer::{body, count, put_cstr, put_value, tagged};

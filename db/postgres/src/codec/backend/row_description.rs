@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, BytesMut};
 
-use crate::codec::{Fault, Format, Malformed, Reader, count, put_cstr, tagged};
+use crate::codec::{Fault, Format, Malformed, Reader, count, format, put_cstr, tagged};
 
 /// RowDescription.
 /// <https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-ROWDESCRIPTION>
@@ -89,7 +89,7 @@ impl<'a> Column<'a> {
             oid: reader.u32()?,
             size: reader.i16()?,
             modifier: reader.i32()?,
-            format: match Format::from_code(reader.i16()?) {
+            format: match format::from_code(reader.i16()?) {
                 Some(format) => format,
                 None => return reader.fail(Fault::BadCode),
             },
@@ -103,7 +103,7 @@ impl<'a> Column<'a> {
         buf.put_u32(self.oid);
         buf.put_i16(self.size);
         buf.put_i32(self.modifier);
-        buf.put_i16(self.format.code());
+        buf.put_i16(format::code(self.format));
     }
 }
 

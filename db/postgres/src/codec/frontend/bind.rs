@@ -2,7 +2,9 @@
 
 use bytes::{BufMut, BytesMut};
 
-use crate::codec::{Fault, Format, Formats, Malformed, Reader, count, put_cstr, put_value, tagged};
+use crate::codec::{
+    Fault, Format, Formats, Malformed, Reader, count, format, put_cstr, put_value, tagged,
+};
 
 /// Bind.
 /// <https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-BIND>
@@ -112,11 +114,11 @@ impl Binding<'_> {
             put_cstr(buf, self.portal.as_bytes());
             put_cstr(buf, self.statement.as_bytes());
             buf.put_u16(formats);
-            self.formats.iter().for_each(|format| buf.put_i16(format.code()));
+            self.formats.iter().for_each(|format| buf.put_i16(format::code(*format)));
             buf.put_u16(values);
             outcome = (0..self.count).try_for_each(|index| value(index, buf));
             buf.put_u16(results);
-            self.results.iter().for_each(|format| buf.put_i16(format.code()));
+            self.results.iter().for_each(|format| buf.put_i16(format::code(*format)));
         });
         if outcome.is_err() {
             // A half-written frame must never reach the wire.
