@@ -2,3 +2,6 @@
 
 pub mod auth;
 pub mod codec;
+pub mod error;
+pub mod row;
+pub mod types;
