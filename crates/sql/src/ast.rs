@@ -223,6 +223,8 @@ pub struct Select {
     pub having: Option<Expr>,
     /// WINDOW clause, unparsed.
     pub window: Option<Span>,
+    /// The expressions inside the WINDOW clause, in text order.
+    pub window_exprs: Vec<Expr>,
     /// End of the core: where a clause may be appended (after HAVING/WINDOW, before ORDER BY).
     pub end: u32,
     /// The whole core.
@@ -579,6 +581,8 @@ pub struct Function {
     pub within_group: Option<Span>,
     /// OVER …: a window function.
     pub over: Option<Span>,
+    /// The expressions inside WITHIN GROUP and OVER, in text order.
+    pub inner: Vec<Expr>,
 }
 
 /// INSERT or REPLACE.

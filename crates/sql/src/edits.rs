@@ -19,6 +19,11 @@ impl Edits {
         self.list.is_empty()
     }
 
+    /// Whether a part of the text will be gone: it lies inside a replaced range.
+    pub fn covers(&self, span: Span) -> bool {
+        self.list.iter().any(|(edit, _)| edit.start <= span.start && span.end <= edit.end)
+    }
+
     /// The text with every edit applied. Of two edits that overlap, the one that starts first (then: the longer) wins and the other is dropped:
     /// a room that removes a clause need not know who edited inside it.
     pub fn apply(&self, text: &str) -> String {

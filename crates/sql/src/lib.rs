@@ -1,10 +1,26 @@
 //! SQL text to a statement with exact byte spans: tokens, digest, tree, edits. No I/O and no vendor's name.
 
 pub mod ast;
+mod digest;
 mod edits;
+mod error;
+mod hint;
+mod keyword;
+mod lexer;
+mod literal;
+mod parse;
 mod span;
+mod split;
 mod syntax;
+mod token;
+pub mod visit;
 
 pub use edits::Edits;
+pub use error::SyntaxError;
+pub use lexer::tokenize;
+pub use literal::literal;
+pub use parse::parse;
 pub use span::Span;
+pub use split::split;
 pub use syntax::{Fold, Placeholder, Syntax};
+pub use token::{Hint, Token, TokenKind, Tokens};

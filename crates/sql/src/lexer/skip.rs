@@ -1,0 +1,90 @@
+//! Comments: skipped, but for those that mean something.
+
+use memchr::{memchr_iter, memchr2, memmem};
+
+use super::{Lexer, Result, tag};
+use crate::hint;
+use crate::span::Span;
+
+impl Lexer<'_> {
+    pub(super) fn starts_dash_comment(&self) -> bool {
+        if self.byte(self.at + 1) != b'-' {
+            return false;
+        }
+        // https://dev.mysql.com/doc/refman/8.4/en/comments.html: white space or a control character must follow there.
+        !self.syntax.dash_comment_needs_space
+            || self.bytes.get(self.at + 2).is_none_or(|&b| b <= b' ' || b == 0x7f)
+    }
+
+    pub(super) fn line_comment(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        self.at += memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+    }
+
+    pub(super) fn block_comment(&mut self) -> Result<()> {
+        let start = self.at;
+        if self.syntax.executable_comments && self.executable.is_none() && self.opens_executable() {
+            return Ok(());
+        }
+        let end = match self.syntax.nested_comments {
+            true => self.nested_end(start),
+            false => self.flat_end(start),
+        };
+        let Some(end) = end else {
+            return Err(self.unterminated("comment", start, "*/"));
+        };
+        let content = self.text.get(start + 2..end - 2).unwrap_or("");
+        if content.starts_with('+') {
+            self.digest.piece(tag::HINT, content.as_bytes());
+        } else if self.hint.is_none()
+            && let Some(hint) = hint::read(content, Span::new(start as u32, end as u32))
+        {
+            self.digest.piece(tag::HINT, content.as_bytes());
+            self.hint = Some(hint);
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// `/*!`, `/*!50100`, `/*M!100100`: moves behind the mark and stays inside until `*/`.
+    fn opens_executable(&mut self) -> bool {
+        let start = self.at;
+        let bang = start + 2 + usize::from(self.byte(start + 2) == b'M');
+        if self.byte(bang) != b'!' {
+            return false;
+        }
+        let mut end = bang + 1;
+        while self.byte(end).is_ascii_digit() && end < bang + 7 {
+            end += 1;
+        }
+        // The mark decides whether a server of some version runs the content, so it belongs to the digest.
+        self.digest.piece(tag::MARK, self.bytes.get(start..end).unwrap_or(&[]));
+        self.executable = Some(start);
+        self.at = end;
+        true
+    }
+
+    fn flat_end(&self, start: usize) -> Option<usize> {
+        let length = memmem::find(self.bytes.get(start + 2..)?, b"*/")?;
+        Some(start + 2 + length + 2)
+    }
+
+    fn nested_end(&self, start: usize) -> Option<usize> {
+        let mut depth = 1u32;
+        let mut from = start + 2;
+        for offset in memchr_iter(b'/', self.bytes.get(start + 2..)?) {
+            let at = start + 2 + offset;
+            if at >= from + 1 && self.byte(at - 1) == b'*' {
+                depth -= 1;
+                from = at + 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            } else if at >= from && self.byte(at + 1) == b'*' {
+                depth += 1;
+                from = at + 2;
+            }
+        }
+        None
+    }
+}

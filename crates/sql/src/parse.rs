@@ -1,0 +1,111 @@
+//! From tokens to the tree: a tolerant recursive-descent parser.
+
+mod cursor;
+mod expr;
+mod from;
+mod function;
+mod insert;
+mod mutate;
+mod name;
+mod operator;
+mod primary;
+mod query;
+mod select;
+mod set;
+mod show;
+mod special;
+mod statement;
+mod transaction;
+mod types;
+
+use std::sync::Arc;
+
+use crate::ast::{Kind, Statement};
+use crate::error::SyntaxError;
+use crate::keyword::Keyword;
+use crate::lexer::tokenize;
+use crate::span::Span;
+use crate::split::first_separator;
+use crate::syntax::Syntax;
+use crate::token::{Token, TokenKind, Tokens};
+use cursor::Parser;
+
+type Result<T, E = SyntaxError> = std::result::Result<T, E>;
+
+/// Parses exactly one statement; a semicolon may end it. A beginning the parser does not know gives [`Kind::Opaque`], and so does a
+/// known statement with a construct it does not know.
+///
+/// # Errors
+/// What [`tokenize`] refuses; a statement that breaks off or misses a piece; a second statement; nesting that is too deep.
+pub fn parse(text: &str, syntax: &Syntax) -> Result<Statement> {
+    let mut tokens = tokenize(text, syntax)?;
+    let end = cut_at_semicolon(text, &mut tokens, syntax)?;
+    fill_keywords(text, &mut tokens, end);
+    let statement = text.get(..end).unwrap_or(text);
+    let kind = parse_kind(statement, &tokens.list, syntax)?;
+    let (hints, hint_span) = match tokens.hint {
+        Some(hint) => (hint.pairs, Some(hint.span).filter(|span| span.end as usize <= end)),
+        None => (Vec::new(), None),
+    };
+    Ok(Statement {
+        text: Arc::from(statement),
+        kind,
+        digest: tokens.digest,
+        parameters: tokens.parameters,
+        hints,
+        hint_span,
+    })
+}
+
+/// Drops the final semicolons and answers where the statement's text ends.
+fn cut_at_semicolon(text: &str, tokens: &mut Tokens, syntax: &Syntax) -> Result<usize> {
+    let is_semicolon =
+        |token: &Token| token.kind == TokenKind::Punctuation && token.span.of(text) == ";";
+    let mut end = text.len();
+    while let Some(last) = tokens.list.last().filter(|last| is_semicolon(last)) {
+        end = last.span.start as usize;
+        tokens.list.pop();
+    }
+    match first_separator(text, &tokens.list, syntax) {
+        None => Ok(end),
+        Some(0) => {
+            let message = "unexpected `;`, expected a statement";
+            Err(SyntaxError::new(message, tokens.list.first().map_or(0, |t| t.span.start as usize)))
+        }
+        Some(index) => {
+            let next = tokens.list.get(index + 1).map_or(Span::default(), |token| token.span);
+            let shown = crate::error::excerpt(next.of(text));
+            let message = format!("unexpected `{shown}`, expected the end of the only statement");
+            Err(SyntaxError::new(message, next.start as usize))
+        }
+    }
+}
+
+/// Looks the words up and puts an end mark behind the last token.
+fn fill_keywords(text: &str, tokens: &mut Tokens, end: usize) {
+    for token in &mut tokens.list {
+        if token.kind == TokenKind::Word {
+            token.keyword = Keyword::of(token.span.of(text));
+        }
+    }
+    tokens.list.push(Token {
+        span: Span::at(end as u32),
+        kind: TokenKind::End,
+        slot: false,
+        keyword: Keyword::NO_KEYWORD,
+    });
+}
+
+fn parse_kind(text: &str, tokens: &[Token], syntax: &Syntax) -> Result<Kind> {
+    if tokens.len() == 1 {
+        return Ok(Kind::Empty);
+    }
+    let mut parser = Parser::new(text, tokens, syntax);
+    let parsed = parser.statement().and_then(|kind| {
+        if parser.is_end() { Ok(kind) } else { parser.unexpected("the end of the statement") }
+    });
+    match parsed {
+        Err(error) if !error.malformed => Ok(Kind::Opaque),
+        other => other,
+    }
+}

@@ -1,0 +1,213 @@
+//! UPDATE, DELETE and MERGE.
+
+use super::Result;
+use super::cursor::Parser;
+use crate::ast::{Cte, Delete, Expr, Kind, Node, ObjectName, Table, TableFactor, Update};
+use crate::keyword::Keyword;
+use crate::span::Span;
+
+impl Parser<'_> {
+    /// UPDATE is next; `start` is where the statement began.
+    pub(super) fn update(&mut self, with: Vec<Cte>, start: u32) -> Result<Update> {
+        use Keyword::*;
+        self.advance();
+        while self.commas() && self.eat_any(&[LOW_PRIORITY, IGNORE]) {}
+        let tables = self.from_items()?;
+        self.expect(SET)?;
+        let assignments = self.column_assignments()?;
+        let mut update = Update {
+            with,
+            tables,
+            assignments,
+            from: Vec::new(),
+            filter: None,
+            order_by: Vec::new(),
+            limit: None,
+            returning: None,
+            span: Span::at(start),
+        };
+        if self.eat(FROM) {
+            update.from = self.from_items()?;
+        }
+        update.filter = self.where_clause()?;
+        if self.eat_all(&[ORDER, BY]) {
+            update.order_by = self.order_items()?;
+        }
+        if self.is(LIMIT) {
+            self.limit_clause(&mut update.limit)?;
+        }
+        update.returning = self.returning()?;
+        update.span = self.since(start);
+        Ok(update)
+    }
+
+    /// WHERE, also `WHERE CURRENT OF cursor`, which nothing is known about.
+    fn where_clause(&mut self) -> Result<Option<Expr>> {
+        use Keyword::*;
+        if !self.eat(WHERE) {
+            return Ok(None);
+        }
+        if self.are(&[CURRENT, OF]) {
+            let start = self.start();
+            self.skip(2);
+            self.any_name("a cursor")?;
+            return Ok(Some(self.node(start, Node::Other(Vec::new()))));
+        }
+        self.expr().map(Some)
+    }
+
+    /// DELETE is next; `start` is where the statement began.
+    pub(super) fn delete(&mut self, with: Vec<Cte>, start: u32) -> Result<Delete> {
+        use Keyword::*;
+        self.advance();
+        while self.commas()
+            && self.is_any(&[LOW_PRIORITY, QUICK, IGNORE])
+            && !self.is_symbol_at(1, ".")
+        {
+            self.advance();
+        }
+        let mut delete = Delete {
+            with,
+            targets: Vec::new(),
+            from: Vec::new(),
+            filter: None,
+            order_by: Vec::new(),
+            limit: None,
+            returning: None,
+            span: Span::at(start),
+        };
+        if self.eat(FROM) {
+            self.delete_from(&mut delete)?;
+        } else {
+            // DELETE a, b FROM a JOIN b …
+            delete.targets = self.delete_names()?;
+            self.expect(FROM)?;
+            delete.from = self.from_items()?;
+        }
+        delete.filter = self.where_clause()?;
+        if self.eat_all(&[ORDER, BY]) {
+            delete.order_by = self.order_items()?;
+        }
+        if self.is(LIMIT) {
+            self.limit_clause(&mut delete.limit)?;
+        }
+        delete.returning = self.returning()?;
+        delete.span = self.since(start);
+        Ok(delete)
+    }
+
+    /// `t [alias]`, `t USING …`, `a, b USING …`; FROM was taken.
+    fn delete_from(&mut self, delete: &mut Delete) -> Result<()> {
+        if self.commas() && self.lists_names_before_using() {
+            delete.targets = self.delete_names()?;
+        } else {
+            let mut tables = self.from_items()?;
+            match (tables.pop(), tables.is_empty()) {
+                (Some(TableFactor::Table(table)), true) => delete.targets.push(table),
+                _ => return self.unexpected("one table"),
+            }
+        }
+        if self.eat(Keyword::USING) {
+            delete.from = self.from_items()?;
+        }
+        Ok(())
+    }
+
+    /// `a, b USING` or `a.* USING`: names only, no aliases.
+    fn lists_names_before_using(&self) -> bool {
+        let mut ahead = 0;
+        loop {
+            if !self.is_identifier_at(ahead) {
+                return false;
+            }
+            ahead += 1;
+            while self.is_symbol_at(ahead, ".") {
+                ahead += 2;
+            }
+            if !self.is_symbol_at(ahead, ",") {
+                return self.keyword_at(ahead) == Keyword::USING;
+            }
+            ahead += 1;
+        }
+    }
+
+    /// `a, b.*, c`.
+    fn delete_names(&mut self) -> Result<Vec<Table>> {
+        let mut list = Vec::new();
+        loop {
+            let start = self.start();
+            let name = self.object_name("a table")?;
+            let mut extras = Vec::new();
+            if self.is_symbol(".") && self.is_symbol_at(1, "*") {
+                let from = self.start();
+                self.skip(2);
+                extras.push(self.since(from));
+            }
+            list.push(Table { name, alias: None, extras, span: self.since(start) });
+            if !self.eat_symbol(",") {
+                return Ok(list);
+            }
+        }
+    }
+
+    /// MERGE: its two tables are read off, nothing more.
+    pub(super) fn merge(&mut self) -> Result<Kind> {
+        use Keyword::*;
+        self.expect(MERGE)?;
+        self.expect(INTO)?;
+        let mut tables = Vec::new();
+        let mut factors = vec![self.merge_table()?];
+        self.expect(USING)?;
+        factors.push(self.merge_table()?);
+        for factor in factors {
+            match factor {
+                TableFactor::Table(table) => tables.push(table.name),
+                TableFactor::Derived { .. }
+                | TableFactor::Join(_)
+                | TableFactor::Function { .. } => {
+                    return Ok(self.opaque());
+                }
+            }
+        }
+        while !self.is_end() && !self.is_symbol(")") {
+            match self.is_symbol("(") {
+                true => {
+                    self.skip_group()?;
+                }
+                false => {
+                    self.advance();
+                }
+            }
+        }
+        Ok(Kind::Utility { verb: "MERGE".to_owned(), tables })
+    }
+
+    fn merge_table(&mut self) -> Result<TableFactor> {
+        let mut factors = self.from_items()?;
+        match (factors.pop(), factors.is_empty()) {
+            (Some(factor), true) => Ok(factor),
+            _ => self.unexpected("one table"),
+        }
+    }
+
+    /// Takes the rest as unknown.
+    pub(super) fn opaque(&mut self) -> Kind {
+        self.skip_rest();
+        Kind::Opaque
+    }
+
+    /// Comma separated table names, as long as they read as such.
+    pub(super) fn names(&mut self) -> Vec<ObjectName> {
+        let mut list = Vec::new();
+        while self.is_identifier() {
+            match self.object_name("a table") {
+                Ok(name) => list.push(name),
+                Err(_) => break,
+            }
+            if !self.eat_symbol(",") {
+                break;
+            }
+        }
+        list
+    }
+}

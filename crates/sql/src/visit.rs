@@ -1,0 +1,1 @@
+//! Walks over a statement's tree.
