@@ -1,1 +1,16 @@
-//! Empty until its content lands.
+//! The straight line: plan, execute, merge. Names no feature and no vendor, opens no socket.
+
+mod catalog;
+mod execute;
+mod house;
+pub mod merge;
+pub mod plan;
+mod registry;
+mod session;
+mod snapshot;
+mod source;
+mod variables;
+
+pub use house::Engine;
+pub use session::Session;
+pub use snapshot::{LiveDatabase, Settings, Snapshot};

@@ -65,6 +65,21 @@ pub trait Metadata: Send + Sync + Debug {
 
     /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own.
     fn tables_query(&self) -> String;
+
+    /// Whether index names must be unique in their schema (otherwise in their table only).
+    fn index_names_are_global(&self) -> bool {
+        true
+    }
+
+    /// Whether a definition (DDL) commits the open transaction.
+    fn definitions_commit(&self) -> bool {
+        false
+    }
+
+    /// Whether storage units of this family can serve clients of every door (their rows are turned into the door's own).
+    fn serves_every_door(&self) -> bool {
+        false
+    }
 }
 
 /// A column of an actual table.

@@ -140,6 +140,8 @@ pub struct SessionView {
     pub has_written: bool,
     /// Changes with each statement: lets load balancers rotate.
     pub ticket: u64,
+    /// What the session knows about itself.
+    pub facts: crate::dialect::Facts,
 }
 
 /// One logical database of a snapshot.

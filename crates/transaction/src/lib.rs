@@ -1,1 +1,7 @@
-//! Empty until its content lands.
+//! Transactions over several storage units. LOCAL: one-phase commit to the units the transaction touched.
+
+mod local;
+mod reply;
+
+pub use local::{Held, Local, Outcome};
+pub use reply::{drain, finish, finish_all};

@@ -1,0 +1,73 @@
+//! Tables and columns of the storage units, read when first needed and forgotten when a definition changes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::feature::Catalog;
+use pando_kernel::route::UnitName;
+
+/// Table name (lower-cased) to the units that have it, in unit order.
+pub type TableMap = HashMap<String, Vec<UnitName>>;
+
+/// What was read of one logical database's storage units. Readers never wait for a database.
+#[derive(Debug, Default)]
+pub struct UnitCatalog {
+    known: RwLock<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    epoch: u64,
+    columns: HashMap<String, Arc<Vec<TableColumn>>>,
+    tables: Option<Arc<TableMap>>,
+}
+
+/// Tables whose columns are remembered at once; beyond it the memory starts afresh.
+const MAX_TABLES: usize = 20_000;
+
+impl UnitCatalog {
+    /// Changes whenever everything is forgotten.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).epoch
+    }
+
+    /// Remembers the columns of a logic table (lower-cased), unless a definition has changed since `epoch`.
+    pub(crate) fn learn_columns(&self, epoch: u64, table: String, columns: Vec<TableColumn>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch != epoch {
+            return;
+        }
+        if known.columns.len() >= MAX_TABLES {
+            known.columns.clear();
+        }
+        known.columns.insert(table, Arc::new(columns));
+    }
+
+    /// Remembers which tables exist where, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_tables(&self, epoch: u64, tables: TableMap) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch != epoch {
+            return;
+        }
+        known.tables = Some(Arc::new(tables));
+    }
+
+    /// Forgets everything: a definition has changed.
+    pub(crate) fn forget(&self) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Known { epoch: known.epoch + 1, ..Known::default() };
+    }
+}
+
+impl Catalog for UnitCatalog {
+    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.columns.get(table).cloned()
+    }
+
+    fn tables(&self) -> Option<Arc<TableMap>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.tables.clone()
+    }
+}

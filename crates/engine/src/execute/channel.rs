@@ -1,0 +1,145 @@
+//! One backend connection with the executions a statement runs on it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use pando_kernel::error::Result;
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::row::Rows;
+use pando_kernel::{Backend, Columns};
+use pando_pool::Connection;
+
+use crate::merge::RowSource;
+
+/// A connection, the replies to swallow first, and the statement's replies still to be read.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    /// The connection.
+    pub(crate) connection: Connection,
+    /// Replies of preparing executions (session variables, BEGIN) that come first.
+    swallow: usize,
+    /// Replies of the statement that are not yet at their end.
+    remaining: usize,
+    /// How the replies ended so far.
+    pub(crate) completions: Vec<Completion>,
+    /// Notices that came meanwhile.
+    pub(crate) notices: VecDeque<Event>,
+}
+
+impl Channel {
+    /// A channel on which `swallow` preparing executions and then `jobs` of the statement have been started.
+    pub(crate) fn new(connection: Connection, swallow: usize, jobs: usize) -> Self {
+        Self {
+            connection,
+            swallow,
+            remaining: jobs,
+            completions: Vec::new(),
+            notices: VecDeque::new(),
+        }
+    }
+
+    /// The next piece of the statement's replies. `Event::Done` ends each reply.
+    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event>> {
+        loop {
+            let event = match ready!(self.connection.poll_event(cx)) {
+                Ok(event) => event,
+                Err(error) => {
+                    if self.swallow > 0 {
+                        self.swallow -= 1;
+                    } else {
+                        self.remaining = self.remaining.saturating_sub(1);
+                    }
+                    return Poll::Ready(Err(error));
+                }
+            };
+            if self.swallow == 0 {
+                if matches!(event, Event::Done) {
+                    self.remaining = self.remaining.saturating_sub(1);
+                }
+                return Poll::Ready(Ok(event));
+            }
+            if matches!(event, Event::Done) {
+                self.swallow -= 1;
+            }
+        }
+    }
+
+    /// Whether every reply has been read.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.remaining == 0 && self.swallow == 0
+    }
+
+    /// Reads on until columns come (`Some`), or one whole reply has ended without any (`None`).
+    pub(crate) fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>>> {
+        loop {
+            let event = ready!(self.poll_event(cx))?;
+            match event {
+                Event::Columns(_) | Event::CopyIn(_) | Event::CopyOut(_) | Event::SendFile(_) => {
+                    return Poll::Ready(Ok(Some(event)));
+                }
+                Event::Complete(done) => self.completions.push(done),
+                Event::Done => return Poll::Ready(Ok(None)),
+                Event::Notice(_) | Event::Parameter { .. } => self.notices.push_back(event),
+                Event::Rows(_)
+                | Event::Empty
+                | Event::Suspended
+                | Event::Described(_)
+                | Event::CopyData(_) => {}
+            }
+        }
+    }
+
+    /// Reads on to the next rows; `None` when all replies have ended.
+    pub(crate) fn poll_rows(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Rows>>> {
+        while !self.is_finished() {
+            match ready!(self.poll_event(cx))? {
+                Event::Rows(rows) => return Poll::Ready(Ok(Some(rows))),
+                Event::Complete(done) => self.completions.push(done),
+                event @ (Event::Notice(_) | Event::Parameter { .. }) => self.notices.push_back(event),
+                Event::Columns(_)
+                | Event::Empty
+                | Event::Suspended
+                | Event::Done
+                | Event::Described(_)
+                | Event::CopyIn(_)
+                | Event::CopyOut(_)
+                | Event::CopyData(_)
+                | Event::SendFile(_) => {}
+            }
+        }
+        Poll::Ready(Ok(None))
+    }
+}
+
+/// A channel shared between the merge that reads it and the session that gets its connection back.
+pub(crate) type Shared = Arc<Mutex<Channel>>;
+
+/// Where a merge reads one target's rows from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// Straight from the connection: nothing is held in memory.
+    Stream(Shared),
+    /// From memory: the connection had to run other statements (paper eq. 1, θ > 1).
+    Memory(VecDeque<Rows>),
+}
+
+impl RowSource for Source {
+    fn poll_rows(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Rows>>> {
+        match self {
+            Self::Stream(shared) => {
+                shared.lock().unwrap_or_else(PoisonError::into_inner).poll_rows(cx)
+            }
+            Self::Memory(rows) => Poll::Ready(Ok(rows.pop_front())),
+        }
+    }
+}
+
+/// One target's whole reply in memory.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// Its columns; `None` when it returned no rows.
+    pub(crate) columns: Option<Columns>,
+    /// Its rows.
+    pub(crate) rows: VecDeque<Rows>,
+}

@@ -1,0 +1,89 @@
+//! The engine: the published snapshot and the sessions on it.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::session::{Key, Login};
+
+use crate::registry::Registry;
+use crate::session::Session;
+use crate::snapshot::Snapshot;
+
+/// The engine. Cloning it gives another handle of the same one.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) snapshot: ArcSwap<Snapshot>,
+    pub(crate) runtime: SharedRuntime,
+    pub(crate) registry: Registry,
+}
+
+impl Engine {
+    /// An engine without any database.
+    pub fn new(runtime: SharedRuntime) -> Self {
+        let snapshot = ArcSwap::from_pointee(Snapshot::default());
+        Self { inner: Arc::new(Inner { snapshot, runtime, registry: Registry::default() }) }
+    }
+
+    /// Makes a configuration the current one. Running statements and open transactions keep the one they began with.
+    pub fn publish(&self, snapshot: Snapshot) {
+        self.inner.snapshot.store(Arc::new(snapshot));
+    }
+
+    /// The current configuration.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.snapshot.load_full()
+    }
+
+    /// Opens a session for a user who has proved who he is.
+    ///
+    /// # Errors
+    /// `UnknownDatabase` when the named database does not exist; `Refused` when its storage units speak another language than the door.
+    pub fn open(&self, login: Login) -> Result<Session> {
+        Session::open(self, login)
+    }
+
+    /// Cancels what a session runs. A wrong key does nothing.
+    pub fn cancel(&self, key: Key) {
+        if let Some(handle) = self.inner.registry.find(key.id)
+            && handle.key == key
+        {
+            handle.cancel(&self.inner.runtime);
+        }
+    }
+
+    /// Ends a session, or only its running statement.
+    ///
+    /// # Errors
+    /// `UnknownStatement` when there is no such session.
+    pub(crate) fn kill(&self, id: u64, query_only: bool) -> Result<()> {
+        let handle = u32::try_from(id).ok().and_then(|id| self.inner.registry.find(id));
+        let Some(handle) = handle else {
+            return Err(ErrorKind::Server(Box::new(pando_kernel::ServerError {
+                number: 1094,
+                sqlstate: "HY000".into(),
+                message: format!("Unknown thread id: {id}"),
+                severity: "ERROR".into(),
+                fields: Vec::new(),
+            }))
+            .into());
+        };
+        if query_only {
+            handle.cancel(&self.inner.runtime);
+        } else {
+            handle.kill(&self.inner.runtime);
+        }
+        Ok(())
+    }
+
+    /// Open sessions.
+    pub fn sessions(&self) -> usize {
+        self.inner.registry.len()
+    }
+}

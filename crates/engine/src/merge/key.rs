@@ -1,0 +1,295 @@
+//! Keys: the decoded values by which rows sort, group and are told apart.
+
+use std::cmp::Ordering;
+
+use bytes::Bytes;
+use pando_kernel::column::Columns;
+use pando_kernel::dialect::{self, Compare};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::merge::{KeyCompare, Position, SortKey};
+use pando_kernel::value::{Kind, Value};
+
+use super::number::Number;
+use super::temporal::{Moment, moment};
+
+/// One decoded key value.
+#[derive(Debug, Clone)]
+pub(super) enum Key {
+    /// NULL: equal to itself when grouping.
+    Null,
+    /// Compares as a number.
+    Number(Number),
+    /// Compares bytewise.
+    Bytes(Bytes),
+    /// Compares as a point in time.
+    Moment(Moment),
+}
+
+impl Key {
+    /// The key of a value.
+    ///
+    /// # Errors
+    /// `Value` when the value cannot be compared so.
+    pub(super) fn of(value: Value, compare: Compare) -> Result<Self> {
+        if value.is_null() {
+            return Ok(Self::Null);
+        }
+        match compare {
+            Compare::Number => Number::of(&value).map(Self::Number),
+            Compare::Bytes | Compare::Weight => match value {
+                Value::Text(text) => Ok(Self::Bytes(Bytes::from(text))),
+                Value::Bytes(bytes) => Ok(Self::Bytes(bytes)),
+                // Columns without a fixed type hold both; numbers sort before text and octets there.
+                Value::Null
+                | Value::Bool(_)
+                | Value::Int(_)
+                | Value::UInt(_)
+                | Value::Float(_)
+                | Value::Decimal(_) => Number::of(&value).map(Self::Number),
+            },
+            Compare::Temporal(kind) => match value {
+                Value::Text(text) => moment(kind, &text).map(Self::Moment),
+                Value::Null
+                | Value::Bool(_)
+                | Value::Int(_)
+                | Value::UInt(_)
+                | Value::Float(_)
+                | Value::Decimal(_)
+                | Value::Bytes(_) => {
+                    Err(Error::new(ErrorKind::Value("a date or time did not come as text".into())))
+                }
+            },
+        }
+    }
+
+    /// Compares two keys; NULL is the least here.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => a.compare(b),
+            (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
+            (Self::Moment(a), Self::Moment(b)) => a.cmp(b),
+            _ => self.class().cmp(&other.class()),
+        }
+    }
+
+    fn class(&self) -> u8 {
+        match self {
+            Self::Null => 0,
+            Self::Number(_) => 1,
+            Self::Moment(_) => 2,
+            Self::Bytes(_) => 3,
+        }
+    }
+
+    /// Appends bytes that are the same for equal keys and differ for others, also when several keys follow one another.
+    pub(super) fn canonical(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null => out.push(b'0'),
+            Self::Number(number) => number.canonical(out),
+            Self::Bytes(bytes) => {
+                out.push(b'b');
+                out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+                out.extend_from_slice(bytes);
+            }
+            Self::Moment((nanos, zone)) => {
+                out.push(b't');
+                out.extend_from_slice(&nanos.to_le_bytes());
+                out.extend_from_slice(&zone.to_le_bytes());
+            }
+        }
+    }
+
+    /// Bytes it holds in memory, roughly.
+    pub(super) fn memory(&self) -> usize {
+        let own = match self {
+            Self::Null | Self::Moment(_) | Self::Number(Number::Int(_) | Number::Float(_)) => 0,
+            Self::Number(Number::Decimal(number)) => {
+                let (digits, _) = number.as_bigint_and_scale();
+                usize::try_from(digits.bits() / 8).unwrap_or(usize::MAX)
+            }
+            Self::Bytes(bytes) => bytes.len(),
+        };
+        size_of::<Self>().saturating_add(own)
+    }
+}
+
+/// Where a key stands and how it compares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct KeySpec {
+    /// The column.
+    pub(super) column: usize,
+    /// How its values compare.
+    pub(super) compare: Compare,
+    /// Descending.
+    pub(super) descending: bool,
+    /// NULL comes before everything else.
+    pub(super) nulls_first: bool,
+}
+
+impl KeySpec {
+    /// Whether both tell the same rows apart, in whatever order.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        self.column == other.column && self.compare == other.compare
+    }
+
+    fn order(&self, a: &Key, b: &Key) -> Ordering {
+        match (a, b) {
+            (Key::Null, Key::Null) => Ordering::Equal,
+            (Key::Null, _) if self.nulls_first => Ordering::Less,
+            (Key::Null, _) => Ordering::Greater,
+            (_, Key::Null) => self.order(b, a).reverse(),
+            _ if self.descending => b.compare(a),
+            _ => a.compare(b),
+        }
+    }
+}
+
+/// Compares two rows' keys by their specifications.
+pub(super) fn order(specs: &[KeySpec], a: &[Key], b: &[Key]) -> Ordering {
+    specs
+        .iter()
+        .zip(a.iter().zip(b))
+        .map(|(spec, (a, b))| spec.order(a, b))
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+/// The canonical bytes of several keys.
+pub(super) fn canonical<'a>(keys: impl Iterator<Item = &'a Key>) -> Vec<u8> {
+    let mut out = Vec::new();
+    keys.for_each(|key| key.canonical(&mut out));
+    out
+}
+
+/// Turns positions of a plan into places in the rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resolver<'a> {
+    /// All columns of the streams, derived ones included.
+    pub(super) columns: &'a Columns,
+    /// How many of them are visible.
+    pub(super) visible: usize,
+    /// The family's rules.
+    pub(super) dialect: &'a dyn dialect::Ordering,
+}
+
+impl Resolver<'_> {
+    /// The column at a position.
+    ///
+    /// # Errors
+    /// `UnknownColumn` when no visible column has the name, `Refused` when several have, `Internal` for a place that does not exist.
+    pub(super) fn column(&self, position: &Position) -> Result<usize> {
+        let at = match position {
+            Position::Index(at) => Some(*at),
+            Position::Derived(at) => self.visible.checked_add(*at),
+            Position::Name(name) => return self.named(name),
+        };
+        at.filter(|at| *at < self.columns.list.len()).ok_or_else(|| {
+            Error::internal("a merge plan speaks of a column that the rows do not have")
+        })
+    }
+
+    /// A name as written wins over one that differs in case.
+    fn named(&self, name: &str) -> Result<usize> {
+        let visible = || self.columns.list.iter().take(self.visible).enumerate();
+        let exact: Vec<usize> =
+            visible().filter(|(_, column)| column.name == name).map(|(at, _)| at).collect();
+        let found = if exact.is_empty() {
+            visible()
+                .filter(|(_, column)| column.name.eq_ignore_ascii_case(name))
+                .map(|(at, _)| at)
+                .collect()
+        } else {
+            exact
+        };
+        match found[..] {
+            [at] => Ok(at),
+            [] => Err(Error::new(ErrorKind::UnknownColumn(name.to_owned()))),
+            [..] => Err(Error::refused(
+                30001,
+                format!("several columns of the result are called `{name}`"),
+                "name the columns instead of `*`, or give them aliases",
+            )),
+        }
+    }
+
+    /// Where a value at `position` compares, and how.
+    ///
+    /// # Errors
+    /// As [`Resolver::column`], and `Refused` when the dialect cannot compare the column.
+    pub(super) fn compare(&self, position: &Position, by: &KeyCompare) -> Result<(usize, Compare)> {
+        let at = self.column(position)?;
+        match by {
+            KeyCompare::Known(compare) => Ok((at, *compare)),
+            KeyCompare::ByResult { weights } => {
+                let Some(column) = self.columns.list.get(at) else {
+                    return Err(Error::internal("a resolved column is not there"));
+                };
+                match weights {
+                    Some(weights) if column.kind == Kind::Text => {
+                        Ok((self.column(weights)?, Compare::Weight))
+                    }
+                    Some(_) | None => Ok((at, self.dialect.compare_result(column)?)),
+                }
+            }
+        }
+    }
+
+    /// A sort, group or distinct item.
+    ///
+    /// # Errors
+    /// As [`Resolver::compare`].
+    pub(super) fn key(&self, key: &SortKey) -> Result<KeySpec> {
+        let (column, compare) = self.compare(&key.position, &key.compare)?;
+        let SortKey { descending, nulls_first, .. } = *key;
+        Ok(KeySpec { column, compare, descending, nulls_first })
+    }
+
+    /// Several of them.
+    ///
+    /// # Errors
+    /// As [`Resolver::key`].
+    pub(super) fn keys(&self, keys: &[SortKey]) -> Result<Vec<KeySpec>> {
+        keys.iter().map(|key| self.key(key)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(value: Value) -> Key {
+        Key::of(value, Compare::Bytes).unwrap()
+    }
+
+    #[test]
+    fn nulls_stand_where_the_plan_says_in_both_directions() {
+        let (null, one) = (Key::Null, key(Value::Text("1".into())));
+        for (descending, nulls_first, expected) in [
+            (false, true, Ordering::Less),
+            (false, false, Ordering::Greater),
+            (true, true, Ordering::Less),
+            (true, false, Ordering::Greater),
+        ] {
+            let spec = KeySpec { column: 0, compare: Compare::Bytes, descending, nulls_first };
+            assert_eq!(spec.order(&null, &one), expected);
+            assert_eq!(spec.order(&one, &null), expected.reverse());
+            assert_eq!(spec.order(&null, &null), Ordering::Equal);
+        }
+    }
+
+    #[test]
+    fn canonical_keys_do_not_run_into_each_other() {
+        let text = |text: &str| key(Value::Text(text.into()));
+        let joined = |keys: &[Key]| canonical(keys.iter());
+        assert_ne!(joined(&[text("ab"), text("c")]), joined(&[text("a"), text("bc")]));
+        assert_ne!(joined(&[Key::Null, text("")]), joined(&[text(""), Key::Null]));
+        assert_eq!(joined(&[key(Value::Int(1))]), joined(&[key(Value::UInt(1))]));
+    }
+
+    #[test]
+    fn numbers_in_an_untyped_column_sort_before_text() {
+        assert_eq!(key(Value::Int(9)).compare(&key(Value::Text("1".into()))), Ordering::Less);
+        assert!(Key::of(Value::Bytes(Bytes::new()), Compare::Number).is_err());
+        assert!(Key::of(Value::Int(1), Compare::Temporal(Kind::Date)).is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! Aggregates in a select list: which there are, and which can be computed from the shards' partial results.
+
+use pando_kernel::error::{Error, Result};
+use pando_sql::ast::{Expr, Function, Node, Query};
+
+use super::resolve::unwrapped;
+
+/// An aggregate whose partial results combine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Combinable {
+    Count,
+    Sum,
+    Min,
+    Max,
+    Average,
+}
+
+/// Aggregates of the vendors that are recognised, so that none passes unnoticed.
+const KNOWN: &[&str] = &[
+    "any_value", "approx_count_distinct", "array_agg", "avg", "bit_and", "bit_or", "bit_xor", "bool_and",
+    "bool_or", "corr", "count", "covar_pop", "covar_samp", "cume_dist", "every", "group_concat", "grouping",
+    "json_agg", "json_arrayagg", "json_object_agg", "json_objectagg", "jsonb_agg", "jsonb_object_agg", "max",
+    "median", "min", "mode", "percentile_cont", "percentile_disc", "range_agg", "range_intersect_agg",
+    "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy",
+    "regr_syy", "std", "stddev", "stddev_pop", "stddev_samp", "string_agg", "sum", "total", "var_pop",
+    "var_samp", "variance", "xmlagg",
+];
+
+fn name_of(function: &Function) -> String {
+    function.name.parts.last().map(|part| part.value.to_lowercase()).unwrap_or_default()
+}
+
+/// Whether this call is an aggregate.
+fn is_aggregate(function: &Function) -> bool {
+    let marked = function.star
+        || function.distinct.is_some()
+        || function.filter.is_some()
+        || function.within_group.is_some()
+        || !function.order_by.is_empty();
+    marked || KNOWN.binary_search(&name_of(function).as_str()).is_ok()
+}
+
+/// The aggregate an item is, when it is one and nothing else.
+///
+/// # Errors
+/// `Refused` for aggregates that cannot be combined, window functions, and aggregates inside a larger expression.
+pub(super) fn of(expr: &Expr, text: &str) -> Result<Option<(Combinable, Function)>> {
+    if let Node::Function(function) = &unwrapped(expr).node
+        && is_aggregate(function)
+        && function.over.is_none()
+    {
+        return combinable(function, text).map(|kind| Some((kind, (**function).clone())));
+    }
+    if contains(expr) {
+        return Err(refused(&format!("the expression `{}` over aggregates", expr.span.of(text))));
+    }
+    Ok(None)
+}
+
+fn refused(what: &str) -> Error {
+    Error::refused(
+        30001,
+        format!("{what} cannot be answered across shards yet"),
+        "narrow it to one shard by an equality on the sharding key",
+    )
+}
+
+fn combinable(function: &Function, text: &str) -> Result<Combinable> {
+    let name = name_of(function);
+    let kind = match name.as_str() {
+        "count" => Combinable::Count,
+        "sum" => Combinable::Sum,
+        "min" => Combinable::Min,
+        "max" => Combinable::Max,
+        "avg" => Combinable::Average,
+        _ => return Err(refused(&format!("the aggregate `{name}`"))),
+    };
+    let plain = function.order_by.is_empty() && function.within_group.is_none();
+    let ordinary = matches!(kind, Combinable::Min | Combinable::Max) || function.distinct.is_none();
+    let nested = function.arguments.iter().any(contains);
+    if plain && ordinary && !nested {
+        return Ok(kind);
+    }
+    let what = function.distinct.map_or(name.as_str(), |_| "an aggregate with DISTINCT");
+    let _ = text;
+    Err(refused(what))
+}
+
+/// Whether an aggregate or a window function stands anywhere inside.
+pub(super) fn contains(expr: &Expr) -> bool {
+    let mut found = false;
+    walk(expr, &mut |node| {
+        if let Node::Function(function) = node {
+            found |= is_aggregate(function) || function.over.is_some();
+        }
+    });
+    found
+}
+
+/// Visits an expression's nodes, sub-queries left out.
+pub(super) fn walk<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Node)) {
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        visit(&expr.node);
+        match &expr.node {
+            Node::Unary { operand, .. }
+            | Node::IsNull { operand, .. }
+            | Node::Cast { operand, .. }
+            | Node::Collate { operand, .. }
+            | Node::InQuery { operand, .. }
+            | Node::Nested(operand) => stack.push(operand),
+            Node::Binary { left, right, .. } => stack.extend([&**left, &**right]),
+            Node::Between { operand, low, high, .. } => stack.extend([&**operand, &**low, &**high]),
+            Node::InList { operand, list, .. } => {
+                stack.push(operand);
+                stack.extend(list);
+            }
+            Node::Like { operand, pattern, .. } => stack.extend([&**operand, &**pattern]),
+            Node::Function(function) => stack.extend(&function.arguments),
+            Node::Case { operand, branches, otherwise } => {
+                stack.extend(operand.iter().map(|e| &**e));
+                stack.extend(branches.iter().flat_map(|(when, then)| [when, then]));
+                stack.extend(otherwise.iter().map(|e| &**e));
+            }
+            Node::Row(list) | Node::Other(list) => stack.extend(list),
+            Node::Column(_)
+            | Node::Literal(_)
+            | Node::Parameter(_)
+            | Node::Variable(_)
+            | Node::Subquery(_)
+            | Node::Exists(_)
+            | Node::Default => {}
+        }
+    }
+}
+
+/// Whether any item, or ORDER BY, of a query computes an aggregate.
+pub(super) fn any_in<'a>(exprs: impl Iterator<Item = &'a Expr>) -> bool {
+    exprs.into_iter().any(contains)
+}
+
+/// Kept for callers that hold only the query.
+pub(super) fn order_exprs(query: &Query) -> impl Iterator<Item = &Expr> {
+    query.order_by.iter().map(|item| &item.expr)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KNOWN;
+
+    #[test]
+    fn the_list_of_aggregates_is_sorted() {
+        assert!(KNOWN.is_sorted());
+    }
+}

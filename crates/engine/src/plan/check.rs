@@ -1,0 +1,142 @@
+//! What may go to several targets, and where statements go that no room claims.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::{Spread, Target, Units};
+use pando_sql::ast::{InsertSource, Kind, Query, QueryBody, Select, Statement};
+
+use super::any_unit;
+
+const NARROW: &str = "narrow it to one shard by an equality on the sharding key";
+
+fn refused(what: &str) -> Error {
+    Error::refused(30001, format!("{what} cannot be answered across shards yet"), NARROW)
+}
+
+/// Refuses statements whose answers from several targets cannot be merged rightly.
+pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
+    match &stmt.kind {
+        Kind::Select(query) => query_spreadable(query),
+        Kind::Insert(insert) => match &insert.source {
+            InsertSource::Values { .. } | InsertSource::Set(_) if insert.with.is_empty() => Ok(()),
+            InsertSource::Values { .. }
+            | InsertSource::Set(_)
+            | InsertSource::Query(_)
+            | InsertSource::Default => Err(refused("this form of INSERT")),
+        },
+        Kind::Update(update) => {
+            if update.limit.is_some() || !update.order_by.is_empty() {
+                return Err(limited("UPDATE"));
+            }
+            if update.with.is_empty() { Ok(()) } else { Err(refused("UPDATE with WITH")) }
+        }
+        Kind::Delete(delete) => {
+            if delete.limit.is_some() || !delete.order_by.is_empty() {
+                return Err(limited("DELETE"));
+            }
+            if delete.with.is_empty() { Ok(()) } else { Err(refused("DELETE with WITH")) }
+        }
+        Kind::Explain { .. } | Kind::Copy(_) => Ok(()),
+        Kind::Define(_)
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Show(_)
+        | Kind::Use(_)
+        | Kind::Load(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Lock(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Utility { .. }
+        | Kind::Empty
+        | Kind::Opaque => Err(refused("this statement")),
+    }
+}
+
+fn limited(verb: &str) -> Error {
+    Error::refused(20036, format!("{verb} … LIMIT cannot be routed to several data nodes"), NARROW)
+}
+
+fn query_spreadable(query: &Query) -> Result<()> {
+    if !query.with.is_empty() {
+        return Err(refused("WITH"));
+    }
+    match &query.body {
+        QueryBody::Select(select) => select_spreadable(query, select),
+        QueryBody::Set { .. } => Err(refused("UNION, INTERSECT and EXCEPT")),
+        QueryBody::Values(_) | QueryBody::Table(_) => Err(refused("VALUES and TABLE")),
+    }
+}
+
+fn select_spreadable(query: &Query, select: &Select) -> Result<()> {
+    let reasons = [
+        (select.having.is_some(), "HAVING"),
+        (select.grouping_sets, "ROLLUP, CUBE and GROUPING SETS"),
+        (select.window.is_some(), "WINDOW"),
+        (select.into.is_some(), "SELECT … INTO"),
+        (matches!(select.distinct, pando_sql::ast::Distinct::On(..)), "DISTINCT ON"),
+        (query.limit.as_ref().is_some_and(|limit| limit.with_ties), "FETCH … WITH TIES"),
+        (query.order_by.iter().any(|item| item.using.is_some()), "ORDER BY … USING"),
+        (select.modifiers.iter().any(|word| word == "SQL_CALC_FOUND_ROWS"), "SQL_CALC_FOUND_ROWS"),
+    ];
+    match reasons.iter().find(|(holds, _)| *holds) {
+        Some((_, what)) => Err(refused(what)),
+        None => Ok(()),
+    }
+}
+
+/// The targets of a statement that names no table any room knows.
+pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
+    let one = || {
+        let unit = any_unit(ctx).ok_or_else(|| {
+            Error::refused(10101, "the database has no storage unit", "configure `dataSources`")
+        })?;
+        Ok(Units::new(vec![Target::whole(unit)], Spread::Gather))
+    };
+    let everywhere = || {
+        let targets = ctx.database.units.iter().map(|unit| Target::whole(Arc::clone(unit))).collect();
+        Ok(Units::new(targets, Spread::Same))
+    };
+    match &stmt.kind {
+        Kind::Select(_) | Kind::Show(_) | Kind::Explain { .. } | Kind::Set(_) => one(),
+        Kind::Copy(copy) if copy.table.is_none() => one(),
+        _ if ctx.database.units.len() == 1 => one(),
+        Kind::Utility { verb, tables } => utility(verb, tables.is_empty()).and_then(|()| everywhere()),
+        Kind::Define(define) => match define.object {
+            pando_sql::ast::ObjectKind::Database => Err(Error::refused(
+                30001,
+                "logical databases are made in the configuration",
+                "add a `database-*.yaml` file and reload",
+            )),
+            _ => everywhere(),
+        },
+        _ => Err(Error::refused(
+            30001,
+            "it is not known which storage unit this statement belongs to",
+            "name it with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
+        )),
+    }
+}
+
+/// Verbs that may run on every storage unit alike.
+fn utility(verb: &str, no_tables: bool) -> Result<()> {
+    let first = verb.split(' ').next().unwrap_or("");
+    let alike = matches!(
+        first,
+        "VACUUM" | "ANALYZE" | "CHECKPOINT" | "FLUSH" | "OPTIMIZE" | "REINDEX" | "CLUSTER" | "DISCARD"
+    );
+    let rights = matches!(first, "GRANT" | "REVOKE");
+    if (alike && no_tables) || rights {
+        return Ok(());
+    }
+    Err(Error::refused(
+        30001,
+        format!("`{first}` cannot be spread over storage units"),
+        "name one with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
+    ))
+}

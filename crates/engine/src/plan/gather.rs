@@ -1,0 +1,337 @@
+//! A SELECT that goes to several targets: how its rows are merged, and what must be added to its text for that (paper §VI.C, "derive
+//! columns", "revise pagination", "stream merger optimization").
+
+use pando_kernel::dialect::Comparison;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::merge::{
+    Aggregate, AggregateFunction, Group, KeyCompare, MergePlan, Position, SortKey,
+};
+use pando_kernel::route::{Need, Units};
+use pando_kernel::value::Value;
+use pando_sql::ast::{
+    Distinct, Expr, Function, Literal, Node, Query, Select, SelectItem, Statement,
+};
+use pando_sql::{Edits, Span};
+
+use super::Gathered;
+use super::aggregate::{self, Combinable};
+use super::resolve::{Info, Scope, unwrapped};
+
+/// Builds the merge plan and the edits of one SELECT.
+struct Builder<'a> {
+    ctx: &'a Context<'a>,
+    stmt: &'a Statement,
+    query: &'a Query,
+    select: &'a Select,
+    scope: Scope<'a>,
+    derived: Vec<String>,
+    need: Option<Need>,
+    edits: Edits,
+}
+
+/// Plans the merge of `query`.
+pub(super) fn gather(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    query: &Query,
+    select: &Select,
+    _units: &Units,
+) -> Result<Gathered> {
+    let scope = Scope::new(ctx, stmt, select);
+    let (derived, need, edits) = (Vec::new(), None, Edits::default());
+    let builder = Builder { ctx, stmt, query, select, scope, derived, need, edits };
+    builder.build()
+}
+
+impl Builder<'_> {
+    fn build(mut self) -> Result<Gathered> {
+        let mut plan = MergePlan::iterate();
+        let grouped = !self.select.group_by.is_empty();
+        let aggregated = aggregate::any_in(self.item_exprs().chain(aggregate::order_exprs(self.query)));
+        if grouped || aggregated {
+            self.group(&mut plan)?;
+        } else {
+            plan.order = self.order_keys()?;
+        }
+        if let Distinct::Yes(_) = self.select.distinct {
+            if grouped || aggregated {
+                return Err(refused("DISTINCT together with aggregates"));
+            }
+            plan.distinct = Some(self.distinct_keys()?);
+        }
+        self.paginate(&mut plan)?;
+        if let Some(need) = self.need {
+            return Ok(Gathered::Needs(need));
+        }
+        if !self.derived.is_empty() {
+            let at = Span::at(self.select.items_span.end);
+            self.edits.replace(at, format!(", {}", self.derived.join(", ")));
+        }
+        plan.derived = self.derived.len();
+        Ok(Gathered::Plan(plan, self.edits))
+    }
+
+    fn item_exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.select.items.iter().filter_map(|item| match item {
+            SelectItem::Expr { expr, .. } => Some(expr),
+            SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
+        })
+    }
+
+    /// Adds a select item at the end; equal ones are added once.
+    fn derive(&mut self, text: &str, label: &str) -> Position {
+        let prefix = format!("{text} AS ");
+        if let Some(at) = self.derived.iter().position(|item| item.starts_with(&prefix)) {
+            return Position::Derived(at);
+        }
+        let name = format!("{label}_DERIVED_{}", self.derived.len());
+        self.derived.push(format!("{prefix}{name}"));
+        Position::Derived(self.derived.len() - 1)
+    }
+
+    /// A key for an expression: where it stands, and how it compares.
+    fn key(&mut self, expr: &Expr, label: &str) -> Result<SortKey> {
+        let info = self.scope.info(self.scope.meaning(expr));
+        if let Info::Needs(need) = info {
+            self.need.get_or_insert(need);
+            return Ok(plain_key(Position::Index(0)));
+        }
+        let meaning = self.scope.meaning(expr);
+        let text = self.scope.text(meaning).to_owned();
+        let at = self.scope.item(expr);
+        let place = |this: &mut Self| at.map_or_else(|| this.derive(&text, label), Position::Index);
+        let (position, compare) = match self.ctx.dialect.comparison(&text, info.column()) {
+            Comparison::Value(compare) => (place(self), KeyCompare::Known(compare)),
+            Comparison::Derive(weights) => {
+                let position = self.derive(&weights, label);
+                (position, KeyCompare::Known(pando_kernel::dialect::Compare::Bytes))
+            }
+            Comparison::ByResult { derive } => {
+                let position = place(self);
+                let weights = derive.map(|weights| self.derive(&weights, label));
+                (position, KeyCompare::ByResult { weights })
+            }
+            Comparison::Refuse(reason) => {
+                return Err(Error::refused(
+                    30001,
+                    format!("rows of several shards cannot be sorted by `{text}`: {reason}"),
+                    "sort by a number or a column with a binary collation, or narrow it to one shard",
+                ));
+            }
+        };
+        let nulls_first = self.ctx.dialect.nulls_first();
+        Ok(SortKey { position, compare, descending: false, nulls_first })
+    }
+
+    fn order_keys(&mut self) -> Result<Vec<SortKey>> {
+        let distinct = matches!(self.select.distinct, Distinct::Yes(_));
+        let mut keys = Vec::new();
+        for item in &self.query.order_by {
+            if distinct && self.scope.item(&item.expr).is_none() && !self.scope.has_star() {
+                return Err(refused("SELECT DISTINCT with ORDER BY an expression that is not selected"));
+            }
+            let mut key = self.key(&item.expr, "ORDER_BY")?;
+            key.descending = item.descending;
+            let default = self.ctx.dialect.nulls_first() != item.descending;
+            key.nulls_first = item.nulls_first.unwrap_or(default);
+            keys.push(key);
+        }
+        Ok(keys)
+    }
+
+    fn distinct_keys(&mut self) -> Result<Vec<SortKey>> {
+        if self.scope.has_star() {
+            return Err(Error::refused(
+                30001,
+                "SELECT DISTINCT * cannot be answered across shards yet",
+                "name the columns instead of `*`",
+            ));
+        }
+        let exprs: Vec<Expr> = self.item_exprs().cloned().collect();
+        exprs.iter().map(|expr| self.key(expr, "DISTINCT")).collect()
+    }
+
+    fn group(&mut self, plan: &mut MergePlan) -> Result<()> {
+        if self.scope.has_star() {
+            return Err(refused("`*` together with aggregates or GROUP BY"));
+        }
+        let mut aggregates = self.aggregates()?;
+        let mut keys = Vec::new();
+        for expr in &self.select.group_by {
+            keys.push(self.key(expr, "GROUP_BY")?);
+        }
+        let mut order = Vec::new();
+        for item in &self.query.order_by {
+            let mut key = self.group_order_key(&item.expr, &mut aggregates)?;
+            key.descending = item.descending;
+            let default = self.ctx.dialect.nulls_first() != item.descending;
+            key.nulls_first = item.nulls_first.unwrap_or(default);
+            order.push(key);
+        }
+        let (sorted, then_order) = self.group_order(&mut keys, order);
+        if sorted {
+            plan.order.clone_from(&keys);
+        }
+        plan.single_row = keys.is_empty();
+        plan.group = Some(Group { keys, sorted, aggregates, then_order });
+        Ok(())
+    }
+
+    /// Decides between the stream form (the shards sort by the group's items) and the memory form.
+    fn group_order(
+        &mut self,
+        keys: &mut Vec<SortKey>,
+        order: Vec<SortKey>,
+    ) -> (bool, Vec<SortKey>) {
+        if keys.is_empty() {
+            return (true, Vec::new());
+        }
+        if order.is_empty() {
+            let items: Vec<&str> =
+                self.select.group_by.iter().map(|expr| self.scope.text(expr)).collect();
+            let text = format!(" ORDER BY {}", items.join(", "));
+            self.edits.replace(Span::at(self.select.end), text);
+            return (true, Vec::new());
+        }
+        let same_items = order.len() == keys.len()
+            && keys.iter().all(|key| order.iter().any(|o| o.position == key.position));
+        if same_items {
+            *keys = order;
+            return (true, Vec::new());
+        }
+        (false, order)
+    }
+
+    fn group_order_key(&mut self, expr: &Expr, aggregates: &mut Vec<Aggregate>) -> Result<SortKey> {
+        let meaning = self.scope.meaning(expr).clone();
+        let Some((kind, function)) = aggregate::of(&meaning, &self.stmt.text)? else {
+            return self.key(expr, "ORDER_BY");
+        };
+        let position = match self.scope.item(expr) {
+            Some(at) => Position::Index(at),
+            None => {
+                let text = self.scope.text(&meaning).to_owned();
+                let position = self.derive(&text, "ORDER_BY");
+                let aggregate = self.aggregate(kind, &function, &meaning, position.clone())?;
+                aggregates.push(aggregate);
+                position
+            }
+        };
+        Ok(plain_key(position))
+    }
+
+    fn aggregates(&mut self) -> Result<Vec<Aggregate>> {
+        let exprs: Vec<Expr> = self.item_exprs().cloned().collect();
+        let mut aggregates = Vec::new();
+        for (at, expr) in exprs.iter().enumerate() {
+            if let Some((kind, function)) = aggregate::of(expr, &self.stmt.text)? {
+                aggregates.push(self.aggregate(kind, &function, expr, Position::Index(at))?);
+            }
+        }
+        Ok(aggregates)
+    }
+
+    fn aggregate(
+        &mut self,
+        kind: Combinable,
+        function: &Function,
+        expr: &Expr,
+        output: Position,
+    ) -> Result<Aggregate> {
+        let function = match kind {
+            Combinable::Count => AggregateFunction::Count,
+            Combinable::Sum => AggregateFunction::Sum,
+            Combinable::Min | Combinable::Max => {
+                let compare = self.extreme(function)?;
+                if kind == Combinable::Min {
+                    AggregateFunction::Min(compare)
+                } else {
+                    AggregateFunction::Max(compare)
+                }
+            }
+            Combinable::Average => {
+                let expr = unwrapped(expr);
+                let rest = Span::new(function.name.span.end, expr.span.end).of(&self.stmt.text);
+                let sum = self.derive(&format!("SUM{rest}"), "AVG_SUM");
+                let count = self.derive(&format!("COUNT{rest}"), "AVG_COUNT");
+                AggregateFunction::Average { sum, count }
+            }
+        };
+        Ok(Aggregate { output, function })
+    }
+
+    /// How MIN and MAX compare. Text needs a collation that sorts as bytes: weights of a minimum cannot be derived.
+    fn extreme(&mut self, function: &Function) -> Result<KeyCompare> {
+        let Some(argument) = function.arguments.first() else {
+            return Ok(KeyCompare::ByResult { weights: None });
+        };
+        let info = self.scope.info(argument);
+        if let Info::Needs(need) = info {
+            self.need.get_or_insert(need);
+            return Ok(KeyCompare::ByResult { weights: None });
+        }
+        let text = self.scope.text(argument).to_owned();
+        match self.ctx.dialect.comparison(&text, info.column()) {
+            Comparison::Value(compare) => Ok(KeyCompare::Known(compare)),
+            Comparison::ByResult { .. } => Ok(KeyCompare::ByResult { weights: None }),
+            Comparison::Derive(_) | Comparison::Refuse(_) => Err(Error::refused(
+                30001,
+                format!("the least or greatest `{text}` of several shards needs its collation"),
+                "use ORDER BY … LIMIT 1, or narrow it to one shard",
+            )),
+        }
+    }
+
+    fn paginate(&mut self, plan: &mut MergePlan) -> Result<()> {
+        let Some(limit) = &self.query.limit else { return Ok(()) };
+        let count = limit.count.as_ref().map(|expr| self.number(expr)).transpose()?.flatten();
+        let offset =
+            limit.offset.as_ref().map(|expr| self.number(expr)).transpose()?.flatten().unwrap_or(0);
+        plan.limit = count;
+        plan.offset = offset;
+        let in_memory = plan.group.as_ref().is_some_and(|group| !group.sorted || group.keys.is_empty());
+        let pushed = match count {
+            Some(count) if !in_memory => format!("LIMIT {}", count.saturating_add(offset)),
+            _ => String::new(),
+        };
+        self.edits.replace(limit.span, pushed);
+        Ok(())
+    }
+
+    /// A row count; `None` for NULL.
+    fn number(&self, expr: &Expr) -> Result<Option<u64>> {
+        let wrong = |what: &str| Error::new(ErrorKind::Value(format!("LIMIT must not be {what}")));
+        match &unwrapped(expr).node {
+            Node::Literal(Literal::Integer(n)) => {
+                u64::try_from(*n).map(Some).map_err(|_| wrong("negative"))
+            }
+            Node::Literal(Literal::Null) => Ok(None),
+            Node::Literal(Literal::Number(n)) => n.parse().map(Some).map_err(|_| wrong("fractional")),
+            Node::Parameter(index) => match self.ctx.parameter(*index) {
+                None | Some(Value::Null) => Ok(None),
+                Some(Value::Int(n)) => u64::try_from(*n).map(Some).map_err(|_| wrong("negative")),
+                Some(Value::UInt(n)) => Ok(Some(*n)),
+                Some(Value::Text(text)) => text.trim().parse().map(Some).map_err(|_| wrong("text")),
+                Some(Value::Bool(_) | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_)) => {
+                    Err(wrong("other than an integer"))
+                }
+            },
+            _ => Err(refused("LIMIT with an expression")),
+        }
+    }
+}
+
+fn plain_key(position: Position) -> SortKey {
+    let compare = KeyCompare::ByResult { weights: None };
+    SortKey { position, compare, descending: false, nulls_first: true }
+}
+
+fn refused(what: &str) -> Error {
+    Error::refused(
+        30001,
+        format!("{what} cannot be answered across shards yet"),
+        "narrow it to one shard by an equality on the sharding key",
+    )
+}
+

@@ -1,0 +1,212 @@
+//! From targets to actual statements: edits of the rooms and of the engine, then the parameters that are left.
+
+use std::collections::BTreeSet;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::{GeneratedKeys, Target, Units};
+use pando_sql::ast::{
+    Insert, InsertRow, InsertSource, Kind, Node, QueryBody, SelectItem, Statement,
+};
+use pando_sql::{Edits, Fold, Placeholder, Span, visit};
+
+use super::{Plan, Unit, writes};
+
+/// Makes the plan of routed targets.
+pub(super) fn finish(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    units: Units,
+    (merge, mut base): (MergePlan, Edits),
+) -> Result<Plan> {
+    if let Some(hint) = stmt.hint_span {
+        base.replace(hint, "");
+    }
+    session_functions(ctx, stmt, &mut base);
+    let keys = units.keys;
+    if let (Some(keys), Kind::Insert(insert)) = (&keys, &stmt.kind) {
+        generated_keys(ctx, insert, keys, &mut base)?;
+    }
+    let parameters = parameters(stmt);
+    let mut out = Vec::with_capacity(units.targets.len());
+    for target in units.targets {
+        let mut edits = base.clone();
+        for feature in &ctx.database.features {
+            feature.rewrite(ctx, stmt, &target, &mut edits)?;
+        }
+        rows(stmt, &target, &mut edits);
+        let numbers = number(ctx.dialect.syntax().placeholder, &parameters, &mut edits);
+        let sql = if edits.is_empty() { stmt.text.clone() } else { edits.apply(&stmt.text).into() };
+        out.push(Unit { target, sql, parameters: numbers });
+    }
+    Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind) })
+}
+
+/// Every parameter of the text with its place, in text order.
+fn parameters(stmt: &Statement) -> Vec<(Span, u32)> {
+    let mut found = Vec::new();
+    if stmt.parameters > 0 {
+        visit::exprs(&stmt.kind, &mut |expr| {
+            if let Node::Parameter(index) = expr.node {
+                found.push((expr.span, index));
+            }
+        });
+        found.sort_unstable();
+        found.dedup();
+    }
+    found
+}
+
+/// The parameters that survive the edits; renumbered in the text where it writes numbers.
+fn number(placeholder: Placeholder, all: &[(Span, u32)], edits: &mut Edits) -> Vec<u32> {
+    let left: Vec<(Span, u32)> =
+        all.iter().filter(|(span, _)| !edits.covers(*span)).copied().collect();
+    match placeholder {
+        Placeholder::Question => left.into_iter().map(|(_, index)| index).collect(),
+        Placeholder::Dollar => {
+            let used: Vec<u32> =
+                left.iter().map(|(_, index)| *index).collect::<BTreeSet<_>>().into_iter().collect();
+            for (span, index) in left {
+                if let Ok(at) = used.binary_search(&index)
+                    && at as u64 != u64::from(index)
+                {
+                    edits.replace(span, format!("${}", at + 1));
+                }
+            }
+            used
+        }
+    }
+}
+
+/// Keeps only the target's rows of VALUES.
+fn rows(stmt: &Statement, target: &Target, edits: &mut Edits) {
+    let Some(kept) = &target.rows else { return };
+    let Kind::Insert(insert) = &stmt.kind else { return };
+    let InsertSource::Values { rows, span } = &insert.source else { return };
+    let kept: Vec<&InsertRow> = kept.iter().filter_map(|i| rows.get(*i as usize)).collect();
+    let (Some(first), Some(last)) = (kept.first(), kept.last()) else { return };
+    if kept.len() == rows.len() {
+        return;
+    }
+    if span.start < first.span.start {
+        edits.replace(Span::new(span.start, first.span.start), "");
+    }
+    for pair in kept.windows(2) {
+        if let [a, b] = pair {
+            edits.replace(Span::new(a.span.end, b.span.start), ", ");
+        }
+    }
+    if last.span.end < span.end {
+        edits.replace(Span::new(last.span.end, span.end), "");
+    }
+}
+
+/// Writes generated keys into an INSERT: in place of NULL and DEFAULT when the column is listed, else as a further column.
+fn generated_keys(
+    ctx: &Context<'_>,
+    insert: &Insert,
+    keys: &GeneratedKeys,
+    edits: &mut Edits,
+) -> Result<()> {
+    let literal = |i: usize| keys.values.get(i).map(|value| ctx.dialect.literal(value));
+    let listed = match &insert.columns {
+        Some(columns) => columns.iter().position(|c| c.value.eq_ignore_ascii_case(&keys.column)),
+        None => Some(column_number(ctx, insert, &keys.column)?),
+    };
+    match &insert.source {
+        InsertSource::Values { rows, .. } => {
+            for (i, row) in rows.iter().enumerate() {
+                let Some(value) = literal(i) else { continue };
+                match listed.and_then(|at| row.values.get(at)) {
+                    Some(expr) => edits.replace(expr.span, value),
+                    None => edits.replace(Span::at(row.span.end.saturating_sub(1)), format!(", {value}")),
+                }
+            }
+        }
+        InsertSource::Set(assignments) => {
+            let same = assignments.iter().find(|a| {
+                a.column.parts.last().is_some_and(|p| p.value.eq_ignore_ascii_case(&keys.column))
+            });
+            match (literal(0), same, assignments.last()) {
+                (Some(value), Some(assignment), _) => edits.replace(assignment.value.span, value),
+                (Some(value), None, Some(last)) => {
+                    let name = ctx.dialect.quote(&keys.column);
+                    edits.replace(Span::at(last.span.end), format!(", {name} = {value}"));
+                }
+                _ => {}
+            }
+            return Ok(());
+        }
+        InsertSource::Query(_) | InsertSource::Default => {
+            return Err(Error::internal("keys were generated for an INSERT without rows"));
+        }
+    }
+    if listed.is_none() {
+        let name = ctx.dialect.quote(&keys.column);
+        edits.replace(Span::at(insert.columns_span.end.saturating_sub(1)), format!(", {name}"));
+    }
+    Ok(())
+}
+
+fn column_number(ctx: &Context<'_>, insert: &Insert, column: &str) -> Result<usize> {
+    let table = insert.table.name.parts.last().map(|p| p.value.to_lowercase()).unwrap_or_default();
+    ctx.catalog
+        .columns(&table)
+        .and_then(|all| all.iter().position(|c| c.name.eq_ignore_ascii_case(column)))
+        .ok_or_else(|| Error::internal("the key column's place is not known"))
+}
+
+/// Puts what the session knows about itself (`DATABASE()`, `current_database()`, …) into the text: a storage unit would answer with its own.
+fn session_functions(ctx: &Context<'_>, stmt: &Statement, edits: &mut Edits) {
+    let mut found: Vec<(Span, String)> = Vec::new();
+    visit::exprs(&stmt.kind, &mut |expr| {
+        let name = match &expr.node {
+            Node::Function(call) if call.arguments.is_empty() && !call.star && call.over.is_none() => {
+                call.name.parts.last().map(|part| part.value.to_lowercase())
+            }
+            Node::Column(name) => match &name.parts[..] {
+                [single] if !single.quoted => Some(single.value.to_lowercase()),
+                _ => None,
+            },
+            Node::Variable(name) => Some(name.to_lowercase()),
+            _ => None,
+        };
+        let Some(name) = name else { return };
+        let lower = ctx.dialect.syntax().fold == Fold::Lower;
+        let bare = matches!(expr.node, Node::Column(_)) && !is_keyword_function(&name, lower);
+        if bare {
+            return;
+        }
+        if let Some(value) = ctx.dialect.session_function(&name, &ctx.session.facts) {
+            let literal = ctx.dialect.literal(&value);
+            found.push((expr.span, format!("{literal}{}", label(ctx, stmt, expr.span, &name))));
+        }
+    });
+    for (span, text) in found {
+        edits.replace(span, text);
+    }
+}
+
+/// Session functions that are written without parentheses; any other bare word is a column.
+fn is_keyword_function(name: &str, folds_lower: bool) -> bool {
+    name == "current_user"
+        || folds_lower && matches!(name, "session_user" | "user" | "current_catalog" | "current_role")
+}
+
+/// The label a server would have given a select item that is now a literal.
+fn label(ctx: &Context<'_>, stmt: &Statement, span: Span, name: &str) -> String {
+    let Kind::Select(query) = &stmt.kind else { return String::new() };
+    let QueryBody::Select(select) = &query.body else { return String::new() };
+    let whole = select.items.iter().any(|item| {
+        matches!(item, SelectItem::Expr { expr, alias: None, .. } if expr.span == span)
+    });
+    if !whole {
+        return String::new();
+    }
+    let shown = match ctx.dialect.syntax().fold {
+        Fold::Lower => name,
+        Fold::Keep => span.of(&stmt.text),
+    };
+    format!(" AS {}", ctx.dialect.quote(shown))
+}

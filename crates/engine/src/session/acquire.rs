@@ -1,0 +1,209 @@
+//! Connections for a plan: the transaction's own, or from the pools, brought to the session's state.
+
+use std::sync::Arc;
+
+use pando_kernel::backend::{Backend, Execution};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::route::UnitName;
+use pando_kernel::session::TransactionState;
+use pando_pool::Connection;
+
+use crate::execute::{Channel, spread_over};
+use crate::plan::{Plan, Unit};
+use crate::snapshot::LiveDatabase;
+use crate::variables::UNKNOWN;
+
+use super::{Bound, Session};
+
+/// Channels with their statements started.
+#[derive(Debug)]
+pub(super) struct Started {
+    /// One per connection.
+    pub(super) channels: Vec<Channel>,
+    /// For each channel which of the plan's units it runs, in order.
+    pub(super) jobs: Vec<Vec<usize>>,
+}
+
+/// Name of the savepoint that undoes one statement on every unit.
+pub(super) const STATEMENT_SAVEPOINT: &str = "pando_statement";
+
+impl Session {
+    /// Takes the connections a plan needs and starts its statements on them.
+    ///
+    /// # Errors
+    /// What the pool, the connections or the plan say; everything taken has been given back then.
+    pub(super) async fn start_units(
+        &mut self,
+        live: &LiveDatabase,
+        plan: &Plan,
+        bound: &Bound,
+    ) -> Result<Started> {
+        let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
+        match self.start_groups(live, plan, bound, &mut started).await {
+            Ok(()) => Ok(started),
+            Err(error) => {
+                self.release_channels(started.channels).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn start_groups(
+        &mut self,
+        live: &LiveDatabase,
+        plan: &Plan,
+        bound: &Bound,
+        started: &mut Started,
+    ) -> Result<()> {
+        let inside = self.transaction.state() != TransactionState::Idle;
+        let savepoint = inside
+            && plan.writes
+            && plan.units.len() > 1
+            && self.opened == super::Opened::Client
+            && !live.database.dialect.error_fails_transaction();
+        for (unit, jobs) in grouped(live, plan) {
+            if inside {
+                let (connection, swallow) = self.enlisted(live, &unit, savepoint).await?;
+                start_jobs(connection, swallow, jobs, (plan, bound), started)?;
+                continue;
+            }
+            let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
+            let pool = live.pool(&unit)?;
+            let connections = match shares.len() {
+                1 => vec![pool.take().await?],
+                n => pool.take_many(n).await?,
+            };
+            let mut jobs = jobs.into_iter();
+            for (mut connection, share) in connections.into_iter().zip(shares) {
+                let swallow = self.dress(live, &mut connection)?;
+                let part = jobs.by_ref().take(share).collect();
+                start_jobs(connection, swallow, part, (plan, bound), started)?;
+            }
+        }
+        for channel in &started.channels {
+            let pool = live.pool(channel.connection.unit())?;
+            self.handle.runs_on(pool.connector(), channel.connection.token());
+        }
+        Ok(())
+    }
+
+    /// The transaction's connection of a unit; a unit that is touched for the first time is enlisted.
+    pub(super) async fn enlisted(
+        &mut self,
+        live: &LiveDatabase,
+        unit: &UnitName,
+        savepoint: bool,
+    ) -> Result<(Connection, usize)> {
+        let dialect = Arc::clone(&live.database.dialect);
+        let (mut connection, mut swallow) = match self.transaction.lend(unit)? {
+            Some(connection) => (connection, 0),
+            None => {
+                let mut connection = live.pool(unit)?.take().await?;
+                let mut swallow = self.dress(live, &mut connection)?;
+                swallow += self.transaction.enlist(&mut connection, dialect.as_ref())?;
+                for text in &self.local_settings {
+                    connection.start(Execution::Text(text.as_str().into()))?;
+                    swallow += 1;
+                }
+                (connection, swallow)
+            }
+        };
+        if savepoint {
+            let verb = pando_kernel::dialect::TransactionVerb::Savepoint(STATEMENT_SAVEPOINT);
+            if let Some(text) = dialect.transaction(&verb) {
+                connection.start(Execution::Text(text.into()))?;
+                swallow += 1;
+            }
+        }
+        Ok((connection, swallow))
+    }
+
+    /// Brings a connection to the session's variables. Returns how many replies belong to that.
+    pub(super) fn dress(&self, live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
+        let wanted = self.variables.id();
+        let worn = connection.session_state();
+        if worn == wanted {
+            return Ok(0);
+        }
+        connection.set_session_state(UNKNOWN);
+        let mut queued = 0;
+        if worn != 0 {
+            connection.start(Execution::Reset)?;
+            queued += 1;
+        }
+        if wanted != 0 {
+            let text = live.database.dialect.set_statement(self.variables.list());
+            connection.start(Execution::Text(text.into()))?;
+            queued += 1;
+        }
+        connection.set_session_state(wanted);
+        Ok(queued)
+    }
+}
+
+/// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the same order.
+fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
+    if let [unit] = &plan.units[..] {
+        return vec![(Arc::clone(&unit.target.unit), vec![0])];
+    }
+    let mut groups: Vec<(UnitName, Vec<usize>)> = Vec::new();
+    for (i, unit) in plan.units.iter().enumerate() {
+        match groups.iter_mut().find(|(name, _)| *name == unit.target.unit) {
+            Some((_, jobs)) => jobs.push(i),
+            None => groups.push((Arc::clone(&unit.target.unit), vec![i])),
+        }
+    }
+    let place = |name: &UnitName| live.database.units.iter().position(|unit| unit == name);
+    groups.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+    groups
+}
+
+fn start_jobs(
+    connection: Connection,
+    swallow: usize,
+    jobs: Vec<usize>,
+    (plan, bound): (&Plan, &Bound),
+    started: &mut Started,
+) -> Result<()> {
+    let mut connection = connection;
+    let mut failed = None;
+    let mut count = 0;
+    for job in &jobs {
+        let execution = plan
+            .units
+            .get(*job)
+            .ok_or_else(|| Error::internal("a job without its unit"))
+            .and_then(|unit| execution(unit, plan, bound))
+            .and_then(|execution| connection.start(execution));
+        match execution {
+            Ok(()) => count += 1,
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
+    }
+    started.channels.push(Channel::new(connection, swallow, count));
+    started.jobs.push(jobs);
+    failed.map_or(Ok(()), Err)
+}
+
+/// What is sent for one unit of a plan.
+fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
+    if !bound.prepared {
+        return Ok(Execution::Text(Arc::clone(&unit.sql)));
+    }
+    let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
+    let parameters: Result<Vec<_>> = unit
+        .parameters
+        .iter()
+        .map(|i| bound.parameters.get(*i as usize).cloned().ok_or_else(missing))
+        .collect();
+    let declared = |i: &u32| bound.declared.get(*i as usize).copied().unwrap_or(0);
+    let types = unit.parameters.iter().map(declared).collect();
+    let mut formats = bound.formats.clone();
+    if formats.len() > 1 {
+        formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
+    }
+    Ok(Execution::Prepared { sql: Arc::clone(&unit.sql), types, parameters: parameters?, formats })
+}

@@ -1,0 +1,173 @@
+//! Replies that wait: portals with a row limit and server-side cursors.
+
+use std::collections::VecDeque;
+
+use pando_kernel::Columns;
+use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::event::Event;
+use pando_kernel::request::CursorId;
+use pando_kernel::row::Rows;
+
+use super::reply::Reply;
+use super::{MAX_CURSORS, Session, Window};
+
+/// A reply that waits for its client to ask for more.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    id: CursorId,
+    reply: Reply,
+    columns: Option<Columns>,
+    /// Pieces already read: the rest of a chunk, or everything when another statement needed the connection.
+    stash: VecDeque<Event>,
+}
+
+impl Cursor {
+    /// Keeps rows for the next fetch.
+    pub(super) fn stash(&mut self, rows: Rows) {
+        self.stash.push_back(Event::Rows(rows));
+    }
+}
+
+impl Session {
+    /// Puts the current reply into its cursor.
+    pub(super) fn suspend(&mut self) -> Result<()> {
+        let reply = std::mem::take(&mut self.reply);
+        let Some(id) = self.window.take().and_then(|window| window.cursor) else {
+            self.reply = reply;
+            return Ok(());
+        };
+        if self.cursors.len() >= MAX_CURSORS {
+            self.reply = reply;
+            return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
+        }
+        let columns = match &reply {
+            Reply::Pass(pass) => pass.columns.clone(),
+            Reply::Merged(merged) => Some(merged.merge.columns().clone()),
+            Reply::Idle | Reply::CopyIn(_) => None,
+        };
+        self.cursors.insert(id, Cursor { id, reply, columns, stash: VecDeque::new() });
+        self.pending.push_back(Event::Suspended);
+        self.last_suspended = Some(id);
+        Ok(())
+    }
+
+    /// The cursor made by the last suspension.
+    pub(super) fn newest_cursor(&mut self) -> Option<&mut Cursor> {
+        let id = self.last_suspended?;
+        self.cursors.get_mut(&id)
+    }
+
+    /// Goes on with a cursor.
+    pub(super) fn fetch(&mut self, id: CursorId, limit: Option<u32>) -> Result<()> {
+        self.refuse_if_failed(false)?;
+        let Some(cursor) = self.cursors.remove(&id) else {
+            return Err(ErrorKind::UnknownStatement(format!("cursor {}", id.0)).into());
+        };
+        self.reply = cursor.reply;
+        self.window = limit.map(|limit| Window { left: u64::from(limit), cursor: Some(cursor.id) });
+        self.replay(cursor.columns, cursor.stash)
+    }
+
+    /// Serves what a cursor had already read, within the new window.
+    fn replay(&mut self, columns: Option<Columns>, stash: VecDeque<Event>) -> Result<()> {
+        let mut stash = stash;
+        while let Some(event) = stash.pop_front() {
+            let Event::Rows(rows) = event else {
+                self.pending.push_back(event);
+                continue;
+            };
+            let Some(window) = &mut self.window else {
+                self.pending.push_back(Event::Rows(rows));
+                continue;
+            };
+            let (take, count) = (window.left, u64::from(rows.count));
+            if count < take {
+                window.left -= count;
+                self.pending.push_back(Event::Rows(rows));
+                continue;
+            }
+            let split = columns.as_ref().map(|columns| super::reply::split(columns, rows, take));
+            let Some((now, later)) = split.transpose()? else { continue };
+            self.pending.extend(now.map(Event::Rows));
+            self.suspend()?;
+            if let Some(cursor) = self.newest_cursor() {
+                cursor.columns = columns;
+                cursor.stash.extend(later.map(Event::Rows));
+                cursor.stash.append(&mut stash);
+            }
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// Whether a cursor has more to give.
+    pub(super) fn has_cursor(&self, id: CursorId) -> bool {
+        self.cursors.contains_key(&id)
+    }
+
+    /// The columns of a cursor.
+    pub(super) fn cursor_columns(&self, id: CursorId) -> Option<Columns> {
+        self.cursors.get(&id).and_then(|cursor| cursor.columns.clone())
+    }
+
+    /// Drops a cursor and gives its connections back.
+    pub(super) async fn close_cursor(&mut self, id: CursorId) {
+        self.sql_cursors.retain(|_, (known, _)| *known != id);
+        if let Some(cursor) = self.cursors.remove(&id) {
+            self.release_reply(cursor.reply).await;
+        }
+    }
+
+    /// Drops every cursor.
+    pub(super) async fn close_cursors(&mut self) {
+        let all: Vec<CursorId> = self.cursors.keys().copied().collect();
+        for id in all {
+            self.close_cursor(id).await;
+        }
+        self.sql_cursors.clear();
+    }
+
+    /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the transaction.
+    pub(super) async fn settle_cursors(&mut self) -> Result<()> {
+        if self.transaction.is_whole() {
+            return Ok(());
+        }
+        let limit = self.settings().memory_bytes;
+        let ids: Vec<CursorId> = self.cursors.keys().copied().collect();
+        for id in ids {
+            let Some(mut cursor) = self.cursors.remove(&id) else { continue };
+            let before = std::mem::replace(&mut self.reply, cursor.reply);
+            let window = self.window.take();
+            let mut bytes = 0usize;
+            let mut failed = None;
+            while !matches!(self.reply, Reply::Idle) || !self.pending.is_empty() {
+                match self.next_of_reply().await {
+                    Ok(Some(event)) => {
+                        if let Event::Rows(rows) = &event {
+                            bytes += rows.bytes.len();
+                        }
+                        cursor.stash.push_back(event);
+                    }
+                    Ok(None) => break,
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
+                    }
+                }
+                if bytes > limit {
+                    let reply = std::mem::take(&mut self.reply);
+                    self.release_reply(reply).await;
+                    failed = Some(crate::execute::too_much(limit));
+                    break;
+                }
+            }
+            cursor.reply = std::mem::replace(&mut self.reply, before);
+            self.window = window;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            self.cursors.insert(id, cursor);
+        }
+        Ok(())
+    }
+}

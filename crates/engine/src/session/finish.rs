@@ -1,0 +1,243 @@
+//! The end of a statement: connections go home, implicit transactions end, the client gets its completion.
+
+use pando_kernel::backend::Backend;
+use pando_kernel::dialect::TransactionVerb;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::route::Spread;
+use pando_kernel::session::TransactionState;
+use pando_kernel::{Execution, Value};
+use pando_transaction::{drain, finish_all};
+
+use crate::execute::{Channel, sum, unshare};
+use crate::plan::Plan;
+
+use super::acquire::STATEMENT_SAVEPOINT;
+use super::reply::{Reply, Verb};
+use super::{Opened, Session};
+
+/// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
+const DRAIN_BYTES: usize = 1 << 20;
+
+impl Session {
+    /// The current reply is complete.
+    pub(super) async fn end_reply(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.reply) {
+            Reply::Idle | Reply::CopyIn(_) => Ok(()),
+            Reply::Pass(pass) => {
+                let pass = *pass;
+                if !pass.channel.is_finished() {
+                    self.reply = Reply::Pass(Box::new(pass));
+                    return Ok(());
+                }
+                let mut done = pass.completion.unwrap_or_default();
+                if pass.verb.selects && done.affected.is_none() {
+                    done.affected = Some(pass.rows);
+                }
+                self.release_channels(vec![pass.channel]).await;
+                self.conclude(done, &pass.verb).await
+            }
+            Reply::Merged(merged) => {
+                let merged = *merged;
+                drop(merged.merge);
+                let channels = unshare(merged.channels);
+                let ended = channels.iter().flat_map(|channel| &channel.completions);
+                let mut done = sum(merged.loaded.iter().chain(ended));
+                if merged.verb.selects {
+                    done.affected = Some(merged.rows);
+                }
+                self.release_channels(channels).await;
+                self.conclude(done, &merged.verb).await
+            }
+        }
+    }
+
+    /// Ends a statement that returned no rows.
+    pub(super) async fn end_counts(
+        &mut self,
+        channels: Vec<Channel>,
+        plan: &Plan,
+        verb: &Verb,
+    ) -> Result<()> {
+        let mut channels = channels;
+        for channel in &mut channels {
+            self.pending.extend(channel.notices.drain(..).filter(|e| matches!(e, Event::Notice(_))));
+        }
+        let mut ended = channels.iter().flat_map(|channel| &channel.completions);
+        let done = match plan.spread {
+            Spread::Gather => sum(ended),
+            Spread::Same => ended.next().cloned().unwrap_or_default(),
+        };
+        self.release_channels(channels).await;
+        self.conclude(done, verb).await
+    }
+
+    /// Ends the statement's own transaction, notes what the session knows, and tells the client.
+    pub(super) async fn conclude(&mut self, completion: Completion, verb: &Verb) -> Result<()> {
+        let mut done = completion;
+        if self.opened == Opened::Statement && self.transaction.state() != TransactionState::Idle {
+            self.end_transaction(true).await?;
+        }
+        if verb.defines
+            && let Some(live) = &self.live
+        {
+            live.catalog.forget();
+        }
+        if done.tag.is_empty() {
+            verb.tag.clone_into(&mut done.tag);
+        }
+        if done.last_insert_id == 0 {
+            done.last_insert_id = verb.key;
+        }
+        if done.last_insert_id != 0 {
+            self.facts.last_insert_id = done.last_insert_id;
+        }
+        let affected = done.affected.unwrap_or(0);
+        if verb.selects {
+            self.facts.found_rows = affected;
+            self.facts.row_count = -1;
+        } else {
+            self.facts.row_count = i64::try_from(affected).unwrap_or(i64::MAX);
+        }
+        done.more = !self.queue.is_empty();
+        self.window = None;
+        self.pending.push_back(Event::Complete(done));
+        Ok(())
+    }
+
+    /// The current reply has failed: what it holds is given back, and the transaction told.
+    pub(super) async fn fail_reply(&mut self, error: Error) -> Error {
+        let reply = std::mem::take(&mut self.reply);
+        self.release_reply(reply).await;
+        self.fail_statement(error).await
+    }
+
+    /// A statement has failed; its connections are already home.
+    pub(super) async fn fail_statement(&mut self, error: Error) -> Error {
+        self.queue.clear();
+        self.pending.clear();
+        self.window = None;
+        let Some(dialect) = self.dialect() else { return error };
+        if self.transaction.state() == TransactionState::Idle {
+            return error;
+        }
+        match self.opened {
+            Opened::Statement => self.transaction.rollback(dialect.as_ref()).await,
+            Opened::Pipeline => self.transaction.fail(),
+            Opened::Client => {
+                if dialect.error_fails_transaction() {
+                    self.transaction.fail();
+                }
+            }
+        }
+        error
+    }
+
+    /// Undoes one statement on the units it had been started on (families whose transactions go on after an error).
+    pub(super) async fn undo_statement(&mut self, channels: &mut [Channel]) {
+        let Some(dialect) = self.dialect() else { return };
+        let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
+        let Some(text) = dialect.transaction(&verb) else { return };
+        let mut started = Vec::new();
+        for channel in channels {
+            let connection = &mut channel.connection;
+            let home = drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
+            if home && connection.start(Execution::Text(text.as_str().into())).is_ok() {
+                started.push(connection);
+            }
+        }
+        if finish_all(&mut started).await.iter().any(Result::is_err) {
+            self.transaction.lose();
+        }
+    }
+
+    /// Drops a reply that will not be read to its end.
+    pub(super) async fn release_reply(&mut self, reply: Reply) {
+        match reply {
+            Reply::Idle => {}
+            Reply::Pass(pass) => self.release_channels(vec![pass.channel]).await,
+            Reply::Merged(merged) => {
+                let merged = *merged;
+                drop(merged.merge);
+                self.release_channels(unshare(merged.channels)).await;
+            }
+            Reply::CopyIn(copy) => self.release_channels(copy.into_channels()).await,
+        }
+    }
+
+    /// Gives connections back to the transaction or to their pools.
+    pub(super) async fn release_channels(&mut self, channels: Vec<Channel>) {
+        let cancelled = self.handle.rests();
+        let inside = self.transaction.state() != TransactionState::Idle;
+        for channel in channels {
+            let mut connection = channel.connection;
+            let home = connection.condition().outstanding == 0
+                || drain(&mut connection, DRAIN_BYTES).await.is_ok();
+            if inside {
+                if cancelled {
+                    self.transaction.taint();
+                }
+                if !home {
+                    self.transaction.lose();
+                }
+                self.transaction.give_back(connection);
+            } else if cancelled || !home {
+                connection.discard();
+            }
+        }
+    }
+
+    /// Drops what is left of an earlier reply.
+    pub(super) async fn abandon(&mut self) {
+        self.queue.clear();
+        self.pending.clear();
+        self.window = None;
+        if !matches!(self.reply, Reply::Idle) {
+            let reply = std::mem::take(&mut self.reply);
+            self.release_reply(reply).await;
+            if self.opened == Opened::Statement
+                && self.transaction.state() != TransactionState::Idle
+                && let Some(dialect) = self.dialect()
+            {
+                self.transaction.rollback(dialect.as_ref()).await;
+            }
+        }
+    }
+
+    /// Ends the transaction and what hangs on it.
+    pub(super) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
+        self.close_cursors().await;
+        self.local_settings.clear();
+        let before = self.variables_at_begin.take();
+        let Some(dialect) = self.dialect() else { return Ok(commit) };
+        self.opened = Opened::Client;
+        let result = if commit {
+            self.transaction.commit(dialect.as_ref()).await
+        } else {
+            self.transaction.rollback(dialect.as_ref()).await;
+            Ok(pando_transaction::Outcome::RolledBack)
+        };
+        let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
+        if !committed
+            && dialect.error_fails_transaction()
+            && let Some(before) = before
+        {
+            self.variables = before;
+        }
+        result.map(|_| committed)
+    }
+}
+
+/// The first generated key as a number.
+pub(super) fn first_key(plan: &Plan) -> u64 {
+    match plan.keys.as_ref().and_then(|keys| keys.values.first()) {
+        Some(Value::Int(n)) => u64::try_from(*n).unwrap_or(0),
+        Some(Value::UInt(n)) => *n,
+        _ => 0,
+    }
+}
+
+/// An error for a verb that ends nothing.
+pub(super) fn state_error(message: &str) -> Error {
+    ErrorKind::TransactionState(message.to_owned()).into()
+}

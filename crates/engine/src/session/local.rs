@@ -1,0 +1,461 @@
+//! Statements the session answers itself: transaction control, SET, USE, PREPARE, KILL, PREVIEW.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
+use pando_kernel::event::Event;
+use pando_kernel::request::CursorId;
+use pando_kernel::row::{Cell, NeutralCodec, RowCodec, Rows};
+use pando_kernel::session::TransactionState;
+use pando_kernel::{Column, Columns, Kind as ValueKind, Parameter, Value};
+use pando_sql::ast::{
+    Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, Statement, Transaction,
+};
+
+use crate::plan::Purpose;
+
+use super::finish::state_error;
+use super::{Bound, MAX_NAMED, Opened, Session, Window};
+
+impl Session {
+    /// Answers a statement that needs no storage unit; false when it needs one.
+    pub(super) async fn start_local(&mut self, stmt: &Statement, bound: &Bound) -> Result<bool> {
+        match &stmt.kind {
+            Kind::Empty => self.pending.push_back(Event::Empty),
+            Kind::Transaction(verb) => self.transaction_verb(verb).await?,
+            Kind::Set(assignments) => {
+                self.refuse_if_failed(false)?;
+                self.set(stmt, assignments, bound).await?;
+            }
+            Kind::Use(name) => {
+                self.use_database(&name.value).await?;
+                self.complete("USE");
+            }
+            Kind::Kill { id, query_only } => {
+                self.engine.kill(*id, *query_only)?;
+                self.complete("KILL");
+            }
+            Kind::Preview(span) => {
+                self.refuse_if_failed(false)?;
+                self.preview(span.of(&stmt.text), bound).await?;
+            }
+            Kind::Prepare { name, body } => {
+                self.refuse_if_failed(false)?;
+                self.prepare_named(&name.value, body, &stmt.text)?;
+            }
+            Kind::Execute { name, arguments } => {
+                self.refuse_if_failed(false)?;
+                self.execute_named(&name.value, arguments).await?;
+            }
+            Kind::Deallocate(name) => self.deallocate(name.as_ref().map(|name| &*name.value))?,
+            Kind::Cursor(cursor) => {
+                self.refuse_if_failed(false)?;
+                self.sql_cursor(stmt, cursor, bound).await?;
+            }
+            Kind::Lock(_) => {
+                return Err(Error::refused(
+                    30001,
+                    "LOCK TABLES cannot be held across storage units",
+                    "use a transaction with SELECT … FOR UPDATE",
+                ));
+            }
+            Kind::Copy(copy) => return self.start_copy(stmt, copy).await,
+            Kind::Load(load) => return self.start_load(stmt, load).await,
+            Kind::Select(_)
+            | Kind::Insert(_)
+            | Kind::Update(_)
+            | Kind::Delete(_)
+            | Kind::Define(_)
+            | Kind::Show(_)
+            | Kind::Explain { .. }
+            | Kind::Utility { .. }
+            | Kind::Opaque => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Opens a transaction for the client.
+    pub(super) fn begin(&mut self, modes: Vec<String>) {
+        let mut all = std::mem::take(&mut self.next_modes);
+        if !modes.is_empty() {
+            all = modes;
+        }
+        self.transaction.begin(all);
+        self.opened = Opened::Client;
+        self.variables_at_begin = Some(self.variables.clone());
+    }
+
+    async fn transaction_verb(&mut self, verb: &Transaction) -> Result<()> {
+        let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+        let open = self.transaction.state() != TransactionState::Idle;
+        let dialect = dialect.as_ref();
+        match verb {
+            Transaction::Begin(modes) => self.begin_verb(modes.clone(), dialect).await?,
+            Transaction::Commit { chain } => {
+                let failed = self.transaction.state() == TransactionState::Failed;
+                let modes = self.transaction.modes().to_vec();
+                let committed = if open { self.end_transaction(true).await? } else { true };
+                if *chain && open {
+                    self.begin(modes);
+                }
+                if !open && dialect.error_fails_transaction() {
+                    self.warn("25P01", "there is no transaction in progress");
+                }
+                self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
+            }
+            Transaction::Rollback { chain } => {
+                let modes = self.transaction.modes().to_vec();
+                if open {
+                    self.end_transaction(false).await?;
+                } else if dialect.error_fails_transaction() {
+                    self.warn("25P01", "there is no transaction in progress");
+                }
+                if *chain && open {
+                    self.begin(modes);
+                }
+                self.complete("ROLLBACK");
+            }
+            Transaction::Savepoint(name) => {
+                self.refuse_if_failed(false)?;
+                self.savepoint_needs_transaction(dialect.error_fails_transaction(), "SAVEPOINT")?;
+                if open {
+                    self.settle_cursors().await?;
+                    let result = self.transaction.savepoint(&name.value, dialect).await;
+                    self.or_fail(result).await?;
+                }
+                self.complete("SAVEPOINT");
+            }
+            Transaction::Release(name) => {
+                self.refuse_if_failed(false)?;
+                self.savepoint_needs_transaction(true, "RELEASE SAVEPOINT")?;
+                self.settle_cursors().await?;
+                let result = self.transaction.release(&name.value, dialect).await;
+                self.or_fail(result).await?;
+                self.complete("RELEASE");
+            }
+            Transaction::RollbackTo(name) => {
+                self.savepoint_needs_transaction(true, "ROLLBACK TO SAVEPOINT")?;
+                self.close_cursors().await;
+                let result = self.transaction.rollback_to(&name.value, dialect).await;
+                self.or_fail(result).await?;
+                self.complete("ROLLBACK");
+            }
+            Transaction::Set { session, modes } => self.set_modes(*session, modes)?,
+            Transaction::TwoPhase => {
+                return Err(Error::refused(
+                    30001,
+                    "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
+                    "use BEGIN and COMMIT",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    async fn begin_verb(
+        &mut self,
+        modes: Vec<String>,
+        dialect: &dyn pando_kernel::Dialect,
+    ) -> Result<()> {
+        let open = self.transaction.state() != TransactionState::Idle;
+        if open && self.opened == Opened::Pipeline {
+            self.refuse_if_failed(false)?;
+            self.opened = Opened::Client;
+        } else if open && dialect.error_fails_transaction() {
+            self.refuse_if_failed(false)?;
+            self.warn("25001", "there is already a transaction in progress");
+        } else {
+            if open {
+                self.end_transaction(true).await?;
+            }
+            self.begin(modes);
+        }
+        self.complete("BEGIN");
+        Ok(())
+    }
+
+    fn savepoint_needs_transaction(&self, needed: bool, verb: &str) -> Result<()> {
+        if needed && self.transaction.state() == TransactionState::Idle {
+            if self.dialect().is_some_and(|dialect| !dialect.error_fails_transaction()) {
+                return Err(server_error(1305, "42000", "SAVEPOINT does not exist"));
+            }
+            return Err(state_error(&format!("{verb} can only be used in transaction blocks")));
+        }
+        Ok(())
+    }
+
+    async fn or_fail(&mut self, result: Result<()>) -> Result<()> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.fail_statement(error).await),
+        }
+    }
+
+    /// SET TRANSACTION: for the next transaction, the open one, or all that follow.
+    fn set_modes(&mut self, session: bool, modes: &[String]) -> Result<()> {
+        if session {
+            let text = modes.join(" ");
+            if !self.variables.set("transaction modes", &text) {
+                return Err(ErrorKind::TooLarge("too many session variables".into()).into());
+            }
+        } else if self.transaction.state() == TransactionState::Idle {
+            self.next_modes = modes.to_vec();
+        } else if self.transaction.units().is_empty() {
+            self.transaction.set_modes(modes.to_vec());
+        } else {
+            return Err(server_error(
+                1568,
+                "25001",
+                "SET TRANSACTION must be called before any query",
+            ));
+        }
+        self.complete("SET");
+        Ok(())
+    }
+
+    /// A warning for the client.
+    pub(super) fn warn(&mut self, sqlstate: &str, message: &str) {
+        self.pending.push_back(Event::Notice(Box::new(ServerError {
+            sqlstate: sqlstate.to_owned(),
+            message: message.to_owned(),
+            severity: "WARNING".into(),
+            ..ServerError::default()
+        })));
+    }
+
+    /// Rows made here.
+    pub(super) fn rows(&mut self, tag: &str, names: &[&str], rows: &[Vec<Value>]) -> Result<()> {
+        let list: Vec<Column> =
+            names.iter().map(|name| Column::computed(*name, ValueKind::Text)).collect();
+        let mut out = BytesMut::new();
+        for row in rows {
+            let cells: Vec<Cell<'_>> = row.iter().map(Cell::Value).collect();
+            NeutralCodec.write(&list, &cells, &mut out)?;
+        }
+        self.pending.push_back(Event::Columns(Columns { list, codec: Arc::new(NeutralCodec) }));
+        let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        if count > 0 {
+            self.pending.push_back(Event::Rows(Rows { bytes: out.freeze(), count }));
+        }
+        self.pending.push_back(Event::Complete(pando_kernel::Completion {
+            tag: tag.to_owned(),
+            affected: Some(u64::from(count)),
+            more: !self.queue.is_empty(),
+            ..pando_kernel::Completion::default()
+        }));
+        Ok(())
+    }
+
+    async fn preview(&mut self, text: &str, bound: &Bound) -> Result<()> {
+        let live = self.live()?;
+        let stmt = pando_sql::parse(text, live.database.dialect.syntax())
+            .map_err(super::run::syntax_error)?;
+        let plan = self.plan(&live, &stmt, bound, Purpose::Run).await?;
+        let rows: Vec<Vec<Value>> = plan
+            .units
+            .iter()
+            .map(|unit| {
+                vec![Value::Text(unit.target.unit.to_string()), Value::Text(unit.sql.to_string())]
+            })
+            .collect();
+        self.rows("PREVIEW", &["data_source_name", "actual_sql"], &rows)
+    }
+
+    fn prepare_named(&mut self, name: &str, body: &PrepareBody, text: &str) -> Result<()> {
+        let sql: Arc<str> = match body {
+            PrepareBody::Span(span) => span.of(text).into(),
+            PrepareBody::Text(text) => text.as_str().into(),
+            PrepareBody::Variable(name) => {
+                return Err(Error::refused(
+                    30001,
+                    format!("PREPARE from the user variable `{name}` is not supported"),
+                    "write the statement as a string",
+                ));
+            }
+        };
+        if self.named.len() >= MAX_NAMED {
+            return Err(ErrorKind::TooLarge(format!("more than {MAX_NAMED} prepared statements")).into());
+        }
+        let fails = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+        if fails && self.named.contains_key(name) {
+            return Err(ErrorKind::StatementExists(name.to_owned()).into());
+        }
+        let prepared = self.make_prepared(sql, Vec::new())?;
+        self.named.insert(name.to_owned(), prepared);
+        self.complete("PREPARE");
+        Ok(())
+    }
+
+    async fn execute_named(&mut self, name: &str, arguments: &[Expr]) -> Result<()> {
+        let prepared = self.named.get(name).cloned();
+        let prepared =
+            prepared.ok_or_else(|| Error::new(ErrorKind::UnknownStatement(name.to_owned())))?;
+        let parameters: Result<Vec<Parameter>> =
+            arguments.iter().map(|argument| literal(argument).map(Parameter::made)).collect();
+        let parameters = parameters?;
+        if parameters.len() as u64 != u64::from(prepared.statement.parameters) {
+            return Err(ErrorKind::Value(format!(
+                "`{name}` takes {} parameters, {} were given",
+                prepared.statement.parameters,
+                parameters.len()
+            ))
+            .into());
+        }
+        let bound = Bound { parameters, prepared: true, ..Bound::default() };
+        let statement = Arc::clone(&prepared.statement);
+        Box::pin(self.start_statement(&statement, bound)).await
+    }
+
+    fn deallocate(&mut self, name: Option<&str>) -> Result<()> {
+        match name {
+            None => self.named.clear(),
+            Some(name) => {
+                if self.named.remove(name).is_none() {
+                    return Err(ErrorKind::UnknownStatement(name.to_owned()).into());
+                }
+            }
+        }
+        self.complete("DEALLOCATE");
+        Ok(())
+    }
+
+    async fn sql_cursor(&mut self, stmt: &Statement, cursor: &SqlCursor, bound: &Bound) -> Result<()> {
+        match cursor {
+            SqlCursor::Declare { name, hold, body, .. } => {
+                if *hold {
+                    return Err(Error::refused(
+                        30001,
+                        "WITH HOLD cursors are not supported",
+                        "fetch inside the transaction",
+                    ));
+                }
+                if self.transaction.state() == TransactionState::Idle {
+                    return Err(state_error("DECLARE CURSOR can only be used in transaction blocks"));
+                }
+                if self.sql_cursors.contains_key(&name.value) {
+                    return Err(ErrorKind::StatementExists(name.value.clone()).into());
+                }
+                let live = self.live()?;
+                let inner = pando_sql::parse(body.of(&stmt.text), live.database.dialect.syntax())
+                    .map_err(super::run::syntax_error)?;
+                let id = CursorId(u64::MAX - self.ticket);
+                self.window = Some(Window { left: 0, cursor: Some(id) });
+                Box::pin(self.start_statement(&inner, bound.clone())).await?;
+                while self.next_of_reply().await?.is_some() {}
+                let columns = self.cursor_columns(id);
+                self.sql_cursors.insert(name.value.clone(), (id, columns));
+                self.complete("DECLARE CURSOR");
+            }
+            SqlCursor::Fetch { name, direction, moves } => {
+                self.sql_fetch(&name.value, direction, *moves).await?;
+            }
+            SqlCursor::Close(name) => {
+                match name {
+                    None => self.close_cursors().await,
+                    Some(name) => {
+                        let known = self.sql_cursors.remove(&name.value);
+                        let (id, _) = known.ok_or_else(|| unknown_cursor(&name.value))?;
+                        self.close_cursor(id).await;
+                    }
+                }
+                self.complete("CLOSE CURSOR");
+            }
+        }
+        Ok(())
+    }
+
+    async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
+        let known = self.sql_cursors.get(name).cloned();
+        let (id, columns) = known.ok_or_else(|| unknown_cursor(name))?;
+        let limit = forward(direction).ok_or_else(|| {
+            Error::refused(
+                30001,
+                format!("FETCH {direction} is not supported across shards"),
+                "cursors go forward only",
+            )
+        })?;
+        let mut collected = Vec::new();
+        let mut count = 0u64;
+        if self.has_cursor(id) {
+            self.fetch(id, limit)?;
+            while let Some(event) = self.next_of_reply().await? {
+                if let Event::Rows(rows) = event {
+                    count += u64::from(rows.count);
+                    if !moves {
+                        collected.push(Event::Rows(rows));
+                    }
+                }
+            }
+        }
+        if !moves {
+            self.pending.extend(columns.map(Event::Columns));
+            self.pending.extend(collected);
+        }
+        self.pending.push_back(Event::Complete(pando_kernel::Completion {
+            tag: if moves { "MOVE".into() } else { "FETCH".into() },
+            affected: Some(count),
+            more: !self.queue.is_empty(),
+            ..pando_kernel::Completion::default()
+        }));
+        Ok(())
+    }
+}
+
+/// How many rows a FETCH direction asks for: outer `None` when it does not go forward, inner `None` for all.
+fn forward(direction: &str) -> Option<Option<u32>> {
+    let words: Vec<&str> = direction
+        .split_whitespace()
+        .filter(|word| !matches!(*word, "FORWARD" | "FROM" | "IN"))
+        .collect();
+    match words[..] {
+        [] | ["NEXT"] => Some(Some(1)),
+        ["ALL"] => Some(None),
+        [count] => count.parse().ok().map(Some),
+        _ => None,
+    }
+}
+
+fn unknown_cursor(name: &str) -> Error {
+    server_error(0, "34000", &format!("cursor \"{name}\" does not exist"))
+}
+
+fn server_error(number: u32, sqlstate: &str, message: &str) -> Error {
+    ErrorKind::Server(Box::new(ServerError {
+        number,
+        sqlstate: sqlstate.to_owned(),
+        message: message.to_owned(),
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
+}
+
+/// The value of a literal argument.
+fn literal(expr: &Expr) -> Result<Value> {
+    let value = match &expr.node {
+        Node::Literal(literal) => match literal {
+            Literal::Integer(n) => Some(Value::Int(*n)),
+            Literal::Number(text) => text.parse().ok().map(Value::Decimal),
+            Literal::Text(text) | Literal::Typed(_, text) => Some(Value::Text(text.clone())),
+            Literal::Bytes(bytes) => Some(Value::Bytes(bytes.clone().into())),
+            Literal::Boolean(b) => Some(Value::Bool(*b)),
+            Literal::Null => Some(Value::Null),
+        },
+        Node::Nested(inner) => return literal(inner),
+        Node::Unary { op, operand } if op == "-" => match literal(operand)? {
+            Value::Int(n) => n.checked_neg().map(Value::Int),
+            Value::Decimal(n) => Some(Value::Decimal(-n)),
+            _ => None,
+        },
+        Node::Cast { operand, .. } => return literal(operand),
+        _ => None,
+    };
+    value.ok_or_else(|| {
+        Error::refused(
+            30001,
+            "EXECUTE takes literals only",
+            "use the driver's own prepared statements for other values",
+        )
+    })
+}

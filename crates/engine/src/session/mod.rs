@@ -1,0 +1,276 @@
+//! One client's session: requests in, pieces of replies out.
+
+mod acquire;
+mod copy;
+mod cursor;
+mod finish;
+mod local;
+mod needs;
+mod prepared;
+mod reply;
+mod run;
+mod setting;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use pando_kernel::dialect::{Dialect, Facts};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Description, Event};
+use pando_kernel::request::{CursorId, Prepared, Request};
+use pando_kernel::session::{Key, Login, Session as _, State, TransactionState};
+use pando_kernel::{Columns, Format, Parameter};
+use pando_transaction::Local;
+
+use crate::house::Engine;
+use crate::registry::Handle;
+use crate::snapshot::{LiveDatabase, Settings, Snapshot};
+use crate::variables::Variables;
+
+use cursor::Cursor;
+use reply::Reply;
+
+/// A client's session.
+#[derive(Debug)]
+pub struct Session {
+    engine: Engine,
+    handle: Arc<Handle>,
+    login: Login,
+    snapshot: Arc<Snapshot>,
+    live: Option<Arc<LiveDatabase>>,
+    transaction: Local,
+    /// Who opened the transaction.
+    opened: Opened,
+    autocommit: bool,
+    /// Modes for the next transaction only, and for all.
+    next_modes: Vec<String>,
+    variables: Variables,
+    variables_at_begin: Option<Variables>,
+    /// SET LOCAL texts of the open transaction, for units enlisted later.
+    local_settings: Vec<String>,
+    facts: Facts,
+    ticket: u64,
+    /// Statements of the current request that are not started yet.
+    queue: VecDeque<Arc<str>>,
+    pending: VecDeque<Event>,
+    reply: Reply,
+    /// Row limit of the current reply.
+    window: Option<Window>,
+    cursors: HashMap<CursorId, Cursor>,
+    named: HashMap<String, Arc<Prepared>>,
+    sql_cursors: HashMap<String, (CursorId, Option<Columns>)>,
+    last_suspended: Option<CursorId>,
+    /// The current request is a text: its end ends what it opened.
+    text_request: bool,
+}
+
+/// Who opened the current transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opened {
+    /// The client, by BEGIN or with autocommit off.
+    Client,
+    /// The session, for one statement that writes to several units.
+    Statement,
+    /// The session, for several statements of one request or pipeline.
+    Pipeline,
+}
+
+/// At most so many rows, then the rest waits in a cursor.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    left: u64,
+    cursor: Option<CursorId>,
+}
+
+/// What comes with a statement besides its text.
+#[derive(Debug, Clone, Default)]
+struct Bound {
+    parameters: Vec<Parameter>,
+    formats: Vec<Format>,
+    declared: Vec<u32>,
+    /// It came as a prepared statement: run it as one.
+    prepared: bool,
+}
+
+/// Cursors one session may have open.
+const MAX_CURSORS: usize = 1_000;
+/// SQL-level prepared statements one session may have.
+const MAX_NAMED: usize = 10_000;
+
+impl Session {
+    pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
+        let snapshot = engine.snapshot();
+        let live = match &login.database {
+            Some(name) => Some(find(&snapshot, name, login.family)?),
+            None => None,
+        };
+        let handle = engine.inner.registry.register();
+        let facts = Facts {
+            database: live.as_ref().map(|live| live.database.name.clone()),
+            user: login.user.clone(),
+            host: login.host.clone(),
+            id: handle.key.id,
+            autocommit: true,
+            ..Facts::default()
+        };
+        let mut session = Self {
+            engine: engine.clone(),
+            handle,
+            snapshot,
+            live,
+            transaction: Local::default(),
+            opened: Opened::Client,
+            autocommit: true,
+            next_modes: Vec::new(),
+            variables: Variables::default(),
+            variables_at_begin: None,
+            local_settings: Vec::new(),
+            facts,
+            ticket: 0,
+            queue: VecDeque::new(),
+            pending: VecDeque::new(),
+            reply: Reply::Idle,
+            window: None,
+            cursors: HashMap::new(),
+            named: HashMap::new(),
+            sql_cursors: HashMap::new(),
+            last_suspended: None,
+            text_request: false,
+            login,
+        };
+        session.start_variables()?;
+        Ok(session)
+    }
+
+    fn start_variables(&mut self) -> Result<()> {
+        let Some(live) = self.live.clone() else { return Ok(()) };
+        for (name, value) in self.login.variables.clone() {
+            self.startup_variable(live.database.dialect.as_ref(), &name, &value)?;
+        }
+        Ok(())
+    }
+
+    fn live(&self) -> Result<Arc<LiveDatabase>> {
+        self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.snapshot.settings
+    }
+
+    /// Takes the newest snapshot; inside a transaction the one it began with stays.
+    fn refresh(&mut self) -> Result<()> {
+        if self.handle.is_killed() {
+            return Err(ErrorKind::Shutdown.into());
+        }
+        if self.transaction.state() != TransactionState::Idle || !self.cursors.is_empty() {
+            return Ok(());
+        }
+        let newest = self.engine.inner.snapshot.load();
+        if Arc::ptr_eq(&newest, &self.snapshot) {
+            return Ok(());
+        }
+        self.snapshot = Arc::clone(&newest);
+        drop(newest);
+        if let Some(name) = self.facts.database.clone() {
+            self.live = Some(find(&self.snapshot, &name, self.login.family)?);
+        }
+        Ok(())
+    }
+
+    /// What a failed transaction still accepts.
+    fn refuse_if_failed(&self, ends: bool) -> Result<()> {
+        if self.transaction.state() == TransactionState::Failed && !ends {
+            return Err(ErrorKind::TransactionFailed.into());
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, tag: &str) {
+        let completion =
+            Completion { tag: tag.to_owned(), more: !self.queue.is_empty(), ..Completion::default() };
+        self.pending.push_back(Event::Complete(completion));
+    }
+
+    fn dialect(&self) -> Option<Arc<dyn Dialect>> {
+        self.live.as_ref().map(|live| Arc::clone(&live.database.dialect))
+    }
+}
+
+/// A database by name that speaks the door's language.
+fn find(snapshot: &Snapshot, name: &str, family: &str) -> Result<Arc<LiveDatabase>> {
+    let live = snapshot
+        .database(name)
+        .cloned()
+        .ok_or_else(|| Error::new(ErrorKind::UnknownDatabase(name.to_owned())))?;
+    let units = live.database.dialect.family();
+    if family.is_empty() || units == family || live.database.dialect.serves_every_door() {
+        return Ok(live);
+    }
+    Err(Error::refused(
+        30001,
+        format!("database `{name}` is made of {units} storage units"),
+        format!("connect to Pando's {units} port"),
+    ))
+}
+
+impl pando_kernel::session::Session for Session {
+    async fn run(&mut self, request: Request) -> Result<()> {
+        if let Request::Copy(input) = request {
+            return self.copy_input(input).await;
+        }
+        self.abandon().await;
+        self.refresh()?;
+        match request {
+            Request::Query(text) => self.begin_text(&text).await,
+            Request::Execute(execute) => self.begin_execute(execute).await,
+            Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
+            Request::CloseCursor(cursor) => {
+                self.close_cursor(cursor).await;
+                Ok(())
+            }
+            Request::Sync => self.sync().await,
+            Request::Use(name) => self.use_database(&name).await,
+            Request::Reset => self.reset().await,
+            Request::Fields { table } => self.fields(&table).await,
+            Request::Copy(_) => Ok(()),
+        }
+    }
+
+    async fn next(&mut self) -> Result<Option<Event>> {
+        self.next_event().await
+    }
+
+    async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
+        self.refresh()?;
+        self.make_prepared(sql, declared)
+    }
+
+    async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+        self.abandon().await;
+        self.refresh()?;
+        self.describe_prepared(prepared).await
+    }
+
+    fn state(&self) -> State {
+        State {
+            transaction: match self.opened {
+                Opened::Statement | Opened::Pipeline => TransactionState::Idle,
+                Opened::Client => self.transaction.state(),
+            },
+            autocommit: self.autocommit,
+            database: self.facts.database.clone(),
+        }
+    }
+
+    fn key(&self) -> Key {
+        self.handle.key
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.handle.rests();
+        self.engine.inner.registry.remove(self.handle.key.id);
+    }
+}

@@ -1,0 +1,166 @@
+//! Prepared statements: parsed once, described when asked.
+
+use std::future::poll_fn;
+use std::sync::{Arc, OnceLock};
+
+use pando_kernel::backend::{Backend, Execution};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Description, Event};
+use pando_kernel::feature::Catalog;
+use pando_kernel::request::Prepared;
+use pando_kernel::route::Need;
+use pando_kernel::session::TransactionState;
+use pando_kernel::{Column, Columns, Native, NeutralCodec};
+use pando_sql::ast::{Kind, Transaction};
+
+use crate::execute::Channel;
+use crate::plan::Purpose;
+
+use super::reply::rename;
+use super::{Bound, Session};
+
+impl Session {
+    /// Parses one statement.
+    pub(super) fn make_prepared(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
+        let live = self.live()?;
+        let statement = pando_sql::parse(&sql, live.database.dialect.syntax())
+            .map_err(super::run::syntax_error)?;
+        let ends = matches!(
+            statement.kind,
+            Kind::Transaction(
+                Transaction::Commit { .. } | Transaction::Rollback { .. } | Transaction::RollbackTo(_)
+            ) | Kind::Empty
+        );
+        self.refuse_if_failed(ends)?;
+        Ok(Arc::new(Prepared {
+            sql,
+            statement: Arc::new(statement),
+            declared,
+            description: OnceLock::new(),
+        }))
+    }
+
+    /// What a prepared statement takes and returns.
+    pub(super) async fn describe_prepared(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+        if let Some(known) = prepared.description.get() {
+            return Ok(known.clone());
+        }
+        let description = match self.describe_afresh(prepared).await {
+            Ok(description) => description,
+            Err(error) => return Err(self.fail_statement(error).await),
+        };
+        Ok(prepared.description.get_or_init(|| description).clone())
+    }
+
+    async fn describe_afresh(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+        let stmt = &prepared.statement;
+        match &stmt.kind {
+            Kind::Preview(_) => {
+                let list = ["data_source_name", "actual_sql"]
+                    .map(|name| Column::computed(name, pando_kernel::Kind::Text));
+                let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
+                return Ok(Description { parameters: Vec::new(), columns: Some(columns) });
+            }
+            Kind::Execute { name, .. } => {
+                let inner = self.named.get(&name.value).cloned();
+                let inner = inner
+                    .ok_or_else(|| Error::new(ErrorKind::UnknownStatement(name.value.clone())))?;
+                let columns = Box::pin(self.describe_prepared(&inner)).await?.columns;
+                return Ok(Description { parameters: Vec::new(), columns });
+            }
+            Kind::Transaction(_)
+            | Kind::Set(_)
+            | Kind::Use(_)
+            | Kind::Prepare { .. }
+            | Kind::Deallocate(_)
+            | Kind::Cursor(_)
+            | Kind::Lock(_)
+            | Kind::Kill { .. }
+            | Kind::Copy(_)
+            | Kind::Load(_)
+            | Kind::Empty => return Ok(Description { parameters: Vec::new(), columns: None }),
+            Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque if stmt.parameters == 0 => {
+                return Ok(Description { parameters: Vec::new(), columns: None });
+            }
+            Kind::Select(_)
+            | Kind::Insert(_)
+            | Kind::Update(_)
+            | Kind::Delete(_)
+            | Kind::Define(_)
+            | Kind::Show(_)
+            | Kind::Explain { .. }
+            | Kind::Utility { .. }
+            | Kind::Opaque => {}
+        }
+        self.refuse_if_failed(false)?;
+        self.describe_on_unit(prepared).await
+    }
+
+    /// Lets a storage unit describe the statement as it would run on the first target.
+    async fn describe_on_unit(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+        let live = self.live()?;
+        self.settle_cursors().await?;
+        let stmt = Arc::clone(&prepared.statement);
+        let plan = self.plan(&live, &stmt, &Bound::default(), Purpose::Describe).await?;
+        let unit = plan.units.into_iter().next();
+        let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
+        let inside = self.transaction.state() != TransactionState::Idle;
+        let (mut connection, swallow) = if inside {
+            self.enlisted(&live, &unit.target.unit, false).await?
+        } else {
+            let mut connection = live.pool(&unit.target.unit)?.take().await?;
+            let swallow = self.dress(&live, &mut connection)?;
+            (connection, swallow)
+        };
+        let declared = |i: &u32| prepared.declared.get(*i as usize).copied().unwrap_or(0);
+        let types = unit.parameters.iter().map(declared).collect();
+        let started = connection.start(Execution::Describe { sql: unit.sql, types });
+        let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
+        let described = match started {
+            Ok(()) => read_description(&mut channel).await,
+            Err(error) => Err(error),
+        };
+        self.release_channels(vec![channel]).await;
+        let mut described = described?;
+        if let Some(columns) = &mut described.columns {
+            rename(columns, &unit.target.tables, &live.database.name);
+        }
+        let mut parameters = vec![Native::default(); stmt.parameters as usize];
+        for (native, index) in described.parameters.iter().zip(&unit.parameters) {
+            if let Some(slot) = parameters.get_mut(*index as usize) {
+                *slot = *native;
+            }
+        }
+        Ok(Description { parameters, columns: described.columns })
+    }
+
+    /// The columns of a logic table, as an empty result.
+    pub(super) async fn fields(&mut self, table: &str) -> Result<()> {
+        let live = self.live()?;
+        let logic = table.to_lowercase();
+        if live.catalog.columns(&logic).is_none() {
+            self.find_out(&live, Need::Columns(logic.clone())).await?;
+        }
+        if live.catalog.columns(&logic).is_none_or(|columns| columns.is_empty()) {
+            return Err(super::needs::unknown_table(table));
+        }
+        let text = format!("SELECT * FROM {} WHERE 1 = 0", live.database.dialect.quote(table));
+        let prepared = self.make_prepared(text.into(), Vec::new())?;
+        let columns = self.describe_prepared(&prepared).await?.columns;
+        self.pending.extend(columns.map(Event::Columns));
+        self.pending.push_back(Event::Complete(Completion::default()));
+        Ok(())
+    }
+}
+
+async fn read_description(channel: &mut Channel) -> Result<Description> {
+    let mut described = None;
+    loop {
+        match poll_fn(|cx| channel.poll_event(cx)).await? {
+            Event::Described(description) => described = Some(description),
+            Event::Done => break,
+            _ => {}
+        }
+    }
+    described.ok_or_else(|| Error::internal("a storage unit described nothing"))
+}

@@ -1,0 +1,233 @@
+//! The reply under way.
+
+use std::future::poll_fn;
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::route::TableName;
+use pando_kernel::row::Rows;
+use pando_kernel::{Columns, CopyInput};
+use std::sync::Arc;
+
+use crate::execute::{Channel, Shared, Source};
+use crate::merge::Merge;
+
+use super::Session;
+use super::copy::CopyIn;
+
+/// Where the pieces of the current statement come from.
+#[derive(Debug, Default)]
+pub(super) enum Reply {
+    /// Nowhere: the statement is over.
+    #[default]
+    Idle,
+    /// One storage unit, passed on as it comes.
+    Pass(Box<Pass>),
+    /// Several, merged.
+    Merged(Box<Merged>),
+    /// The client sends rows.
+    CopyIn(Box<CopyIn>),
+}
+
+/// A reply passed on from one unit.
+#[derive(Debug)]
+pub(super) struct Pass {
+    pub(super) channel: Channel,
+    pub(super) tables: Arc<[TableName]>,
+    pub(super) columns: Option<Columns>,
+    pub(super) completion: Option<Completion>,
+    pub(super) rows: u64,
+    pub(super) verb: Verb,
+}
+
+/// A reply merged from several units.
+pub(super) struct Merged {
+    pub(super) merge: Merge<Source>,
+    pub(super) channels: Vec<Shared>,
+    pub(super) rows: u64,
+    pub(super) announced: bool,
+    pub(super) loaded: Vec<Completion>,
+    pub(super) verb: Verb,
+}
+
+impl std::fmt::Debug for Merged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Merged").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+/// What the completion of a statement needs to know of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Verb {
+    /// The tag, when the unit gives none.
+    pub(super) tag: &'static str,
+    /// It returns rows that are counted.
+    pub(super) selects: bool,
+    /// It changes definitions.
+    pub(super) defines: bool,
+    /// First generated key, when it is a number.
+    pub(super) key: u64,
+}
+
+impl Session {
+    /// The next piece of the current request's replies.
+    pub(super) async fn next_event(&mut self) -> Result<Option<Event>> {
+        loop {
+            if let Some(event) = self.next_of_reply().await? {
+                return Ok(Some(event));
+            }
+            if matches!(self.reply, Reply::CopyIn(_)) || !self.start_queued().await? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next piece of the current statement's reply.
+    pub(super) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
+        loop {
+            if let Some(event) = self.pending.pop_front() {
+                return Ok(Some(event));
+            }
+            let step = match &mut self.reply {
+                Reply::Idle | Reply::CopyIn(_) => return Ok(None),
+                Reply::Pass(pass) => poll_fn(|cx| pass.channel.poll_event(cx)).await,
+                Reply::Merged(merged) => merged.step().await,
+            };
+            match step {
+                Ok(Event::Done) => self.end_reply().await?,
+                Ok(event) => {
+                    if let Some(event) = self.shape(event)? {
+                        return Ok(Some(event));
+                    }
+                }
+                Err(error) => return Err(self.fail_reply(error).await),
+            }
+        }
+    }
+
+    /// Gives a piece the form the client is to see; `None` when it is not for the client.
+    fn shape(&mut self, event: Event) -> Result<Option<Event>> {
+        match event {
+            Event::Columns(columns) => self.shape_columns(columns).map(Some),
+            Event::Rows(rows) => self.shape_rows(rows),
+            Event::Complete(completion) => {
+                if let Reply::Pass(pass) = &mut self.reply
+                    && let Some(mut earlier) = pass.completion.replace(completion)
+                {
+                    earlier.more = true;
+                    return Ok(Some(Event::Complete(earlier)));
+                }
+                Ok(None)
+            }
+            Event::Described(_) | Event::Done => Ok(None),
+            Event::Suspended => Err(Error::internal("a storage unit suspended a reply")),
+            Event::Empty
+            | Event::Notice(_)
+            | Event::CopyIn(_)
+            | Event::CopyOut(_)
+            | Event::CopyData(_)
+            | Event::SendFile(_) => Ok(Some(event)),
+            Event::Parameter { .. } => Ok(None),
+        }
+    }
+
+    fn shape_columns(&mut self, columns: Columns) -> Result<Event> {
+        let database = self.facts.database.clone().unwrap_or_default();
+        let mut columns = columns;
+        if let Reply::Pass(pass) = &mut self.reply {
+            rename(&mut columns, &pass.tables, &database);
+            pass.columns = Some(columns.clone());
+            if let Some(mut earlier) = pass.completion.take() {
+                earlier.more = true;
+                self.pending.push_back(Event::Columns(columns));
+                return Ok(Event::Complete(earlier));
+            }
+        }
+        if self.window.is_some_and(|window| window.left == 0) {
+            self.suspend()?;
+        }
+        Ok(Event::Columns(columns))
+    }
+
+    fn shape_rows(&mut self, rows: Rows) -> Result<Option<Event>> {
+        let columns = match &mut self.reply {
+            Reply::Pass(pass) => {
+                pass.rows += u64::from(rows.count);
+                pass.columns.clone()
+            }
+            Reply::Merged(merged) => {
+                merged.rows += u64::from(rows.count);
+                Some(merged.merge.columns().clone())
+            }
+            Reply::Idle | Reply::CopyIn(_) => None,
+        };
+        let Some(window) = &mut self.window else { return Ok(Some(Event::Rows(rows))) };
+        if u64::from(rows.count) < window.left {
+            window.left -= u64::from(rows.count);
+            return Ok(Some(Event::Rows(rows)));
+        }
+        let columns = columns.ok_or_else(|| Error::internal("rows came before their columns"))?;
+        let take = window.left;
+        window.left = 0;
+        let (now, later) = split(&columns, rows, take)?;
+        self.suspend()?;
+        if let (Some(later), Some(cursor)) = (later, self.newest_cursor()) {
+            cursor.stash(later);
+        }
+        Ok(now.map(Event::Rows))
+    }
+
+    /// Copy data from the client for a reply that is passed on.
+    pub(super) async fn copy_pass(&mut self, input: CopyInput) -> Result<()> {
+        let Reply::Pass(pass) = &mut self.reply else {
+            return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
+        };
+        let connection = &mut pass.channel.connection;
+        connection.copy(input)?;
+        poll_fn(|cx| connection.poll_flush(cx)).await
+    }
+}
+
+impl Merged {
+    async fn step(&mut self) -> Result<Event> {
+        if !self.announced {
+            self.announced = true;
+            return Ok(Event::Columns(self.merge.columns().clone()));
+        }
+        let rows = poll_fn(|cx| self.merge.poll_rows(cx)).await?;
+        Ok(rows.map_or(Event::Done, Event::Rows))
+    }
+}
+
+/// Actual names of tables and databases become the logic ones.
+pub(super) fn rename(columns: &mut Columns, tables: &[TableName], database: &str) {
+    for column in &mut columns.list {
+        for table in tables {
+            if column.origin_table.eq_ignore_ascii_case(&table.actual) {
+                column.origin_table = table.logic.to_string();
+            }
+            if column.table.eq_ignore_ascii_case(&table.actual) {
+                column.table = table.logic.to_string();
+            }
+        }
+        if !column.schema.is_empty() && !column.origin_table.is_empty() {
+            database.clone_into(&mut column.schema);
+        }
+    }
+}
+
+/// Splits a chunk behind its first `take` rows.
+pub(super) fn split(columns: &Columns, rows: Rows, take: u64) -> Result<(Option<Rows>, Option<Rows>)> {
+    if take >= u64::from(rows.count) {
+        return Ok((Some(rows), None));
+    }
+    let take = u32::try_from(take).unwrap_or(u32::MAX);
+    let mut at = 0usize;
+    for _ in 0..take {
+        let (length, _) = columns.codec.next(&rows.bytes[at..])?;
+        at += length;
+    }
+    let later = Rows { bytes: rows.bytes.slice(at..), count: rows.count - take };
+    let now = (take > 0).then(|| Rows { bytes: rows.bytes.slice(..at), count: take });
+    Ok((now, Some(later)))
+}

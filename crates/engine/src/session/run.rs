@@ -1,0 +1,414 @@
+//! From a request to a started statement.
+
+use std::sync::Arc;
+
+use pando_kernel::Columns;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::Event;
+use pando_kernel::feature::{Context, SessionView};
+use pando_kernel::request::{Execute, Pipeline};
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::{DefineAction, Kind, ObjectKind, Statement};
+
+use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
+use crate::merge::{Input, Limits, Merge};
+use crate::plan::{self, Plan, Planned, Purpose};
+use crate::snapshot::LiveDatabase;
+use crate::source::System;
+
+use super::acquire::Started;
+use super::finish::first_key;
+use super::reply::{Merged, Pass, Reply, Verb};
+use super::{Bound, Opened, Session, Window};
+
+/// How often a statement may ask for something to be found out before it is planned.
+const MAX_NEEDS: usize = 16;
+
+impl Session {
+    /// Splits a text into statements and starts the first.
+    pub(super) async fn begin_text(&mut self, text: &Arc<str>) -> Result<()> {
+        let syntax = *self.syntax()?;
+        let spans = pando_sql::split(text, &syntax).map_err(syntax_error)?;
+        match &spans[..] {
+            [] => {
+                self.pending.push_back(Event::Empty);
+                return Ok(());
+            }
+            [_] => {}
+            _ => self.open_pipeline(),
+        }
+        for span in spans {
+            let one = span.of(text);
+            let one = if one.len() == text.len() { Arc::clone(text) } else { Arc::from(one) };
+            self.queue.push_back(one);
+        }
+        Ok(())
+    }
+
+    /// Several statements of one request form one transaction where the language says so.
+    fn open_pipeline(&mut self) {
+        let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+        if together && self.autocommit && self.transaction.state() == TransactionState::Idle {
+            self.transaction.begin(std::mem::take(&mut self.next_modes));
+            self.opened = Opened::Pipeline;
+        }
+    }
+
+    /// Starts the next statement of the request; false when there is none.
+    pub(super) async fn start_queued(&mut self) -> Result<bool> {
+        let Some(text) = self.queue.pop_front() else {
+            if self.opened == Opened::Pipeline && self.text_request {
+                self.text_request = false;
+                self.sync().await?;
+            }
+            return Ok(false);
+        };
+        self.text_request = true;
+        let syntax = *self.syntax()?;
+        let result = match pando_sql::parse(&text, &syntax) {
+            Ok(statement) => self.start_statement(&statement, Bound::default()).await,
+            Err(error) => Err(syntax_error(error)),
+        };
+        match result {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                let error = self.fail_statement(error).await;
+                if self.opened == Opened::Pipeline {
+                    self.text_request = false;
+                    self.sync().await?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts a prepared statement.
+    pub(super) async fn begin_execute(&mut self, execute: Execute) -> Result<()> {
+        self.text_request = false;
+        if execute.pipeline == Pipeline::More {
+            self.open_pipeline();
+        }
+        if let Some(cursor) = execute.cursor {
+            self.close_cursor(cursor).await;
+        }
+        let bound = Bound {
+            parameters: execute.parameters,
+            formats: execute.result_formats,
+            declared: execute.prepared.declared.clone(),
+            prepared: true,
+        };
+        let statement = Arc::clone(&execute.prepared.statement);
+        self.window = execute
+            .limit
+            .map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
+        match self.start_statement(&statement, bound).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.fail_statement(error).await),
+        }
+    }
+
+    /// Commits what a pipeline opened, or rolls it back when it failed.
+    pub(super) async fn sync(&mut self) -> Result<()> {
+        if self.opened != Opened::Pipeline || self.transaction.state() == TransactionState::Idle {
+            return Ok(());
+        }
+        let commit = self.transaction.state() == TransactionState::Open;
+        self.end_transaction(commit).await.map(|_| ())
+    }
+
+    /// Starts one statement: here, or on storage units.
+    pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
+        self.ticket = self.ticket.wrapping_add(1);
+        if self.start_local(stmt, &bound).await? {
+            return Ok(());
+        }
+        self.refuse_if_failed(false)?;
+        let live = self.live()?;
+        if let Kind::Define(define) = &stmt.kind {
+            live.catalog.forget();
+            let temporary = define.temporary;
+            if live.database.dialect.definitions_commit()
+                && !temporary
+                && self.transaction.state() != TransactionState::Idle
+            {
+                self.end_transaction(true).await?;
+            }
+        }
+        self.settle_cursors().await?;
+        let plan = self.plan(&live, stmt, &bound, Purpose::Run).await?;
+        self.start_plan(&live, stmt, plan, &bound).await
+    }
+
+    /// Plans a statement, finding out what planning asks for.
+    pub(super) async fn plan(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        bound: &Bound,
+        purpose: Purpose,
+    ) -> Result<Plan> {
+        for _ in 0..MAX_NEEDS {
+            let view = self.view();
+            let need = {
+                let parameters =
+                    (bound.prepared && purpose == Purpose::Run).then_some(&bound.parameters[..]);
+                let ctx = Context {
+                    database: &live.database,
+                    catalog: &live.catalog,
+                    dialect: live.database.dialect.as_ref(),
+                    parameters,
+                    session: &view,
+                    source: &System,
+                };
+                match plan::plan(&ctx, stmt, purpose)? {
+                    Planned::Plan(plan) => return Ok(plan),
+                    Planned::Needs(need) => need,
+                }
+            };
+            self.find_out(live, need).await?;
+        }
+        Err(Error::internal("planning asks for ever more"))
+    }
+
+    fn view(&self) -> SessionView {
+        SessionView {
+            transaction: self.transaction.state(),
+            held: self.transaction.units(),
+            has_written: self.transaction.has_written(),
+            ticket: self.ticket,
+            facts: self.facts.clone(),
+        }
+    }
+
+    /// Runs a plan up to its first piece of reply.
+    pub(super) async fn start_plan(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        plan: Plan,
+        bound: &Bound,
+    ) -> Result<()> {
+        if self.settings().sql_show {
+            for unit in &plan.units {
+                tracing::info!(target: "pando::sql", logic = %stmt.text, unit = %unit.target.unit, actual = %unit.sql);
+            }
+        }
+        if self.transaction.state() == TransactionState::Idle {
+            if !self.autocommit && opens_transaction(&stmt.kind) {
+                self.begin(Vec::new());
+            } else if plan.writes && plan.units.len() > 1 && !is_definition(&stmt.kind) {
+                self.transaction.begin(std::mem::take(&mut self.next_modes));
+                self.opened = Opened::Statement;
+            }
+        }
+        if plan.writes {
+            self.transaction.wrote_if_open();
+        }
+        let verb = Verb {
+            tag: tag(&stmt.kind),
+            selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
+            defines: matches!(stmt.kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque),
+            key: first_key(&plan),
+        };
+        let started = self.start_units(live, &plan, bound).await?;
+        if let ([unit], [_]) = (&plan.units[..], &started.channels[..]) {
+            let tables = unit.target.tables.clone().into();
+            let Some(channel) = started.channels.into_iter().next() else { return Ok(()) };
+            let pass =
+                Pass { channel, tables, columns: None, completion: None, rows: 0, verb };
+            self.reply = Reply::Pass(Box::new(pass));
+            return Ok(());
+        }
+        self.start_many(live, plan, started, verb).await
+    }
+
+    /// Several units: reads the beginning of each reply, then merges rows or adds up counts.
+    async fn start_many(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        plan: Plan,
+        started: Started,
+        verb: Verb,
+    ) -> Result<()> {
+        let Started { mut channels, jobs } = started;
+        let result = match heads(&mut channels).await {
+            Ok(heads) if heads.iter().all(|head| columns_of(head).is_none()) => {
+                run_out(&mut channels).await.map(|()| None)
+            }
+            Ok(heads) => Ok(Some(heads)),
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(None) => self.end_counts(channels, &plan, &verb).await,
+            Ok(Some(heads)) => {
+                let mut columns = Vec::new();
+                for head in &heads {
+                    columns.extend(columns_of(head).cloned());
+                }
+                self.merge(live, (plan, verb), (channels, jobs), heads).await
+            }
+            Err(error) => {
+                let _ = run_out(&mut channels).await;
+                if plan.writes && self.opened == Opened::Client {
+                    self.undo_if_open(&mut channels).await;
+                }
+                self.release_channels(channels).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn undo_if_open(&mut self, channels: &mut [crate::execute::Channel]) {
+        let goes_on = self.dialect().is_some_and(|d| !d.error_fails_transaction());
+        if goes_on && self.transaction.state() == TransactionState::Open {
+            self.undo_statement(channels).await;
+        }
+    }
+
+    async fn merge(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        (plan, verb): (Plan, Verb),
+        (channels, jobs): (Vec<crate::execute::Channel>, Vec<Vec<usize>>),
+        heads: Vec<Option<Event>>,
+    ) -> Result<()> {
+        let mut channels = channels;
+        let one_each = jobs.iter().all(|jobs| jobs.len() == 1);
+        let in_turn = plan.merge.order.is_empty()
+            && plan.merge.group.is_none()
+            && plan.merge.distinct.is_none();
+        let limit = self.settings().memory_bytes;
+        let dialect = Arc::clone(&live.database.dialect);
+        let first_tables = plan.units.first().map(|unit| unit.target.tables.clone());
+        let database = live.database.name.clone();
+        let dress = move |mut columns: Columns| {
+            super::reply::rename(&mut columns, first_tables.as_deref().unwrap_or(&[]), &database);
+            columns
+        };
+        let (inputs, shared, loaded) = if one_each || in_turn {
+            let columns: Vec<Columns> = heads.iter().filter_map(columns_of).cloned().collect();
+            let shared = share(channels);
+            let inputs = columns
+                .into_iter()
+                .zip(&shared)
+                .map(|(columns, channel)| Input {
+                    columns: dress(columns),
+                    rows: Source::Stream(Arc::clone(channel)),
+                })
+                .collect();
+            (inputs, shared, Vec::new())
+        } else {
+            let replies = match load(&mut channels, heads, limit).await {
+                Ok(replies) => replies,
+                Err(error) => {
+                    self.release_channels(channels).await;
+                    return Err(error);
+                }
+            };
+            let inputs = in_plan_order(replies, &jobs, &dress);
+            let ended: Vec<_> = channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
+            self.release_channels(channels).await;
+            (inputs, Vec::new(), ended)
+        };
+        let limits = Limits { memory_bytes: limit };
+        match Merge::new(&plan.merge, inputs, dialect.as_ref(), limits) {
+            Ok(merge) => {
+                let merged =
+                    Merged { merge, channels: shared, rows: 0, announced: false, loaded, verb };
+                self.reply = Reply::Merged(Box::new(merged));
+                Ok(())
+            }
+            Err(error) => {
+                self.release_channels(crate::execute::unshare(shared)).await;
+                Err(error)
+            }
+        }
+    }
+
+    fn syntax(&self) -> Result<&'static pando_sql::Syntax> {
+        if let Some(live) = &self.live {
+            return Ok(live.database.dialect.syntax());
+        }
+        let family = self.login.family;
+        self.snapshot
+            .databases
+            .iter()
+            .map(|live| &live.database.dialect)
+            .find(|dialect| dialect.family() == family)
+            .or_else(|| self.snapshot.databases.first().map(|live| &live.database.dialect))
+            .map(|dialect| dialect.syntax())
+            .ok_or_else(|| ErrorKind::NoDatabase.into())
+    }
+}
+
+fn in_plan_order(
+    replies: Vec<Vec<Loaded>>,
+    jobs: &[Vec<usize>],
+    dress: &dyn Fn(Columns) -> Columns,
+) -> Vec<Input<Source>> {
+    let mut inputs: Vec<(usize, Input<Source>)> = Vec::new();
+    for (replies, jobs) in replies.into_iter().zip(jobs) {
+        for (reply, job) in replies.into_iter().zip(jobs) {
+            let Some(columns) = reply.columns else { continue };
+            inputs.push((*job, Input { columns: dress(columns), rows: Source::Memory(reply.rows) }));
+        }
+    }
+    inputs.sort_by_key(|(job, _)| *job);
+    inputs.into_iter().map(|(_, input)| input).collect()
+}
+
+/// A parser's error as the workspace's.
+pub(super) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
+    ErrorKind::Syntax { message: error.message, at: error.at }.into()
+}
+
+/// With autocommit off: whether a statement opens a transaction.
+fn opens_transaction(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Show(_) | Kind::Define(_) | Kind::Utility { .. } | Kind::Set(_))
+}
+
+fn is_definition(kind: &Kind) -> bool {
+    matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque)
+}
+
+/// The command tag of a statement, for units whose protocol has none.
+pub(super) fn tag(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Select(_) => "SELECT",
+        Kind::Insert(insert) if insert.replace => "REPLACE",
+        Kind::Insert(_) => "INSERT",
+        Kind::Update(_) => "UPDATE",
+        Kind::Delete(_) => "DELETE",
+        Kind::Define(define) => define_tag(define.action, define.object),
+        Kind::Set(_) => "SET",
+        Kind::Show(_) => "SHOW",
+        Kind::Use(_) => "USE",
+        Kind::Explain { .. } => "EXPLAIN",
+        Kind::Copy(_) => "COPY",
+        Kind::Load(_) => "LOAD",
+        Kind::Prepare { .. } => "PREPARE",
+        Kind::Deallocate(_) => "DEALLOCATE",
+        Kind::Lock(_) => "LOCK TABLE",
+        Kind::Kill { .. } => "KILL",
+        Kind::Transaction(_) | Kind::Execute { .. } | Kind::Cursor(_) | Kind::Preview(_) => "",
+        Kind::Utility { .. } | Kind::Empty | Kind::Opaque => "",
+    }
+}
+
+fn define_tag(action: DefineAction, object: ObjectKind) -> &'static str {
+    match (action, object) {
+        (DefineAction::Create, ObjectKind::Table) => "CREATE TABLE",
+        (DefineAction::Create, ObjectKind::Index) => "CREATE INDEX",
+        (DefineAction::Create, ObjectKind::View) => "CREATE VIEW",
+        (DefineAction::Create, _) => "CREATE",
+        (DefineAction::Alter, ObjectKind::Table) => "ALTER TABLE",
+        (DefineAction::Alter, _) => "ALTER",
+        (DefineAction::Drop, ObjectKind::Table) => "DROP TABLE",
+        (DefineAction::Drop, ObjectKind::Index) => "DROP INDEX",
+        (DefineAction::Drop, ObjectKind::View) => "DROP VIEW",
+        (DefineAction::Drop, _) => "DROP",
+        (DefineAction::Truncate, _) => "TRUNCATE TABLE",
+        (DefineAction::Rename, _) => "RENAME TABLE",
+        (DefineAction::Comment, _) => "COMMENT",
+    }
+}

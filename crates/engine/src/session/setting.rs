@@ -1,0 +1,250 @@
+//! Session variables, the current database, and putting a session back to its start.
+
+use std::sync::Arc;
+
+use pando_kernel::backend::{Backend, Execution};
+use pando_kernel::dialect::{Dialect, VariableEffect};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::Event;
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::{Assignment, Scope, Statement};
+use pando_transaction::{drain, finish};
+
+use crate::plan::any_unit_of;
+
+use super::{Bound, Session, find};
+
+impl Session {
+    /// A variable given at start-up.
+    pub(super) fn startup_variable(
+        &mut self,
+        dialect: &dyn Dialect,
+        name: &str,
+        value: &str,
+    ) -> Result<()> {
+        let text = dialect.literal(&pando_kernel::Value::Text(value.to_owned()));
+        match dialect.set(&name.to_lowercase(), &text)? {
+            VariableEffect::Ignore => {}
+            VariableEffect::Autocommit(on) => self.autocommit = on,
+            VariableEffect::Replay | VariableEffect::Report { .. } => {
+                self.variables.set(&name.to_lowercase(), &text);
+            }
+        }
+        Ok(())
+    }
+
+    /// SET and RESET.
+    pub(super) async fn set(
+        &mut self,
+        stmt: &Statement,
+        assignments: &[Assignment],
+        bound: &Bound,
+    ) -> Result<()> {
+        if !bound.parameters.is_empty() {
+            return Err(Error::refused(30001, "SET takes no parameters", "write the value into the text"));
+        }
+        let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+        let mut variables = self.variables.clone();
+        let mut reports = Vec::new();
+        let mut autocommit = None;
+        let mut local = false;
+        for one in assignments {
+            match one.scope {
+                Scope::Global => {
+                    return Err(Error::refused(
+                        30001,
+                        format!("the global variable `{}` belongs to each storage unit", one.name),
+                        "set it on the storage units themselves",
+                    ));
+                }
+                Scope::Local => local = true,
+                Scope::Session | Scope::User => {}
+            }
+            let Some(value) = &one.value else {
+                if one.name == "all" { variables.clear() } else { variables.unset(&one.name) }
+                continue;
+            };
+            let _ = value;
+            let text = one.value_span.of(&stmt.text);
+            let effect = if one.scope == Scope::User {
+                VariableEffect::Replay
+            } else {
+                dialect.set(&one.name, text)?
+            };
+            match effect {
+                VariableEffect::Ignore => {}
+                VariableEffect::Autocommit(on) => autocommit = Some(on),
+                VariableEffect::Replay if one.scope == Scope::Local => {}
+                VariableEffect::Report { .. } if one.scope == Scope::Local => {}
+                VariableEffect::Replay => keep(&mut variables, &one.name, text)?,
+                VariableEffect::Report { name, value } => {
+                    keep(&mut variables, &one.name, text)?;
+                    reports.push(Event::Parameter { name, value });
+                }
+            }
+        }
+        if local || variables.id() != self.variables.id() {
+            self.apply(&stmt.text, local, variables).await?;
+        }
+        if let Some(on) = autocommit {
+            if on && !self.autocommit && self.transaction.state() != TransactionState::Idle {
+                self.end_transaction(true).await?;
+            }
+            self.autocommit = on;
+            self.facts.autocommit = on;
+        }
+        self.pending.extend(reports);
+        self.complete("SET");
+        Ok(())
+    }
+
+    /// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at once.
+    async fn apply(
+        &mut self,
+        text: &str,
+        local: bool,
+        variables: crate::variables::Variables,
+    ) -> Result<()> {
+        let live = self.live()?;
+        if self.transaction.state() != TransactionState::Idle {
+            self.settle_cursors().await?;
+            if self.transaction.units().is_empty() {
+                let unit = any_unit_of(&live.database)?;
+                let (mut connection, swallow) = self.enlisted(&live, &unit, false).await?;
+                let mut result = Ok(());
+                for _ in 0..swallow {
+                    result = result.and(finish(&mut connection).await.map(|_| ()));
+                }
+                self.transaction.give_back(connection);
+                result?;
+            }
+            self.transaction.run_everywhere(text).await?;
+            if local {
+                self.local_settings.push(text.to_owned());
+                return Ok(());
+            }
+            self.variables = variables;
+            let id = self.variables.id();
+            self.transaction.connections().for_each(|connection| connection.set_session_state(id));
+            return Ok(());
+        }
+        if local {
+            self.warn("25P01", "SET LOCAL can only be used in transaction blocks");
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut self.variables, variables);
+        match self.try_variables(&live).await {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.variables = before;
+                Err(error)
+            }
+        }
+    }
+
+    async fn try_variables(&mut self, live: &Arc<crate::snapshot::LiveDatabase>) -> Result<()> {
+        let unit = any_unit_of(&live.database)?;
+        let mut connection = live.pool(&unit)?.take().await?;
+        let replies = self.dress(live, &mut connection)?;
+        for _ in 0..replies {
+            if let Err(error) = finish(&mut connection).await {
+                connection.set_session_state(crate::variables::UNKNOWN);
+                let _ = drain(&mut connection, 1 << 16).await;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the current database.
+    pub(super) async fn use_database(&mut self, name: &str) -> Result<()> {
+        let live = find(&self.snapshot, name, self.login.family)?;
+        if self.transaction.state() != TransactionState::Idle
+            && self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live))
+        {
+            return Err(Error::refused(
+                30001,
+                "the database cannot be changed inside a transaction",
+                "commit or roll back first",
+            ));
+        }
+        let first = self.live.is_none();
+        self.facts.database = Some(live.database.name.clone());
+        self.live = Some(live);
+        if first {
+            self.start_variables()?;
+        }
+        Ok(())
+    }
+
+    /// As after login, with user and database kept.
+    pub(super) async fn reset(&mut self) -> Result<()> {
+        if self.transaction.state() != TransactionState::Idle {
+            self.end_transaction(false).await?;
+        }
+        self.close_cursors().await;
+        self.named.clear();
+        self.variables.clear();
+        self.autocommit = true;
+        self.facts.autocommit = true;
+        self.facts.last_insert_id = 0;
+        self.next_modes.clear();
+        self.start_variables()
+    }
+
+    /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
+    pub(super) async fn ask(
+        &mut self,
+        live: &crate::snapshot::LiveDatabase,
+        unit: &str,
+        text: &str,
+    ) -> Result<Vec<Vec<pando_kernel::Value>>> {
+        let mut connection = live.pool(unit)?.take().await?;
+        if connection.session_state() != 0 {
+            connection.start(Execution::Reset)?;
+            connection.set_session_state(0);
+            finish(&mut connection).await?;
+        }
+        connection.start(Execution::Text(text.into()))?;
+        let mut columns = None;
+        let mut rows = Vec::new();
+        loop {
+            match std::future::poll_fn(|cx| connection.poll_event(cx)).await? {
+                Event::Columns(found) => columns = Some(found),
+                Event::Rows(chunk) => {
+                    let Some(columns) = &columns else { continue };
+                    let mut fields = Vec::new();
+                    chunk.for_each(columns, |body| {
+                        columns.codec.fields(&columns.list, body, &mut fields)?;
+                        let row: Result<Vec<_>> = columns
+                            .list
+                            .iter()
+                            .zip(&fields)
+                            .map(|(column, field)| {
+                                columns.codec.value(column, field.clone().and_then(|f| body.get(f)))
+                            })
+                            .collect();
+                        rows.push(row?);
+                        Ok(())
+                    })?;
+                    if rows.len() > MAX_ANSWER {
+                        connection.discard();
+                        return Err(ErrorKind::TooLarge("the catalogue is too large".into()).into());
+                    }
+                }
+                Event::Done => return Ok(rows),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Rows a question of the session's own may bring.
+const MAX_ANSWER: usize = 1_000_000;
+
+fn keep(variables: &mut crate::variables::Variables, name: &str, text: &str) -> Result<()> {
+    if variables.set(name, text) {
+        return Ok(());
+    }
+    Err(ErrorKind::TooLarge("too many session variables".into()).into())
+}

@@ -1,0 +1,81 @@
+//! What a statement sees of the configuration: taken once at its start, never looked up again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Database;
+use pando_kernel::route::UnitName;
+use pando_pool::Pool;
+
+use crate::catalog::UnitCatalog;
+
+/// One configuration of the whole engine. Immutable; a change publishes a new one.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    /// The logical databases.
+    pub databases: Vec<Arc<LiveDatabase>>,
+    /// Settings of the engine.
+    pub settings: Settings,
+}
+
+/// Settings of the engine.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `MaxCon` of the paper's equation 1: connections of one storage unit that one query may use. At least 1.
+    pub max_connections_per_query: usize,
+    /// Bytes one statement may hold in memory for merging.
+    pub memory_bytes: usize,
+    /// Logs every statement with its actual statements.
+    pub sql_show: bool,
+    /// Longest time for one statement to begin answering; `None` means no limit.
+    pub statement_timeout: Option<Duration>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_connections_per_query: 1,
+            memory_bytes: 256 << 20,
+            sql_show: false,
+            statement_timeout: None,
+        }
+    }
+}
+
+/// A logical database with the pools of its storage units and what was read of their catalogues.
+#[derive(Debug)]
+pub struct LiveDatabase {
+    /// The database.
+    pub database: Database,
+    /// Pools by storage unit.
+    pools: HashMap<UnitName, Pool>,
+    /// Tables and columns read so far.
+    pub(crate) catalog: UnitCatalog,
+}
+
+impl LiveDatabase {
+    /// A database over these pools, one per storage unit.
+    pub fn new(database: Database, pools: Vec<Pool>) -> Self {
+        let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool)).collect();
+        Self { database, pools, catalog: UnitCatalog::default() }
+    }
+
+    /// The pool of a storage unit.
+    ///
+    /// # Errors
+    /// `Internal` when a room routed to a unit that does not exist.
+    pub fn pool(&self, unit: &str) -> Result<&Pool> {
+        self.pools
+            .get(unit)
+            .ok_or_else(|| Error::internal(format!("no storage unit is named `{unit}`")))
+    }
+}
+
+impl Snapshot {
+    /// The database of this name, without regard to case.
+    pub fn database(&self, name: &str) -> Option<&Arc<LiveDatabase>> {
+        self.databases.iter().find(|live| live.database.name.eq_ignore_ascii_case(name))
+    }
+}

@@ -1,0 +1,29 @@
+//! Wall clock and randomness for planning.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pando_kernel::feature::Source;
+
+/// The machine's own clock and randomness.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct System;
+
+impl Source for System {
+    fn now_millis(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    fn random(&self, buffer: &mut [u8]) {
+        if let Err(error) = getrandom::fill(buffer) {
+            tracing::error!(%error, "the system gives no randomness");
+        }
+    }
+}
+
+/// A random number, for cancel secrets.
+pub(crate) fn random_u32() -> u32 {
+    let mut bytes = [0; 4];
+    System.random(&mut bytes);
+    u32::from_le_bytes(bytes)
+}
