@@ -1,1 +1,8 @@
-//! Empty until its content lands.
+//! Sockets, TLS, users, accept loops, stopping and reloading: what turns the engine into a server.
+
+mod door;
+mod runtime;
+mod stop;
+mod tls;
+
+pub use runtime::TokioRuntime;

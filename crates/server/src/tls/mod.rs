@@ -1,0 +1,17 @@
+//! TLS on both sides: the acceptor of the doors, the client towards storage units.
+
+mod client;
+mod pem;
+mod server;
+mod verify;
+
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+
+pub(crate) use client::Client;
+pub(crate) use server::Acceptor;
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::aws_lc_rs::default_provider())
+}
