@@ -17,8 +17,12 @@ impl Variables {
     pub(crate) fn set(&mut self, name: &str, value: &str) -> bool {
         match self.list.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => value.clone_into(old),
-            None if self.list.len() >= MAX => return false,
-            None => self.list.push((name.to_owned(), value.to_owned())),
+            None => {
+                if self.list.len() >= MAX {
+                    return false;
+                }
+                self.list.push((name.to_owned(), value.to_owned()));
+            }
         }
         self.number();
         true

@@ -8,7 +8,7 @@ use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Completion;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Backend, Execution};
+use pando_kernel::Execution;
 use pando_pool::Connection;
 
 use crate::reply::{drain, finish_all};

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use pando_kernel::error::Result;
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
-use pando_kernel::{Backend, Columns};
+use pando_kernel::Columns;
 use pando_pool::Connection;
 
 use crate::merge::RowSource;

@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
-use pando_kernel::{Backend, Columns};
+use pando_kernel::Columns;
 
 pub(crate) use channel::{Channel, Loaded, Shared, Source};
 

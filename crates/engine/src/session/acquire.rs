@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pando_kernel::backend::{Backend, Execution};
+use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;

@@ -1,6 +1,5 @@
 //! The end of a statement: connections go home, implicit transactions end, the client gets its completion.
 
-use pando_kernel::backend::Backend;
 use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
@@ -41,8 +40,7 @@ impl Session {
                 let merged = *merged;
                 drop(merged.merge);
                 let channels = unshare(merged.channels);
-                let ended = channels.iter().flat_map(|channel| &channel.completions);
-                let mut done = sum(merged.loaded.iter().chain(ended));
+                let mut done = total(&merged.loaded, &channels);
                 if merged.verb.selects {
                     done.affected = Some(merged.rows);
                 }
@@ -63,10 +61,11 @@ impl Session {
         for channel in &mut channels {
             self.pending.extend(channel.notices.drain(..).filter(|e| matches!(e, Event::Notice(_))));
         }
-        let mut ended = channels.iter().flat_map(|channel| &channel.completions);
         let done = match plan.spread {
-            Spread::Gather => sum(ended),
-            Spread::Same => ended.next().cloned().unwrap_or_default(),
+            Spread::Gather => total(&[], &channels),
+            Spread::Same => {
+                channels.first().and_then(|c| c.completions.first()).cloned().unwrap_or_default()
+            }
         };
         self.release_channels(channels).await;
         self.conclude(done, verb).await
@@ -226,6 +225,11 @@ impl Session {
         }
         result.map(|_| committed)
     }
+}
+
+/// How all the statement's replies ended, added up.
+fn total(loaded: &[Completion], channels: &[Channel]) -> Completion {
+    sum(loaded.iter().chain(channels.iter().flat_map(|channel| &channel.completions)))
 }
 
 /// The first generated key as a number.

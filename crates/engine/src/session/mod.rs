@@ -18,7 +18,7 @@ use pando_kernel::dialect::{Dialect, Facts};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::request::{CursorId, Prepared, Request};
-use pando_kernel::session::{Key, Login, Session as _, State, TransactionState};
+use pando_kernel::session::{Key, Login, State, TransactionState};
 use pando_kernel::{Columns, Format, Parameter};
 use pando_transaction::Local;
 

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 
-use pando_kernel::backend::{Backend, Execution};
+use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::feature::Catalog;

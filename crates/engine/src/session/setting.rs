@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pando_kernel::backend::{Backend, Execution};
+use pando_kernel::backend::Execution;
 use pando_kernel::dialect::{Dialect, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
