@@ -1,1 +1,74 @@
-//! Walks over a statement's tree.
+//! Walks over a statement's tree: the tables it names, its expressions, and the table names used in front of columns.
+
+mod scope;
+mod walk;
+
+use crate::ast::{Expr, Ident, Kind, ObjectName, Table};
+use crate::span::Span;
+use walk::{Found, Walk};
+
+/// A place where a statement names a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Occurrence<'a> {
+    /// The name as written there.
+    pub name: &'a ObjectName,
+    /// The factor or target it stands in, which knows the alias; `None` in definitions and utility statements.
+    pub table: Option<&'a Table>,
+}
+
+/// A name in front of a column or of `.*`, and after `FOR UPDATE OF`.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner<'a> {
+    /// The parts in front of the column: `t`, or `schema`, `t`. Never empty.
+    pub parts: &'a [Ident],
+    /// From the first part to the last one.
+    pub span: Span,
+    /// What the name stands for in the innermost scope that knows it.
+    pub refers: Refers<'a>,
+}
+
+/// What a qualifier stands for.
+#[derive(Debug, Clone, Copy)]
+pub enum Refers<'a> {
+    /// A table of FROM or a target, by the table's own name: it changes when the table is renamed.
+    Table(&'a ObjectName),
+    /// An alias, a derived table or a common table expression: it stays.
+    Alias,
+    /// Nothing in scope has this name (`excluded`, `new`, a schema's function, …).
+    Unknown,
+}
+
+/// Every place where the statement names a table, in walking order. Names of common table expressions are left out where they are in scope, and so
+/// are targets of a multi-table DELETE that are aliases.
+pub fn tables(kind: &Kind) -> Vec<Occurrence<'_>> {
+    let mut list = Vec::new();
+    Walk::new(&mut |found| {
+        if let Found::Table(occurrence) = found {
+            list.push(occurrence);
+        }
+    })
+    .kind(kind);
+    list
+}
+
+/// Calls `see` for every expression, outer ones first, those of sub-queries included.
+pub fn exprs<'a>(kind: &'a Kind, see: &mut dyn FnMut(&'a Expr)) {
+    Walk::new(&mut |found| {
+        if let Found::Expr(expr) = found {
+            see(expr);
+        }
+    })
+    .kind(kind);
+}
+
+/// Every qualifier of a column or of `.*`, in walking order.
+pub fn column_owners(kind: &Kind) -> Vec<Owner<'_>> {
+    let mut list = Vec::new();
+    Walk::new(&mut |found| {
+        if let Found::Owner(owner) = found {
+            list.push(owner);
+        }
+    })
+    .kind(kind);
+    list
+}
