@@ -1,7 +1,12 @@
 //! MySQL and MariaDB: the wire codec, the door towards clients, the connection to storage units, types, errors and dialect.
 
 pub mod auth;
+pub mod backend;
 pub mod codec;
+pub mod dialect;
 pub mod error;
 pub mod row;
 pub mod types;
+
+pub use backend::MySqlConnector;
+pub use dialect::MySql;

@@ -24,6 +24,17 @@ pub struct Packet {
     pub payload: Bytes,
 }
 
+/// What stands at the front of the buffer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Run {
+    /// So many whole packets, headers included.
+    Packets(Bytes, u32),
+    /// The packet that ends the run; it is left in place.
+    Ended,
+    /// Not even one whole packet.
+    Incomplete,
+}
+
 /// Cuts a byte stream into packets.
 ///
 /// The stream's bytes are appended to [`Self::buffer_mut`]. No memory is taken on the word of a length: only what
@@ -109,14 +120,49 @@ impl Inbound {
         }
     }
 
-    fn check(&self, got: u8, len: usize) -> Result<(), Malformed> {
-        if got != self.expected {
-            let fault = Fault::OutOfOrder { expected: self.expected, got };
-            return Err(Malformed { message: "packet", part: "sequence number", fault });
+    /// Takes the whole packets at the front of the buffer as they stand, headers included, up to but not including
+    /// the first for which `ends` is true. `ends` gets a packet's first byte and the payload length of its first frame.
+    ///
+    /// # Errors
+    /// As [`Self::next_packet`].
+    pub fn run(&mut self, ends: impl Fn(u8, usize) -> bool) -> Result<Run, Malformed> {
+        let (mut at, mut whole, mut count) = (0, 0, 0);
+        let (mut sequence, mut expected) = (self.expected, self.expected);
+        let mut ended = false;
+        while let Some(header) = self.buffer.get(at..).and_then(|rest| rest.first_chunk()).copied()
+        {
+            let len = frame_payload_len(header);
+            check_sequence(sequence, header[3])?;
+            if at - whole + HEADER_LEN + len > self.limit.saturating_add(HEADER_LEN) {
+                return Err(too_large(self.limit));
+            }
+            let next = at + HEADER_LEN + len;
+            if next > self.buffer.len() {
+                break;
+            }
+            let first = self.buffer.get(at + HEADER_LEN).copied();
+            if at == whole && len > 0 && first.is_some_and(|first| ends(first, len)) {
+                ended = true;
+                break;
+            }
+            at = next;
+            sequence = sequence.wrapping_add(1);
+            if len < MAX_FRAME {
+                (whole, expected) = (at, sequence);
+                count += 1;
+            }
         }
+        if count == 0 {
+            return Ok(if ended { Run::Ended } else { Run::Incomplete });
+        }
+        self.expected = expected;
+        Ok(Run::Packets(self.buffer.split_to(whole).freeze(), count))
+    }
+
+    fn check(&self, got: u8, len: usize) -> Result<(), Malformed> {
+        check_sequence(self.expected, got)?;
         if self.joined.len() + len > self.limit {
-            let fault = Fault::TooLarge(self.limit);
-            return Err(Malformed { message: "packet", part: "payload", fault });
+            return Err(too_large(self.limit));
         }
         Ok(())
     }
@@ -129,6 +175,18 @@ impl Inbound {
         }
         self.joining = true;
     }
+}
+
+fn check_sequence(expected: u8, got: u8) -> Result<(), Malformed> {
+    if got == expected {
+        return Ok(());
+    }
+    let fault = Fault::OutOfOrder { expected, got };
+    Err(Malformed { message: "packet", part: "sequence number", fault })
+}
+
+fn too_large(limit: usize) -> Malformed {
+    Malformed { message: "packet", part: "payload", fault: Fault::TooLarge(limit) }
 }
 
 /// Packs payloads into frames with running sequence numbers.
@@ -295,6 +353,41 @@ mod tests {
         inbound.buffer_mut().extend_from_slice(&[0, 0, 0, 3]);
         let fault = inbound.next_packet().unwrap_err();
         assert_eq!(fault.fault, Fault::OutOfOrder { expected: 0, got: 3 });
+    }
+
+    #[test]
+    fn a_run_of_rows_stops_before_its_end_and_before_a_part_of_a_row() {
+        let mut out = Outbound::new();
+        out.payload(b"\x01a");
+        out.payload(b"\x01b");
+        out.payload(b"\xFE\0\0");
+        let bytes = out.buffer_mut().clone();
+        let mut inbound = Inbound::new(100);
+        let ends = |first, len| first == 0xFE && len < 9;
+        inbound.buffer_mut().extend_from_slice(&bytes[..11]);
+        let Run::Packets(rows, count) = inbound.run(ends).unwrap() else { panic!("a row") };
+        assert_eq!((rows.len(), count), (6, 1));
+        assert_eq!(inbound.run(ends).unwrap(), Run::Incomplete);
+        inbound.buffer_mut().extend_from_slice(&bytes[11..]);
+        let row = Bytes::from_static(b"\x02\0\0\x01\x01b");
+        assert_eq!(inbound.run(ends).unwrap(), Run::Packets(row, 1));
+        assert_eq!(inbound.run(ends).unwrap(), Run::Ended);
+        assert_eq!(inbound.next_packet().unwrap().unwrap().payload[..], b"\xFE\0\0"[..]);
+    }
+
+    #[test]
+    fn a_run_keeps_the_frames_of_a_large_row_together() {
+        let mut out = Outbound::new();
+        out.payload(&vec![1; MAX_FRAME]);
+        let mut inbound = Inbound::new(MAX_FRAME);
+        let framed = out.buffer_mut().clone();
+        inbound.buffer_mut().extend_from_slice(&framed[..framed.len() - 1]);
+        assert_eq!(inbound.run(|_, _| false).unwrap(), Run::Incomplete);
+        inbound.buffer_mut().extend_from_slice(&framed[framed.len() - 1..]);
+        assert_eq!(inbound.run(|_, _| false).unwrap(), Run::Packets(framed.freeze(), 1));
+        let mut small = Inbound::new(MAX_FRAME - 1);
+        small.buffer_mut().extend_from_slice(&[0xFF, 0xFF, 0xFF, 0]);
+        assert!(small.run(|_, _| false).is_err());
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use eof::Eof;
 pub use err::ErrPacket;
 pub use execute::{BoundParameter, Execute, ExecuteHead, ParameterType};
 pub(crate) use frame::seal;
-pub use frame::{HEADER_LEN, Inbound, MAX_FRAME, Outbound, Packet, frame_payload_len};
+pub use frame::{HEADER_LEN, Inbound, MAX_FRAME, Outbound, Packet, Run, frame_payload_len};
 pub use handshake::Handshake;
 pub use handshake_response::{HandshakeResponse, SslRequest};
 pub use local_infile::LocalInfile;

@@ -1,0 +1,160 @@
+//! What one execution is doing.
+
+use std::sync::Arc;
+
+use pando_kernel::{Column, Error, Native, Parameter};
+
+use super::reset::Reset;
+use super::statements::Statement;
+use crate::codec::PrepareOk;
+
+/// An execution and how far it has come.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) work: Work,
+    pub(super) stage: Stage,
+    /// It has been given a second try after the server forgot its statement.
+    pub(super) retried: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Work {
+    Text(Arc<str>),
+    Prepared { sql: Arc<str>, parameters: Vec<Parameter> },
+    Describe { sql: Arc<str> },
+    Reset,
+    Ping,
+}
+
+/// What the next packet of the reply is.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// Nothing was written yet.
+    Queued,
+    /// The first packet of a result.
+    Answer,
+    /// A column definition, of which so many are still to come.
+    Columns { list: Vec<Column>, left: u64 },
+    /// The EOF between column definitions and rows.
+    ColumnsEnd,
+    /// A row or the end of rows.
+    Rows { count: u64 },
+    /// Nothing: the server waits for a file's content.
+    File,
+    /// The answer to a prepare.
+    PrepareAnswer,
+    /// A definition of a parameter or column of a prepared statement, or an EOF after them.
+    Definitions(Definitions),
+    /// Nothing: the description is at hand.
+    Described(Statement),
+    /// An answer to one of the commands of a reset.
+    Reset(Reset),
+    /// The answer to a ping.
+    Pong,
+    /// Nothing: it failed before it was sent.
+    Failed(Option<Error>),
+}
+
+/// The definitions behind a prepare's answer, as far as they have come.
+#[derive(Debug)]
+pub(super) struct Definitions {
+    pub(super) ok: PrepareOk,
+    pub(super) parameters: Vec<Native>,
+    pub(super) columns: Vec<Column>,
+    pub(super) ends: u8,
+}
+
+impl Definitions {
+    pub(super) fn new(ok: PrepareOk) -> Self {
+        Self { ok, parameters: Vec::new(), columns: Vec::new(), ends: 0 }
+    }
+
+    pub(super) fn parameters_left(&self) -> bool {
+        self.parameters.len() < usize::from(self.ok.parameters)
+    }
+
+    pub(super) fn columns_left(&self) -> bool {
+        self.columns.len() < usize::from(self.ok.columns)
+    }
+
+    /// Whether an EOF comes next, for servers that send them.
+    pub(super) fn end_due(&self) -> bool {
+        let groups = u8::from(!self.parameters.is_empty()) + u8::from(!self.columns.is_empty());
+        let open = (!self.parameters.is_empty() && self.parameters_left())
+            || (!self.columns.is_empty() && self.columns_left());
+        self.ends < groups && !open
+    }
+}
+
+impl Job {
+    pub(super) fn new(work: Work) -> Self {
+        Self { work, stage: Stage::Queued, retried: false }
+    }
+
+    /// Whether nothing may be written behind this job's first command until its answer is there.
+    pub(super) fn holds_line(&self) -> bool {
+        match (&self.work, &self.stage) {
+            (Work::Text(sql), _) => may_ask_for_file(sql),
+            (_, Stage::PrepareAnswer) => true,
+            (Work::Reset, _) => true,
+            (Work::Prepared { .. } | Work::Describe { .. } | Work::Ping, _) => false,
+        }
+    }
+}
+
+/// Whether the statement may be a LOAD DATA LOCAL: then bytes written behind it would be read as the file.
+pub(super) fn may_ask_for_file(sql: &str) -> bool {
+    let mut rest = sql.trim_start();
+    loop {
+        if rest.starts_with("/*!") || rest.starts_with("/*M!") {
+            return true;
+        }
+        let comment_end = if rest.starts_with("/*") {
+            rest.find("*/").map(|at| at + 2)
+        } else if rest.starts_with('#') || rest.starts_with("--") {
+            rest.find('\n').map(|at| at + 1)
+        } else {
+            break;
+        };
+        match comment_end.and_then(|end| rest.get(end..)) {
+            Some(behind) => rest = behind.trim_start(),
+            None => return false,
+        }
+    }
+    rest.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("load"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_that_may_ask_for_a_file_are_recognised() {
+        for sql in [
+            "LOAD DATA LOCAL INFILE 'x' INTO TABLE t",
+            "  load xml local infile 'x' into table t",
+            "/* c */ -- d\n# e\n load data",
+            "/*!50000 LOAD DATA LOCAL */",
+        ] {
+            assert!(may_ask_for_file(sql), "{sql}");
+        }
+        for sql in ["SELECT 1", "", "/* open", "-- LOAD", "lo", "INSERT INTO load_t VALUES (1)"] {
+            assert!(!may_ask_for_file(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn an_end_is_due_after_each_group_of_definitions() {
+        let ok = PrepareOk { parameters: 1, columns: 1, ..PrepareOk::default() };
+        let mut definitions = Definitions::new(ok);
+        assert!(!definitions.end_due());
+        definitions.parameters.push(Native::default());
+        assert!(definitions.end_due());
+        definitions.ends = 1;
+        assert!(!definitions.end_due());
+        definitions.columns.push(Column::computed("a", pando_kernel::Kind::Int));
+        assert!(definitions.end_due());
+        definitions.ends = 2;
+        assert!(!definitions.end_due());
+    }
+}

@@ -1,0 +1,340 @@
+//! Reading replies: packets to events.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pando_kernel::{
+    Columns, Completion, Description, Error, ErrorKind, Event, Format, Result, RowCodec, Rows,
+};
+
+use super::connection::Connection;
+use super::job::{Definitions, Stage, Work, may_ask_for_file};
+use super::statements::Statement;
+use crate::codec::{
+    Capabilities, ColumnDefinition, Eof, ErrPacket, LocalInfile, MAX_FRAME, OkPacket, PrepareOk,
+    Reader, Run, SessionChange, SessionChanges, Status,
+};
+use crate::error::{malformed, server_error};
+use crate::types::column_of;
+
+/// Columns of one result: the server's own bound is 4096.
+const MAX_COLUMNS: u64 = 65_535;
+
+/// Errors that say the server has forgotten a prepared statement.
+const FORGOTTEN: [u32; 2] = [1243, 1615];
+
+/// `ER_UNSUPPORTED_PS`: the statement runs as text only.
+const TEXT_ONLY: u32 = 1295;
+
+impl Connection {
+    /// The next event that the bytes at hand give; `None` when more must be read first.
+    pub(super) fn advance(&mut self) -> Result<Option<Event>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            let Some(job) = self.jobs.front_mut() else { return Ok(None) };
+            match &mut job.stage {
+                Stage::Queued | Stage::File => return Ok(None),
+                Stage::Failed(error) => {
+                    let error = error.take();
+                    return Err(error.unwrap_or_else(|| Error::internal("an error is lost")));
+                }
+                Stage::Described(found) => {
+                    let found = found.clone();
+                    self.describe(&found);
+                    continue;
+                }
+                Stage::Rows { count } => {
+                    let ends = row_end(self.agreement.capabilities);
+                    match self.wire.input.run(ends).map_err(malformed)? {
+                        Run::Packets(bytes, rows) => {
+                            *count += u64::from(rows);
+                            return Ok(Some(Event::Rows(Rows { bytes, count: rows })));
+                        }
+                        Run::Incomplete => return Ok(None),
+                        Run::Ended => {}
+                    }
+                }
+                Stage::Answer
+                | Stage::Columns { .. }
+                | Stage::ColumnsEnd
+                | Stage::PrepareAnswer
+                | Stage::Definitions(_)
+                | Stage::Reset(_)
+                | Stage::Pong => {}
+            }
+            let Some(packet) = self.wire.input.next_packet().map_err(malformed)? else {
+                return Ok(None);
+            };
+            self.take(&packet.payload)?;
+        }
+    }
+
+    /// Takes one packet of the oldest job's reply.
+    fn take(&mut self, payload: &Bytes) -> Result<()> {
+        let Some(job) = self.jobs.front_mut() else {
+            return Err(Error::protocol("the server spoke without being asked"));
+        };
+        let stage = std::mem::replace(&mut job.stage, Stage::Queued);
+        let next = match stage {
+            Stage::Reset(reset) => self.read_reset(reset, payload)?.map(Stage::Reset),
+            _ if payload.first() == Some(&0xFF) => self.refused(&stage, payload)?,
+            Stage::Answer => self.answer(payload)?,
+            Stage::Columns { list, left } => Some(self.column(list, left, payload)?),
+            Stage::ColumnsEnd => {
+                Eof::decode(payload).map_err(malformed)?;
+                Some(Stage::Rows { count: 0 })
+            }
+            Stage::Rows { count } => self.rows_end(count, payload)?,
+            Stage::PrepareAnswer => {
+                let ok = PrepareOk::decode(payload).map_err(malformed)?;
+                self.prepared(Definitions::new(ok))?
+            }
+            Stage::Definitions(definitions) => self.definition(definitions, payload)?,
+            Stage::Pong => {
+                let ok = OkPacket::decode(payload, self.agreement.capabilities);
+                self.status = ok.map_err(malformed)?.status;
+                None
+            }
+            Stage::Queued | Stage::File | Stage::Described(_) | Stage::Failed(_) => {
+                return Err(Error::protocol("the server spoke without being asked"));
+            }
+        };
+        match next {
+            Some(stage) => {
+                if let Some(job) = self.jobs.front_mut() {
+                    job.stage = stage;
+                }
+            }
+            None => self.done(),
+        }
+        Ok(())
+    }
+
+    fn done(&mut self) {
+        self.ready.push_back(Event::Done);
+        self.finish();
+        self.pump();
+    }
+
+    /// An ERR packet: fails the job, unless there is another way to do it.
+    fn refused(&mut self, stage: &Stage, payload: &Bytes) -> Result<Option<Stage>> {
+        let error = server_error(&ErrPacket::decode(payload).map_err(malformed)?);
+        let ErrorKind::Server(server) = error.kind() else { return Err(error) };
+        let number = server.number;
+        let Some(job) = self.jobs.front_mut() else { return Err(error) };
+        let Work::Prepared { sql, parameters } = &job.work else { return Err(error) };
+        let preparing = matches!(stage, Stage::PrepareAnswer);
+        if preparing && number == TEXT_ONLY && parameters.is_empty() {
+            job.work = Work::Text(sql.clone());
+            return Ok(Some(self.again()));
+        }
+        // Nothing may be written behind the jobs that are under way already.
+        let alone = self.sent == 1;
+        if !preparing && FORGOTTEN.contains(&number) {
+            let sql = sql.clone();
+            let retry = alone && !std::mem::replace(&mut job.retried, true);
+            let closed = self.statements.forget(&sql);
+            if let Some(id) = closed.filter(|_| number == 1615) {
+                self.write_close(id);
+            }
+            if retry {
+                return Ok(Some(self.again()));
+            }
+        }
+        Err(error)
+    }
+
+    /// Writes the first command of the oldest job once more; nothing may be written behind it yet.
+    fn again(&mut self) -> Stage {
+        let Some(mut job) = self.jobs.front_mut().map(std::mem::take) else { return Stage::Queued };
+        job.stage = self.write(&job.work);
+        self.held = job.holds_line();
+        let stage = std::mem::replace(&mut job.stage, Stage::Queued);
+        if let Some(slot) = self.jobs.front_mut() {
+            *slot = job;
+        }
+        self.wire.input.expect(1);
+        stage
+    }
+
+    /// The first packet of a result.
+    fn answer(&mut self, payload: &Bytes) -> Result<Option<Stage>> {
+        match payload.first() {
+            Some(0x00) => self.complete(payload, None),
+            Some(0xFB) => {
+                let request = LocalInfile::decode(payload).map_err(malformed)?;
+                let asked = match self.jobs.front().map(|job| &job.work) {
+                    Some(Work::Text(sql)) => may_ask_for_file(sql),
+                    _ => false,
+                };
+                if !asked {
+                    return Err(Error::protocol("the server asks for a file no statement names"));
+                }
+                let file = String::from_utf8_lossy(request.file).into_owned();
+                self.ready.push_back(Event::SendFile(file));
+                self.wire.output.restart(self.wire.input.expected());
+                Ok(Some(Stage::File))
+            }
+            _ => {
+                let mut reader = Reader::new("result", payload);
+                let left = reader.lenenc_int("number of columns").map_err(malformed)?;
+                if left == 0 || left > MAX_COLUMNS {
+                    return Err(Error::protocol(format!("a result cannot have {left} columns")));
+                }
+                Ok(Some(Stage::Columns { list: Vec::new(), left }))
+            }
+        }
+    }
+
+    fn column(
+        &mut self,
+        mut list: Vec<pando_kernel::Column>,
+        left: u64,
+        payload: &Bytes,
+    ) -> Result<Stage> {
+        let prepared =
+            matches!(self.jobs.front().map(|job| &job.work), Some(Work::Prepared { .. }));
+        let format = if prepared { Format::Binary } else { Format::Text };
+        let definition = ColumnDefinition::decode(payload).map_err(malformed)?;
+        list.push(column_of(&definition, format));
+        if left > 1 {
+            return Ok(Stage::Columns { list, left: left - 1 });
+        }
+        let codec: Arc<dyn RowCodec> =
+            if prepared { self.binary_rows.clone() } else { self.text_rows.clone() };
+        self.ready.push_back(Event::Columns(Columns { list, codec }));
+        if self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF) {
+            return Ok(Stage::Rows { count: 0 });
+        }
+        Ok(Stage::ColumnsEnd)
+    }
+
+    fn rows_end(&mut self, count: u64, payload: &Bytes) -> Result<Option<Stage>> {
+        if self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF) {
+            return self.complete(payload, Some(count));
+        }
+        let eof = Eof::decode(payload).map_err(malformed)?;
+        let ok = OkPacket { status: eof.status, warnings: eof.warnings, ..OkPacket::default() };
+        self.completed(&ok, Some(count))
+    }
+
+    fn complete(&mut self, payload: &Bytes, rows: Option<u64>) -> Result<Option<Stage>> {
+        let ok = OkPacket::decode(payload, self.agreement.capabilities).map_err(malformed)?;
+        self.completed(&ok, rows)
+    }
+
+    fn completed(&mut self, ok: &OkPacket<'_>, rows: Option<u64>) -> Result<Option<Stage>> {
+        self.status = ok.status;
+        for change in SessionChanges::new(ok.session_state) {
+            match change.map_err(malformed)? {
+                SessionChange::Variable { name, value } => {
+                    self.ready.push_back(Event::Parameter {
+                        name: String::from_utf8_lossy(name).into_owned(),
+                        value: String::from_utf8_lossy(value).into_owned(),
+                    });
+                }
+                SessionChange::Schema(name) => {
+                    self.moved = name != self.settings.database.as_bytes();
+                }
+                SessionChange::StateChanged(_)
+                | SessionChange::Gtids(_)
+                | SessionChange::TransactionCharacteristics(_)
+                | SessionChange::TransactionState(_)
+                | SessionChange::Unknown(..) => {}
+            }
+        }
+        if let Some(why) = self.no_file.take() {
+            return Err(Error::new(ErrorKind::Value(why)));
+        }
+        let more = ok.status.has(Status::MORE_RESULTS);
+        self.ready.push_back(Event::Complete(Completion {
+            tag: String::new(),
+            affected: Some(rows.unwrap_or(ok.affected)),
+            last_insert_id: ok.last_insert_id,
+            warnings: ok.warnings,
+            info: String::from_utf8_lossy(ok.info).into_owned(),
+            more,
+        }));
+        Ok(more.then_some(Stage::Answer))
+    }
+
+    fn definition(
+        &mut self,
+        mut definitions: Definitions,
+        payload: &Bytes,
+    ) -> Result<Option<Stage>> {
+        let eofs = !self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF);
+        if eofs && definitions.end_due() {
+            Eof::decode(payload).map_err(malformed)?;
+            definitions.ends += 1;
+            return self.prepared(definitions);
+        }
+        let definition = ColumnDefinition::decode(payload).map_err(malformed)?;
+        let column = column_of(&definition, Format::Text);
+        if definitions.parameters_left() {
+            definitions.parameters.push(column.native);
+        } else {
+            definitions.columns.push(column);
+        }
+        self.prepared(definitions)
+    }
+
+    /// Goes on when all definitions of a prepared statement are there, else waits for the next.
+    fn prepared(&mut self, definitions: Definitions) -> Result<Option<Stage>> {
+        let eofs = !self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF);
+        let due = eofs && definitions.end_due();
+        if definitions.parameters_left() || definitions.columns_left() || due {
+            return Ok(Some(Stage::Definitions(definitions)));
+        }
+        let statement = Statement {
+            id: definitions.ok.statement,
+            parameters: definitions.parameters.into(),
+            columns: definitions.columns.into(),
+        };
+        let (id, count) = (statement.id, statement.parameters.len());
+        let Some(job) = self.jobs.front_mut() else { return Ok(None) };
+        let job = std::mem::take(job);
+        let stage = match &job.work {
+            Work::Prepared { sql, parameters } => {
+                self.keep(sql, statement);
+                self.write_execute(id, count, parameters)
+            }
+            Work::Describe { sql } => {
+                self.keep(sql, statement.clone());
+                Stage::Described(statement)
+            }
+            Work::Text(_) | Work::Reset | Work::Ping => {
+                return Err(Error::internal("a statement was prepared for nothing"));
+            }
+        };
+        if let Some(slot) = self.jobs.front_mut() {
+            *slot = job;
+        }
+        self.held = false;
+        self.wire.input.expect(1);
+        Ok(Some(stage))
+    }
+
+    fn keep(&mut self, sql: &Arc<str>, statement: Statement) {
+        if let Some(closed) = self.statements.keep(sql.clone(), statement) {
+            self.write_close(closed);
+        }
+    }
+
+    /// Answers a describe from the kept statement.
+    fn describe(&mut self, found: &Statement) {
+        let columns = (!found.columns.is_empty())
+            .then(|| Columns { list: found.columns.to_vec(), codec: self.text_rows.clone() });
+        let parameters = found.parameters.to_vec();
+        self.ready.push_back(Event::Described(Description { parameters, columns }));
+        self.done();
+    }
+}
+
+/// Tells the packet behind the last row from a row: see [`Eof::is_one`].
+fn row_end(capabilities: Capabilities) -> impl Fn(u8, usize) -> bool {
+    let longest = if capabilities.has(Capabilities::DEPRECATE_EOF) { MAX_FRAME } else { 9 };
+    move |first, len| first == 0xFF || (first == 0xFE && len < longest)
+}

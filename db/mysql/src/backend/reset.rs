@@ -1,0 +1,108 @@
+//! Putting a connection back to how it was after login.
+
+use bytes::{Bytes, BytesMut};
+use pando_kernel::{Error, Result};
+
+use super::connection::Connection;
+use super::login::put_change_user;
+use crate::auth::{ClientLogin, ClientStep};
+use crate::codec::{Capabilities, CommandCode, ErrPacket, OkPacket, Query};
+use crate::error::{malformed, server_error};
+
+/// How far a reset has come.
+#[derive(Debug)]
+pub(super) enum Reset {
+    /// So many of its commands have no answer yet.
+    Commands { left: u8, failed: Option<Error> },
+    /// The server is too old for the short way: a new login runs.
+    ChangeUser(Box<ClientLogin>),
+}
+
+/// `ER_UNKNOWN_COM_ERROR`: servers before MySQL 5.7.3 and MariaDB 10.2.4 have no COM_RESET_CONNECTION.
+const UNKNOWN_COMMAND: u16 = 1047;
+
+impl Connection {
+    /// Writes the commands of a reset. The server forgets character set and prepared statements with it, but not
+    /// the current database.
+    pub(super) fn write_reset(&mut self) -> Reset {
+        self.statements.clear();
+        if self.lacks_reset {
+            return self.write_change_user();
+        }
+        let capabilities = self.agreement.capabilities;
+        let names = format!("SET NAMES utf8mb4 COLLATE {}", self.agreement.collation.name());
+        self.command(|out| CommandCode::ResetConnection.encode(&[], out));
+        self.command(|out| Query::encode(names.as_bytes(), capabilities, out));
+        let mut left = 2;
+        let tracked = capabilities.has(Capabilities::SESSION_TRACK);
+        if !self.settings.database.is_empty() && (self.moved || !tracked) {
+            let database = self.settings.database.clone();
+            self.command(|out| CommandCode::InitDb.encode(database.as_bytes(), out));
+            left += 1;
+        }
+        Reset::Commands { left, failed: None }
+    }
+
+    fn write_change_user(&mut self) -> Reset {
+        let mut login = ClientLogin::new(self.settings.password.clone(), self.agreement.secure);
+        let mut payload = BytesMut::new();
+        put_change_user(&self.settings, &self.agreement, &mut login, &mut payload);
+        self.command(|out| out.unsplit(payload));
+        Reset::ChangeUser(Box::new(login))
+    }
+
+    /// Takes one packet of a reset's replies; `None` when it is through.
+    pub(super) fn read_reset(&mut self, reset: Reset, payload: &Bytes) -> Result<Option<Reset>> {
+        match reset {
+            Reset::Commands { left, failed } => self.read_command(left, failed, payload),
+            Reset::ChangeUser(mut login) => match login.read(payload)? {
+                ClientStep::Send(answer) => {
+                    self.wire.output.restart(self.wire.input.expected());
+                    self.wire.output.payload(&answer);
+                    self.wire.input.expect(self.wire.output.sequence());
+                    Ok(Some(Reset::ChangeUser(login)))
+                }
+                ClientStep::Wait => Ok(Some(Reset::ChangeUser(login))),
+                ClientStep::Done(ok) => {
+                    self.note(&ok)?;
+                    self.moved = false;
+                    Ok(None)
+                }
+            },
+        }
+    }
+
+    fn read_command(
+        &mut self,
+        left: u8,
+        mut failed: Option<Error>,
+        payload: &Bytes,
+    ) -> Result<Option<Reset>> {
+        if payload.first() == Some(&0xFF) {
+            let err = ErrPacket::decode(payload).map_err(malformed)?;
+            self.lacks_reset |= err.code == UNKNOWN_COMMAND;
+            failed = failed.or_else(|| Some(server_error(&err)));
+        } else {
+            self.note(payload)?;
+        }
+        // The answer to each command starts again at 1.
+        self.wire.input.expect(1);
+        if left > 1 {
+            return Ok(Some(Reset::Commands { left: left - 1, failed }));
+        }
+        match failed {
+            _ if self.lacks_reset => Ok(Some(self.write_change_user())),
+            Some(error) => Err(error),
+            None => {
+                self.moved = false;
+                Ok(None)
+            }
+        }
+    }
+
+    fn note(&mut self, payload: &Bytes) -> Result<()> {
+        let ok = OkPacket::decode(payload, self.agreement.capabilities).map_err(malformed)?;
+        self.status = ok.status;
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Reading the catalogue.
+
+use pando_kernel::dialect::{Language, Metadata, TableColumn};
+use pando_kernel::{Error, Kind, Result, Value};
+
+use super::MySql;
+
+impl Metadata for MySql {
+    fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
+        let schema = schema.map_or_else(
+            || "DATABASE()".to_owned(),
+            |schema| self.literal(&Value::Text(schema.to_owned())),
+        );
+        let table = self.literal(&Value::Text(table.to_owned()));
+        format!(
+            "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLLATION_NAME, COLUMN_KEY, EXTRA, \
+             IS_NULLABLE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {schema} AND \
+             TABLE_NAME = {table} ORDER BY ORDINAL_POSITION"
+        )
+    }
+
+    fn read_column(&self, row: &[Value]) -> Result<TableColumn> {
+        let [name, data_type, column_type, collation, key, extra, nullable] = row else {
+            return Err(Error::internal("a catalogue row of MySQL has seven fields"));
+        };
+        let column_type = text(column_type)?;
+        Ok(TableColumn {
+            name: text(name)?,
+            kind: kind_of(&text(data_type)?.to_ascii_lowercase(), &column_type),
+            type_name: column_type,
+            collation: if collation.is_null() { String::new() } else { text(collation)? },
+            primary_key: text(key)? == "PRI",
+            auto_increment: text(extra)?.to_ascii_lowercase().contains("auto_increment"),
+            nullable: text(nullable)? == "YES",
+        })
+    }
+
+    fn tables_query(&self) -> String {
+        "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
+         ORDER BY TABLE_NAME"
+            .to_owned()
+    }
+
+    fn index_names_are_global(&self) -> bool {
+        false
+    }
+
+    fn definitions_commit(&self) -> bool {
+        true
+    }
+}
+
+fn text(value: &Value) -> Result<String> {
+    match value {
+        Value::Text(text) => Ok(text.clone()),
+        Value::Bytes(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Decimal(_) => Err(Error::internal("a catalogue field of MySQL is text")),
+    }
+}
+
+fn kind_of(data_type: &str, column_type: &str) -> Kind {
+    match data_type {
+        "tinyint" | "smallint" | "mediumint" | "int" | "integer" | "bigint" => {
+            if column_type.to_ascii_lowercase().contains("unsigned") {
+                Kind::UInt
+            } else {
+                Kind::Int
+            }
+        }
+        "bit" | "year" => Kind::UInt,
+        "decimal" | "numeric" => Kind::Decimal,
+        "float" | "double" => Kind::Float,
+        "date" => Kind::Date,
+        "time" => Kind::Time,
+        "datetime" | "timestamp" => Kind::Timestamp,
+        "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => Kind::Text,
+        "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => Kind::Bytes,
+        _ => Kind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_catalogue_row_is_read() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let row = [
+            text("id"),
+            text("bigint"),
+            text("bigint(20) unsigned"),
+            Value::Null,
+            text("PRI"),
+            text("auto_increment"),
+            text("NO"),
+        ];
+        let column = MySql.read_column(&row).unwrap();
+        assert_eq!((column.kind, column.name.as_str()), (Kind::UInt, "id"));
+        assert!(column.primary_key && column.auto_increment && !column.nullable);
+        assert!(MySql.read_column(&row[1..]).is_err());
+        assert!(MySql.read_column(&[const { Value::Null }; 7]).is_err());
+    }
+
+    #[test]
+    fn names_in_queries_are_quoted() {
+        let query = MySql.columns_query(Some("a'b"), "t\\");
+        assert!(query.contains("TABLE_SCHEMA = 'a''b' AND TABLE_NAME = 't\\\\'"));
+        assert!(MySql.columns_query(None, "t").contains("TABLE_SCHEMA = DATABASE()"));
+    }
+}

@@ -1,0 +1,235 @@
+//! Session variables, and functions about the session.
+
+use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
+use pando_kernel::{Result, Value};
+
+use super::{MySql, SERVER_VERSION};
+
+/// Character sets whose text is UTF-8, or a part of it, on the wire.
+const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
+
+/// SQL modes, and names of groups of them, that change how text is read.
+const SYNTAX_MODES: [&str; 10] = [
+    "ANSI_QUOTES",
+    "NO_BACKSLASH_ESCAPES",
+    "PIPES_AS_CONCAT",
+    "ANSI",
+    "DB2",
+    "MAXDB",
+    "MSSQL",
+    "ORACLE",
+    "POSTGRESQL",
+    "MYSQL323",
+];
+
+impl Variables for MySql {
+    fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
+        match name {
+            "autocommit" => autocommit(value),
+            "names" | "character set" | "charset" => names(name, value),
+            "character_set_client" | "character_set_connection" | "character_set_results" => {
+                character_set(name, value)
+            }
+            "sql_mode" => sql_mode(value),
+            "time_zone" => Ok(match string_of(value) {
+                Some(zone) => {
+                    VariableEffect::Report { name: name.to_owned(), value: zone.to_owned() }
+                }
+                None => VariableEffect::Replay,
+            }),
+            // Idle connections to storage units are the pool's business, tracking is the door's.
+            "wait_timeout" | "interactive_timeout" | "net_buffer_length" => {
+                Ok(VariableEffect::Ignore)
+            }
+            name if name.starts_with("session_track_") => Ok(VariableEffect::Ignore),
+            "insert_id" | "gtid_next" | "rand_seed1" | "rand_seed2" | "pseudo_thread_id"
+            | "password" | "role" | "resource group" => Err(variable_refused(
+                name,
+                "it would hold for one statement or connection of one storage unit only",
+            )),
+            name if name.starts_with('@') && (value.contains('(') || value.contains('@')) => {
+                Err(variable_refused(name, "only a literal keeps its value on every storage unit"))
+            }
+            _ => Ok(VariableEffect::Replay),
+        }
+    }
+
+    fn set_statement(&self, variables: &[(String, String)]) -> String {
+        let parts: Vec<_> = variables
+            .iter()
+            .map(|(name, value)| match name.as_str() {
+                "names" => format!("NAMES {value}"),
+                "character set" | "charset" => format!("CHARACTER SET {value}"),
+                user if user.starts_with('@') => format!("{user} = {value}"),
+                _ => format!("SESSION {name} = {value}"),
+            })
+            .collect();
+        format!("SET {}", parts.join(", "))
+    }
+
+    fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
+        let text = |text: &str| Some(Value::Text(text.to_owned()));
+        if let Some(variable) = name.strip_prefix("@@") {
+            return variable_value(variable, facts);
+        }
+        match name {
+            "database" | "schema" => Some(facts.database.clone().map_or(Value::Null, Value::Text)),
+            "user" | "session_user" | "system_user" => {
+                text(&format!("{}@{}", facts.user, facts.host))
+            }
+            "current_user" => text(&format!("{}@%", facts.user)),
+            "connection_id" => Some(Value::UInt(u64::from(facts.id))),
+            "last_insert_id" => Some(Value::UInt(facts.last_insert_id)),
+            "row_count" => Some(Value::Int(facts.row_count)),
+            "found_rows" => Some(Value::UInt(facts.found_rows)),
+            "version" => text(SERVER_VERSION),
+            _ => None,
+        }
+    }
+}
+
+fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {
+    let session = variable.strip_prefix("session.").or_else(|| variable.strip_prefix("local."));
+    match session.unwrap_or(variable) {
+        "autocommit" => Some(Value::Int(i64::from(facts.autocommit))),
+        "last_insert_id" | "identity" => Some(Value::UInt(facts.last_insert_id)),
+        "pseudo_thread_id" => Some(Value::UInt(u64::from(facts.id))),
+        "version" => Some(Value::Text(SERVER_VERSION.to_owned())),
+        "version_comment" => Some(Value::Text("Pando".to_owned())),
+        _ => None,
+    }
+}
+
+/// The content of a quoted literal without escapes, or of a bare word.
+fn string_of(value: &str) -> Option<&str> {
+    let value = value.trim();
+    let quoted = |mark: char| {
+        value
+            .strip_prefix(mark)
+            .and_then(|rest| rest.strip_suffix(mark))
+            .filter(|text| !text.contains(mark) && !text.contains('\\'))
+    };
+    quoted('\'').or_else(|| quoted('"')).or_else(|| {
+        value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(value)
+    })
+}
+
+fn autocommit(value: &str) -> Result<VariableEffect> {
+    let word = string_of(value).unwrap_or(value).to_ascii_lowercase();
+    match word.as_str() {
+        "1" | "on" | "true" | "default" => Ok(VariableEffect::Autocommit(true)),
+        "0" | "off" | "false" => Ok(VariableEffect::Autocommit(false)),
+        _ => Err(variable_refused("autocommit", "its value must be 0 or 1")),
+    }
+}
+
+/// Pando and storage units speak UTF-8 to each other whatever the client asked for, so another character set would be a lie.
+fn names(name: &str, value: &str) -> Result<VariableEffect> {
+    let lower = value.to_ascii_lowercase();
+    let (charset, collation) = match lower.split_once(" collate ") {
+        Some((charset, collation)) => (charset, Some(collation)),
+        None => (lower.as_str(), None),
+    };
+    if !is_utf8(charset) {
+        return Err(variable_refused(name, "Pando speaks UTF-8 only"));
+    }
+    Ok(if collation.is_some() { VariableEffect::Replay } else { VariableEffect::Ignore })
+}
+
+fn character_set(name: &str, value: &str) -> Result<VariableEffect> {
+    // NULL for results means `as stored`; they are sent as UTF-8 and labelled so.
+    if is_utf8(&value.to_ascii_lowercase()) || value.trim().eq_ignore_ascii_case("null") {
+        return Ok(VariableEffect::Ignore);
+    }
+    Err(variable_refused(name, "Pando speaks UTF-8 only"))
+}
+
+fn is_utf8(value: &str) -> bool {
+    string_of(value).is_some_and(|charset| UTF8.contains(&charset))
+}
+
+fn sql_mode(value: &str) -> Result<VariableEffect> {
+    let upper = value.to_ascii_uppercase();
+    let mut words = upper.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    match words.find(|word| SYNTAX_MODES.contains(word)) {
+        Some(mode) => Err(variable_refused(
+            "sql_mode",
+            &format!("mode `{mode}` changes how statements are read"),
+        )),
+        None => Ok(VariableEffect::Replay),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_have_their_effects() {
+        let report = VariableEffect::Report { name: "time_zone".into(), value: "+02:00".into() };
+        let cases = [
+            ("autocommit", "0", Some(VariableEffect::Autocommit(false))),
+            ("autocommit", "ON", Some(VariableEffect::Autocommit(true))),
+            ("autocommit", "2", None),
+            ("names", "utf8mb4", Some(VariableEffect::Ignore)),
+            ("names", "'utf8'", Some(VariableEffect::Ignore)),
+            ("names", "utf8mb4 COLLATE utf8mb4_bin", Some(VariableEffect::Replay)),
+            ("names", "latin1", None),
+            ("character_set_results", "NULL", Some(VariableEffect::Ignore)),
+            ("sql_mode", "'STRICT_TRANS_TABLES'", Some(VariableEffect::Replay)),
+            ("sql_mode", "CONCAT(@@sql_mode, ',ANSI_QUOTES')", None),
+            ("sql_mode", "ANSI", None),
+            ("time_zone", "'+02:00'", Some(report)),
+            ("foreign_key_checks", "0", Some(VariableEffect::Replay)),
+            ("wait_timeout", "100", Some(VariableEffect::Ignore)),
+            ("insert_id", "7", None),
+            ("@x", "1", Some(VariableEffect::Replay)),
+            ("@x", "@x + 1", None),
+        ];
+        for (name, value, expected) in cases {
+            assert_eq!(MySql.set(name, value).ok(), expected, "{name} = {value}");
+        }
+    }
+
+    #[test]
+    fn several_variables_are_set_by_one_statement() {
+        let pairs = [
+            ("names".to_owned(), "utf8mb4 COLLATE utf8mb4_bin".to_owned()),
+            ("sql_mode".to_owned(), "''".to_owned()),
+            ("@x".to_owned(), "1".to_owned()),
+        ];
+        assert_eq!(
+            MySql.set_statement(&pairs),
+            "SET NAMES utf8mb4 COLLATE utf8mb4_bin, SESSION sql_mode = '', @x = 1"
+        );
+    }
+
+    #[test]
+    fn functions_about_the_session_are_answered_here() {
+        let facts = Facts {
+            database: Some("shop".into()),
+            user: "app".into(),
+            host: "10.0.0.1".into(),
+            id: 7,
+            last_insert_id: 9,
+            row_count: -1,
+            autocommit: true,
+            ..Facts::default()
+        };
+        let text = |text: &str| Some(Value::Text(text.into()));
+        let cases = [
+            ("database", text("shop")),
+            ("user", text("app@10.0.0.1")),
+            ("connection_id", Some(Value::UInt(7))),
+            ("@@identity", Some(Value::UInt(9))),
+            ("row_count", Some(Value::Int(-1))),
+            ("@@session.autocommit", Some(Value::Int(1))),
+            ("@@global.autocommit", None),
+            ("now", None),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(MySql.session_function(name, &facts), expected, "{name}");
+        }
+        assert_eq!(MySql.session_function("database", &Facts::default()), Some(Value::Null));
+    }
+}
