@@ -1,0 +1,156 @@
+//! Files of every generation of ShardingSphere that must load, and what they must mean.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pando_config::global::{Mode, Privilege, Protocol, TransactionType};
+use pando_config::rules::{StrategyKind, TransactionalRead};
+use pando_config::{Configuration, Tls, load_with};
+
+fn load(name: &str) -> Configuration {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/accepted").join(name);
+    match load_with(&path, &|_| None) {
+        Ok(configuration) => configuration,
+        Err(errors) => panic!("{name}:\n{errors}"),
+    }
+}
+
+#[test]
+fn the_benchmarks_read_write_splitting_loads_in_both_forms() {
+    for (name, database) in
+        [("proxy-readwrite", "readwrite_splitting_db"), ("jdbc/readwrite.yaml", "logic_db")]
+    {
+        let configuration = load(name);
+        let [only] = configuration.databases.as_slice() else { panic!("one database: {name}") };
+        assert_eq!(only.name.value, database);
+        let names: Vec<&str> = only.storage_units.iter().map(|unit| unit.name.as_str()).collect();
+        assert_eq!(names, ["write_ds", "read_ds_0", "read_ds_1"]);
+        for unit in &only.storage_units {
+            assert_eq!(unit.username, "root");
+            assert_eq!(unit.password, None);
+            assert_eq!(unit.connection.tls, Tls::Disabled);
+            assert_eq!((unit.pool.min, unit.pool.max), (1, 50));
+            assert_eq!(unit.pool.max_lifetime, Some(Duration::from_secs(1800)));
+            assert_eq!(unit.url.database, format!("demo_{}", unit.name.value));
+        }
+        let readwrite = only.rules.readwrite.as_ref().expect("a rule");
+        let group = readwrite.groups.get("pr_ds").expect("a group");
+        assert_eq!(group.write.value, "write_ds");
+        let read: Vec<&str> = group.read.iter().map(|name| name.as_str()).collect();
+        assert_eq!(read, ["read_ds_0", "read_ds_1"]);
+        assert_eq!(group.transactional_read, TransactionalRead::Primary);
+    }
+}
+
+#[test]
+fn the_benchmarks_sharding_loads_behind_the_proxy() {
+    let configuration = load("proxy-sharding");
+    let sharding = configuration.databases[0].rules.sharding.as_ref().expect("a rule");
+    assert_eq!(sharding.tables.names().collect::<Vec<_>>(), ["t_order", "t_order_item"]);
+    let table = sharding.tables.get("t_order").expect("a table");
+    assert_eq!(
+        table.actual_data_nodes.as_ref().map(|nodes| nodes.as_str()),
+        Some("ds_${0..1}.t_order_${0..1}")
+    );
+    assert_eq!(sharding.binding_tables[0].tables, ["t_order", "t_order_item"]);
+    let strategy = sharding.default_table_strategy.as_ref().expect("a default");
+    assert_eq!(strategy.kind, StrategyKind::None);
+    let snowflake = sharding.key_generators.get("snowflake").expect("a generator");
+    assert_eq!(snowflake.props.get("worker-id").map(|id| id.as_str()), Some("123"));
+    assert!(configuration.warnings.is_empty());
+}
+
+#[test]
+fn the_benchmarks_sharding_loads_inside_the_application() {
+    let configuration = load("jdbc/sharding.yaml");
+    let rules = &configuration.databases[0].rules;
+    let broadcast = rules.broadcast.as_ref().expect("moved out of the sharding rule");
+    assert_eq!(broadcast.tables[0].value, "t_address");
+    let warnings: Vec<String> =
+        configuration.warnings.iter().map(|warning| warning.at.to_string()).collect();
+    assert_eq!(
+        warnings,
+        [
+            "sharding.yaml:6:3: mode.overwrite",
+            "sharding.yaml:38:7: rules[0].!SHARDING.broadcastTables[0]"
+        ]
+    );
+}
+
+#[test]
+fn a_configuration_of_today_loads_whole() {
+    let configuration = load("current");
+    let global = &configuration.global;
+    assert!(
+        matches!(&global.mode, Mode::Cluster(repository) if repository.kind.value == "ZooKeeper")
+    );
+    let users = &global.authority.users;
+    assert_eq!((users[0].name.as_str(), users[0].password.reveal()), ("root", "root"));
+    assert_eq!((users[1].host.as_str(), users[1].password.reveal()), ("10.0.0.1", "123456"));
+    assert!(users[0].admin && !users[1].admin);
+    let Privilege::DatabasePermitted(permissions) = &global.authority.privilege else {
+        panic!("{:?}", global.authority.privilege)
+    };
+    assert_eq!((permissions[0].database.as_str(), permissions[1].user.as_str()), ("*", "app"));
+    assert_eq!(global.transaction.default_type, TransactionType::Xa);
+    assert_eq!(global.sql_parser.statements.maximum_size, 1000);
+    assert!(global.sql_federation.enabled && global.global_clock.enabled);
+    assert_eq!(global.props.default_port, 3308);
+    let protocol = global.props.frontend_protocol.as_ref().map(|protocol| protocol.value);
+    assert_eq!(protocol, Some(Protocol::Postgres));
+    assert_eq!(global.props.frontend_ssl_versions, ["TLSv1.3"]);
+    assert_eq!(configuration.warnings.len(), 1, "{:?}", configuration.warnings);
+
+    let [shop] = configuration.databases.as_slice() else { panic!("one database") };
+    let [first, second] = shop.storage_units.as_slice() else { panic!("two units") };
+    assert_eq!((first.url.host.as_str(), first.connection.tls), ("::1", Tls::VerifyIdentity));
+    assert_eq!(first.connection.other, [("tcpKeepAlive".to_owned(), "true".to_owned())]);
+    assert_eq!((first.pool.min, first.pool.max, first.pool.idle_timeout), (0, 8, None));
+    assert_eq!(second.username, "shop");
+    assert_eq!(second.password.as_ref().map(|password| password.reveal()), Some("secret"));
+    assert!(!format!("{second:?}").contains("Secret(secret"));
+
+    let sharding = shop.rules.sharding.as_ref().expect("a rule");
+    let key = sharding.tables.get("t_order").and_then(|table| table.key_generate.as_ref());
+    assert_eq!(key.map(|key| key.column.as_str()), Some("order_id"));
+    assert_eq!(sharding.key_sequences.len(), 1);
+    assert_eq!(sharding.binding_tables[0].name.as_deref(), Some("ref_a"));
+    let single = shop.rules.single.as_ref().expect("a rule");
+    assert_eq!(single.tables.len(), 3);
+    assert!(shop.rules.encrypt.is_some() && shop.rules.mask.is_some());
+    let shadow = shop.rules.shadow.as_ref().expect("a rule");
+    assert_eq!(shadow.at.line(), 71);
+}
+
+#[test]
+fn files_of_older_releases_load_with_warnings() {
+    let configuration = load("older");
+    let users = &configuration.global.authority.users;
+    assert_eq!(users[1].name, "sharding");
+    assert_eq!((users[1].host.as_str(), users[1].password.reveal()), ("%", "sharding:1"));
+    assert_eq!(configuration.global.transaction.default_type, TransactionType::Base);
+    let [split] = configuration.databases.as_slice() else { panic!("one database") };
+    let groups = &split.rules.readwrite.as_ref().expect("a rule").groups;
+    assert_eq!(groups.get("by_props").map(|group| group.read.len()), Some(2));
+    assert_eq!(groups.get("by_strategy").map(|group| group.write.as_str()), Some("w"));
+    let warnings: Vec<&str> =
+        configuration.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(
+        warnings,
+        [
+            "`sqlCommentParseEnabled` has no effect: hints in comments are always read",
+            "`check-duplicate-table-enabled` has no effect: it was removed in ShardingSphere",
+            "the file holds no configuration",
+        ]
+    );
+}
+
+#[test]
+fn absent_sections_have_the_defaults_of_shardingsphere() {
+    let global = load("proxy-sharding").global;
+    let root = &global.authority.users[0];
+    assert_eq!((root.name.as_str(), root.password.reveal(), root.admin), ("root", "root", true));
+    assert_eq!(global.mode, Mode::Standalone(None));
+    assert_eq!(global.props.default_port, 3307);
+    assert_eq!(global.transaction.default_type, TransactionType::Local);
+}
