@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use pando_config::global::{Mode, Privilege, Protocol, TransactionType};
 use pando_config::rules::{StrategyKind, TransactionalRead};
-use pando_config::{Configuration, Tls, load_with};
+use pando_config::{Configuration, Errors, Tls, load_with};
 
-fn load(name: &str) -> Configuration {
+fn load(name: &str) -> Result<Configuration, Errors> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/accepted").join(name);
-    match load_with(&path, &|_| None) {
-        Ok(configuration) => configuration,
-        Err(errors) => panic!("{name}:\n{errors}"),
-    }
+    load_with(&path, &|_| None)
 }
 
 #[test]
@@ -20,7 +17,7 @@ fn the_benchmarks_read_write_splitting_loads_in_both_forms() {
     for (name, database) in
         [("proxy-readwrite", "readwrite_splitting_db"), ("jdbc/readwrite.yaml", "logic_db")]
     {
-        let configuration = load(name);
+        let configuration = load(name).expect(name);
         let [only] = configuration.databases.as_slice() else { panic!("one database: {name}") };
         assert_eq!(only.name.value, database);
         let names: Vec<&str> = only.storage_units.iter().map(|unit| unit.name.as_str()).collect();
@@ -44,7 +41,7 @@ fn the_benchmarks_read_write_splitting_loads_in_both_forms() {
 
 #[test]
 fn the_benchmarks_sharding_loads_behind_the_proxy() {
-    let configuration = load("proxy-sharding");
+    let configuration = load("proxy-sharding").expect("proxy-sharding");
     let sharding = configuration.databases[0].rules.sharding.as_ref().expect("a rule");
     assert_eq!(sharding.tables.names().collect::<Vec<_>>(), ["t_order", "t_order_item"]);
     let table = sharding.tables.get("t_order").expect("a table");
@@ -62,7 +59,7 @@ fn the_benchmarks_sharding_loads_behind_the_proxy() {
 
 #[test]
 fn the_benchmarks_sharding_loads_inside_the_application() {
-    let configuration = load("jdbc/sharding.yaml");
+    let configuration = load("jdbc/sharding.yaml").expect("jdbc/sharding.yaml");
     let rules = &configuration.databases[0].rules;
     let broadcast = rules.broadcast.as_ref().expect("moved out of the sharding rule");
     assert_eq!(broadcast.tables[0].value, "t_address");
@@ -78,8 +75,8 @@ fn the_benchmarks_sharding_loads_inside_the_application() {
 }
 
 #[test]
-fn a_configuration_of_today_loads_whole() {
-    let configuration = load("current");
+fn the_global_sections_of_today_load() {
+    let configuration = load("current").expect("current");
     let global = &configuration.global;
     assert!(
         matches!(&global.mode, Mode::Cluster(repository) if repository.kind.value == "ZooKeeper")
@@ -100,7 +97,11 @@ fn a_configuration_of_today_loads_whole() {
     assert_eq!(protocol, Some(Protocol::Postgres));
     assert_eq!(global.props.frontend_ssl_versions, ["TLSv1.3"]);
     assert_eq!(configuration.warnings.len(), 1, "{:?}", configuration.warnings);
+}
 
+#[test]
+fn the_sections_of_a_database_of_today_load() {
+    let configuration = load("current").expect("current");
     let [shop] = configuration.databases.as_slice() else { panic!("one database") };
     let [first, second] = shop.storage_units.as_slice() else { panic!("two units") };
     assert_eq!((first.url.host.as_str(), first.connection.tls), ("::1", Tls::VerifyIdentity));
@@ -124,7 +125,7 @@ fn a_configuration_of_today_loads_whole() {
 
 #[test]
 fn files_of_older_releases_load_with_warnings() {
-    let configuration = load("older");
+    let configuration = load("older").expect("older");
     let users = &configuration.global.authority.users;
     assert_eq!(users[1].name, "sharding");
     assert_eq!((users[1].host.as_str(), users[1].password.reveal()), ("%", "sharding:1"));
@@ -147,7 +148,7 @@ fn files_of_older_releases_load_with_warnings() {
 
 #[test]
 fn absent_sections_have_the_defaults_of_shardingsphere() {
-    let global = load("proxy-sharding").global;
+    let global = load("proxy-sharding").expect("proxy-sharding").global;
     let root = &global.authority.users[0];
     assert_eq!((root.name.as_str(), root.password.reveal(), root.admin), ("root", "root", true));
     assert_eq!(global.mode, Mode::Standalone(None));
