@@ -8,6 +8,15 @@ use crate::value::Value;
 /// Name of a storage unit, or of a group (read/write splitting, …) until a later room redirects it.
 pub type UnitName = Arc<str>;
 
+/// A storage unit as the rooms see it that run before the redirecting ones: itself, or a group of units under one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// What targets are given as their unit.
+    pub name: UnitName,
+    /// The storage units behind it, the one that takes writes first; never empty.
+    pub members: Vec<UnitName>,
+}
+
 /// A logic table's actual name at one target.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TableName {
