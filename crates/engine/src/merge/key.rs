@@ -137,7 +137,8 @@ impl KeySpec {
             (Key::Null, Key::Null) => Ordering::Equal,
             (Key::Null, _) if self.nulls_first => Ordering::Less,
             (Key::Null, _) => Ordering::Greater,
-            (_, Key::Null) => self.order(b, a).reverse(),
+            (_, Key::Null) if self.nulls_first => Ordering::Greater,
+            (_, Key::Null) => Ordering::Less,
             _ if self.descending => b.compare(a),
             _ => a.compare(b),
         }

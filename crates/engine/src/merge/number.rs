@@ -144,7 +144,7 @@ impl Number {
     }
 
     /// The number as a whole one, when it is.
-    fn whole(&self) -> Option<i128> {
+    pub(super) fn whole(&self) -> Option<i128> {
         if let Self::Int(v) = self {
             return Some(*v);
         }

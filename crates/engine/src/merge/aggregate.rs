@@ -1,0 +1,287 @@
+//! What aggregates remember of the partial results they have seen, and what they make of them.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use pando_kernel::column::Column;
+use pando_kernel::dialect::Compare;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::merge::{Aggregate, AggregateFunction, DistinctOf, KeyCompare};
+use pando_kernel::value::{Kind, Value};
+
+use super::average::Division;
+use super::key::{Key, KeySpec, Resolver};
+use super::limit::Budget;
+use super::number::{Number, Sum};
+use super::row::{Field, Layout};
+
+/// What one entry of a hash table takes beside its content, roughly.
+pub(super) const ENTRY: usize = 64;
+
+/// An aggregate with its places resolved.
+#[derive(Debug)]
+pub(super) struct AggregateSpec {
+    /// The column that gets the result.
+    pub(super) output: usize,
+    kind: Kind,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Count,
+    Sum,
+    Extreme { column: usize, compare: Compare, wanted: Ordering },
+    Average { sum: usize, count: usize, division: Division },
+    Distinct { column: usize, compare: Compare, of: DistinctOf, division: Division, run: bool },
+}
+
+/// What one aggregate of one group remembers.
+#[derive(Debug)]
+pub(super) enum State {
+    Count(i128),
+    Sum(Sum),
+    /// The winning key, and the output field that came with it.
+    Extreme(Option<(Key, Option<Bytes>)>),
+    Average {
+        sum: Sum,
+        count: i128,
+    },
+    Distinct {
+        seen: HashSet<Vec<u8>>,
+        count: i128,
+        sum: Sum,
+    },
+}
+
+impl AggregateSpec {
+    /// Resolves an aggregate. `sorted` are the keys behind the group's own by which the rows come sorted.
+    ///
+    /// # Errors
+    /// What the resolver says.
+    pub(super) fn new(
+        aggregate: &Aggregate,
+        resolver: Resolver<'_>,
+        sorted: &[KeySpec],
+    ) -> Result<Self> {
+        let output = resolver.column(&aggregate.output)?;
+        let Some(column) = resolver.columns.list.get(output) else {
+            return Err(Error::internal("a resolved column is not there"));
+        };
+        let division = Division::of(column);
+        let extreme = |by: &KeyCompare, wanted| {
+            let (column, compare) = resolver.compare(&aggregate.output, by)?;
+            Ok::<_, Error>(What::Extreme { column, compare, wanted })
+        };
+        let what = match &aggregate.function {
+            AggregateFunction::Count => What::Count,
+            AggregateFunction::Sum => What::Sum,
+            AggregateFunction::Min(by) => extreme(by, Ordering::Less)?,
+            AggregateFunction::Max(by) => extreme(by, Ordering::Greater)?,
+            AggregateFunction::Average { sum, count } => What::Average {
+                sum: resolver.column(sum)?,
+                count: resolver.column(count)?,
+                division,
+            },
+            AggregateFunction::Distinct { values, of } => {
+                let key = resolver.key(values)?;
+                let run = sorted.first().is_some_and(|first| first.same(&key));
+                let KeySpec { column, compare, .. } = key;
+                What::Distinct { column, compare, of: *of, division, run }
+            }
+        };
+        let kind = result_kind(&what, column);
+        Ok(Self { output, kind, what })
+    }
+
+    /// The kind of the result: the column's own, unless that cannot hold it.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Nothing seen yet.
+    pub(super) fn start(&self) -> State {
+        match self.what {
+            What::Count => State::Count(0),
+            What::Sum => State::Sum(Sum::default()),
+            What::Extreme { .. } => State::Extreme(None),
+            What::Average { .. } => State::Average { sum: Sum::default(), count: 0 },
+            What::Distinct { .. } => {
+                State::Distinct { seen: HashSet::new(), count: 0, sum: Sum::default() }
+            }
+        }
+    }
+
+    /// Takes in the partial result of the row that `layout` has open.
+    ///
+    /// # Errors
+    /// `Value` for partial results of another type, `Memory` when the distinct values are too many.
+    pub(super) fn add(
+        &self,
+        state: &mut State,
+        layout: &Layout,
+        body: &[u8],
+        budget: &mut Budget,
+    ) -> Result<()> {
+        match (&self.what, state) {
+            (What::Count, State::Count(total)) => {
+                *total = total.saturating_add(whole(layout.value(body, self.output)?)?);
+                Ok(())
+            }
+            (What::Sum, State::Sum(total)) => add_to(total, &layout.value(body, self.output)?),
+            (What::Extreme { column, compare, wanted }, State::Extreme(best)) => {
+                let key = Key::of(layout.value(body, *column)?, *compare)?;
+                let better = match best {
+                    _ if matches!(key, Key::Null) => false,
+                    None => true,
+                    Some((held, _)) => key.compare(held) == *wanted,
+                };
+                if better {
+                    let raw = layout.raw(body, self.output)?.map(Bytes::copy_from_slice);
+                    replace(best, key, raw, budget)?;
+                }
+                Ok(())
+            }
+            (What::Average { sum, count, .. }, State::Average { sum: total, count: values }) => {
+                add_to(total, &layout.value(body, *sum)?)?;
+                *values = values.saturating_add(whole(layout.value(body, *count)?)?);
+                Ok(())
+            }
+            (
+                What::Distinct { column, compare, of, run, .. },
+                State::Distinct { seen, count, sum },
+            ) => {
+                let value = layout.value(body, *column)?;
+                if value.is_null() {
+                    return Ok(());
+                }
+                let number = match of {
+                    DistinctOf::Count => None,
+                    DistinctOf::Sum | DistinctOf::Average => Some(Number::of(&value)?),
+                };
+                if is_new(seen, &Key::of(value, *compare)?, *run, budget)? {
+                    *count += 1;
+                    number.into_iter().for_each(|number| sum.add(number));
+                }
+                Ok(())
+            }
+            _ => Err(Error::internal("an aggregate and its state do not belong together")),
+        }
+    }
+
+    /// The result.
+    ///
+    /// # Errors
+    /// `Value` when it does not fit its column.
+    pub(super) fn finish(&self, state: State) -> Result<Field> {
+        let division = match self.what {
+            What::Average { division, .. } | What::Distinct { division, .. } => division,
+            What::Count | What::Sum | What::Extreme { .. } => Division::ByValue,
+        };
+        match state {
+            State::Extreme(best) => Ok(Field::Raw(best.and_then(|(_, raw)| raw))),
+            State::Count(total) => self.number(Some(Number::Int(total))),
+            State::Sum(sum) => self.number(sum.total()),
+            State::Average { sum, count } => self.average(division, &sum, count),
+            State::Distinct { count, sum, .. } => match self.what {
+                What::Distinct { of: DistinctOf::Count, .. } => {
+                    self.number(Some(Number::Int(count)))
+                }
+                What::Distinct { of: DistinctOf::Average, .. } => {
+                    self.average(division, &sum, count)
+                }
+                What::Distinct { of: DistinctOf::Sum, .. }
+                | What::Count
+                | What::Sum
+                | What::Extreme { .. }
+                | What::Average { .. } => self.number(sum.total()),
+            },
+        }
+    }
+
+    fn number(&self, number: Option<Number>) -> Result<Field> {
+        match number {
+            None => Ok(Field::Raw(None)),
+            Some(number) => number.into_value(self.kind).map(Field::Value),
+        }
+    }
+
+    fn average(&self, division: Division, sum: &Sum, count: i128) -> Result<Field> {
+        match sum.total() {
+            None => Ok(Field::Raw(None)),
+            Some(sum) => division.divide(&sum, count).map(Field::Value),
+        }
+    }
+}
+
+/// A count needs a column of numbers, and an average of whole numbers one with digits after the point.
+fn result_kind(what: &What, column: &Column) -> Kind {
+    let counts = matches!(what, What::Count | What::Distinct { of: DistinctOf::Count, .. });
+    let averages =
+        matches!(what, What::Average { .. } | What::Distinct { of: DistinctOf::Average, .. });
+    match column.kind {
+        Kind::Int | Kind::UInt if averages => Kind::Decimal,
+        Kind::Int | Kind::UInt | Kind::Decimal | Kind::Float => column.kind,
+        Kind::Bool
+        | Kind::Text
+        | Kind::Bytes
+        | Kind::Date
+        | Kind::Time
+        | Kind::Timestamp
+        | Kind::TimestampTz
+        | Kind::Other => {
+            if counts {
+                Kind::Int
+            } else {
+                column.kind
+            }
+        }
+    }
+}
+
+fn whole(value: Value) -> Result<i128> {
+    if value.is_null() {
+        return Ok(0);
+    }
+    Number::of(&value)?
+        .whole()
+        .ok_or_else(|| Error::new(ErrorKind::Value("a partial count is not a whole number".into())))
+}
+
+fn add_to(sum: &mut Sum, value: &Value) -> Result<()> {
+    if !value.is_null() {
+        sum.add(Number::of(value)?);
+    }
+    Ok(())
+}
+
+fn replace(
+    best: &mut Option<(Key, Option<Bytes>)>,
+    key: Key,
+    raw: Option<Bytes>,
+    budget: &mut Budget,
+) -> Result<()> {
+    let size = |key: &Key, raw: &Option<Bytes>| key.memory() + raw.as_ref().map_or(0, Bytes::len);
+    let taken = size(&key, &raw);
+    if let Some((key, raw)) = best.replace((key, raw)) {
+        budget.give(size(&key, &raw));
+    }
+    budget.take(taken)
+}
+
+/// Whether a value was not seen before. Values that come sorted only need the last one remembered.
+fn is_new(seen: &mut HashSet<Vec<u8>>, key: &Key, run: bool, budget: &mut Budget) -> Result<bool> {
+    let mut bytes = Vec::new();
+    key.canonical(&mut bytes);
+    if seen.contains(&bytes) {
+        return Ok(false);
+    }
+    if run {
+        let held: usize = seen.drain().map(|held| held.len() + ENTRY).sum();
+        budget.give(held);
+    }
+    budget.take(bytes.len() + ENTRY)?;
+    seen.insert(bytes);
+    Ok(true)
+}

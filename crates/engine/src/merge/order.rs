@@ -1,0 +1,200 @@
+//! Sorted streams merged into one sorted stream with a loser tree: as many comparisons per row as the tree is high.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use pando_kernel::error::{Error, Result};
+
+use super::RowSource;
+use super::key::{Key, KeySpec, order};
+use super::row::{Layout, Row};
+use super::stream::Stream;
+
+/// The k-way merge. Equal rows come in the order of their streams.
+#[derive(Debug)]
+pub(super) struct Ordered<S> {
+    specs: Vec<KeySpec>,
+    lanes: Vec<Lane<S>>,
+    /// `None` until every lane has its first row.
+    tree: Option<Tree>,
+}
+
+/// One stream with its next row.
+#[derive(Debug)]
+struct Lane<S> {
+    stream: Stream<S>,
+    head: Head,
+    /// Keys of the row taken last.
+    last: Option<Arc<[Key]>>,
+}
+
+#[derive(Debug)]
+enum Head {
+    Wanted,
+    Row(Row),
+    Ended,
+}
+
+impl<S: RowSource> Lane<S> {
+    fn poll_head(
+        &mut self,
+        cx: &mut Context<'_>,
+        specs: &[KeySpec],
+        layout: &mut Layout,
+    ) -> Poll<Result<()>> {
+        if !matches!(self.head, Head::Wanted) {
+            return Poll::Ready(Ok(()));
+        }
+        let Some(frame) = ready!(self.stream.poll_frame(cx, &layout.columns))? else {
+            self.head = Head::Ended;
+            return Poll::Ready(Ok(()));
+        };
+        let mut row = Row::plain(frame);
+        row.keys = layout.keys(&row, specs)?;
+        // A unit that sorts otherwise than we compare would make wrong groups and a wrong order without a sign of it.
+        if self.last.as_ref().is_some_and(|last| order(specs, last, &row.keys).is_gt()) {
+            return Poll::Ready(Err(Error::refused(
+                30001,
+                "a storage unit sorts rows in another order than Pando compares them",
+                "sort by a number or a column with a binary collation",
+            )));
+        }
+        self.head = Head::Row(row);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: RowSource> Ordered<S> {
+    /// Merges streams that are all sorted by `specs`.
+    pub(super) fn new(streams: Vec<Stream<S>>, specs: Vec<KeySpec>) -> Self {
+        let lane = |stream| Lane { stream, head: Head::Wanted, last: None };
+        Self { specs, lanes: streams.into_iter().map(lane).collect(), tree: None }
+    }
+
+    /// The next row with its keys; `None` at the end.
+    pub(super) fn poll_row(
+        &mut self,
+        cx: &mut Context<'_>,
+        layout: &mut Layout,
+    ) -> Poll<Result<Option<Row>>> {
+        let Self { specs, lanes, tree } = self;
+        let tree = match tree {
+            None => {
+                let mut waiting = false;
+                for lane in lanes.iter_mut() {
+                    waiting |= lane.poll_head(cx, specs, layout)?.is_pending();
+                }
+                if waiting {
+                    return Poll::Pending;
+                }
+                tree.insert(Tree::new(lanes.len(), |a, b| before(specs, lanes, a, b)))
+            }
+            Some(tree) => {
+                let winner = tree.winner;
+                let Some(lane) = lanes.get_mut(winner) else {
+                    return Poll::Ready(Ok(None));
+                };
+                if matches!(lane.head, Head::Wanted) {
+                    ready!(lane.poll_head(cx, specs, layout))?;
+                    tree.replay(|a, b| before(specs, lanes, a, b));
+                }
+                tree
+            }
+        };
+        let Some(lane) = lanes.get_mut(tree.winner) else {
+            return Poll::Ready(Ok(None));
+        };
+        match std::mem::replace(&mut lane.head, Head::Wanted) {
+            Head::Row(row) => {
+                lane.last = Some(Arc::clone(&row.keys));
+                Poll::Ready(Ok(Some(row)))
+            }
+            Head::Ended | Head::Wanted => {
+                lane.head = Head::Ended;
+                Poll::Ready(Ok(None))
+            }
+        }
+    }
+}
+
+/// Whether the row of lane `a` comes before that of lane `b`. Ended lanes come last.
+fn before<S>(specs: &[KeySpec], lanes: &[Lane<S>], a: usize, b: usize) -> bool {
+    let head = |at: usize| match lanes.get(at).map(|lane| &lane.head) {
+        Some(Head::Row(row)) => Some(row),
+        Some(Head::Wanted | Head::Ended) | None => None,
+    };
+    let order = match (head(a), head(b)) {
+        (Some(x), Some(y)) => order(specs, &x.keys, &y.keys),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    };
+    order.then(a.cmp(&b)).is_lt()
+}
+
+/// A tournament in which each inner node remembers who lost there. Leaf `i` of `n` is node `n + i`, the parent of `i` is `i / 2`.
+#[derive(Debug)]
+struct Tree {
+    /// Node 0 is not used.
+    losers: Vec<usize>,
+    winner: usize,
+}
+
+impl Tree {
+    fn new(leaves: usize, before: impl Fn(usize, usize) -> bool) -> Self {
+        let mut losers = vec![0; leaves];
+        let mut winners: Vec<usize> = vec![0; leaves];
+        winners.extend(0..leaves);
+        for node in (1..leaves).rev() {
+            let (left, right) = (winners[2 * node], winners[2 * node + 1]);
+            let (winner, loser) = if before(left, right) { (left, right) } else { (right, left) };
+            winners[node] = winner;
+            losers[node] = loser;
+        }
+        let winner = winners.get(1).copied().unwrap_or(0);
+        Self { losers, winner: if leaves < 2 { 0 } else { winner } }
+    }
+
+    /// Plays the last winner's way up again, after its row has changed.
+    fn replay(&mut self, before: impl Fn(usize, usize) -> bool) {
+        let mut node = (self.losers.len() + self.winner) / 2;
+        while node > 0 {
+            let loser = &mut self.losers[node];
+            if before(*loser, self.winner) {
+                std::mem::swap(loser, &mut self.winner);
+            }
+            node /= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn the_tree_always_gives_the_least_leaf() {
+        for leaves in 1..12 {
+            let lists: Vec<Vec<usize>> = (0..leaves)
+                .map(|leaf| (0..leaf % 4).map(|at| at * 7 + leaf * 3 % 5).collect())
+                .collect();
+            let at = RefCell::new(vec![0; leaves]);
+            let head =
+                |leaf: usize| lists[leaf].get(at.borrow()[leaf]).copied().unwrap_or(usize::MAX);
+            let before = |a, b| (head(a), a) < (head(b), b);
+            let mut tree = Tree::new(leaves, before);
+            let mut seen = Vec::new();
+            while head(tree.winner) != usize::MAX {
+                seen.push(head(tree.winner));
+                at.borrow_mut()[tree.winner] += 1;
+                tree.replay(before);
+            }
+            let mut expected = lists.concat();
+            expected.sort_unstable();
+            assert_eq!(seen, expected, "{leaves} leaves");
+        }
+    }
+}

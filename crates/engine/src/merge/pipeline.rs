@@ -1,0 +1,161 @@
+//! Rows pulled from the streams one by one, through grouping, DISTINCT and the window, and written out again in chunks.
+
+use std::collections::VecDeque;
+use std::task::{Context, Poll, ready};
+
+use bytes::BytesMut;
+use pando_kernel::error::Result;
+use pando_kernel::row::Rows;
+
+use super::RowSource;
+use super::distinct::Unique;
+use super::group::Grouper;
+use super::iterate::Iterate;
+use super::limit::{Budget, Window};
+use super::order::Ordered;
+use super::row::{Layout, Row};
+
+/// Size at which a chunk is passed on; a single larger row makes a larger chunk.
+const CHUNK: usize = 64 * 1024;
+/// Rows taken in without giving one before other tasks get a turn.
+const TURN: u32 = 16 * 1024;
+
+/// Where rows come from.
+#[derive(Debug)]
+pub(super) enum Supply<S> {
+    /// One stream after the other.
+    Iterate(Iterate<S>),
+    /// All streams at once, sorted.
+    Ordered(Ordered<S>),
+}
+
+/// The whole way of a row.
+#[derive(Debug)]
+pub(super) struct Pipeline<S> {
+    supply: Supply<S>,
+    group: Option<Grouper>,
+    unique: Option<Unique>,
+    budget: Budget,
+    /// Groups that wait to be passed on after the last row.
+    ready: VecDeque<Row>,
+    drained: bool,
+    out: BytesMut,
+    count: u32,
+}
+
+/// What a step gave.
+enum Step {
+    Row(Row),
+    Nothing,
+    End,
+}
+
+impl<S: RowSource> Supply<S> {
+    fn poll_row(&mut self, cx: &mut Context<'_>, layout: &mut Layout) -> Poll<Result<Option<Row>>> {
+        match self {
+            Self::Iterate(streams) => {
+                let frame = ready!(streams.poll_frame(cx, &layout.columns))?;
+                Poll::Ready(Ok(frame.map(Row::plain)))
+            }
+            Self::Ordered(streams) => streams.poll_row(cx, layout),
+        }
+    }
+}
+
+impl<S: RowSource> Pipeline<S> {
+    /// A pipeline; what is `None` is left out.
+    pub(super) fn new(
+        supply: Supply<S>,
+        group: Option<Grouper>,
+        unique: Option<Unique>,
+        budget: Budget,
+    ) -> Self {
+        let (ready, out) = (VecDeque::new(), BytesMut::new());
+        Self { supply, group, unique, budget, ready, drained: false, out, count: 0 }
+    }
+
+    /// The next chunk of at most [`CHUNK`] bytes or one row; less when the streams have to be waited for.
+    pub(super) fn poll_chunk(
+        &mut self,
+        cx: &mut Context<'_>,
+        layout: &mut Layout,
+        window: &mut Window,
+    ) -> Poll<Result<Option<Rows>>> {
+        let mut turn = TURN;
+        while !window.is_spent() {
+            if turn == 0 && self.count > 0 {
+                break;
+            }
+            if turn == 0 {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            turn -= 1;
+            let row = match self.poll_step(cx, layout)? {
+                Poll::Pending if self.count == 0 => return Poll::Pending,
+                Poll::Pending | Poll::Ready(Step::End) => break,
+                Poll::Ready(Step::Nothing) => continue,
+                Poll::Ready(Step::Row(row)) => row,
+            };
+            if let Some(unique) = &mut self.unique
+                && !unique.is_new(&row, layout, &mut self.budget)?
+            {
+                continue;
+            }
+            if !window.pass() {
+                continue;
+            }
+            let start = self.out.len();
+            layout.write(&row, &mut self.out)?;
+            if self.out.len() > CHUNK && start > 0 {
+                let last = self.out.split_off(start);
+                return Poll::Ready(Ok(self.cut(last, 1)));
+            }
+            self.count += 1;
+            if self.out.len() >= CHUNK {
+                break;
+            }
+        }
+        Poll::Ready(Ok(self.cut(BytesMut::new(), 0)))
+    }
+
+    /// Gives what is written, and begins the next chunk with `rest`.
+    fn cut(&mut self, rest: BytesMut, count: u32) -> Option<Rows> {
+        let bytes = std::mem::replace(&mut self.out, rest).freeze();
+        let count = std::mem::replace(&mut self.count, count);
+        (count > 0).then_some(Rows { bytes, count })
+    }
+
+    /// Whether rows are written that have not been given.
+    pub(super) fn has_rest(&self) -> bool {
+        self.count > 0
+    }
+
+    fn poll_step(&mut self, cx: &mut Context<'_>, layout: &mut Layout) -> Result<Poll<Step>> {
+        if let Some(row) = self.ready.pop_front() {
+            return Ok(Poll::Ready(Step::Row(row)));
+        }
+        if self.drained {
+            return Ok(Poll::Ready(Step::End));
+        }
+        let row = match self.supply.poll_row(cx, layout) {
+            Poll::Ready(row) => row?,
+            Poll::Pending => return Ok(Poll::Pending),
+        };
+        let step = match (row, &mut self.group) {
+            (Some(row), None) => Step::Row(row),
+            (Some(row), Some(group)) => {
+                let closed = group.push(row, layout, &mut self.budget)?;
+                closed.map_or(Step::Nothing, Step::Row)
+            }
+            (None, group) => {
+                self.drained = true;
+                if let Some(group) = group {
+                    self.ready = group.finish(layout, &mut self.budget)?;
+                }
+                Step::Nothing
+            }
+        };
+        Ok(Poll::Ready(step))
+    }
+}

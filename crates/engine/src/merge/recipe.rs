@@ -1,0 +1,122 @@
+//! A merge plan resolved against the columns that came.
+
+use pando_kernel::column::Columns;
+use pando_kernel::dialect;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::merge::{Group, MergePlan};
+
+use super::aggregate::AggregateSpec;
+use super::distinct::Unique;
+use super::group::{Form, GroupSpec, Grouper};
+use super::key::{KeySpec, Resolver};
+use super::limit::Window;
+use super::row::Layout;
+
+/// What to do with the streams.
+#[derive(Debug)]
+pub(super) struct Recipe {
+    /// The form of the rows, and the columns the client sees.
+    pub(super) layout: Layout,
+    /// What the streams are merged by; empty: they are taken one after the other.
+    pub(super) order: Vec<KeySpec>,
+    /// Grouping.
+    pub(super) group: Option<Grouper>,
+    /// Dropping of equal rows.
+    pub(super) unique: Option<Unique>,
+    /// Which rows pass in the end.
+    pub(super) window: Window,
+    /// Rows pass as they are: nothing has to look into them.
+    pub(super) untouched: bool,
+}
+
+impl Recipe {
+    /// Resolves `plan` against the columns of the first of `streams` streams.
+    ///
+    /// # Errors
+    /// `UnknownColumn` and `Refused` for names; `Refused` when values of a column cannot be compared; `Internal` for a broken plan.
+    pub(super) fn new(
+        plan: &MergePlan,
+        columns: Columns,
+        streams: usize,
+        dialect: &dyn dialect::Ordering,
+    ) -> Result<Self> {
+        let visible = columns
+            .list
+            .len()
+            .checked_sub(plan.derived)
+            .ok_or_else(|| Error::internal("a merge plan derives more columns than came"))?;
+        let mut output = columns.clone();
+        output.list.truncate(visible);
+        let resolver = Resolver { columns: &columns, visible, dialect };
+        let (mut order, mut sorted) = (resolver.keys(&plan.order)?, Vec::new());
+        let mut group = None;
+        if let Some(plan) = &plan.group {
+            let spec = group_spec(plan, &mut order, resolver)?;
+            for aggregate in &spec.aggregates {
+                if let Some(column) = output.list.get_mut(aggregate.output) {
+                    column.kind = aggregate.kind();
+                }
+            }
+            sorted.clone_from(&spec.sort);
+            group = Some(Grouper::new(spec));
+        }
+        if sorted.is_empty() {
+            sorted.clone_from(&order);
+        }
+        let unique = match &plan.distinct {
+            Some(keys) => Some(Unique::new(resolver.keys(keys)?, &sorted)),
+            None => None,
+        };
+        let untouched = (order.is_empty() || streams == 1)
+            && plan.derived == 0
+            && group.is_none()
+            && unique.is_none();
+        let window = Window::new(plan.offset, plan.limit);
+        let layout = Layout::new(columns, output);
+        Ok(Self { layout, order, group, unique, window, untouched })
+    }
+}
+
+/// Resolves the grouping. `order` becomes what the streams are merged by: empty for the memory form, which needs no order.
+fn group_spec(plan: &Group, order: &mut Vec<KeySpec>, resolver: Resolver<'_>) -> Result<GroupSpec> {
+    let keys = resolver.keys(&plan.keys)?;
+    let mut sort = resolver.keys(&plan.then_order)?;
+    let mut form = Form::Memory;
+    let requested = order.clone();
+    if plan.sorted {
+        for key in &keys {
+            if !order.iter().any(|other| other.same(key)) {
+                order.push(key.clone());
+            }
+        }
+        if let Some(places) = leading(&keys, order) {
+            form = Form::Stream(places);
+        }
+    }
+    if form == Form::Memory {
+        order.clear();
+        if sort.is_empty() {
+            sort = requested;
+        }
+    }
+    let behind = match &form {
+        Form::Stream(places) => places.iter().max().map_or(0, |last| last + 1),
+        Form::Memory => 0,
+    };
+    let behind = order.get(behind..).unwrap_or_default();
+    let aggregates = plan
+        .aggregates
+        .iter()
+        .map(|aggregate| AggregateSpec::new(aggregate, resolver, behind))
+        .collect::<Result<_>>()?;
+    Ok(GroupSpec { keys, form, aggregates, sort })
+}
+
+/// The places of the group's keys in the order, when no other key stands between them: only then do equal rows follow one another.
+fn leading(keys: &[KeySpec], order: &[KeySpec]) -> Option<Vec<usize>> {
+    let place = |key: &KeySpec| order.iter().position(|other| other.same(key));
+    let places = keys.iter().map(place).collect::<Option<Vec<usize>>>()?;
+    let end = places.iter().max().map_or(0, |last| last + 1);
+    let own = |other: &KeySpec| keys.iter().any(|key| key.same(other));
+    order.iter().take(end).all(own).then_some(places)
+}

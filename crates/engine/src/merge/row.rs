@@ -1,0 +1,160 @@
+//! A row on its way through the merge, and how to look into it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use pando_kernel::column::Columns;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::row::Cell;
+use pando_kernel::value::Value;
+
+use super::key::{Key, KeySpec};
+
+/// One row: its frame as the stream gave it, and what differs from that.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    /// The frame, in the form of the merge's [`Layout`].
+    pub(super) frame: Bytes,
+    /// The keys it is sorted by at this stage; empty when it is not sorted.
+    pub(super) keys: Arc<[Key]>,
+    /// Fields that are not those of the frame, by column.
+    pub(super) changed: Vec<(usize, Field)>,
+}
+
+/// A field that an aggregate gave.
+#[derive(Debug, Clone)]
+pub(super) enum Field {
+    /// Wire bytes of another row; `None` is NULL.
+    Raw(Option<Bytes>),
+    /// A value to be written in the column's format.
+    Value(Value),
+}
+
+impl Row {
+    /// A row as it came, not sorted.
+    pub(super) fn plain(frame: Bytes) -> Self {
+        Self { frame, keys: Arc::from([]), changed: Vec::new() }
+    }
+
+    fn changed(&self, column: usize) -> Option<&Field> {
+        self.changed.iter().find(|(at, _)| *at == column).map(|(_, field)| field)
+    }
+
+    /// Bytes it holds in memory, roughly.
+    pub(super) fn memory(&self) -> usize {
+        let keys: usize = self.keys.iter().map(Key::memory).sum();
+        size_of::<Self>()
+            + self.frame.len()
+            + keys
+            + self.changed.len() * size_of::<(usize, Field)>()
+    }
+}
+
+/// The form of the rows inside the merge: that of the first stream.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// All columns, derived ones included.
+    pub(super) columns: Columns,
+    /// The columns the client sees.
+    pub(super) output: Columns,
+    fields: Vec<Option<Range<usize>>>,
+}
+
+impl Layout {
+    /// A layout; `output` are the first of `columns`.
+    pub(super) fn new(columns: Columns, output: Columns) -> Self {
+        Self { columns, output, fields: Vec::new() }
+    }
+
+    /// Splits a row for [`Layout::raw`] and [`Layout::value`], which speak of the row opened last.
+    ///
+    /// # Errors
+    /// `Protocol` when the frame is broken.
+    pub(super) fn open<'a>(&mut self, frame: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+        let (_, body) = self.columns.codec.next(frame)?;
+        self.columns.codec.fields(&self.columns.list, &body, &mut self.fields)?;
+        Ok(body)
+    }
+
+    /// The wire bytes of a field.
+    ///
+    /// # Errors
+    /// `Protocol` when the row has no such field.
+    pub(super) fn raw<'a>(&self, body: &'a [u8], column: usize) -> Result<Option<&'a [u8]>> {
+        let missing = || Error::protocol("a row has fewer fields than columns");
+        match self.fields.get(column).ok_or_else(missing)? {
+            None => Ok(None),
+            Some(range) => body.get(range.clone()).ok_or_else(missing).map(Some),
+        }
+    }
+
+    /// The decoded value of a field.
+    ///
+    /// # Errors
+    /// `Protocol` when the row has no such field, `Value` when it cannot be decoded.
+    pub(super) fn value(&self, body: &[u8], column: usize) -> Result<Value> {
+        let raw = self.raw(body, column)?;
+        self.decode(column, raw)
+    }
+
+    fn decode(&self, column: usize, raw: Option<&[u8]>) -> Result<Value> {
+        let described = self.columns.list.get(column);
+        let described = described.ok_or_else(|| Error::internal("a key has no column"))?;
+        self.columns.codec.value(described, raw)
+    }
+
+    /// The keys of a row, what aggregates changed included.
+    ///
+    /// # Errors
+    /// As [`Layout::open`] and [`Layout::value`].
+    pub(super) fn keys(&mut self, row: &Row, specs: &[KeySpec]) -> Result<Arc<[Key]>> {
+        let body = self.open(&row.frame)?;
+        specs
+            .iter()
+            .map(|spec| {
+                let value = match row.changed(spec.column) {
+                    None => self.value(&body, spec.column)?,
+                    Some(Field::Raw(raw)) => self.decode(spec.column, raw.as_deref())?,
+                    Some(Field::Value(value)) => value.clone(),
+                };
+                Key::of(value, spec.compare)
+            })
+            .collect()
+    }
+
+    /// A frame whose fields are all NULL.
+    ///
+    /// # Errors
+    /// What the codec says.
+    pub(super) fn nulls(&self) -> Result<Bytes> {
+        let cells = vec![Cell::Raw(None); self.columns.list.len()];
+        let mut out = BytesMut::new();
+        self.columns.codec.write(&self.columns.list, &cells, &mut out)?;
+        Ok(out.freeze())
+    }
+
+    /// Appends the row as the client sees it.
+    ///
+    /// # Errors
+    /// `Protocol` when the frame is broken, `Value` when an aggregate's result cannot be written as its column's type.
+    pub(super) fn write(&mut self, row: &Row, out: &mut BytesMut) -> Result<()> {
+        let visible = self.output.list.len();
+        if row.changed.is_empty() && visible == self.columns.list.len() {
+            out.extend_from_slice(&row.frame);
+            return Ok(());
+        }
+        let body = self.open(&row.frame)?;
+        let cells: Vec<Cell<'_>> = (0..visible)
+            .map(|column| {
+                Ok(match row.changed(column) {
+                    None => Cell::Raw(self.raw(&body, column)?),
+                    Some(Field::Raw(raw)) => Cell::Raw(raw.as_deref()),
+                    Some(Field::Value(value)) => Cell::Value(value),
+                })
+            })
+            .collect::<Result<_>>()?;
+        self.output.codec.write(&self.output.list, &cells, out)
+    }
+}

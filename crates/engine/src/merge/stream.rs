@@ -1,0 +1,117 @@
+//! One storage unit's rows, chunk by chunk or frame by frame, in the form of the first unit's rows.
+
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use pando_kernel::column::{Column, Columns, Format};
+use pando_kernel::error::{Error, Result};
+use pando_kernel::row::{Cell, Rows};
+use pando_kernel::value::{Kind, Value};
+
+use super::RowSource;
+
+/// One input of the merge.
+#[derive(Debug)]
+pub(super) struct Stream<S> {
+    /// Dropped as soon as it has ended, so that what it holds is free before the others end.
+    source: Option<S>,
+    chunk: Bytes,
+    /// Its own columns, when its rows must be written anew to stand beside those of the first stream.
+    foreign: Option<Columns>,
+}
+
+impl<S: RowSource> Stream<S> {
+    /// A stream whose rows shall look as if they had the columns `form`.
+    ///
+    /// # Errors
+    /// `Refused` when the columns differ in number.
+    pub(super) fn new(source: S, columns: Columns, form: &Columns) -> Result<Self> {
+        if columns.list.len() != form.list.len() {
+            return Err(Error::refused(
+                30001,
+                format!(
+                    "storage units answered with {} and {} columns",
+                    form.list.len(),
+                    columns.list.len()
+                ),
+                "give the actual tables the same columns, or name the columns instead of `*`",
+            ));
+        }
+        let same = columns.codec.form() == form.codec.form()
+            && columns.list.iter().zip(&form.list).all(|(a, b)| interchangeable(a, b));
+        Ok(Self { source: Some(source), chunk: Bytes::new(), foreign: (!same).then_some(columns) })
+    }
+
+    /// The next chunk; `None` at the end, again and again.
+    pub(super) fn poll_chunk(
+        &mut self,
+        cx: &mut Context<'_>,
+        form: &Columns,
+    ) -> Poll<Result<Option<Rows>>> {
+        let Some(source) = &mut self.source else {
+            return Poll::Ready(Ok(None));
+        };
+        let Some(rows) = ready!(source.poll_rows(cx))? else {
+            self.source = None;
+            return Poll::Ready(Ok(None));
+        };
+        Poll::Ready(match &self.foreign {
+            None => Ok(Some(rows)),
+            Some(columns) => translate(&rows, columns, form).map(Some),
+        })
+    }
+
+    /// The next row's frame; `None` at the end, again and again.
+    pub(super) fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+        form: &Columns,
+    ) -> Poll<Result<Option<Bytes>>> {
+        while self.chunk.is_empty() {
+            match ready!(self.poll_chunk(cx, form))? {
+                Some(rows) => self.chunk = rows.bytes,
+                None => return Poll::Ready(Ok(None)),
+            }
+        }
+        let (length, _) = form.codec.next(&self.chunk)?;
+        if length == 0 || length > self.chunk.len() {
+            return Poll::Ready(Err(Error::protocol("a row is longer than its chunk")));
+        }
+        Poll::Ready(Ok(Some(self.chunk.split_to(length))))
+    }
+}
+
+/// Whether the wire bytes of a field mean the same in both columns.
+fn interchangeable(a: &Column, b: &Column) -> bool {
+    let native = a.native.family == b.native.family && a.native.type_id == b.native.type_id;
+    // The same user-defined type has another number on each server.
+    a.format == b.format
+        && a.kind == b.kind
+        && (a.format == Format::Text || a.kind == Kind::Other || native)
+}
+
+/// Writes every row anew in another form.
+fn translate(rows: &Rows, from: &Columns, to: &Columns) -> Result<Rows> {
+    let mut bytes = BytesMut::with_capacity(rows.bytes.len());
+    let mut fields = Vec::new();
+    let mut count = 0;
+    rows.for_each(from, |body| {
+        from.codec.fields(&from.list, body, &mut fields)?;
+        let values: Vec<Value> = from
+            .list
+            .iter()
+            .zip(&fields)
+            .map(|(column, field)| {
+                let raw = field.clone().map(|range| {
+                    body.get(range).ok_or_else(|| Error::protocol("a field leaves its row"))
+                });
+                from.codec.value(column, raw.transpose()?)
+            })
+            .collect::<Result<_>>()?;
+        let cells: Vec<Cell<'_>> = values.iter().map(Cell::Value).collect();
+        to.codec.write(&to.list, &cells, &mut bytes)?;
+        count += 1;
+        Ok(())
+    })?;
+    Ok(Rows { bytes: bytes.freeze(), count })
+}
