@@ -1,13 +1,17 @@
 //! From tokens to the tree: a tolerant recursive-descent parser.
 
-mod cursor;
+mod copy;
+mod define;
 mod expr;
 mod from;
 mod function;
 mod insert;
+mod load;
 mod mutate;
 mod name;
 mod operator;
+mod parser;
+mod prepare;
 mod primary;
 mod query;
 mod select;
@@ -17,6 +21,7 @@ mod special;
 mod statement;
 mod transaction;
 mod types;
+mod utility;
 
 use std::sync::Arc;
 
@@ -28,7 +33,7 @@ use crate::span::Span;
 use crate::split::first_separator;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind, Tokens};
-use cursor::Parser;
+use parser::Parser;
 
 type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 

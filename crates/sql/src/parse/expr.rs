@@ -1,8 +1,8 @@
 //! Expressions: operators climb the ladder of [`super::operator::level`].
 
 use super::Result;
-use super::cursor::Parser;
 use super::operator::{Found, Infix, level};
+use super::parser::Parser;
 use crate::ast::{BinaryOp, Expr, Literal, Node};
 use crate::keyword::Keyword;
 use crate::span::Span;

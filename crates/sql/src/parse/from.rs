@@ -1,8 +1,8 @@
 //! FROM: tables, derived tables, functions and joins.
 
 use super::Result;
-use super::cursor::Parser;
 use super::operator::level;
+use super::parser::Parser;
 use crate::ast::{
     Expr, Ident, Join, JoinConstraint, JoinKind, Node, ObjectName, Table, TableFactor,
 };

@@ -1,8 +1,8 @@
 //! Calls: arguments with every separator the languages have, and what may follow them.
 
 use super::Result;
-use super::cursor::Parser;
 use super::operator::level;
+use super::parser::Parser;
 use crate::ast::{Expr, Function, Node, ObjectName};
 use crate::keyword::Keyword;
 use crate::token::TokenKind;

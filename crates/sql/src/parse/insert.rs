@@ -1,7 +1,7 @@
 //! INSERT and REPLACE.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::{
     ColumnAssignment, Cte, Ident, Insert, InsertRow, InsertSource, OnConflict, Query, SelectItem,
     Table,

@@ -1,7 +1,7 @@
 //! UPDATE, DELETE and MERGE.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::{Cte, Delete, Expr, Kind, Node, ObjectName, Table, TableFactor, Update};
 use crate::keyword::Keyword;
 use crate::span::Span;

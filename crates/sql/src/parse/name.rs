@@ -1,7 +1,7 @@
 //! Identifiers, dotted names and aliases.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::{Ident, ObjectName};
 use crate::keyword::Keyword;
 use crate::literal::{identifier_value, string_value};

@@ -2,7 +2,7 @@
 //! <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-PRECEDENCE>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/operator-precedence.html>.
 
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::BinaryOp;
 use crate::keyword::Keyword;
 use crate::token::TokenKind;

@@ -1,8 +1,8 @@
 //! Operands: literals, names, parameters, parentheses and prefix operators.
 
 use super::Result;
-use super::cursor::Parser;
 use super::operator::level;
+use super::parser::Parser;
 use crate::ast::{Expr, Ident, Literal, Node, ObjectName, Query};
 use crate::keyword::Keyword;
 use crate::literal::{literal, on_different_lines, unicode_string};

@@ -1,8 +1,8 @@
 //! Query expressions: WITH, set operations, and the clauses behind them.
 
 use super::Result;
-use super::cursor::Parser;
 use super::operator::level;
+use super::parser::Parser;
 use crate::ast::{
     Cte, Distinct, Expr, Kind, Limit, Literal, Lock, Node, OrderItem, Query, QueryBody, Select,
     SelectItem, SetOp, TableFactor,

@@ -1,7 +1,7 @@
 //! The core of a SELECT.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::{Distinct, Expr, Node, Select, SelectItem};
 use crate::keyword::Keyword;
 use crate::span::Span;

@@ -1,7 +1,7 @@
 //! SET and RESET in every form of both languages.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::{Assignment, Expr, Kind, Literal, Node, Scope, Transaction};
 use crate::keyword::Keyword;
 use crate::span::Span;

@@ -1,7 +1,7 @@
 //! SHOW, DESCRIBE and EXPLAIN.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::{Kind, Show};
 use crate::keyword::Keyword;
 use crate::token::TokenKind;

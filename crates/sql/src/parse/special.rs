@@ -1,8 +1,8 @@
 //! Operands with a grammar of their own: CASE, CAST, INTERVAL, ARRAY, typed literals and the like.
 
 use super::Result;
-use super::cursor::Parser;
 use super::operator::level;
+use super::parser::Parser;
 use crate::ast::{Expr, Literal, Node};
 use crate::keyword::Keyword;
 use crate::span::Span;

@@ -1,7 +1,7 @@
 //! Which statement it is, by its first words.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::Kind;
 use crate::keyword::Keyword;
 use crate::span::Span;
@@ -24,6 +24,39 @@ impl Parser<'_> {
             SHOW => self.show(),
             EXPLAIN | DESCRIBE | DESC => self.explain(),
             USE => self.use_database(),
+            DROP if self.keyword_at(1) == PREPARE => self.deallocate(),
+            CREATE | ALTER | DROP | TRUNCATE | RENAME | COMMENT => self.define(),
+            COPY if self.colons() => self.copy(),
+            LOAD => self.load(),
+            PREPARE => self.prepare(),
+            EXECUTE => self.execute(),
+            DEALLOCATE => self.deallocate(),
+            DECLARE => self.declare(),
+            FETCH | MOVE => self.fetch(),
+            CLOSE => self.close(),
+            LOCK => self.lock(),
+            UNLOCK => self.unlock(),
+            KILL => self.kill(),
+            PREVIEW => self.preview(),
+            _ => self.rarer_statement(),
+        }
+    }
+
+    /// Statements about the server rather than about rows.
+    fn rarer_statement(&mut self) -> Result<Kind> {
+        use Keyword::*;
+        match self.keyword() {
+            ANALYZE | ANALYSE => self.analyze(),
+            OPTIMIZE | CHECK | CHECKSUM | REPAIR | VACUUM | CLUSTER | REINDEX | REFRESH => {
+                self.maintenance()
+            }
+            GRANT | REVOKE => self.grant(),
+            MERGE => self.merge(),
+            HANDLER => self.handler(),
+            DISCARD | SECURITY | REASSIGN => Ok(self.two_words()),
+            LISTEN | NOTIFY | UNLISTEN | CALL | DO | FLUSH | CHECKPOINT | IMPORT | INSTALL
+            | UNINSTALL | PURGE | CHANGE | STOP | BINLOG | CACHE | HELP | SIGNAL | RESIGNAL
+            | SHUTDOWN | RESTART | CLONE | GET => Ok(self.utility()),
             _ => Ok(self.opaque()),
         }
     }

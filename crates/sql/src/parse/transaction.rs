@@ -1,7 +1,7 @@
 //! Transaction verbs of both languages.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::ast::{Kind, Transaction};
 use crate::keyword::Keyword;
 

@@ -1,7 +1,7 @@
 //! Type names, skipped but for where they end.
 
 use super::Result;
-use super::cursor::Parser;
+use super::parser::Parser;
 use crate::keyword::Keyword;
 use crate::span::Span;
 

@@ -1,0 +1,112 @@
+//! Statements and cursors by name: PREPARE, EXECUTE, DEALLOCATE, DECLARE, FETCH, MOVE, CLOSE.
+
+use super::Result;
+use super::parser::Parser;
+use crate::ast::{Cursor, Kind, PrepareBody, Transaction};
+use crate::keyword::Keyword;
+use crate::token::TokenKind;
+
+impl Parser<'_> {
+    pub(super) fn prepare(&mut self) -> Result<Kind> {
+        use Keyword::*;
+        self.advance();
+        if self.colons() && self.is(TRANSACTION) && self.peek(1).kind.is_string() {
+            self.skip_rest();
+            return Ok(Kind::Transaction(Transaction::TwoPhase));
+        }
+        let name = self.any_name("a name for the statement")?;
+        if self.is_symbol("(") {
+            self.skip_group()?;
+        }
+        if self.eat(AS) {
+            if self.is_end() {
+                return self.unexpected("a statement");
+            }
+            let body = PrepareBody::Span(self.since_to_end());
+            self.skip_rest();
+            return Ok(Kind::Prepare { name, body });
+        }
+        self.expect(FROM)?;
+        let token = self.token();
+        let body = if token.kind == TokenKind::Variable {
+            self.advance();
+            PrepareBody::Variable(self.text_of(token).to_owned())
+        } else {
+            PrepareBody::Text(self.string_text("a string or a variable")?)
+        };
+        Ok(Kind::Prepare { name, body })
+    }
+
+    pub(super) fn execute(&mut self) -> Result<Kind> {
+        use Keyword::*;
+        self.advance();
+        if self.is(IMMEDIATE) {
+            return Ok(self.opaque());
+        }
+        let name = self.any_name("a statement's name")?;
+        let mut arguments = Vec::new();
+        if self.eat_symbol("(") {
+            if !self.is_symbol(")") {
+                arguments = self.exprs()?;
+            }
+            self.expect_symbol(")")?;
+        } else if self.eat(USING) {
+            arguments = self.exprs()?;
+        }
+        Ok(Kind::Execute { name, arguments })
+    }
+
+    /// `DEALLOCATE [PREPARE] name | ALL`, `DROP PREPARE name`.
+    pub(super) fn deallocate(&mut self) -> Result<Kind> {
+        use Keyword::*;
+        self.advance();
+        self.eat(PREPARE);
+        if self.colons() && self.eat(ALL) {
+            return Ok(Kind::Deallocate(None));
+        }
+        Ok(Kind::Deallocate(Some(self.any_name("a statement's name")?)))
+    }
+
+    /// `DECLARE name [BINARY] [SCROLL] CURSOR [WITH HOLD] FOR query`.
+    pub(super) fn declare(&mut self) -> Result<Kind> {
+        use Keyword::*;
+        self.advance();
+        let name = self.identifier("a cursor")?;
+        while self.token().kind == TokenKind::Word && !self.is(CURSOR) {
+            self.advance();
+        }
+        self.expect(CURSOR)?;
+        let hold = self.eat(WITH);
+        if hold || self.eat(WITHOUT) {
+            self.expect(HOLD)?;
+        }
+        self.expect(FOR)?;
+        let body = self.since_to_end();
+        let query = Box::new(self.query()?);
+        Ok(Kind::Cursor(Box::new(Cursor::Declare { name, hold, body, query })))
+    }
+
+    /// `FETCH [direction] [FROM | IN] name`, and MOVE.
+    pub(super) fn fetch(&mut self) -> Result<Kind> {
+        use Keyword::*;
+        let moves = self.advance().keyword == MOVE;
+        let start = self.start();
+        let mut end = start;
+        while self.peek(1).kind != TokenKind::End && !self.is_any(&[FROM, IN]) {
+            self.advance();
+            end = self.end();
+        }
+        self.eat_any(&[FROM, IN]);
+        let name = self.any_name("a cursor")?;
+        let direction = self.text.get(start as usize..end as usize).unwrap_or("");
+        let direction = direction.split_whitespace().collect::<Vec<_>>().join(" ");
+        let direction = direction.to_ascii_uppercase();
+        Ok(Kind::Cursor(Box::new(Cursor::Fetch { name, direction, moves })))
+    }
+
+    pub(super) fn close(&mut self) -> Result<Kind> {
+        self.advance();
+        let name = if self.eat(Keyword::ALL) { None } else { Some(self.any_name("a cursor")?) };
+        Ok(Kind::Cursor(Box::new(Cursor::Close(name))))
+    }
+}
