@@ -112,6 +112,8 @@ Y
 # pando_start: serves $work/config; mysql_port and postgres_port are then where.
 pando_start() {
   local line end=$((SECONDS + 30))
+  # The new process empties its output only when it starts: an earlier one's line must not be taken for its own.
+  : >"$work/pando.out"
   "$PANDO_BIN" serve --config "$work/config" --mysql 127.0.0.1:0 --postgres 127.0.0.1:0 \
     >"$work/pando.out" 2>"$work/pando.err" </dev/null &
   pando_pid=$!
