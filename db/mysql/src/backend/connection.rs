@@ -46,6 +46,8 @@ pub(super) struct Connection {
     pub(super) moved: bool,
     pub(super) text_rows: Arc<TextRows>,
     pub(super) binary_rows: Arc<BinaryRows>,
+    /// The sequence number that the answer to the last written command begins with.
+    pub(super) answered_from: u8,
     lost: Option<String>,
 }
 
@@ -82,6 +84,7 @@ impl Connection {
             moved: false,
             text_rows: Arc::new(TextRows),
             binary_rows: Arc::new(BinaryRows),
+            answered_from: 1,
             lost: None,
         }
     }
@@ -90,6 +93,7 @@ impl Connection {
     pub(super) fn command(&mut self, fill: impl FnOnce(&mut BytesMut)) {
         self.wire.output.restart(0);
         self.wire.output.packet(fill);
+        self.answered_from = self.wire.output.sequence();
     }
 
     /// Writes waiting jobs as far as they may go out before an answer is needed.
@@ -98,13 +102,14 @@ impl Connection {
             && let Some(mut job) = self.jobs.get_mut(self.sent).map(std::mem::take)
         {
             job.stage = self.write(&job.work);
+            job.answered_from = self.answered_from;
             self.held = job.holds_line();
             if let Some(slot) = self.jobs.get_mut(self.sent) {
                 *slot = job;
             }
             self.sent += 1;
             if self.sent == 1 {
-                self.wire.input.expect(1);
+                self.wire.input.expect(self.answered_from);
             }
         }
     }
@@ -174,7 +179,8 @@ impl Connection {
     pub(super) fn finish(&mut self) {
         if self.jobs.pop_front().is_some() {
             self.sent = self.sent.saturating_sub(1);
-            self.wire.input.expect(1);
+            let next = self.jobs.front().map_or(1, |job| job.answered_from);
+            self.wire.input.expect(next);
         }
         if self.sent == 0 {
             self.held = false;
@@ -215,21 +221,16 @@ impl Connection {
     /// An error that ends the oldest job's reply, and with it the connection unless the server sent it.
     fn fail(&mut self, error: Error) -> Error {
         self.ready.clear();
-        match error.kind() {
-            ErrorKind::Server(server) => {
-                // A deadlock's victim is rolled back as a whole; the packet has no status to tell it.
-                if server.number == 1213 {
-                    self.status = self.status.without(Status::IN_TRANSACTION);
-                }
-                self.finish();
-                error
+        if let ErrorKind::Server(server) = error.kind() {
+            // A deadlock's victim is rolled back as a whole; the packet has no status to tell it.
+            if server.number == 1213 {
+                self.status = self.status.without(Status::IN_TRANSACTION);
             }
-            ErrorKind::Value(_) => {
-                self.finish();
-                error
-            }
-            _ => self.lose(error),
+        } else if !matches!(error.kind(), ErrorKind::Value(_)) {
+            return self.lose(error);
         }
+        self.finish();
+        error
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Job {
     pub(super) stage: Stage,
     /// It has been given a second try after the server forgot its statement.
     pub(super) retried: bool,
+    /// The sequence number its reply begins with: above 1 when its command took several frames.
+    pub(super) answered_from: u8,
 }
 
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl Definitions {
 
 impl Job {
     pub(super) fn new(work: Work) -> Self {
-        Self { work, stage: Stage::Queued, retried: false }
+        Self { work, stage: Stage::Queued, retried: false, answered_from: 1 }
     }
 
     /// Whether nothing may be written behind this job's first command until its answer is there.

@@ -155,7 +155,7 @@ impl Connection {
         if let Some(slot) = self.jobs.front_mut() {
             *slot = job;
         }
-        self.wire.input.expect(1);
+        self.wire.input.expect(self.answered_from);
         stage
     }
 
@@ -313,7 +313,7 @@ impl Connection {
             *slot = job;
         }
         self.held = false;
-        self.wire.input.expect(1);
+        self.wire.input.expect(self.answered_from);
         Ok(Some(stage))
     }
 

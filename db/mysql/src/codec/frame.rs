@@ -126,14 +126,15 @@ impl Inbound {
     /// # Errors
     /// As [`Self::next_packet`].
     pub fn run(&mut self, ends: impl Fn(u8, usize) -> bool) -> Result<Run, Malformed> {
-        let (mut at, mut whole, mut count) = (0, 0, 0);
+        let (mut at, mut whole, mut payload, mut count) = (0, 0, 0, 0);
         let (mut sequence, mut expected) = (self.expected, self.expected);
         let mut ended = false;
         while let Some(header) = self.buffer.get(at..).and_then(|rest| rest.first_chunk()).copied()
         {
             let len = frame_payload_len(header);
             check_sequence(sequence, header[3])?;
-            if at - whole + HEADER_LEN + len > self.limit.saturating_add(HEADER_LEN) {
+            payload += len;
+            if payload > self.limit {
                 return Err(too_large(self.limit));
             }
             let next = at + HEADER_LEN + len;
@@ -148,7 +149,7 @@ impl Inbound {
             at = next;
             sequence = sequence.wrapping_add(1);
             if len < MAX_FRAME {
-                (whole, expected) = (at, sequence);
+                (whole, expected, payload) = (at, sequence, 0);
                 count += 1;
             }
         }
