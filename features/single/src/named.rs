@@ -1,0 +1,70 @@
+//! The tables a statement is about, as far as no other room answers for them.
+
+use pando_sql::Span;
+use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
+use pando_sql::visit;
+
+use crate::rule::Rule;
+
+/// Schemas and databases of the vendors' own catalogues.
+const SYSTEM: [&str; 6] =
+    ["information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys"];
+
+/// Lower-cased names, each once, in the order written.
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    /// Tables that must exist.
+    pub(crate) existing: Vec<String>,
+    /// Tables the statement makes, or gives their new name.
+    pub(crate) new: Vec<String>,
+}
+
+/// `None` when the statement names nothing that is a table.
+pub(crate) fn named(rule: &Rule, stmt: &Statement) -> Option<Named> {
+    let mut out = Named::default();
+    let mut skipped: Vec<Span> = Vec::new();
+    if let Kind::Define(define) = &stmt.kind {
+        match define.object {
+            ObjectKind::Table | ObjectKind::View => {}
+            ObjectKind::Index | ObjectKind::Trigger => {
+                skipped.extend(define.names.iter().map(|name| name.span));
+            }
+            ObjectKind::Database
+            | ObjectKind::Schema
+            | ObjectKind::Sequence
+            | ObjectKind::Routine
+            | ObjectKind::User
+            | ObjectKind::Other => return None,
+        }
+        for name in made(define) {
+            skipped.push(name.span);
+            push(rule, name, &mut out.new);
+        }
+    }
+    for table in visit::tables(&stmt.kind) {
+        if !skipped.contains(&table.name.span) {
+            push(rule, table.name, &mut out.existing);
+        }
+    }
+    (!out.existing.is_empty() || !out.new.is_empty()).then_some(out)
+}
+
+fn made(define: &Define) -> impl Iterator<Item = &ObjectName> {
+    let creates = define.action == DefineAction::Create
+        && matches!(define.object, ObjectKind::Table | ObjectKind::View);
+    let names = if creates { define.names.as_slice() } else { &[] };
+    names.iter().chain(&define.renamed_to)
+}
+
+fn push(rule: &Rule, name: &ObjectName, out: &mut Vec<String>) {
+    let Some((last, before)) = name.parts.split_last() else { return };
+    let table = last.value.to_lowercase();
+    let of_system = before.last().is_some_and(|schema| {
+        SYSTEM.iter().any(|system| schema.value.eq_ignore_ascii_case(system))
+    });
+    // `DUAL` is MySQL's name for no table at all.
+    let is_vendors = of_system || table.starts_with("pg_") || table == "dual";
+    if !is_vendors && !rule.is_other(&table) && !out.contains(&table) {
+        out.push(table);
+    }
+}

@@ -1,0 +1,146 @@
+//! Statements on single tables go to the one place they stand in.
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
+use pando_sql::ast::{DefineAction, Kind, Statement};
+
+use crate::named::{Named, named};
+use crate::rule::Rule;
+
+pub(crate) fn route(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    route: &mut Route,
+) -> Result<()> {
+    if let Route::Needs(_) = route {
+        return Ok(());
+    }
+    let Some(named) = named(rule, stmt) else { return Ok(()) };
+    let place = match locate(rule, ctx, stmt, &named)? {
+        Located::In(place) => place,
+        Located::Anywhere => match route {
+            Route::Units(units) if units.targets.len() == 1 => return Ok(()),
+            Route::Units(_) => return Err(made_of_parts(&named)),
+            Route::Unclaimed | Route::Needs(_) => default_place(rule)?,
+        },
+        Located::Unread => {
+            *route = Route::Needs(Need::Tables);
+            return Ok(());
+        }
+    };
+    match route {
+        Route::Units(units) => beside(&named, &place, units),
+        Route::Unclaimed | Route::Needs(_) => {
+            *route = Route::Units(Units::new(vec![Target::whole(place)], Spread::Gather));
+            Ok(())
+        }
+    }
+}
+
+enum Located {
+    /// All of them stand here.
+    In(UnitName),
+    /// None of them exists yet.
+    Anywhere,
+    /// It is not known yet which tables there are.
+    Unread,
+}
+
+fn locate(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, named: &Named) -> Result<Located> {
+    if let Some(only) = rule.only_place() {
+        return Ok(Located::In(only.clone()));
+    }
+    let tables = ctx.catalog.tables();
+    let mut place: Option<(&str, UnitName)> = None;
+    let mut missing = None;
+    // A new table may exist after all: CREATE TABLE IF NOT EXISTS must find it where it stands.
+    for (name, is_new) in all(named) {
+        let found = match rule.configured(name) {
+            Some(place) => Some(place.clone()),
+            None => match &tables {
+                Some(tables) => match tables.get(name).map(|units| rule.found(name, units)) {
+                    Some(places) => one_of(name, places)?,
+                    None => None,
+                },
+                None => return Ok(Located::Unread),
+            },
+        };
+        match (found, &place) {
+            (Some(here), None) => place = Some((name, here)),
+            (Some(here), Some((first, there))) if here != *there => {
+                return Err(apart((first, there), (name, &here)));
+            }
+            (Some(_), Some(_)) => {}
+            (None, _) if is_new => {}
+            (None, _) => missing = missing.or(Some(name)),
+        }
+    }
+    if let Some(name) = missing.filter(|_| !may_be_missing(&stmt.kind)) {
+        return Err(ErrorKind::UnknownTable(name.to_owned()).into());
+    }
+    Ok(place.map_or(Located::Anywhere, |(_, place)| Located::In(place)))
+}
+
+fn all(named: &Named) -> impl Iterator<Item = (&str, bool)> {
+    let existing = named.existing.iter().map(|name| (name.as_str(), false));
+    existing.chain(named.new.iter().map(|name| (name.as_str(), true)))
+}
+
+/// DROP … IF EXISTS succeeds without its table.
+fn may_be_missing(kind: &Kind) -> bool {
+    matches!(kind, Kind::Define(define) if define.conditional && define.action != DefineAction::Create)
+}
+
+fn one_of(name: &str, mut places: Vec<UnitName>) -> Result<Option<UnitName>> {
+    if places.len() < 2 {
+        return Ok(places.pop());
+    }
+    Err(Error::refused(
+        10500,
+        format!("table `{name}` stands in several storage units: `{}`", places.join("`, `")),
+        format!("say which one is meant under `!SINGLE`, as `{}.{name}`", places[0]),
+    ))
+}
+
+fn default_place(rule: &Rule) -> Result<UnitName> {
+    rule.default_place().cloned().ok_or_else(|| {
+        Error::refused(10101, "the database has no storage unit", "configure `dataSources`")
+    })
+}
+
+/// The statement is claimed by another room: it stays right when it goes nowhere else than where the single tables stand.
+fn beside(named: &Named, place: &UnitName, units: &Units) -> Result<()> {
+    match units.targets.iter().find(|target| target.unit != *place) {
+        None => Ok(()),
+        Some(target) => {
+            let name = named.existing.iter().chain(&named.new).next().map_or("", String::as_str);
+            Err(Error::refused(
+                20101,
+                format!(
+                    "single table `{name}` stands in `{place}`, but the statement also goes to `{}`",
+                    target.unit
+                ),
+                format!("make `{name}` a broadcast table, or narrow the statement to `{place}`"),
+            ))
+        }
+    }
+}
+
+fn apart((first, there): (&str, &str), (second, here): (&str, &str)) -> Error {
+    Error::refused(
+        20101,
+        format!("table `{first}` stands in `{there}` and table `{second}` in `{here}`"),
+        "use them in separate statements, or move one of them",
+    )
+}
+
+fn made_of_parts(named: &Named) -> Error {
+    let name = named.new.iter().chain(&named.existing).next().map_or("", String::as_str);
+    Error::refused(
+        30001,
+        format!("`{name}` would be made once on each target of the statement, from a part of the rows"),
+        "narrow the statement to one shard by an equality on the sharding key",
+    )
+}
