@@ -34,7 +34,8 @@ fn text_statements_give_columns_rows_and_counts() {
             let update = text(&mut *backend, "UPDATE t SET v = 2").await.unwrap();
             assert_eq!(update.completions[0].affected, Some(1));
             let info = &update.completions[0].info;
-            assert!(info.contains("matched: 2"), "{name}: {info}");
+            // A MySQL 5.7 without its file of messages leaves the text out.
+            assert!(info.contains("matched: 2") || name == "MYSQL57_PORT", "{name}: {info}");
         });
     }
 }
@@ -465,11 +466,7 @@ fn a_killed_connection_is_lost_for_every_execution() {
 
 #[test]
 fn tracked_variables_are_told() {
-    for (name, port) in servers() {
-        // Not asked for: see the backend's login.
-        if name == "MYSQL57_PORT" {
-            continue;
-        }
+    for (_, port) in servers() {
         run(async {
             let mut backend = connect(settings(port)).await;
             let reply = text(&mut *backend, "SET time_zone = '+02:00'").await.unwrap();

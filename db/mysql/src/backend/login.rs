@@ -50,37 +50,14 @@ impl Collation {
         }
     }
 
-    fn of(product: Product) -> Self {
-        match product {
-            Product::MySql { major: 8.. } => Self::Utf8mb4_0900,
-            Product::MySql { .. } | Product::MariaDb => Self::Utf8mb4General,
-        }
-    }
-}
-
-/// Who made the server, as far as it matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Product {
-    MySql { major: u32 },
-    MariaDb,
-}
-
-impl Product {
     /// MariaDB writes its name into the version, some releases behind a fake `5.5.5-`.
     fn of_version(version: &[u8]) -> Self {
         let text = String::from_utf8_lossy(version);
-        if text.contains("MariaDB") {
-            return Self::MariaDb;
-        }
-        let major = text.split('.').next().and_then(|major| major.parse().ok());
-        Self::MySql { major: major.unwrap_or(0) }
-    }
-
-    /// MySQL 5.7 leaves `Rows matched: …` out of the OK packets of clients that track the session.
-    fn shunned(self) -> Capabilities {
-        match self {
-            Self::MySql { major: ..8 } => Capabilities::SESSION_TRACK,
-            Self::MySql { .. } | Self::MariaDb => Capabilities::default(),
+        let major = text.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        if major.is_some_and(|major| major >= 8) && !text.contains("MariaDB") {
+            Self::Utf8mb4_0900
+        } else {
+            Self::Utf8mb4General
         }
     }
 }
@@ -136,9 +113,7 @@ async fn greet(wire: &mut Wire, settings: &Settings) -> Result<(Agreement, Capab
         return Err(Error::protocol("the server is older than MySQL 4.1"));
     }
     // This bit means `long passwords` to MySQL and `not MariaDB's own extensions` to MariaDB.
-    let product = Product::of_version(handshake.version);
-    let wanted = WANTED.without(product.shunned());
-    let mut capabilities = (wanted & offered) | Capabilities::LONG_PASSWORD;
+    let mut capabilities = (WANTED & offered) | Capabilities::LONG_PASSWORD;
     if !settings.database.is_empty() {
         capabilities = capabilities | Capabilities::CONNECT_WITH_DB;
     }
@@ -151,7 +126,7 @@ async fn greet(wire: &mut Wire, settings: &Settings) -> Result<(Agreement, Capab
     let agreement = Agreement {
         capabilities,
         thread: handshake.connection,
-        collation: Collation::of(product),
+        collation: Collation::of_version(handshake.version),
         plugin: handshake.plugin.to_vec(),
         secure: matches!(settings.address, Address::Unix(_)),
         scramble,
@@ -281,7 +256,7 @@ mod tests {
             (b"", Collation::Utf8mb4General),
         ];
         for (version, expected) in cases {
-            assert_eq!(Collation::of(Product::of_version(version)), expected);
+            assert_eq!(Collation::of_version(version), expected);
         }
     }
 }

@@ -53,7 +53,7 @@ impl<'a> OkPacket<'a> {
         let warnings = reader.u16("warnings")?;
         let mut ok = Self { affected, last_insert_id, status, warnings, ..Self::default() };
         if !capabilities.has(Capabilities::SESSION_TRACK) {
-            ok.info = reader.take_rest();
+            ok.info = untracked_info(reader);
         } else if !reader.is_empty() {
             ok.info = reader.lenenc_bytes("info")?;
             if status.has(Status::SESSION_CHANGED) && !reader.is_empty() {
@@ -76,16 +76,21 @@ impl<'a> OkPacket<'a> {
         let status = self.status.without(Status::SESSION_CHANGED);
         out.put_u16_le(status.with_if(Status::SESSION_CHANGED, changed).0);
         out.put_u16_le(self.warnings);
-        if !tracked {
-            out.put_slice(self.info);
-            return;
-        }
         if changed {
             put_lenenc_bytes(out, self.info);
             put_lenenc_bytes(out, self.session_state);
         } else if !self.info.is_empty() {
             put_lenenc_bytes(out, self.info);
         }
+    }
+}
+
+/// The manual says `string<EOF>`, but servers send, and their own clients expect, a length in front here too.
+fn untracked_info(mut reader: Reader<'_>) -> &[u8] {
+    let rest = reader.clone().take_rest();
+    match reader.lenenc_bytes("info") {
+        Ok(info) if reader.is_empty() => info,
+        Ok(_) | Err(_) => rest,
     }
 }
 
@@ -113,6 +118,7 @@ mod tests {
         let read = OkPacket::decode(&plain, Capabilities::PROTOCOL_41).unwrap();
         assert_eq!(read.info, ok.info);
         assert_eq!(read.status, Status::AUTOCOMMIT);
+        assert_eq!(plain[plain.len() - 18], 17);
         assert!(read.session_state.is_empty());
     }
 

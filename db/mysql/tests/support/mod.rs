@@ -1,5 +1,15 @@
 //! What the tests share: a runtime seam over tokio, and a driver for one connection.
-#![allow(dead_code, unreachable_pub, missing_docs, reason = "each test file uses a part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests only, each file uses a part of it"
+)]
 
 use std::io;
 use std::sync::Arc;
