@@ -224,7 +224,7 @@ impl<'a> Lexer<'a> {
             }
         }
         let mut end = self.digits(start);
-        if self.byte(end) == b'.' && !(self.byte(end + 1) == b'.') {
+        if self.byte(end) == b'.' && self.byte(end + 1) != b'.' {
             end = self.digits(end + 1);
         } else if self.syntax.limit_with_comma && self.is_name_with_digits(start, end) {
             let end = self.word_end(start);

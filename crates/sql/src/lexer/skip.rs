@@ -74,7 +74,7 @@ impl Lexer<'_> {
         let mut from = start + 2;
         for offset in memchr_iter(b'/', self.bytes.get(start + 2..)?) {
             let at = start + 2 + offset;
-            if at >= from + 1 && self.byte(at - 1) == b'*' {
+            if at > from && self.byte(at - 1) == b'*' {
                 depth -= 1;
                 from = at + 1;
                 if depth == 0 {

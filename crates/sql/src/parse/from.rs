@@ -12,7 +12,7 @@ use crate::token::TokenKind;
 
 impl Parser<'_> {
     /// Comma separated factors with their joins.
-    pub(super) fn from_items(&mut self) -> Result<Vec<TableFactor>> {
+    pub(super) fn table_refs(&mut self) -> Result<Vec<TableFactor>> {
         if self.is_dual() {
             self.advance();
             return Ok(Vec::new());
@@ -31,7 +31,8 @@ impl Parser<'_> {
 
     /// One factor with the joins behind it.
     fn table_ref(&mut self) -> Result<TableFactor> {
-        self.deeper(1, |parser| {
+        // Joins in parentheses take about as much stack as two nested expressions.
+        self.deeper(2, |parser| {
             let left = parser.factor()?;
             parser.joins(left)
         })

@@ -26,6 +26,11 @@ pub(super) fn empty(name: ObjectName) -> Function {
 impl Parser<'_> {
     /// The arguments and what follows; the opening parenthesis is next.
     pub(super) fn call(&mut self, name: ObjectName) -> Result<Expr> {
+        // A call takes about as much stack as two nested expressions.
+        self.deeper(1, |parser| parser.call_here(name))
+    }
+
+    fn call_here(&mut self, name: ObjectName) -> Result<Expr> {
         let start = name.span.start;
         let mut function = empty(name);
         self.expect_symbol("(")?;

@@ -12,7 +12,7 @@ impl Parser<'_> {
         use Keyword::*;
         self.advance();
         while self.commas() && self.eat_any(&[LOW_PRIORITY, IGNORE]) {}
-        let tables = self.from_items()?;
+        let tables = self.table_refs()?;
         self.expect(SET)?;
         let assignments = self.column_assignments()?;
         let mut update = Update {
@@ -27,7 +27,7 @@ impl Parser<'_> {
             span: Span::at(start),
         };
         if self.eat(FROM) {
-            update.from = self.from_items()?;
+            update.from = self.table_refs()?;
         }
         update.filter = self.where_clause()?;
         if self.eat_all(&[ORDER, BY]) {
@@ -82,7 +82,7 @@ impl Parser<'_> {
             // DELETE a, b FROM a JOIN b …
             delete.targets = self.delete_names()?;
             self.expect(FROM)?;
-            delete.from = self.from_items()?;
+            delete.from = self.table_refs()?;
         }
         delete.filter = self.where_clause()?;
         if self.eat_all(&[ORDER, BY]) {
@@ -101,14 +101,14 @@ impl Parser<'_> {
         if self.commas() && self.lists_names_before_using() {
             delete.targets = self.delete_names()?;
         } else {
-            let mut tables = self.from_items()?;
+            let mut tables = self.table_refs()?;
             match (tables.pop(), tables.is_empty()) {
                 (Some(TableFactor::Table(table)), true) => delete.targets.push(table),
                 _ => return self.unexpected("one table"),
             }
         }
         if self.eat(Keyword::USING) {
-            delete.from = self.from_items()?;
+            delete.from = self.table_refs()?;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Parser<'_> {
     }
 
     fn merge_table(&mut self) -> Result<TableFactor> {
-        let mut factors = self.from_items()?;
+        let mut factors = self.table_refs()?;
         match (factors.pop(), factors.is_empty()) {
             (Some(factor), true) => Ok(factor),
             _ => self.unexpected("one table"),

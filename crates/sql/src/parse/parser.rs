@@ -8,7 +8,7 @@ use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
 
 /// Nested constructs a statement may have: deeper trees would endanger the stack of whoever walks them.
-const DEEPEST: u32 = 200;
+const DEEPEST: u32 = 180;
 /// Height a tree may reach, chains of left operands included.
 const TALLEST: u32 = 600;
 
@@ -311,7 +311,7 @@ impl<'a> Parser<'a> {
     ) -> Result<T> {
         self.depth += levels;
         if self.depth > DEEPEST {
-            return Err(self.too_deep());
+            return Err(self.too_deep(&format!("{DEEPEST} nested levels")));
         }
         let outer = std::mem::take(&mut self.height);
         let parsed = parse(self);
@@ -323,12 +323,15 @@ impl<'a> Parser<'a> {
     /// Another node goes on top of what this level built: a chain of left operands grows.
     pub(super) fn taller(&mut self) -> Result<()> {
         self.height += 1;
-        if self.height > TALLEST { Err(self.too_deep()) } else { Ok(()) }
+        if self.height > TALLEST {
+            return Err(self.too_deep(&format!("{TALLEST} operators in a chain")));
+        }
+        Ok(())
     }
 
-    fn too_deep(&self) -> SyntaxError {
+    fn too_deep(&self, limit: &str) -> SyntaxError {
         let shown = excerpt(self.text_of(self.token()));
-        let message = format!("unexpected `{shown}`, expected at most {DEEPEST} nested levels");
+        let message = format!("unexpected `{shown}`, expected at most {limit}");
         SyntaxError::new(message, self.start() as usize)
     }
 }

@@ -205,7 +205,7 @@ impl Parser<'_> {
         let mut joined = 0;
         let all = self.set_quantifier();
         loop {
-            self.taller_unless(joined >= STRAIGHT)?;
+            self.taller_unless(joined >= STRAIGHT && op != SetOp::Except)?;
             let mut right = self.operand_query()?;
             if op != SetOp::Intersect {
                 right = self.set_chain(right, |op| op == SetOp::Intersect)?;
@@ -298,7 +298,7 @@ impl Parser<'_> {
                 }
                 LIMIT | OFFSET | FETCH => self.limit_clause(&mut query.limit)?,
                 INTO => {
-                    let into = self.into_clause()?;
+                    let into = self.selected_into()?;
                     if let QueryBody::Select(select) = &mut query.body {
                         select.into = Some(into);
                     }

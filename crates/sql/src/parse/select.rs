@@ -20,10 +20,10 @@ impl Parser<'_> {
             select.items_span = self.since(start);
         }
         if self.is(INTO) {
-            select.into = Some(self.into_clause()?);
+            select.into = Some(self.selected_into()?);
         }
         if self.eat(FROM) {
-            select.from = self.from_items()?;
+            select.from = self.table_refs()?;
         }
         if self.eat(WHERE) {
             select.filter = Some(self.expr()?);
@@ -117,7 +117,7 @@ impl Parser<'_> {
     }
 
     /// `INTO OUTFILE '…' …`, `INTO @a, @b`, `INTO [TEMP] [TABLE] t`; INTO is next.
-    pub(super) fn into_clause(&mut self) -> Result<Span> {
+    pub(super) fn selected_into(&mut self) -> Result<Span> {
         use Keyword::*;
         let start = self.start();
         self.expect(INTO)?;

@@ -41,25 +41,14 @@ impl Parser<'_> {
         Ok(define)
     }
 
-    /// `ALGORITHM = …`, `DEFINER = …`, `SQL SECURITY …` in front of VIEW.
+    /// `ALGORITHM = …`, `DEFINER = …`, `SQL SECURITY …` in front of VIEW, EVENT and the like.
     fn view_modifiers(&mut self) {
-        while !self.is_end() && !self.is(Keyword::VIEW) {
-            let known =
-                self.is_word("algorithm") || self.is_word("sql") || self.is(Keyword::DEFINER);
-            if !known {
-                return;
-            }
-            while !self.is_end()
-                && !self.is_any(&[
-                    Keyword::VIEW,
-                    Keyword::EVENT,
-                    Keyword::PROCEDURE,
-                    Keyword::FUNCTION,
-                ])
-            {
-                self.advance();
-            }
+        use Keyword::*;
+        if !self.is_word("algorithm") && !self.is_word("sql") && !self.is(DEFINER) {
             return;
+        }
+        while !self.is_end() && !self.is_any(&[VIEW, EVENT, PROCEDURE, FUNCTION]) {
+            self.advance();
         }
     }
 
