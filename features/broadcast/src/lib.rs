@@ -1,1 +1,68 @@
-//! Empty until its content lands.
+//! Broadcast tables: the same rows in every storage unit, so that every join with them stays in one unit.
+
+mod replicated;
+mod route;
+mod rule;
+mod same;
+mod written;
+
+use pando_config::{Problem, rules};
+use pando_kernel::error::Result;
+use pando_kernel::feature::{Context, Feature, LogicTable};
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::{Place, Route, Target};
+use pando_sql::Edits;
+use pando_sql::ast::Statement;
+
+/// The room for `!BROADCAST`. It also guards what sharded statements read beside their own tables, so every database has one, with or
+/// without broadcast tables.
+#[derive(Debug)]
+pub struct Broadcast {
+    rule: rule::Rule,
+}
+
+impl Broadcast {
+    /// Validates a section. The tables stand in every one of `places`; `others` are the tables of the rooms before this one.
+    ///
+    /// # Errors
+    /// Every problem of the section, in file order; never empty.
+    pub fn new(
+        section: Option<&rules::Broadcast>,
+        places: &[Place],
+        others: &[LogicTable],
+    ) -> Result<Self, Vec<Problem>> {
+        rule::Rule::new(section, places, others).map(|rule| Self { rule })
+    }
+}
+
+impl Feature for Broadcast {
+    fn name(&self) -> &'static str {
+        "broadcast"
+    }
+
+    fn check(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<()> {
+        Ok(())
+    }
+
+    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+        route::route(&self.rule, ctx, stmt, route)
+    }
+
+    fn rewrite(
+        &self,
+        _ctx: &Context<'_>,
+        _stmt: &Statement,
+        _to: &Target,
+        _edits: &mut Edits,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    fn merge(&self, _ctx: &Context<'_>, _stmt: &Statement, _plan: &mut MergePlan) -> Result<()> {
+        Ok(())
+    }
+
+    fn tables(&self) -> Vec<LogicTable> {
+        self.rule.logic_tables()
+    }
+}

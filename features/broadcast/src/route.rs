@@ -1,0 +1,123 @@
+//! Statements on broadcast tables alone are claimed; routes of other rooms are checked.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::{Place, Route, Spread, Target, Units};
+use pando_sql::ast::{CopyDirection, Cursor, Kind, QueryBody, Statement};
+use pando_sql::visit;
+
+use crate::rule::Rule;
+use crate::written::written;
+use crate::{replicated, same};
+
+pub(crate) fn route(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    route: &mut Route,
+) -> Result<()> {
+    match route {
+        Route::Needs(_) => Ok(()),
+        Route::Unclaimed => claim(rule, ctx, stmt, route),
+        Route::Units(units) => verify(rule, stmt, units),
+    }
+}
+
+fn claim(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+    let named = visit::tables(&stmt.kind);
+    let is_ours = |table: &visit::Occurrence<'_>| {
+        table.name.parts.last().is_some_and(|name| rule.is_broadcast(&name.value.to_lowercase()))
+    };
+    if !named.iter().any(is_ours) {
+        return Ok(());
+    }
+    if only_reads(&stmt.kind) {
+        if let Some(place) = one(rule, ctx) {
+            let target = Target::whole(Arc::clone(&place.name));
+            *route = Route::Units(Units::new(vec![target], Spread::Gather));
+        }
+        return Ok(());
+    }
+    if rule.places.len() > 1 {
+        same::check(ctx, stmt, route)?;
+        if let Route::Needs(_) = route {
+            return Ok(());
+        }
+    }
+    let targets = rule.places.iter().map(|place| Target::whole(Arc::clone(&place.name))).collect();
+    *route = Route::Units(Units::new(targets, Spread::Same));
+    Ok(())
+}
+
+/// A place the session already speaks to, else one after the other.
+fn one<'a>(rule: &'a Rule, ctx: &Context<'_>) -> Option<&'a Place> {
+    let is_held = |place: &&Place| {
+        ctx.session.held.iter().any(|unit| *unit == place.name || place.members.contains(unit))
+    };
+    let turn = usize::try_from(ctx.session.ticket % rule.places.len().max(1) as u64).unwrap_or(0);
+    rule.places.iter().find(is_held).or_else(|| rule.places.get(turn))
+}
+
+/// Another room has claimed the statement. Reading broadcast tables beside its own is fine wherever it goes; changing them is not.
+fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
+    let several = units.targets.len() > 1 && units.spread == Spread::Gather;
+    if rule.is_empty() && !several {
+        return Ok(());
+    }
+    let written = written(&stmt.kind);
+    let everywhere = rule.places.len() == 1;
+    if let Some(table) = written.iter().find(|table| rule.is_broadcast(table) && !everywhere) {
+        return Err(Error::refused(
+            30001,
+            format!("`{table}` is a broadcast table: a change must not depend on tables that differ from unit to unit"),
+            "change it in a statement of its own",
+        ));
+    }
+    if !several {
+        return Ok(());
+    }
+    // A change of a split table runs once on each part; one of a whole table would run once per target.
+    if let Some(table) = written.iter().find(|table| !rule.is_split(table)) {
+        return Err(Error::refused(
+            30001,
+            format!("`{table}` is not sharded and would be changed once per target of the statement"),
+            "add a condition on the sharding key so that it goes to one target",
+        ));
+    }
+    replicated::check(&stmt.kind, &|table| rule.is_split(table))
+}
+
+fn only_reads(kind: &Kind) -> bool {
+    match kind {
+        Kind::Select(query) => {
+            let into = matches!(&query.body, QueryBody::Select(select) if select.into.is_some());
+            query.lock.is_none() && !into && query.with.iter().all(|cte| only_reads(&cte.body))
+        }
+        Kind::Explain { inner, analyze, .. } => !*analyze || only_reads(inner),
+        Kind::Copy(copy) => copy.direction == CopyDirection::ToClient,
+        Kind::Cursor(cursor) => match &**cursor {
+            Cursor::Declare { query, .. } => query.lock.is_none(),
+            Cursor::Fetch { .. } | Cursor::Close(_) => true,
+        },
+        Kind::Show(_) => true,
+        Kind::Insert(_)
+        | Kind::Update(_)
+        | Kind::Delete(_)
+        | Kind::Define(_)
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Use(_)
+        | Kind::Load(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Lock(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Utility { .. }
+        | Kind::Empty
+        | Kind::Opaque => false,
+    }
+}

@@ -1,0 +1,257 @@
+//! Whether a change gives the same rows wherever it runs. A broadcast table whose copies drift apart answers differently from one
+//! statement to the next, and nothing ever says so: what could make them drift is refused.
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::{Need, Route};
+use pando_sql::ast::{Expr, Insert, InsertSource, Kind, Literal, Node, QueryBody, Statement};
+use pando_sql::visit;
+
+/// Functions and keywords whose value depends on when, where or how often they are evaluated. Lower case.
+const VOLATILE: [&str; 44] = [
+    "clock_timestamp",
+    "connection_id",
+    "curdate",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "currval",
+    "curtime",
+    "found_rows",
+    "gen_random_bytes",
+    "gen_random_uuid",
+    "inet_client_port",
+    "inet_server_addr",
+    "inet_server_port",
+    "last_insert_id",
+    "lastval",
+    "localtime",
+    "localtimestamp",
+    "nextval",
+    "now",
+    "pg_backend_pid",
+    "pg_current_xact_id",
+    "rand",
+    "random",
+    "random_bytes",
+    "row_count",
+    "setval",
+    "statement_timestamp",
+    "sys_guid",
+    "sysdate",
+    "timeofday",
+    "transaction_timestamp",
+    "txid_current",
+    "unix_timestamp",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+    "uuid",
+    "uuid_generate_v1",
+    "uuid_generate_v1mc",
+    "uuid_generate_v4",
+    "uuid_short",
+    "uuidv4",
+    "uuidv7",
+];
+
+/// Checks a statement that changes a broadcast table; it will run on every copy. May need the table's columns: `route` then says so.
+///
+/// # Errors
+/// `Refused` with the reason.
+pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+    match &stmt.kind {
+        Kind::Insert(insert) => {
+            steady(&stmt.kind)?;
+            let limited = matches!(&insert.source, InsertSource::Query(q) if q.limit.is_some());
+            if limited {
+                return Err(limit("INSERT … SELECT"));
+            }
+            generated(ctx, insert, route)
+        }
+        Kind::Update(update) => match update.limit {
+            Some(_) => Err(limit("UPDATE")),
+            None => steady(&stmt.kind),
+        },
+        Kind::Delete(delete) => match delete.limit {
+            Some(_) => Err(limit("DELETE")),
+            None => steady(&stmt.kind),
+        },
+        Kind::Select(query) => {
+            if query.limit.is_some() {
+                return Err(limit("SELECT … FOR UPDATE"));
+            }
+            if query.with.iter().any(|cte| !matches!(*cte.body, Kind::Select(_))) {
+                return steady(&stmt.kind);
+            }
+            Ok(())
+        }
+        Kind::Define(define) if define.query.is_some() => steady(&stmt.kind),
+        Kind::Define(_)
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Show(_)
+        | Kind::Use(_)
+        | Kind::Explain { .. }
+        | Kind::Copy(_)
+        | Kind::Load(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Lock(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Utility { .. }
+        | Kind::Empty
+        | Kind::Opaque => Ok(()),
+    }
+}
+
+fn limit(verb: &str) -> Error {
+    Error::refused(
+        20036,
+        format!("{verb} with LIMIT may pick other rows on each copy of a broadcast table"),
+        "choose the rows by a condition on their key",
+    )
+}
+
+fn steady(kind: &Kind) -> Result<()> {
+    let mut found = None;
+    visit::exprs(kind, &mut |expr| {
+        if found.is_none() {
+            found = volatile(expr);
+        }
+    });
+    match found {
+        None => Ok(()),
+        Some(name) => Err(Error::refused(
+            30001,
+            format!("`{name}` gives another value on each copy of a broadcast table"),
+            "compute the value in the application and pass it as a literal or parameter",
+        )),
+    }
+}
+
+fn volatile(expr: &Expr) -> Option<String> {
+    let name = match &expr.node {
+        Node::Function(function) => function.name.parts.last()?.value.to_lowercase(),
+        // `CURRENT_TIMESTAMP` and its kin stand without parentheses.
+        Node::Column(name) => match name.parts.as_slice() {
+            [only] if !only.quoted && only.value.contains('_') => only.value.to_lowercase(),
+            [_, last] if last.value.eq_ignore_ascii_case("nextval") => "nextval".to_owned(),
+            _ => return None,
+        },
+        Node::Variable(name) if !name.starts_with("@@") => return Some(name.clone()),
+        Node::Variable(_)
+        | Node::Literal(_)
+        | Node::Parameter(_)
+        | Node::Unary { .. }
+        | Node::Binary { .. }
+        | Node::Between { .. }
+        | Node::InList { .. }
+        | Node::InQuery { .. }
+        | Node::Like { .. }
+        | Node::IsNull { .. }
+        | Node::Case { .. }
+        | Node::Cast { .. }
+        | Node::Collate { .. }
+        | Node::Subquery(_)
+        | Node::Exists(_)
+        | Node::Row(_)
+        | Node::Nested(_)
+        | Node::Other(_)
+        | Node::Default => return None,
+    };
+    // UNIX_TIMESTAMP(x) only converts.
+    let converts = name == "unix_timestamp"
+        && matches!(&expr.node, Node::Function(function) if !function.arguments.is_empty());
+    (VOLATILE.binary_search(&name.as_str()).is_ok() && !converts).then_some(name)
+}
+
+/// A key that each copy's server counts up by itself drifts as soon as two sessions insert at once.
+fn generated(ctx: &Context<'_>, insert: &Insert, route: &mut Route) -> Result<()> {
+    let Some(table) = insert.table.name.parts.last() else { return Ok(()) };
+    let table = table.value.to_lowercase();
+    let Some(columns) = ctx.catalog.columns(&table) else {
+        *route = Route::Needs(Need::Columns(table));
+        return Ok(());
+    };
+    if columns.is_empty() {
+        return Err(ErrorKind::UnknownTable(table).into());
+    }
+    for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.auto_increment) {
+        let at = match &insert.columns {
+            Some(list) => list.iter().position(|name| name.value.eq_ignore_ascii_case(&column.name)),
+            None => Some(at),
+        };
+        if !is_given(ctx, insert, at, &column.name) {
+            return Err(Error::refused(
+                30001,
+                format!(
+                    "each copy of the broadcast table `{table}` would generate `{}` by itself",
+                    column.name
+                ),
+                "give its value in the INSERT",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether every inserted row has a value for the column at `at` of the column list.
+fn is_given(ctx: &Context<'_>, insert: &Insert, at: Option<usize>, name: &str) -> bool {
+    match &insert.source {
+        InsertSource::Values { rows, .. } => at.is_some_and(|at| {
+            rows.iter().all(|row| row.values.get(at).is_some_and(|value| is_value(ctx, value)))
+        }),
+        InsertSource::Set(assignments) => assignments.iter().any(|assignment| {
+            let column = assignment.column.parts.last();
+            column.is_some_and(|column| column.value.eq_ignore_ascii_case(name))
+                && is_value(ctx, &assignment.value)
+        }),
+        InsertSource::Query(query) => match &query.body {
+            QueryBody::Values(rows) => at.is_some_and(|at| {
+                rows.iter().all(|row| row.get(at).is_some_and(|value| is_value(ctx, value)))
+            }),
+            QueryBody::Select(_) | QueryBody::Set { .. } | QueryBody::Table(_) => at.is_some(),
+        },
+        InsertSource::Default => false,
+    }
+}
+
+fn is_value(ctx: &Context<'_>, value: &Expr) -> bool {
+    match &value.node {
+        Node::Default | Node::Literal(Literal::Null) => false,
+        Node::Parameter(index) => ctx.parameter(*index).is_none_or(|value| !value.is_null()),
+        Node::Nested(inner) => is_value(ctx, inner),
+        Node::Column(_)
+        | Node::Literal(_)
+        | Node::Variable(_)
+        | Node::Unary { .. }
+        | Node::Binary { .. }
+        | Node::Between { .. }
+        | Node::InList { .. }
+        | Node::InQuery { .. }
+        | Node::Like { .. }
+        | Node::IsNull { .. }
+        | Node::Function(_)
+        | Node::Case { .. }
+        | Node::Cast { .. }
+        | Node::Collate { .. }
+        | Node::Subquery(_)
+        | Node::Exists(_)
+        | Node::Row(_)
+        | Node::Other(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_sorted_for_searching() {
+        assert!(VOLATILE.is_sorted());
+    }
+}

@@ -1,0 +1,112 @@
+//! Which tables a statement changes.
+
+use pando_sql::ast::{
+    CopyDirection, Delete, Kind, ObjectName, Query, Table, TableFactor, Update,
+};
+
+/// Lower-cased names of the tables the statement changes or locks as a whole. When it cannot be told which of several tables an
+/// assignment belongs to, all of them.
+pub(crate) fn written(kind: &Kind) -> Vec<String> {
+    let mut out = Vec::new();
+    collect(kind, &mut out);
+    out
+}
+
+fn collect(kind: &Kind, out: &mut Vec<String>) {
+    match kind {
+        Kind::Select(query) => expressions(query, out),
+        Kind::Insert(insert) => {
+            insert.with.iter().for_each(|cte| collect(&cte.body, out));
+            out.extend(last(&insert.table.name));
+        }
+        Kind::Update(update) => {
+            update.with.iter().for_each(|cte| collect(&cte.body, out));
+            updated(update, out);
+        }
+        Kind::Delete(delete) => {
+            delete.with.iter().for_each(|cte| collect(&cte.body, out));
+            deleted(delete, out);
+        }
+        Kind::Define(define) => {
+            out.extend(define.names.iter().chain(&define.on).filter_map(last));
+        }
+        Kind::Load(load) => out.extend(last(&load.table)),
+        Kind::Copy(copy) if copy.direction != CopyDirection::ToClient => {
+            out.extend(copy.table.as_ref().and_then(last));
+        }
+        Kind::Lock(tables) | Kind::Utility { tables, .. } => {
+            out.extend(tables.iter().filter_map(last));
+        }
+        Kind::Explain { inner, analyze: true, .. } => collect(inner, out),
+        Kind::Explain { .. }
+        | Kind::Copy(_)
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Show(_)
+        | Kind::Use(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Empty
+        | Kind::Opaque => {}
+    }
+}
+
+fn expressions(query: &Query, out: &mut Vec<String>) {
+    query.with.iter().for_each(|cte| collect(&cte.body, out));
+}
+
+fn updated(update: &Update, out: &mut Vec<String>) {
+    let mut tables = Vec::new();
+    update.tables.iter().for_each(|factor| named(factor, &mut tables));
+    if let [only] = tables[..] {
+        out.extend(last(&only.name));
+        return;
+    }
+    for assignment in &update.assignments {
+        let parts = &assignment.column.parts;
+        let owner = parts.len().checked_sub(2).and_then(|at| parts.get(at));
+        match owner.and_then(|owner| known_as(&tables, &owner.value)) {
+            Some(table) => out.extend(last(&table.name)),
+            None => out.extend(tables.iter().filter_map(|table| last(&table.name))),
+        }
+    }
+}
+
+fn deleted(delete: &Delete, out: &mut Vec<String>) {
+    let mut tables = Vec::new();
+    delete.from.iter().for_each(|factor| named(factor, &mut tables));
+    for target in &delete.targets {
+        let name = target.name.parts.last().map(|part| part.value.as_str()).unwrap_or_default();
+        let table = known_as(&tables, name).unwrap_or(target);
+        out.extend(last(&table.name));
+    }
+}
+
+fn named<'a>(factor: &'a TableFactor, out: &mut Vec<&'a Table>) {
+    match factor {
+        TableFactor::Table(table) => out.push(table),
+        TableFactor::Join(join) => {
+            named(&join.left, out);
+            named(&join.right, out);
+        }
+        TableFactor::Derived { .. } | TableFactor::Function { .. } => {}
+    }
+}
+
+fn known_as<'a>(tables: &[&'a Table], name: &str) -> Option<&'a Table> {
+    let fits = |table: &&&Table| match &table.alias {
+        Some(alias) => alias.value.eq_ignore_ascii_case(name),
+        None => {
+            table.name.parts.last().is_some_and(|part| part.value.eq_ignore_ascii_case(name))
+        }
+    };
+    tables.iter().find(fits).copied()
+}
+
+fn last(name: &ObjectName) -> Option<String> {
+    name.parts.last().map(|part| part.value.to_lowercase())
+}
