@@ -31,7 +31,10 @@ impl Listening {
     /// When the address cannot be resolved or bound; the message names door and address.
     pub(crate) async fn bind(name: &'static str, address: &str, backlog: u32) -> io::Result<Self> {
         let named = |error: io::Error| {
-            io::Error::new(error.kind(), format!("cannot listen for {name} on `{address}`: {error}"))
+            io::Error::new(
+                error.kind(),
+                format!("cannot listen for {name} on `{address}`: {error}"),
+            )
         };
         let found = lookup_host(address).await.map_err(named)?.next();
         let wanted = found.ok_or_else(|| {

@@ -71,7 +71,9 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     if let Some(table) = written.iter().find(|table| rule.is_broadcast(table) && !everywhere) {
         return Err(Error::refused(
             30001,
-            format!("`{table}` is a broadcast table: a change must not depend on tables that differ from unit to unit"),
+            format!(
+                "`{table}` is a broadcast table: a change must not depend on tables that differ from unit to unit"
+            ),
             "change it in a statement of its own",
         ));
     }
@@ -82,7 +84,9 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     if let Some(table) = written.iter().find(|table| !rule.is_split(table)) {
         return Err(Error::refused(
             30001,
-            format!("`{table}` is not sharded and would be changed once per target of the statement"),
+            format!(
+                "`{table}` is not sharded and would be changed once per target of the statement"
+            ),
             "add a condition on the sharding key so that it goes to one target",
         ));
     }

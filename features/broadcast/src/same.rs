@@ -182,7 +182,9 @@ fn generated(ctx: &Context<'_>, insert: &Insert, route: &mut Route) -> Result<()
     }
     for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.auto_increment) {
         let at = match &insert.columns {
-            Some(list) => list.iter().position(|name| name.value.eq_ignore_ascii_case(&column.name)),
+            Some(list) => {
+                list.iter().position(|name| name.value.eq_ignore_ascii_case(&column.name))
+            }
             None => Some(at),
         };
         if !is_given(ctx, insert, at, &column.name) {

@@ -1,8 +1,6 @@
 //! Which tables a statement changes.
 
-use pando_sql::ast::{
-    CopyDirection, Delete, Kind, ObjectName, Query, Table, TableFactor, Update,
-};
+use pando_sql::ast::{CopyDirection, Delete, Kind, ObjectName, Query, Table, TableFactor, Update};
 
 /// Lower-cased names of the tables the statement changes or locks as a whole. When it cannot be told which of several tables an
 /// assignment belongs to, all of them.
@@ -100,9 +98,7 @@ fn named<'a>(factor: &'a TableFactor, out: &mut Vec<&'a Table>) {
 fn known_as<'a>(tables: &[&'a Table], name: &str) -> Option<&'a Table> {
     let fits = |table: &&&Table| match &table.alias {
         Some(alias) => alias.value.eq_ignore_ascii_case(name),
-        None => {
-            table.name.parts.last().is_some_and(|part| part.value.eq_ignore_ascii_case(name))
-        }
+        None => table.name.parts.last().is_some_and(|part| part.value.eq_ignore_ascii_case(name)),
     };
     tables.iter().find(fits).copied()
 }

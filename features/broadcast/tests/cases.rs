@@ -6,11 +6,11 @@ use std::sync::Arc;
 use pando_broadcast::Broadcast;
 use pando_config::{Placed, rules};
 use pando_fake::{BACKTICK, FakeDialect};
+use pando_kernel::Kind;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{
     Catalog, Context, DataNode, Database, Feature, LogicTable, SessionView, Source, TableKind,
 };
-use pando_kernel::Kind;
 use pando_kernel::route::{Place, Route, Spread, Target, UnitName, Units};
 
 #[derive(Debug, Default)]
@@ -130,8 +130,7 @@ fn every_copy_stays_the_same_and_every_row_comes_once() {
         let lines: Vec<&str> = block.trim().lines().collect();
         let state: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("@ ")).collect();
         let (sql, expected) = block.trim().split_once("\n=> ").expect(block);
-        let sql: Vec<&str> =
-            sql.lines().filter(|line| !line.starts_with(['#', '@'])).collect();
+        let sql: Vec<&str> = sql.lines().filter(|line| !line.starts_with(['#', '@'])).collect();
         let actual = outcome(&sql.join("\n"), &state);
         let is_error = expected.starts_with("error");
         if (is_error && !actual.contains(&expected["error ".len()..]))

@@ -1,1 +1,87 @@
-//! Empty until its content lands.
+//! Read/write splitting: a name for one primary and its replicas; reads go to a replica, everything else to the primary.
+
+mod algorithm;
+mod read;
+mod route;
+mod rule;
+
+use pando_config::Problem;
+use pando_config::rules::ReadwriteSplitting;
+use pando_kernel::error::Result;
+use pando_kernel::feature::{Context, Feature, LogicTable};
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::{Route, Target, UnitName};
+use pando_sql::Edits;
+use pando_sql::ast::Statement;
+
+/// The room for `!READWRITE_SPLITTING`. It claims nothing: it replaces group names in routes that other rooms made.
+#[derive(Debug)]
+pub struct ReadWrite {
+    rule: rule::Rule,
+}
+
+/// A group as other rooms must see it: one storage unit with this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupMembers {
+    /// The group's name.
+    pub name: UnitName,
+    /// The storage unit that takes writes.
+    pub write: UnitName,
+    /// The storage units that take reads; never empty, and may hold the write unit.
+    pub reads: Vec<UnitName>,
+}
+
+impl ReadWrite {
+    /// Validates a section; `units` are the names of all storage units of the database.
+    ///
+    /// # Errors
+    /// Every problem of the section, in file order; never empty.
+    pub fn new(section: &ReadwriteSplitting, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
+        rule::Rule::new(section, units).map(|rule| Self { rule })
+    }
+
+    /// The groups in file order.
+    pub fn groups(&self) -> Vec<GroupMembers> {
+        let groups = self.rule.groups.iter();
+        groups
+            .map(|group| GroupMembers {
+                name: group.name.clone(),
+                write: group.write.clone(),
+                reads: group.reads.clone(),
+            })
+            .collect()
+    }
+}
+
+impl Feature for ReadWrite {
+    fn name(&self) -> &'static str {
+        "readwrite_splitting"
+    }
+
+    fn check(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<()> {
+        Ok(())
+    }
+
+    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+        route::redirect(&self.rule, ctx, stmt, route);
+        Ok(())
+    }
+
+    fn rewrite(
+        &self,
+        _ctx: &Context<'_>,
+        _stmt: &Statement,
+        _to: &Target,
+        _edits: &mut Edits,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    fn merge(&self, _ctx: &Context<'_>, _stmt: &Statement, _plan: &mut MergePlan) -> Result<()> {
+        Ok(())
+    }
+
+    fn tables(&self) -> Vec<LogicTable> {
+        Vec::new()
+    }
+}

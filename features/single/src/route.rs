@@ -140,7 +140,9 @@ fn made_of_parts(named: &Named) -> Error {
     let name = named.new.iter().chain(&named.existing).next().map_or("", String::as_str);
     Error::refused(
         30001,
-        format!("`{name}` would be made once on each target of the statement, from a part of the rows"),
+        format!(
+            "`{name}` would be made once on each target of the statement, from a part of the rows"
+        ),
         "narrow the statement to one shard by an equality on the sharding key",
     )
 }

@@ -39,7 +39,8 @@ impl Rule {
                 problems.push(text.at.problem("expected `unit.table` or `unit.schema.table`"));
                 continue;
             };
-            if let Some(place) = pattern.place.as_deref().filter(|place| find(places, place).is_none())
+            if let Some(place) =
+                pattern.place.as_deref().filter(|place| find(places, place).is_none())
             {
                 problems.push(undefined(text, place));
             }

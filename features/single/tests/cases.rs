@@ -137,8 +137,7 @@ fn statements_go_where_their_tables_stand() {
         let lines: Vec<&str> = block.trim().lines().collect();
         let state: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("@ ")).collect();
         let (sql, expected) = block.trim().split_once("\n=> ").expect(block);
-        let sql: Vec<&str> =
-            sql.lines().filter(|line| !line.starts_with(['#', '@'])).collect();
+        let sql: Vec<&str> = sql.lines().filter(|line| !line.starts_with(['#', '@'])).collect();
         let actual = outcome(&sql.join("\n"), &state);
         if !actual.starts_with(expected) {
             wrong.push(format!("{block}\n   but: {actual}"));

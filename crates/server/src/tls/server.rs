@@ -57,7 +57,9 @@ fn protocol_versions(names: &str) -> io::Result<Vec<&'static SupportedProtocolVe
             other => {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    format!("TLS version `{other}` is not served; use `TLSv1.2`, `TLSv1.3` or both"),
+                    format!(
+                        "TLS version `{other}` is not served; use `TLSv1.2`, `TLSv1.3` or both"
+                    ),
                 ));
             }
         }

@@ -1,0 +1,125 @@
+//! Load balancers: which of a group's read units answers. One algorithm per file.
+
+mod random;
+mod round_robin;
+mod weight;
+
+use std::fmt::Debug;
+
+use pando_config::{Algorithm, Placed, Problem};
+use pando_kernel::feature::Source;
+
+/// Chooses among the read units of one group.
+pub(crate) trait Balancer: Send + Sync + Debug {
+    /// An index below `count`, which is at least 1. `ticket` changes with each statement.
+    fn choose(&self, count: usize, ticket: u64, source: &dyn Source) -> usize;
+}
+
+/// The balancer an `algorithm` section asks for, for a group that reads from `reads`.
+///
+/// # Errors
+/// What is wrong, when there is no such balancer or its properties do not fit the group.
+pub(crate) fn balancer(
+    algorithm: &Algorithm,
+    reads: &[&str],
+) -> Result<Box<dyn Balancer>, Problem> {
+    let kind = &algorithm.kind;
+    match kind.to_uppercase().as_str() {
+        "ROUND_ROBIN" => plain(algorithm, Box::new(round_robin::RoundRobin)),
+        "RANDOM" => plain(algorithm, Box::new(random::Random)),
+        "WEIGHT" => Ok(Box::new(weight::Weight::new(algorithm, reads)?)),
+        _ => Err(kind.at.problem(format!(
+            "load balancer type `{}` does not exist; use `ROUND_ROBIN`, `RANDOM` or `WEIGHT`",
+            kind.value
+        ))),
+    }
+}
+
+/// The balancer of a group that names none.
+pub(crate) fn default() -> Box<dyn Balancer> {
+    Box::new(round_robin::RoundRobin)
+}
+
+fn plain(algorithm: &Algorithm, made: Box<dyn Balancer>) -> Result<Box<dyn Balancer>, Problem> {
+    match algorithm.props.iter().next() {
+        None => Ok(made),
+        Some((key, _)) => Err(unknown(key, &algorithm.kind)),
+    }
+}
+
+fn unknown(key: &Placed<String>, kind: &str) -> Problem {
+    key.at.problem(format!("`{kind}` has no property `{}`", key.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives the same eight bytes again and again.
+    #[derive(Debug)]
+    struct Fixed(u64);
+
+    impl Source for Fixed {
+        fn now_millis(&self) -> i64 {
+            0
+        }
+
+        fn random(&self, buffer: &mut [u8]) {
+            for (to, from) in buffer.iter_mut().zip(self.0.to_le_bytes().iter().cycle()) {
+                *to = *from;
+            }
+        }
+    }
+
+    const READS: [&str; 3] = ["r0", "r1", "r2"];
+
+    fn check(kind: &str, list: &[(&str, &str)], draws: &[(u64, u64)], expected: &[usize]) {
+        let balancer = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap();
+        let chosen: Vec<usize> = draws
+            .iter()
+            .map(|(ticket, random)| balancer.choose(3, *ticket, &Fixed(*random)))
+            .collect();
+        assert_eq!(chosen, expected, "{kind}");
+    }
+
+    fn refused(kind: &str, list: &[(&str, &str)], expected: &str) {
+        let error = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap_err();
+        assert!(error.message.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn round_robin_follows_the_ticket() {
+        check("ROUND_ROBIN", &[], &[(0, 9), (1, 9), (2, 9), (3, 9)], &[0, 1, 2, 0]);
+        check("round_robin", &[], &[(u64::MAX, 0)], &[0]);
+    }
+
+    #[test]
+    fn random_spreads_the_whole_range_evenly() {
+        let third = u64::MAX / 3;
+        check(
+            "RANDOM",
+            &[],
+            &[(0, 0), (0, third + 9), (0, 2 * third + 9), (0, u64::MAX)],
+            &[0, 1, 2, 2],
+        );
+    }
+
+    #[test]
+    fn weights_share_in_proportion_and_zero_gets_nothing() {
+        let half = u64::MAX / 2;
+        let list = [("r0", "3"), ("r1", "0"), ("r2", "1.0")];
+        check("WEIGHT", &list, &[(0, 0), (0, half), (0, half + half / 2 + 99_999)], &[0, 0, 2]);
+        check("WEIGHT", &list, &[(0, u64::MAX)], &[2]);
+    }
+
+    #[test]
+    fn wrong_balancers_are_refused() {
+        refused("LEAST", &[], "`LEAST` does not exist");
+        refused("RANDOM", &[("r0", "1")], "has no property `r0`");
+        refused("WEIGHT", &[("r0", "1"), ("r1", "1")], "`r2` has no weight");
+        refused("WEIGHT", &[("r0", "1"), ("r1", "1"), ("r2", "1"), ("r9", "1")], "`r9`");
+        refused("WEIGHT", &[("r0", "1"), ("r1", "1"), ("r2", "-1")], "`-1`");
+        refused("WEIGHT", &[("r0", "1"), ("r1", "1"), ("r2", "nan")], "`nan`");
+        refused("WEIGHT", &[("r0", "0"), ("r1", "0"), ("r2", "0")], "above 0");
+    }
+}

@@ -1,0 +1,177 @@
+//! Runs `route.case`: a statement, the state it meets, and where it goes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pando_config::rules::{Group, ReadwriteSplitting, TransactionalRead};
+use pando_config::{Algorithm, At, Placed};
+use pando_fake::{BACKTICK, FakeDialect};
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::feature::{Catalog, Context, Database, Feature, SessionView, Source};
+use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
+use pando_kernel::session::TransactionState;
+use pando_readwrite::ReadWrite;
+
+#[derive(Debug)]
+struct Known;
+
+impl Catalog for Known {
+    fn columns(&self, _table: &str) -> Option<Arc<Vec<TableColumn>>> {
+        None
+    }
+
+    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        None
+    }
+}
+
+#[derive(Debug)]
+struct Still;
+
+impl Source for Still {
+    fn now_millis(&self) -> i64 {
+        0
+    }
+
+    fn random(&self, buffer: &mut [u8]) {
+        buffer.fill(0);
+    }
+}
+
+fn name(text: &str) -> Placed<String> {
+    Placed::nowhere(text.to_owned())
+}
+
+fn group(transactional_read: TransactionalRead, load_balancer: Option<&str>) -> Group {
+    Group {
+        at: At::default(),
+        write: name("w0"),
+        read: vec![name("r0"), name("r1")],
+        transactional_read,
+        load_balancer: load_balancer.map(name),
+    }
+}
+
+fn section(groups: Vec<(&str, Group)>) -> ReadwriteSplitting {
+    let weights = Algorithm::nowhere("WEIGHT", [("r0", "0"), ("r1", "1")]);
+    ReadwriteSplitting {
+        at: At::default(),
+        groups: groups.into_iter().map(|(own, group)| (name(own), group)).collect(),
+        load_balancers: [(name("lb"), weights)].into_iter().collect(),
+    }
+}
+
+fn units() -> Vec<UnitName> {
+    ["w0", "r0", "r1", "ds_1"].map(UnitName::from).to_vec()
+}
+
+fn room(state: &[&str]) -> ReadWrite {
+    let transactional = if state.contains(&"FIXED") {
+        TransactionalRead::Fixed
+    } else if state.contains(&"DYNAMIC") {
+        TransactionalRead::Dynamic
+    } else {
+        TransactionalRead::Primary
+    };
+    let balancer = state.contains(&"weights").then_some("lb");
+    ReadWrite::new(&section(vec![("rw", group(transactional, balancer))]), &units()).unwrap()
+}
+
+fn outcome(sql: &str, state: &[&str]) -> String {
+    let room = room(state);
+    let database = Database {
+        name: "shop".into(),
+        units: Vec::new(),
+        features: Vec::new(),
+        dialect: Arc::new(FakeDialect::default()),
+    };
+    let known = Known;
+    let mut session = SessionView::default();
+    for line in state {
+        match line.split_once(' ') {
+            Some(("ticket", number)) => session.ticket = number.parse().unwrap(),
+            Some(("held", unit)) => session.held.push(unit.into()),
+            _ if *line == "transaction" => session.transaction = TransactionState::Open,
+            _ if *line == "written" => session.has_written = true,
+            _ => {}
+        }
+    }
+    let ctx = Context {
+        database: &database,
+        catalog: &known,
+        dialect: &*database.dialect,
+        parameters: None,
+        session: &session,
+        source: &Still,
+    };
+    let stmt = pando_sql::parse(sql, &BACKTICK).unwrap();
+    let mut route = Route::Unclaimed;
+    if let Some(units) = state.iter().find_map(|line| line.strip_prefix("claimed ")) {
+        let targets = units.split(' ').map(|unit| Target::whole(unit.into())).collect();
+        let spread = if state.contains(&"same") { Spread::Same } else { Spread::Gather };
+        route = Route::Units(Units::new(targets, spread));
+    }
+    match room.route(&ctx, &stmt, &mut route) {
+        Err(error) => format!("error {error}"),
+        Ok(()) => match route {
+            Route::Unclaimed => "unclaimed".to_owned(),
+            Route::Needs(need) => format!("needs {need:?}"),
+            Route::Units(units) => {
+                let names: Vec<&str> = units.targets.iter().map(|target| &*target.unit).collect();
+                let same = if units.spread == Spread::Same { " (same)" } else { "" };
+                format!("{}{same}", names.join(" "))
+            }
+        },
+    }
+}
+
+#[test]
+fn reads_go_to_replicas_and_the_rest_to_the_primary() {
+    let mut wrong = Vec::new();
+    for block in include_str!("route.case").split("\n\n").filter(|block| !block.trim().is_empty()) {
+        let lines: Vec<&str> = block.trim().lines().collect();
+        let state: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("@ ")).collect();
+        let (sql, expected) = block.trim().split_once("\n=> ").expect(block);
+        let sql: Vec<&str> = sql.lines().filter(|line| !line.starts_with(['#', '@'])).collect();
+        let actual = outcome(&sql.join("\n"), &state);
+        let is_error = expected.starts_with("error");
+        if (is_error && !actual.contains(&expected["error ".len()..]))
+            || (is_error != actual.starts_with("error"))
+            || (!is_error && actual != expected)
+        {
+            wrong.push(format!("{block}\n   but: {actual}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+fn refused(section: &ReadwriteSplitting, expected: &str) {
+    let problems = ReadWrite::new(section, &units()).unwrap_err();
+    assert!(problems[0].message.contains(expected), "{}", problems[0]);
+}
+
+#[test]
+fn a_group_over_units_that_are_not_there_is_refused() {
+    let mut wrong = group(TransactionalRead::Primary, None);
+    wrong.read.push(name("r9"));
+    refused(&section(vec![("rw", wrong)]), "storage unit `r9` is not defined");
+    let mut inline = group(TransactionalRead::Primary, None);
+    inline.write = name("w${0..1}");
+    refused(&section(vec![("rw", inline)]), "inline expression");
+}
+
+#[test]
+fn a_unit_named_twice_is_refused() {
+    let mut twice = group(TransactionalRead::Primary, None);
+    twice.read.push(name("r0"));
+    refused(&section(vec![("rw", twice)]), "`r0` is named twice");
+    let both = || group(TransactionalRead::Primary, None);
+    refused(&section(vec![("a", both()), ("b", both())]), "takes the writes of another group");
+}
+
+#[test]
+fn weights_that_do_not_fit_the_group_are_refused() {
+    let mut wrong = group(TransactionalRead::Primary, Some("lb"));
+    wrong.read = vec![name("r0")];
+    refused(&section(vec![("rw", wrong)]), "weight for `r1`");
+}
