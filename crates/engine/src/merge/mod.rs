@@ -127,7 +127,7 @@ impl<S: RowSource> Merge<S> {
         let Recipe { layout, order, group, unique, window, untouched } = recipe;
         let streams = inputs
             .into_iter()
-            .map(|input| Stream::new(input.rows, input.columns, &layout.columns))
+            .map(|input| Stream::new(input.rows, input.columns, &layout.all))
             .collect::<Result<Vec<_>>>()?;
         let flow = if untouched {
             Flow::Chunks(Iterate::new(streams))
@@ -183,10 +183,10 @@ impl<S: RowSource> Merge<S> {
             Flow::Chunks(streams) => streams,
         };
         loop {
-            let Some(rows) = ready!(streams.poll_chunk(cx, &layout.columns))? else {
+            let Some(rows) = ready!(streams.poll_chunk(cx, &layout.all))? else {
                 return Poll::Ready(Ok(None));
             };
-            if let Some(rows) = window.cut(rows, &layout.columns)? {
+            if let Some(rows) = window.cut(rows, &layout.all)? {
                 return Poll::Ready(Ok(Some(rows)));
             }
         }

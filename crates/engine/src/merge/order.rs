@@ -46,7 +46,7 @@ impl<S: RowSource> Lane<S> {
         if !matches!(self.head, Head::Wanted) {
             return Poll::Ready(Ok(()));
         }
-        let Some(frame) = ready!(self.stream.poll_frame(cx, &layout.columns))? else {
+        let Some(frame) = ready!(self.stream.poll_frame(cx, &layout.all))? else {
             self.head = Head::Ended;
             return Poll::Ready(Ok(()));
         };

@@ -54,7 +54,7 @@ impl<S: RowSource> Supply<S> {
     fn poll_row(&mut self, cx: &mut Context<'_>, layout: &mut Layout) -> Poll<Result<Option<Row>>> {
         match self {
             Self::Iterate(streams) => {
-                let frame = ready!(streams.poll_frame(cx, &layout.columns))?;
+                let frame = ready!(streams.poll_frame(cx, &layout.all))?;
                 Poll::Ready(Ok(frame.map(Row::plain)))
             }
             Self::Ordered(streams) => streams.poll_row(cx, layout),

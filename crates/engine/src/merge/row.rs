@@ -56,16 +56,16 @@ impl Row {
 #[derive(Debug)]
 pub(super) struct Layout {
     /// All columns, derived ones included.
-    pub(super) columns: Columns,
+    pub(super) all: Columns,
     /// The columns the client sees.
     pub(super) output: Columns,
     fields: Vec<Option<Range<usize>>>,
 }
 
 impl Layout {
-    /// A layout; `output` are the first of `columns`.
-    pub(super) fn new(columns: Columns, output: Columns) -> Self {
-        Self { columns, output, fields: Vec::new() }
+    /// A layout; `output` are the first of `all`.
+    pub(super) fn new(all: Columns, output: Columns) -> Self {
+        Self { all, output, fields: Vec::new() }
     }
 
     /// Splits a row for [`Layout::raw`] and [`Layout::value`], which speak of the row opened last.
@@ -73,8 +73,8 @@ impl Layout {
     /// # Errors
     /// `Protocol` when the frame is broken.
     pub(super) fn open<'a>(&mut self, frame: &'a [u8]) -> Result<Cow<'a, [u8]>> {
-        let (_, body) = self.columns.codec.next(frame)?;
-        self.columns.codec.fields(&self.columns.list, &body, &mut self.fields)?;
+        let (_, body) = self.all.codec.next(frame)?;
+        self.all.codec.fields(&self.all.list, &body, &mut self.fields)?;
         Ok(body)
     }
 
@@ -100,9 +100,9 @@ impl Layout {
     }
 
     fn decode(&self, column: usize, raw: Option<&[u8]>) -> Result<Value> {
-        let described = self.columns.list.get(column);
+        let described = self.all.list.get(column);
         let described = described.ok_or_else(|| Error::internal("a key has no column"))?;
-        self.columns.codec.value(described, raw)
+        self.all.codec.value(described, raw)
     }
 
     /// The keys of a row, what aggregates changed included.
@@ -129,9 +129,9 @@ impl Layout {
     /// # Errors
     /// What the codec says.
     pub(super) fn nulls(&self) -> Result<Bytes> {
-        let cells = vec![Cell::Raw(None); self.columns.list.len()];
+        let cells = vec![Cell::Raw(None); self.all.list.len()];
         let mut out = BytesMut::new();
-        self.columns.codec.write(&self.columns.list, &cells, &mut out)?;
+        self.all.codec.write(&self.all.list, &cells, &mut out)?;
         Ok(out.freeze())
     }
 
@@ -141,7 +141,7 @@ impl Layout {
     /// `Protocol` when the frame is broken, `Value` when an aggregate's result cannot be written as its column's type.
     pub(super) fn write(&mut self, row: &Row, out: &mut BytesMut) -> Result<()> {
         let visible = self.output.list.len();
-        if row.changed.is_empty() && visible == self.columns.list.len() {
+        if row.changed.is_empty() && visible == self.all.list.len() {
             out.extend_from_slice(&row.frame);
             return Ok(());
         }
