@@ -120,27 +120,28 @@ impl Walk<'_> {
         let mut scope = outer.clone();
         for cte in list {
             let name = cte.name.value.to_lowercase();
-            // While its own body is read, a recursive expression lies like the first operand, which does not name it.
-            let own = match &*cte.body {
-                Kind::Select(query) => {
-                    let start = match &query.body {
-                        QueryBody::Set { left, .. } => left,
-                        QueryBody::Select(_) | QueryBody::Values(_) | QueryBody::Table(_) => query,
-                    };
-                    let mut inner = scope.clone();
-                    inner.remove(&name);
-                    let first = self.query(start, &inner)?;
-                    inner.insert(name.clone(), first);
-                    self.query(query, &inner)?
-                }
-                other => {
-                    check(other, self.is_split)?;
-                    Lie::Parts
-                }
+            let own = if let Kind::Select(query) = &*cte.body {
+                self.cte(&name, query, &scope)?
+            } else {
+                check(&cte.body, self.is_split)?;
+                Lie::Parts
             };
             scope.insert(name, own);
         }
         Ok(scope)
+    }
+
+    /// While its own body is read, a recursive expression lies like the first operand, which does not name it.
+    fn cte(&self, name: &str, query: &Query, scope: &Scope) -> Result<Lie> {
+        let first = match &query.body {
+            QueryBody::Set { left, .. } => left,
+            QueryBody::Select(_) | QueryBody::Values(_) | QueryBody::Table(_) => query,
+        };
+        let mut inner = scope.clone();
+        inner.remove(name);
+        let lie = self.query(first, &inner)?;
+        inner.insert(name.to_owned(), lie);
+        self.query(query, &inner)
     }
 
     fn select(&self, select: &Select, scope: &Scope) -> Result<Lie> {

@@ -1,5 +1,7 @@
 //! Runs `route.case`: a statement, the state it meets, and where it goes.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "test support functions")]
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
