@@ -94,6 +94,11 @@ pub trait Doorway: Send + Sync + 'static {
     /// The credential of a user; `None` when there is no such user (the door then plays the same exchange and refuses at its end).
     fn credential(&self, user: &str, host: &str) -> Option<Credential>;
 
+    /// A fresh session number, for doors that must tell it before the login (see [`Login::id`]); 0 means there is none to tell.
+    fn announce(&self) -> u32 {
+        0
+    }
+
     /// Opens a session for a user who has proved who he is.
     ///
     /// # Errors
@@ -143,6 +148,8 @@ pub struct Login {
     pub variables: Vec<(String, String)>,
     /// The client wants matched instead of changed rows counted.
     pub found_rows: bool,
+    /// The number from [`Doorway::announce`] that the client was told and that the session must get; 0 lets the engine choose.
+    pub id: u32,
 }
 
 /// Settings of the doors.
