@@ -259,3 +259,20 @@ fn groups_can_be_made_distinct_sorted_and_limited_together() {
     };
     assert_eq!(merged(&plan, inputs(&columns, &streams)).unwrap(), ints(&[5, 1]));
 }
+
+#[test]
+fn a_long_group_lets_other_tasks_have_a_turn_and_goes_on() {
+    let columns = columns(&[Kind::Int]);
+    let records = ints(&[1; 40_000]);
+    let stream = vec![input(&columns, &records, records.len(), 0)];
+    let plan = whole(AggregateFunction::Sum, 0);
+    let mut merge = start(&plan, stream).unwrap();
+    let mut turns = 0;
+    let waker = std::task::Waker::noop();
+    while merge.poll_rows(&mut std::task::Context::from_waker(waker)).is_pending() {
+        turns += 1;
+    }
+    assert!(turns > 1, "the merge kept its thread for {} rows", records.len());
+    let stream = vec![input(&columns, &records, records.len(), 0)];
+    assert_eq!(merged(&plan, stream).unwrap(), ints(&[40_000]));
+}
