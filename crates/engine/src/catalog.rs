@@ -8,11 +8,11 @@ use pando_kernel::feature::Catalog;
 use pando_kernel::route::UnitName;
 
 /// Table name (lower-cased) to the units that have it, in unit order.
-pub type TableMap = HashMap<String, Vec<UnitName>>;
+pub(crate) type TableMap = HashMap<String, Vec<UnitName>>;
 
 /// What was read of one logical database's storage units. Readers never wait for a database.
 #[derive(Debug, Default)]
-pub struct UnitCatalog {
+pub(crate) struct UnitCatalog {
     known: RwLock<Known>,
 }
 

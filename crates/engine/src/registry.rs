@@ -82,11 +82,6 @@ impl Handle {
         self.cancelled.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether a cancel is under way for the running statement.
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Acquire)
-    }
-
     /// Whether the session shall end.
     pub(crate) fn is_killed(&self) -> bool {
         self.killed.load(Ordering::Acquire)

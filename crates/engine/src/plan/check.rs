@@ -38,13 +38,19 @@ pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
             }
             if delete.with.is_empty() { Ok(()) } else { Err(refused("DELETE with WITH")) }
         }
-        Kind::Explain { .. } | Kind::Copy(_) => Ok(()),
+        Kind::Copy(copy) => {
+            let header = copy.options.iter().any(|(name, value)| name == "header" && value != "false");
+            if header && copy.direction == pando_sql::ast::CopyDirection::ToClient {
+                return Err(refused("COPY TO with a header"));
+            }
+            Ok(())
+        }
+        Kind::Explain { .. } | Kind::Load(_) => Ok(()),
         Kind::Define(_)
         | Kind::Transaction(_)
         | Kind::Set(_)
         | Kind::Show(_)
         | Kind::Use(_)
-        | Kind::Load(_)
         | Kind::Prepare { .. }
         | Kind::Execute { .. }
         | Kind::Deallocate(_)

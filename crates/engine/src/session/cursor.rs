@@ -43,7 +43,7 @@ impl Session {
         let columns = match &reply {
             Reply::Pass(pass) => pass.columns.clone(),
             Reply::Merged(merged) => Some(merged.merge.columns().clone()),
-            Reply::Idle | Reply::CopyIn(_) => None,
+            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
         };
         self.cursors.insert(id, Cursor { id, reply, columns, stash: VecDeque::new() });
         self.pending.push_back(Event::Suspended);

@@ -36,6 +36,11 @@ impl Session {
                 self.release_channels(vec![pass.channel]).await;
                 self.conclude(done, &pass.verb).await
             }
+            Reply::CopyOut(copy) => {
+                let done = total(&[], &copy.channels);
+                self.release_channels(copy.channels).await;
+                self.conclude(done, &copy.verb).await
+            }
             Reply::Merged(merged) => {
                 let merged = *merged;
                 drop(merged.merge);
@@ -155,6 +160,7 @@ impl Session {
         match reply {
             Reply::Idle => {}
             Reply::Pass(pass) => self.release_channels(vec![pass.channel]).await,
+            Reply::CopyOut(copy) => self.release_channels(copy.channels).await,
             Reply::Merged(merged) => {
                 let merged = *merged;
                 drop(merged.merge);

@@ -10,7 +10,7 @@ use pando_kernel::row::{Cell, NeutralCodec, RowCodec, Rows};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, Parameter, Value};
 use pando_sql::ast::{
-    Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, Statement, Transaction,
+    CopyDirection, Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, Statement, Transaction,
 };
 
 use crate::plan::Purpose;
@@ -60,9 +60,12 @@ impl Session {
                     "use a transaction with SELECT … FOR UPDATE",
                 ));
             }
-            Kind::Copy(copy) => return self.start_copy(stmt, copy).await,
-            Kind::Load(load) => return self.start_load(stmt, load).await,
+            Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
+                return self.start_bulk(stmt).await;
+            }
+            Kind::Load(_) => return self.start_bulk(stmt).await,
             Kind::Select(_)
+            | Kind::Copy(_)
             | Kind::Insert(_)
             | Kind::Update(_)
             | Kind::Delete(_)

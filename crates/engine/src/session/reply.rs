@@ -25,6 +25,8 @@ pub(super) enum Reply {
     Pass(Box<Pass>),
     /// Several, merged.
     Merged(Box<Merged>),
+    /// Bulk data of several units, one after the other.
+    CopyOut(Box<CopyOut>),
     /// The client sends rows.
     CopyIn(Box<CopyIn>),
 }
@@ -48,6 +50,38 @@ pub(super) struct Merged {
     pub(super) announced: bool,
     pub(super) loaded: Vec<Completion>,
     pub(super) verb: Verb,
+}
+
+/// COPY TO over several units.
+#[derive(Debug)]
+pub(super) struct CopyOut {
+    pub(super) channels: Vec<Channel>,
+    pub(super) verb: Verb,
+}
+
+impl CopyOut {
+    /// The next data; `Done` when every unit has sent its own.
+    async fn step(&mut self) -> Result<Event> {
+        for channel in &mut self.channels {
+            while !channel.is_finished() {
+                match poll_fn(|cx| channel.poll_event(cx)).await? {
+                    event @ (Event::CopyData(_) | Event::Notice(_)) => return Ok(event),
+                    Event::Complete(done) => channel.completions.push(done),
+                    Event::Columns(_)
+                    | Event::Rows(_)
+                    | Event::Empty
+                    | Event::Suspended
+                    | Event::Parameter { .. }
+                    | Event::Described(_)
+                    | Event::CopyIn(_)
+                    | Event::CopyOut(_)
+                    | Event::SendFile(_)
+                    | Event::Done => {}
+                }
+            }
+        }
+        Ok(Event::Done)
+    }
 }
 
 impl std::fmt::Debug for Merged {
@@ -92,6 +126,7 @@ impl Session {
                 Reply::Idle | Reply::CopyIn(_) => return Ok(None),
                 Reply::Pass(pass) => poll_fn(|cx| pass.channel.poll_event(cx)).await,
                 Reply::Merged(merged) => merged.step().await,
+                Reply::CopyOut(copy) => copy.step().await,
             };
             match step {
                 Ok(Event::Done) => self.end_reply().await?,
@@ -159,7 +194,7 @@ impl Session {
                 merged.rows += u64::from(rows.count);
                 Some(merged.merge.columns().clone())
             }
-            Reply::Idle | Reply::CopyIn(_) => None,
+            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
         };
         let Some(window) = &mut self.window else { return Ok(Some(Event::Rows(rows))) };
         if u64::from(rows.count) < window.left {

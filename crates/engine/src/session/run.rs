@@ -18,7 +18,7 @@ use crate::source::System;
 
 use super::acquire::Started;
 use super::finish::first_key;
-use super::reply::{Merged, Pass, Reply, Verb};
+use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
 use super::{Bound, Opened, Session, Window};
 
 /// How often a statement may ask for something to be found out before it is planned.
@@ -232,6 +232,11 @@ impl Session {
     ) -> Result<()> {
         let Started { mut channels, jobs } = started;
         let result = match heads(&mut channels).await {
+            Ok(mut heads) if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) => {
+                self.pending.extend(heads.drain(..).flatten().next());
+                self.reply = Reply::CopyOut(Box::new(CopyOut { channels, verb }));
+                return Ok(());
+            }
             Ok(heads) if heads.iter().all(|head| columns_of(head).is_none()) => {
                 run_out(&mut channels).await.map(|()| None)
             }

@@ -1,0 +1,119 @@
+//! How the lines of a COPY or LOAD DATA are written.
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_sql::ast::{Copy, Load};
+
+/// Lines a statement may skip.
+const MAX_SKIP: u64 = 10_000;
+
+/// The form of a line. All marks are ASCII, or longer only where the language allows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// Between two fields; never empty.
+    pub(crate) field: Vec<u8>,
+    /// Behind a line; never empty.
+    pub(crate) line: Vec<u8>,
+    /// In front of a line's first field; may be empty.
+    pub(crate) starting: Vec<u8>,
+    /// Around fields.
+    pub(crate) quote: Option<u8>,
+    /// In front of a character that means itself, or a special one.
+    pub(crate) escape: Option<u8>,
+    /// A field written so, without quotes, is NULL.
+    pub(crate) null: Vec<u8>,
+    /// A quote inside a quoted field is written twice.
+    pub(crate) doubled: bool,
+    /// Lines at the beginning that are no rows.
+    pub(crate) skip: u64,
+    /// A line of `\.` ends the data.
+    pub(crate) end_mark: bool,
+}
+
+fn refused(what: &str) -> Error {
+    Error::refused(20030, format!("{what} is not supported for a sharded table"), "use the text form")
+}
+
+fn one_byte(option: &str, value: &str) -> Result<u8> {
+    match value.as_bytes() {
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err(ErrorKind::Value(format!("COPY {option} must be a single one-byte character")).into()),
+    }
+}
+
+impl Form {
+    /// The form a COPY statement asks for.
+    pub(crate) fn of_copy(copy: &Copy) -> Result<Self> {
+        let option = |name: &str| {
+            copy.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        };
+        let format = option("format").unwrap_or("text").to_lowercase();
+        let csv = match format.as_str() {
+            "text" => option("csv").is_some(),
+            "csv" => true,
+            _ => return Err(refused("the binary form of COPY")),
+        };
+        for known in ["force_not_null", "force_null", "encoding"] {
+            if option(known).is_some_and(|value| !value.eq_ignore_ascii_case("utf8")) {
+                return Err(refused(&format!("the COPY option `{known}`")));
+            }
+        }
+        let header = option("header").is_some_and(|v| !v.eq_ignore_ascii_case("false"));
+        let mut form = Self {
+            field: if csv { b",".to_vec() } else { b"\t".to_vec() },
+            line: b"\n".to_vec(),
+            starting: Vec::new(),
+            quote: csv.then_some(b'"'),
+            escape: if csv { Some(b'"') } else { Some(b'\\') },
+            null: if csv { Vec::new() } else { b"\\N".to_vec() },
+            doubled: csv,
+            skip: u64::from(header),
+            end_mark: true,
+        };
+        if let Some(value) = option("delimiter") {
+            form.field = vec![one_byte("delimiter", value)?];
+        }
+        if let Some(value) = option("null") {
+            form.null = value.as_bytes().to_vec();
+        }
+        if let (true, Some(value)) = (csv, option("quote")) {
+            form.quote = Some(one_byte("quote", value)?);
+            form.escape = form.quote;
+        }
+        if let (true, Some(value)) = (csv, option("escape")) {
+            form.escape = Some(one_byte("escape", value)?);
+        }
+        Ok(form)
+    }
+
+    /// The form a LOAD DATA statement asks for.
+    pub(crate) fn of_load(load: &Load) -> Result<Self> {
+        let option = |name: &str| {
+            load.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        };
+        let bytes = |name: &str, default: &str| option(name).unwrap_or(default).as_bytes().to_vec();
+        let single = |name: &str, default: &str| match option(name).unwrap_or(default).as_bytes() {
+            [] => Ok(None),
+            [byte] => Ok(Some(*byte)),
+            _ => Err(refused(&format!("LOAD DATA with a longer `{name}`"))),
+        };
+        let escape = single("fields escaped by", "\\")?;
+        let form = Self {
+            field: bytes("fields terminated by", "\t"),
+            line: bytes("lines terminated by", "\n"),
+            starting: bytes("lines starting by", ""),
+            quote: single("fields enclosed by", "")?,
+            escape,
+            null: escape.map(|e| vec![e, b'N']).unwrap_or_else(|| b"NULL".to_vec()),
+            doubled: true,
+            skip: option("ignore").and_then(|n| n.parse().ok()).unwrap_or(0),
+            end_mark: false,
+        };
+        if form.field.is_empty() || form.line.is_empty() {
+            return Err(refused("LOAD DATA with fixed-width fields"));
+        }
+        if form.skip > MAX_SKIP {
+            return Err(refused("LOAD DATA that skips more than 10,000 lines"));
+        }
+        Ok(form)
+    }
+}
