@@ -1,1 +1,17 @@
-//! Empty until its content lands.
+//! SQLite as a storage unit inside the process: the embedded default, for both languages Pando speaks.
+
+mod backend;
+mod compat;
+mod connector;
+mod dialect;
+mod error;
+mod functions;
+mod line;
+mod parameters;
+mod run;
+mod shape;
+mod types;
+mod worker;
+
+pub use connector::{SqliteConnector, connector};
+pub use dialect::{SYNTAX, SqliteDialect};

@@ -1,0 +1,101 @@
+//! The thread of one connection: opens the database, runs one job after the other, ends with its backend.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pando_kernel::Result;
+use pando_sql::Syntax;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::unavailable;
+use crate::functions;
+use crate::line::{Line, Presence, Stop};
+use crate::run::Session;
+
+/// How long a statement waits for another connection's lock before it fails.
+const BUSY_LIMIT: Duration = Duration::from_secs(10);
+
+/// Virtual-machine steps between two looks at whether the statement shall stop.
+const STEPS_BETWEEN_LOOKS: i32 = 1000;
+
+/// Prepared statements kept per connection.
+pub(crate) const STATEMENT_CACHE: usize = 256;
+
+/// Durability is the default's: a commit is on disk when it is reported.
+const SETUP: &str =
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON";
+
+/// Starts the thread. It tells through the line whether the database could be opened.
+pub(crate) fn spawn(
+    path: &Arc<str>,
+    number: u64,
+    syntax: &'static Syntax,
+    line: Arc<Line>,
+) -> Result<()> {
+    let own = Arc::clone(path);
+    thread::Builder::new()
+        .name(format!("pando-sqlite-{number}"))
+        .spawn(move || work(&own, syntax, &line))
+        .map(|_| ())
+        .map_err(|error| unavailable(path, format!("no thread for the connection: {error}")))
+}
+
+fn work(path: &str, syntax: &'static Syntax, line: &Arc<Line>) {
+    let _presence = Presence(Arc::clone(line));
+    let mut session = match open(path, line).and_then(|c| Session::new(c, syntax, Arc::clone(line)))
+    {
+        Ok(session) => session,
+        Err(error) => {
+            line.opened(Err(unavailable(path, error.to_string())), None);
+            return;
+        }
+    };
+    line.opened(Ok(()), Some(session.interrupt_handle()));
+    while let Some(job) = line.next_job() {
+        match session.run(job) {
+            Ok(()) => line.end(Ok(()), session.transaction()),
+            Err(Stop::Failed(error)) => line.end(Err(error), session.transaction()),
+            Err(Stop::Abandoned) => return,
+        }
+    }
+}
+
+fn open(path: &str, line: &Arc<Line>) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    wait_for_locks(&mut connection, Arc::clone(line))?;
+    let looked = Arc::clone(line);
+    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || looked.stopping()))?;
+    connection.execute_batch(SETUP)?;
+    connection.authorizer(Some(authorize))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    functions::register(&connection)?;
+    Ok(connection)
+}
+
+/// SQLite's own busy timeout cannot be interrupted; this one can.
+fn wait_for_locks(connection: &mut Connection, line: Arc<Line>) -> rusqlite::Result<()> {
+    let mut since = Instant::now();
+    connection.busy_handler(Some(move |tries: i32| {
+        if tries == 0 {
+            since = Instant::now();
+        }
+        let pause = Duration::from_millis(1 << tries.clamp(0, 4));
+        since.elapsed() < BUSY_LIMIT && line.linger(pause)
+    }))
+}
+
+/// A client may not reach other files through a storage unit. (An empty name is the scratch database of VACUUM.)
+fn authorize(context: AuthContext<'_>) -> Authorization {
+    if let AuthAction::Attach { filename } = context.action
+        && !filename.is_empty()
+    {
+        return Authorization::Deny;
+    }
+    Authorization::Allow
+}
