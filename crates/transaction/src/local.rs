@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
+use pando_kernel::Execution;
 use pando_kernel::dialect::{Dialect, TransactionVerb};
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Completion;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
-use pando_kernel::Execution;
 use pando_pool::Connection;
 
 use crate::reply::{drain, finish_all};
@@ -302,7 +302,11 @@ impl Local {
     fn clear(&mut self) {
         let before = std::mem::take(self);
         if before.tainted {
-            before.held.into_iter().filter_map(|held| held.connection).for_each(Connection::discard);
+            before
+                .held
+                .into_iter()
+                .filter_map(|held| held.connection)
+                .for_each(Connection::discard);
         }
     }
 }
@@ -316,6 +320,10 @@ fn first_error(results: Vec<(UnitName, Result<Completion>)>) -> Result<()> {
     results.into_iter().try_for_each(|(_, result)| result.map(|_| ()))
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "every error but a server's own is told the same way"
+)]
 fn partial(units: &[UnitName], failed: &str, committed: usize, error: Error) -> Error {
     let message = format!(
         "the transaction is committed on {committed} of {} storage units; the commit failed on `{failed}`: {error}",
@@ -323,7 +331,9 @@ fn partial(units: &[UnitName], failed: &str, committed: usize, error: Error) -> 
     );
     let mut server = match error.kind() {
         ErrorKind::Server(server) => (**server).clone(),
-        _ => ServerError { sqlstate: "40003".into(), severity: "ERROR".into(), ..Default::default() },
+        _ => {
+            ServerError { sqlstate: "40003".into(), severity: "ERROR".into(), ..Default::default() }
+        }
     };
     server.message = message;
     Error::new(ErrorKind::Server(Box::new(server))).because(error)

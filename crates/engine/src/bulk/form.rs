@@ -30,13 +30,20 @@ pub(crate) struct Form {
 }
 
 fn refused(what: &str) -> Error {
-    Error::refused(20030, format!("{what} is not supported for a sharded table"), "use the text form")
+    Error::refused(
+        20030,
+        format!("{what} is not supported for a sharded table"),
+        "use the text form",
+    )
 }
 
 fn one_byte(option: &str, value: &str) -> Result<u8> {
     match value.as_bytes() {
         [byte] if byte.is_ascii() => Ok(*byte),
-        _ => Err(ErrorKind::Value(format!("COPY {option} must be a single one-byte character")).into()),
+        _ => {
+            Err(ErrorKind::Value(format!("COPY {option} must be a single one-byte character"))
+                .into())
+        }
     }
 }
 

@@ -73,11 +73,12 @@ impl Lines {
             }
             if self.form.quote == Some(byte) {
                 self.inside = !self.inside;
-            } else if self.form.escape == Some(byte) && !self.form.csv_escape() {
+            } else if self.form.escape == Some(byte) && (self.inside || !self.form.csv_escape()) {
                 self.escaped = true;
-            } else if self.inside && self.form.csv_escape() && self.form.escape == Some(byte) {
-                self.escaped = true;
-            } else if byte == mark && !self.inside && self.rest[..self.seen].ends_with(&self.form.line) {
+            } else if byte == mark
+                && !self.inside
+                && self.rest[..self.seen].ends_with(&self.form.line)
+            {
                 let line = self.rest.split_to(self.seen).freeze();
                 self.seen = 0;
                 return Ok(Some(line));
@@ -134,7 +135,12 @@ impl Lines {
             if inside {
                 let next = line.get(i + 1).copied();
                 if form.escape == Some(byte) && form.escape != form.quote && next.is_some() {
-                    out.push(next.map_or(byte, |next| if form.csv_escape() { next } else { special(next) }));
+                    out.push(
+                        next.map_or(
+                            byte,
+                            |next| if form.csv_escape() { next } else { special(next) },
+                        ),
+                    );
                     i += 2;
                 } else if form.quote == Some(byte) && form.doubled && next == form.quote {
                     out.push(byte);

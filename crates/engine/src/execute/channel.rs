@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
+use pando_kernel::Columns;
 use pando_kernel::error::Result;
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
-use pando_kernel::Columns;
 use pando_pool::Connection;
 
 use crate::merge::RowSource;
@@ -96,7 +96,9 @@ impl Channel {
             match ready!(self.poll_event(cx))? {
                 Event::Rows(rows) => return Poll::Ready(Ok(Some(rows))),
                 Event::Complete(done) => self.completions.push(done),
-                event @ (Event::Notice(_) | Event::Parameter { .. }) => self.notices.push_back(event),
+                event @ (Event::Notice(_) | Event::Parameter { .. }) => {
+                    self.notices.push_back(event)
+                }
                 Event::Columns(_)
                 | Event::Empty
                 | Event::Suspended

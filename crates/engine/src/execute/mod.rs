@@ -7,9 +7,9 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
+use pando_kernel::Columns;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
-use pando_kernel::Columns;
 
 pub(crate) use channel::{Channel, Loaded, Shared, Source};
 

@@ -39,7 +39,8 @@ pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
             if delete.with.is_empty() { Ok(()) } else { Err(refused("DELETE with WITH")) }
         }
         Kind::Copy(copy) => {
-            let header = copy.options.iter().any(|(name, value)| name == "header" && value != "false");
+            let header =
+                copy.options.iter().any(|(name, value)| name == "header" && value != "false");
             if header && copy.direction == pando_sql::ast::CopyDirection::ToClient {
                 return Err(refused("COPY TO with a header"));
             }
@@ -97,6 +98,7 @@ fn select_spreadable(query: &Query, select: &Select) -> Result<()> {
 }
 
 /// The targets of a statement that names no table any room knows.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is refused")]
 pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
     let one = || {
         let unit = any_unit(ctx).ok_or_else(|| {
@@ -105,14 +107,17 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Ok(Units::new(vec![Target::whole(unit)], Spread::Gather))
     };
     let everywhere = || {
-        let targets = ctx.database.units.iter().map(|unit| Target::whole(Arc::clone(unit))).collect();
+        let targets =
+            ctx.database.units.iter().map(|unit| Target::whole(Arc::clone(unit))).collect();
         Ok(Units::new(targets, Spread::Same))
     };
     match &stmt.kind {
         Kind::Select(_) | Kind::Show(_) | Kind::Explain { .. } | Kind::Set(_) => one(),
         Kind::Copy(copy) if copy.table.is_none() => one(),
         _ if ctx.database.units.len() == 1 => one(),
-        Kind::Utility { verb, tables } => utility(verb, tables.is_empty()).and_then(|()| everywhere()),
+        Kind::Utility { verb, tables } => {
+            utility(verb, tables.is_empty()).and_then(|()| everywhere())
+        }
         Kind::Define(define) => match define.object {
             pando_sql::ast::ObjectKind::Database => Err(Error::refused(
                 30001,
@@ -134,7 +139,14 @@ fn utility(verb: &str, no_tables: bool) -> Result<()> {
     let first = verb.split(' ').next().unwrap_or("");
     let alike = matches!(
         first,
-        "VACUUM" | "ANALYZE" | "CHECKPOINT" | "FLUSH" | "OPTIMIZE" | "REINDEX" | "CLUSTER" | "DISCARD"
+        "VACUUM"
+            | "ANALYZE"
+            | "CHECKPOINT"
+            | "FLUSH"
+            | "OPTIMIZE"
+            | "REINDEX"
+            | "CLUSTER"
+            | "DISCARD"
     );
     let rights = matches!(first, "GRANT" | "REVOKE");
     if (alike && no_tables) || rights {

@@ -48,7 +48,8 @@ impl Builder<'_> {
     fn build(mut self) -> Result<Gathered> {
         let mut plan = MergePlan::iterate();
         let grouped = !self.select.group_by.is_empty();
-        let aggregated = aggregate::any_in(self.item_exprs().chain(aggregate::order_exprs(self.query)));
+        let aggregated =
+            aggregate::any_in(self.item_exprs().chain(aggregate::order_exprs(self.query)));
         if grouped || aggregated {
             self.group(&mut plan)?;
         } else {
@@ -129,7 +130,9 @@ impl Builder<'_> {
         let mut keys = Vec::new();
         for item in &self.query.order_by {
             if distinct && self.scope.item(&item.expr).is_none() && !self.scope.has_star() {
-                return Err(refused("SELECT DISTINCT with ORDER BY an expression that is not selected"));
+                return Err(refused(
+                    "SELECT DISTINCT with ORDER BY an expression that is not selected",
+                ));
             }
             let mut key = self.key(&item.expr, "ORDER_BY")?;
             key.descending = item.descending;
@@ -290,7 +293,8 @@ impl Builder<'_> {
             limit.offset.as_ref().map(|expr| self.number(expr)).transpose()?.flatten().unwrap_or(0);
         plan.limit = count;
         plan.offset = offset;
-        let in_memory = plan.group.as_ref().is_some_and(|group| !group.sorted || group.keys.is_empty());
+        let in_memory =
+            plan.group.as_ref().is_some_and(|group| !group.sorted || group.keys.is_empty());
         let pushed = match count {
             Some(count) if !in_memory => format!("LIMIT {}", count.saturating_add(offset)),
             _ => String::new(),
@@ -300,6 +304,7 @@ impl Builder<'_> {
     }
 
     /// A row count; `None` for NULL.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is no constant is refused")]
     fn number(&self, expr: &Expr) -> Result<Option<u64>> {
         let wrong = |what: &str| Error::new(ErrorKind::Value(format!("LIMIT must not be {what}")));
         match &unwrapped(expr).node {
@@ -307,7 +312,9 @@ impl Builder<'_> {
                 u64::try_from(*n).map(Some).map_err(|_| wrong("negative"))
             }
             Node::Literal(Literal::Null) => Ok(None),
-            Node::Literal(Literal::Number(n)) => n.parse().map(Some).map_err(|_| wrong("fractional")),
+            Node::Literal(Literal::Number(n)) => {
+                n.parse().map(Some).map_err(|_| wrong("fractional"))
+            }
             Node::Parameter(index) => match self.ctx.parameter(*index) {
                 None | Some(Value::Null) => Ok(None),
                 Some(Value::Int(n)) => u64::try_from(*n).map(Some).map_err(|_| wrong("negative")),
@@ -334,4 +341,3 @@ fn refused(what: &str) -> Error {
         "narrow it to one shard by an equality on the sharding key",
     )
 }
-

@@ -29,7 +29,7 @@ pub enum Purpose {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Planned {
     /// A plan.
-    Plan(Plan),
+    Plan(Box<Plan>),
     /// Something must be found out first.
     Needs(Need),
 }
@@ -99,7 +99,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             feature.merge(ctx, stmt, &mut merge)?;
         }
     }
-    rewrite::finish(ctx, stmt, units, (merge, edits)).map(Planned::Plan)
+    rewrite::finish(ctx, stmt, units, (merge, edits)).map(|plan| Planned::Plan(Box::new(plan)))
 }
 
 /// What merging needs.

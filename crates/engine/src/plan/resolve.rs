@@ -54,12 +54,12 @@ impl<'a> Scope<'a> {
     /// `None` when there is none, or a `*` in front hides its number.
     pub(super) fn item(&self, expr: &Expr) -> Option<usize> {
         let found = self.item_anywhere(expr)?;
-        let star = self.select.items[..found]
-            .iter()
-            .any(|item| !matches!(item, SelectItem::Expr { .. }));
+        let star =
+            self.select.items[..found].iter().any(|item| !matches!(item, SelectItem::Expr { .. }));
         (!star).then_some(found)
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     fn item_anywhere(&self, expr: &Expr) -> Option<usize> {
         let expr = unwrapped(expr);
         if let Node::Literal(Literal::Integer(n)) = &expr.node {

@@ -120,7 +120,8 @@ fn generated_keys(
                 let Some(value) = literal(i) else { continue };
                 match listed.and_then(|at| row.values.get(at)) {
                     Some(expr) => edits.replace(expr.span, value),
-                    None => edits.replace(Span::at(row.span.end.saturating_sub(1)), format!(", {value}")),
+                    None => edits
+                        .replace(Span::at(row.span.end.saturating_sub(1)), format!(", {value}")),
                 }
             }
         }
@@ -158,11 +159,14 @@ fn column_number(ctx: &Context<'_>, insert: &Insert, column: &str) -> Result<usi
 }
 
 /// Puts what the session knows about itself (`DATABASE()`, `current_database()`, …) into the text: a storage unit would answer with its own.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn session_functions(ctx: &Context<'_>, stmt: &Statement, edits: &mut Edits) {
     let mut found: Vec<(Span, String)> = Vec::new();
     visit::exprs(&stmt.kind, &mut |expr| {
         let name = match &expr.node {
-            Node::Function(call) if call.arguments.is_empty() && !call.star && call.over.is_none() => {
+            Node::Function(call)
+                if call.arguments.is_empty() && !call.star && call.over.is_none() =>
+            {
                 call.name.parts.last().map(|part| part.value.to_lowercase())
             }
             Node::Column(name) => match &name.parts[..] {
@@ -191,16 +195,17 @@ fn session_functions(ctx: &Context<'_>, stmt: &Statement, edits: &mut Edits) {
 /// Session functions that are written without parentheses; any other bare word is a column.
 fn is_keyword_function(name: &str, folds_lower: bool) -> bool {
     name == "current_user"
-        || folds_lower && matches!(name, "session_user" | "user" | "current_catalog" | "current_role")
+        || folds_lower
+            && matches!(name, "session_user" | "user" | "current_catalog" | "current_role")
 }
 
 /// The label a server would have given a select item that is now a literal.
 fn label(ctx: &Context<'_>, stmt: &Statement, span: Span, name: &str) -> String {
     let Kind::Select(query) = &stmt.kind else { return String::new() };
     let QueryBody::Select(select) = &query.body else { return String::new() };
-    let whole = select.items.iter().any(|item| {
-        matches!(item, SelectItem::Expr { expr, alias: None, .. } if expr.span == span)
-    });
+    let whole = select.items.iter().any(
+        |item| matches!(item, SelectItem::Expr { expr, alias: None, .. } if expr.span == span),
+    );
     if !whole {
         return String::new();
     }

@@ -93,7 +93,9 @@ impl CopyIn {
         let target = target.ok_or_else(|| Error::internal("a line goes to several shards"))?;
         let actual = target.actual(&self.logic).unwrap_or(&self.logic);
         let place = self.places.get(&(Arc::clone(&target.unit), Arc::from(actual)));
-        place.copied().ok_or_else(|| Error::internal("a line goes to a shard the statement does not"))
+        place
+            .copied()
+            .ok_or_else(|| Error::internal("a line goes to a shard the statement does not"))
     }
 }
 
@@ -104,6 +106,7 @@ struct Named<'a> {
     form: Form,
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "only two statements carry bulk data")]
 fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
     match &stmt.kind {
         Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
@@ -127,6 +130,7 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
 
 impl Session {
     /// COPY FROM and LOAD DATA over several targets. False when the statement goes the usual way.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only LOAD DATA asks for a file")]
     pub(super) async fn start_bulk(&mut self, stmt: &Statement) -> Result<bool> {
         let live = self.live()?;
         self.refuse_if_failed(false)?;
@@ -147,7 +151,8 @@ impl Session {
         });
         let places = places.collect();
         self.bulk_transaction();
-        let skipped = Bytes::from(named.form.line.repeat(usize::try_from(named.form.skip).unwrap_or(0)));
+        let skipped =
+            Bytes::from(named.form.line.repeat(usize::try_from(named.form.skip).unwrap_or(0)));
         let form = CopyForm { format: Format::Text, columns: vec![Format::Text; columns.len()] };
         self.pending.push_back(match &stmt.kind {
             Kind::Load(load) => Event::SendFile(load.file.clone()),

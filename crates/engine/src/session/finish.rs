@@ -64,7 +64,8 @@ impl Session {
     ) -> Result<()> {
         let mut channels = channels;
         for channel in &mut channels {
-            self.pending.extend(channel.notices.drain(..).filter(|e| matches!(e, Event::Notice(_))));
+            self.pending
+                .extend(channel.notices.drain(..).filter(|e| matches!(e, Event::Notice(_))));
         }
         let done = match plan.spread {
             Spread::Gather => total(&[], &channels),
@@ -145,7 +146,8 @@ impl Session {
         let mut started = Vec::new();
         for channel in channels {
             let connection = &mut channel.connection;
-            let home = drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
+            let home =
+                drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
             if home && connection.start(Execution::Text(text.as_str().into())).is_ok() {
                 started.push(connection);
             }

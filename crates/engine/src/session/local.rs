@@ -10,7 +10,8 @@ use pando_kernel::row::{Cell, NeutralCodec, RowCodec, Rows};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, Parameter, Value};
 use pando_sql::ast::{
-    CopyDirection, Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, Statement, Transaction,
+    CopyDirection, Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, Statement,
+    Transaction,
 };
 
 use crate::plan::Purpose;
@@ -95,30 +96,8 @@ impl Session {
         let dialect = dialect.as_ref();
         match verb {
             Transaction::Begin(modes) => self.begin_verb(modes.clone(), dialect).await?,
-            Transaction::Commit { chain } => {
-                let failed = self.transaction.state() == TransactionState::Failed;
-                let modes = self.transaction.modes().to_vec();
-                let committed = if open { self.end_transaction(true).await? } else { true };
-                if *chain && open {
-                    self.begin(modes);
-                }
-                if !open && dialect.error_fails_transaction() {
-                    self.warn("25P01", "there is no transaction in progress");
-                }
-                self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
-            }
-            Transaction::Rollback { chain } => {
-                let modes = self.transaction.modes().to_vec();
-                if open {
-                    self.end_transaction(false).await?;
-                } else if dialect.error_fails_transaction() {
-                    self.warn("25P01", "there is no transaction in progress");
-                }
-                if *chain && open {
-                    self.begin(modes);
-                }
-                self.complete("ROLLBACK");
-            }
+            Transaction::Commit { chain } => self.commit_verb(*chain, dialect).await?,
+            Transaction::Rollback { chain } => self.rollback_verb(*chain, dialect).await?,
             Transaction::Savepoint(name) => {
                 self.refuse_if_failed(false)?;
                 self.savepoint_needs_transaction(dialect.error_fails_transaction(), "SAVEPOINT")?;
@@ -153,6 +132,44 @@ impl Session {
                 ));
             }
         }
+        Ok(())
+    }
+
+    async fn commit_verb(
+        &mut self,
+        chain: bool,
+        dialect: &dyn pando_kernel::Dialect,
+    ) -> Result<()> {
+        let open = self.transaction.state() != TransactionState::Idle;
+        let failed = self.transaction.state() == TransactionState::Failed;
+        let modes = self.transaction.modes().to_vec();
+        let committed = if open { self.end_transaction(true).await? } else { true };
+        if chain && open {
+            self.begin(modes);
+        }
+        if !open && dialect.error_fails_transaction() {
+            self.warn("25P01", "there is no transaction in progress");
+        }
+        self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
+        Ok(())
+    }
+
+    async fn rollback_verb(
+        &mut self,
+        chain: bool,
+        dialect: &dyn pando_kernel::Dialect,
+    ) -> Result<()> {
+        let open = self.transaction.state() != TransactionState::Idle;
+        let modes = self.transaction.modes().to_vec();
+        if open {
+            self.end_transaction(false).await?;
+        } else if dialect.error_fails_transaction() {
+            self.warn("25P01", "there is no transaction in progress");
+        }
+        if chain && open {
+            self.begin(modes);
+        }
+        self.complete("ROLLBACK");
         Ok(())
     }
 
@@ -278,7 +295,9 @@ impl Session {
             }
         };
         if self.named.len() >= MAX_NAMED {
-            return Err(ErrorKind::TooLarge(format!("more than {MAX_NAMED} prepared statements")).into());
+            return Err(
+                ErrorKind::TooLarge(format!("more than {MAX_NAMED} prepared statements")).into()
+            );
         }
         let fails = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
         if fails && self.named.contains_key(name) {
@@ -323,7 +342,12 @@ impl Session {
         Ok(())
     }
 
-    async fn sql_cursor(&mut self, stmt: &Statement, cursor: &SqlCursor, bound: &Bound) -> Result<()> {
+    async fn sql_cursor(
+        &mut self,
+        stmt: &Statement,
+        cursor: &SqlCursor,
+        bound: &Bound,
+    ) -> Result<()> {
         match cursor {
             SqlCursor::Declare { name, hold, body, .. } => {
                 if *hold {
@@ -334,7 +358,9 @@ impl Session {
                     ));
                 }
                 if self.transaction.state() == TransactionState::Idle {
-                    return Err(state_error("DECLARE CURSOR can only be used in transaction blocks"));
+                    return Err(state_error(
+                        "DECLARE CURSOR can only be used in transaction blocks",
+                    ));
                 }
                 if self.sql_cursors.contains_key(&name.value) {
                     return Err(ErrorKind::StatementExists(name.value.clone()).into());
@@ -435,6 +461,7 @@ fn server_error(number: u32, sqlstate: &str, message: &str) -> Error {
 }
 
 /// The value of a literal argument.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn literal(expr: &Expr) -> Result<Value> {
     let value = match &expr.node {
         Node::Literal(literal) => match literal {

@@ -187,8 +187,11 @@ impl Session {
     }
 
     fn complete(&mut self, tag: &str) {
-        let completion =
-            Completion { tag: tag.to_owned(), more: !self.queue.is_empty(), ..Completion::default() };
+        let completion = Completion {
+            tag: tag.to_owned(),
+            more: !self.queue.is_empty(),
+            ..Completion::default()
+        };
         self.pending.push_back(Event::Complete(completion));
     }
 

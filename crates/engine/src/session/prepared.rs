@@ -21,14 +21,20 @@ use super::{Bound, Session};
 
 impl Session {
     /// Parses one statement.
-    pub(super) fn make_prepared(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
+    pub(super) fn make_prepared(
+        &mut self,
+        sql: Arc<str>,
+        declared: Vec<u32>,
+    ) -> Result<Arc<Prepared>> {
         let live = self.live()?;
         let statement = pando_sql::parse(&sql, live.database.dialect.syntax())
             .map_err(super::run::syntax_error)?;
         let ends = matches!(
             statement.kind,
             Kind::Transaction(
-                Transaction::Commit { .. } | Transaction::Rollback { .. } | Transaction::RollbackTo(_)
+                Transaction::Commit { .. }
+                    | Transaction::Rollback { .. }
+                    | Transaction::RollbackTo(_)
             ) | Kind::Empty
         );
         self.refuse_if_failed(ends)?;
@@ -41,7 +47,10 @@ impl Session {
     }
 
     /// What a prepared statement takes and returns.
-    pub(super) async fn describe_prepared(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+    pub(super) async fn describe_prepared(
+        &mut self,
+        prepared: &Arc<Prepared>,
+    ) -> Result<Description> {
         if let Some(known) = prepared.description.get() {
             return Ok(known.clone());
         }
@@ -153,6 +162,7 @@ impl Session {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "only the description matters")]
 async fn read_description(channel: &mut Channel) -> Result<Description> {
     let mut described = None;
     loop {

@@ -252,7 +252,11 @@ pub(super) fn rename(columns: &mut Columns, tables: &[TableName], database: &str
 }
 
 /// Splits a chunk behind its first `take` rows.
-pub(super) fn split(columns: &Columns, rows: Rows, take: u64) -> Result<(Option<Rows>, Option<Rows>)> {
+pub(super) fn split(
+    columns: &Columns,
+    rows: Rows,
+    take: u64,
+) -> Result<(Option<Rows>, Option<Rows>)> {
     if take >= u64::from(rows.count) {
         return Ok((Some(rows), None));
     }

@@ -98,9 +98,8 @@ impl Session {
             prepared: true,
         };
         let statement = Arc::clone(&execute.prepared.statement);
-        self.window = execute
-            .limit
-            .map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
+        self.window =
+            execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
         match self.start_statement(&statement, bound).await {
             Ok(()) => Ok(()),
             Err(error) => Err(self.fail_statement(error).await),
@@ -161,7 +160,7 @@ impl Session {
                     source: &System,
                 };
                 match plan::plan(&ctx, stmt, purpose)? {
-                    Planned::Plan(plan) => return Ok(plan),
+                    Planned::Plan(plan) => return Ok(*plan),
                     Planned::Needs(need) => need,
                 }
             };
@@ -214,8 +213,7 @@ impl Session {
         if let ([unit], [_]) = (&plan.units[..], &started.channels[..]) {
             let tables = unit.target.tables.clone().into();
             let Some(channel) = started.channels.into_iter().next() else { return Ok(()) };
-            let pass =
-                Pass { channel, tables, columns: None, completion: None, rows: 0, verb };
+            let pass = Pass { channel, tables, columns: None, completion: None, rows: 0, verb };
             self.reply = Reply::Pass(Box::new(pass));
             return Ok(());
         }
@@ -311,7 +309,8 @@ impl Session {
                 }
             };
             let inputs = in_plan_order(replies, &jobs, &dress);
-            let ended: Vec<_> = channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
+            let ended: Vec<_> =
+                channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
             self.release_channels(channels).await;
             (inputs, Vec::new(), ended)
         };
@@ -355,7 +354,8 @@ fn in_plan_order(
     for (replies, jobs) in replies.into_iter().zip(jobs) {
         for (reply, job) in replies.into_iter().zip(jobs) {
             let Some(columns) = reply.columns else { continue };
-            inputs.push((*job, Input { columns: dress(columns), rows: Source::Memory(reply.rows) }));
+            inputs
+                .push((*job, Input { columns: dress(columns), rows: Source::Memory(reply.rows) }));
         }
     }
     inputs.sort_by_key(|(job, _)| *job);

@@ -41,7 +41,11 @@ impl Session {
         bound: &Bound,
     ) -> Result<()> {
         if !bound.parameters.is_empty() {
-            return Err(Error::refused(30001, "SET takes no parameters", "write the value into the text"));
+            return Err(Error::refused(
+                30001,
+                "SET takes no parameters",
+                "write the value into the text",
+            ));
         }
         let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
         let mut variables = self.variables.clone();
@@ -61,7 +65,11 @@ impl Session {
                 Scope::Session | Scope::User => {}
             }
             let Some(value) = &one.value else {
-                if one.name == "all" { variables.clear() } else { variables.unset(&one.name) }
+                if one.name == "all" {
+                    variables.clear()
+                } else {
+                    variables.unset(&one.name)
+                }
                 continue;
             };
             let _ = value;
@@ -193,6 +201,7 @@ impl Session {
     }
 
     /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only rows matter")]
     pub(super) async fn ask(
         &mut self,
         live: &crate::snapshot::LiveDatabase,
