@@ -5,8 +5,10 @@ pub mod backend;
 pub mod codec;
 pub mod dialect;
 pub mod error;
+pub mod frontend;
 pub mod row;
 pub mod types;
 
 pub use backend::MySqlConnector;
 pub use dialect::MySql;
+pub use frontend::Door;

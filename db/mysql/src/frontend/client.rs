@@ -1,0 +1,215 @@
+//! The command loop of one client.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use bytes::Bytes;
+use pando_kernel::runtime::BoxFuture;
+use pando_kernel::session::{Doorway, Session, Settings, State};
+use pando_kernel::{Error, ErrorKind, Request};
+
+use super::Door;
+use super::end::End;
+use super::login::{Entered, Facts};
+use super::reply::Form;
+use super::statements::Statements;
+use super::wire::Wire;
+use crate::codec::{Capabilities, Command, Packet};
+use crate::error::ClientError;
+
+/// One client and its session.
+pub(super) struct Client<D: Doorway> {
+    pub(super) door: Door<D>,
+    pub(super) settings: Settings,
+    pub(super) wire: Wire,
+    pub(super) session: D::Session,
+    pub(super) facts: Facts,
+    pub(super) statements: Statements,
+    /// The client may send several statements in one text.
+    pub(super) several: bool,
+    /// What the client was last told about the session.
+    pub(super) told: State,
+}
+
+/// What comes next while a client is idle.
+enum Next {
+    Packet(Packet),
+    Idle,
+    Stopping,
+}
+
+impl<D: Doorway> Client<D> {
+    pub(super) fn new(door: Door<D>, entered: Entered<D::Session>, settings: Settings) -> Self {
+        let Entered { wire, session, facts } = entered;
+        Self {
+            several: facts.capabilities.has(Capabilities::MULTI_STATEMENTS),
+            told: session.state(),
+            statements: Statements::new(settings.max_message),
+            door,
+            settings,
+            wire,
+            session,
+            facts,
+        }
+    }
+
+    /// Ends the session and gives the connection away.
+    pub(super) fn into_wire(self) -> (Wire, Facts) {
+        (self.wire, self.facts)
+    }
+
+    /// Serves commands until one side ends it.
+    pub(super) async fn serve(&mut self) -> End {
+        let doorway = Arc::clone(&self.door.doorway);
+        let mut stopping = pin!(doorway.stopping());
+        loop {
+            self.wire.input.expect(0);
+            let packet = match self.next(stopping.as_mut()).await {
+                Ok(Next::Packet(packet)) => packet,
+                Ok(Next::Idle) => return self.last_words(&idle()).await,
+                Ok(Next::Stopping) => {
+                    return self.last_words(&ClientError::of(&ErrorKind::Shutdown)).await;
+                }
+                Err(end) => return end,
+            };
+            if let Err(end) = self.obey(packet.payload).await {
+                return end;
+            }
+            if let Err(end) = self.wire.flush().await {
+                return end;
+            }
+        }
+    }
+
+    /// Good-bye of our own accord: the client is not waiting for an answer, so it counts from 0.
+    async fn last_words(&mut self, error: &ClientError<'_>) -> End {
+        self.wire.output.restart(0);
+        self.wire.last_words(error).await
+    }
+
+    async fn next(
+        &mut self,
+        mut stopping: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<Next, End> {
+        let mut timer: Option<BoxFuture<'static, ()>> = None;
+        let (wire, runtime) = (&mut self.wire, self.door.doorway.runtime());
+        let idle = self.settings.idle_timeout;
+        let next = std::future::poll_fn(|cx| {
+            if let Poll::Ready(packet) = wire.poll_packet(cx) {
+                return Poll::Ready(packet.map(Next::Packet));
+            }
+            if stopping.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Ok(Next::Stopping));
+            }
+            let timer = timer.get_or_insert_with(|| runtime.sleep(idle));
+            timer.as_mut().poll(cx).map(|()| Ok(Next::Idle))
+        })
+        .await;
+        self.wire.tell_refusal(next).await
+    }
+
+    async fn obey(&mut self, payload: Bytes) -> Result<(), End> {
+        let command = match Command::decode(&payload, self.facts.capabilities) {
+            Ok(command) => command,
+            Err(fault) => {
+                let error = ClientError::new(1835, b"HY000", fault.to_string());
+                return Err(self.wire.last_words(&error).await);
+            }
+        };
+        self.door.counters.questions.fetch_add(1, Ordering::Relaxed);
+        match command {
+            Command::Quit => Err(End::Quit),
+            Command::Query(query) => self.query(query.text).await,
+            Command::Execute(head) => self.execute(&payload, head).await,
+            Command::Prepare(text) => self.prepare(text).await,
+            Command::Fetch { statement, rows } => self.fetch(statement, rows).await,
+            Command::Close(statement) => self.close(statement).await,
+            Command::Reset(statement) => self.reset_statement(statement).await,
+            Command::SendLongData { statement, parameter, data } => {
+                self.statements.long_data(statement, parameter, data);
+                Ok(())
+            }
+            Command::InitDb(name) => match std::str::from_utf8(name) {
+                Ok(name) => self.run(Request::Use(name.to_owned()), Form::Text).await,
+                Err(_) => self.fail(&unknown_database(name)),
+            },
+            Command::FieldList { table, pattern } => self.field_list(table, pattern).await,
+            Command::ProcessKill(id) => {
+                self.run(Request::Query(format!("KILL {id}").into()), Form::Text).await
+            }
+            Command::ResetConnection => {
+                self.statements.clear();
+                self.several = self.facts.capabilities.has(Capabilities::MULTI_STATEMENTS);
+                self.run(Request::Reset, Form::Text).await
+            }
+            Command::ChangeUser(_) => Err(End::ChangeUser(payload.clone())),
+            Command::SetOption(option) => self.set_option(option),
+            Command::Statistics => self.statistics(),
+            Command::Ping => self.ok(),
+            Command::Unknown(_) => self.fail(&ClientError::new(1047, b"08S01", "Unknown command")),
+        }
+    }
+
+    /// Answers with an error and goes on.
+    pub(super) fn fail(&mut self, error: &ClientError<'_>) -> Result<(), End> {
+        self.wire.error(error);
+        Ok(())
+    }
+
+    /// Answers with the session's error; some end the connection.
+    pub(super) async fn fail_with(&mut self, error: Error) -> Result<(), End> {
+        let told = ClientError::of(error.kind());
+        let ends = matches!(
+            error.kind(),
+            ErrorKind::Shutdown | ErrorKind::Internal(_) | ErrorKind::Closed
+        );
+        if !ends {
+            return self.fail(&told);
+        }
+        tracing::debug!(%error, "a session ends with an error");
+        Err(self.wire.last_words(&told).await)
+    }
+
+    fn set_option(&mut self, option: u16) -> Result<(), End> {
+        match option {
+            0 => self.several = true,
+            1 => self.several = false,
+            _ => return self.fail(&ClientError::new(1047, b"08S01", "Unknown command")),
+        }
+        self.end_of_rows(0);
+        Ok(())
+    }
+
+    fn statistics(&mut self) -> Result<(), End> {
+        let counters = &self.door.counters;
+        let now = self.door.doorway.runtime().now();
+        let uptime = now.saturating_duration_since(counters.opened).as_secs();
+        let questions = counters.questions.load(Ordering::Relaxed);
+        let text = format!(
+            "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: 0  Opens: 0  \
+             Flush tables: 0  Open tables: 0  Queries per second avg: {:.3}",
+            counters.clients.load(Ordering::Relaxed),
+            questions as f64 / uptime.max(1) as f64
+        );
+        self.wire.output.payload(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// `ER_CLIENT_INTERACTION_TIMEOUT`.
+fn idle() -> ClientError<'static> {
+    ClientError::new(
+        4031,
+        b"HY000",
+        "The client was disconnected by the server because of inactivity. See wait_timeout and \
+         interactive_timeout for configuring this behavior.",
+    )
+}
+
+fn unknown_database(name: &[u8]) -> ClientError<'static> {
+    let name = String::from_utf8_lossy(name);
+    ClientError::new(1049, b"42000", format!("Unknown database '{name}'"))
+}

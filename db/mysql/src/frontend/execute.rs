@@ -1,0 +1,242 @@
+//! Prepared statements: prepare, execute, fetch, reset, close.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pando_kernel::session::{Doorway, Session};
+use pando_kernel::{
+    CursorId, Error, Execute, Format, Native, Parameter, Pipeline, Request, Result, Value,
+};
+
+use super::client::Client;
+use super::end::End;
+use super::reply::{Form, Outcome, Purpose, too_large};
+use super::shape::Shape;
+use super::statements::Statement;
+use super::text::utf8;
+use crate::codec::{self, BoundParameter, Capabilities, ColumnDefinition, ExecuteHead, PrepareOk};
+use crate::error::{ClientError, malformed};
+use crate::types::{BINARY_CHARSET, ColumnType, FAMILY, flag, parameter_value};
+
+impl<D: Doorway> Client<D> {
+    pub(super) async fn prepare(&mut self, text: &[u8]) -> Result<(), End> {
+        let text = match utf8(text) {
+            Ok(text) => text,
+            Err(error) => return self.fail(&error),
+        };
+        if !self.statements.has_room() {
+            let text = "Can't create more than max_prepared_stmt_count statements";
+            return self.fail(&ClientError::new(1461, b"42000", text));
+        }
+        match self.describe(text).await {
+            Ok((statement, columns)) => self.prepared(statement, columns),
+            Err(error) => self.fail_with(error).await,
+        }
+    }
+
+    async fn describe(&mut self, text: Arc<str>) -> Result<(Statement, Option<Shape>)> {
+        let prepared = self.session.prepare(text, Vec::new()).await?;
+        let description = self.session.describe(&prepared).await?;
+        let parameters = description.parameters.len();
+        if parameters > usize::from(u16::MAX) {
+            return Err(too_large("a statement has more than 65535 placeholders"));
+        }
+        let columns = description.columns.map(|columns| Shape::new(columns, Form::Binary));
+        Ok((Statement::new(prepared, parameters), columns))
+    }
+
+    fn prepared(&mut self, statement: Statement, columns: Option<Shape>) -> Result<(), End> {
+        let parameters = statement.parameters as u16;
+        let count = columns.as_ref().map_or(0, Shape::len);
+        let ok = PrepareOk {
+            statement: self.statements.add(statement),
+            columns: u16::try_from(count).unwrap_or(u16::MAX),
+            parameters,
+            warnings: 0,
+        };
+        self.wire.output.packet(|out| ok.encode(out));
+        if parameters > 0 {
+            let placeholder = placeholder();
+            for _ in 0..parameters {
+                self.wire.output.packet(|out| placeholder.encode(out));
+            }
+            self.end_of_columns();
+        }
+        if let Some(shape) = columns.filter(|_| count > 0) {
+            shape.define(&mut self.wire.output);
+            self.end_of_columns();
+        }
+        Ok(())
+    }
+
+    pub(super) async fn execute(
+        &mut self,
+        payload: &Bytes,
+        head: ExecuteHead<'_>,
+    ) -> Result<(), End> {
+        let (id, cursor) = (head.statement, head.cursor);
+        let Some(statement) = self.statements.get(id) else {
+            return self.unknown_statement(id, "mysqld_stmt_execute");
+        };
+        let had_cursor = statement.cursor.take().is_some();
+        let bound = bind(statement, payload, head, self.facts.capabilities);
+        let prepared = Arc::clone(&statement.prepared);
+        if had_cursor && let Err(error) = self.drop_cursor(id).await {
+            return self.fail_with(error).await;
+        }
+        let parameters = match bound {
+            Ok(parameters) => parameters,
+            Err(error) => return self.fail_with(error).await,
+        };
+        let request = Request::Execute(Execute {
+            prepared,
+            parameters,
+            result_formats: vec![Format::Binary],
+            limit: cursor.then_some(0),
+            cursor: cursor.then_some(CursorId(u64::from(id))),
+            pipeline: Pipeline::Alone,
+        });
+        if let Err(error) = self.session.run(request).await {
+            return self.fail_with(error).await;
+        }
+        let purpose = if cursor { Purpose::Cursor } else { Purpose::Whole(Form::Binary) };
+        let outcome = self.reply(purpose).await?;
+        self.keep_cursor(id, outcome);
+        Ok(())
+    }
+
+    fn keep_cursor(&mut self, id: u32, outcome: Outcome) {
+        if let (Some(statement), Outcome::Waiting(shape)) = (self.statements.get(id), outcome) {
+            statement.cursor = Some(shape);
+        }
+    }
+
+    pub(super) async fn fetch(&mut self, id: u32, rows: u32) -> Result<(), End> {
+        let Some(statement) = self.statements.get(id) else {
+            return self.unknown_statement(id, "mysqld_stmt_fetch");
+        };
+        let Some(shape) = statement.cursor.take() else {
+            let text = format!("The statement ({id}) has no open cursor.");
+            return self.fail(&ClientError::new(1421, b"HY000", text));
+        };
+        let cursor = CursorId(u64::from(id));
+        if let Err(error) = self.session.run(Request::Fetch { cursor, limit: Some(rows) }).await {
+            return self.fail_with(error).await;
+        }
+        let outcome = self.reply(Purpose::Fetch(shape)).await?;
+        self.keep_cursor(id, outcome);
+        Ok(())
+    }
+
+    /// Forgets long data and cursor; the statement stays.
+    pub(super) async fn reset_statement(&mut self, id: u32) -> Result<(), End> {
+        let Some(statement) = self.statements.get(id) else {
+            return self.unknown_statement(id, "mysqld_stmt_reset");
+        };
+        statement.reset();
+        if statement.cursor.take().is_some()
+            && let Err(error) = self.drop_cursor(id).await
+        {
+            return self.fail_with(error).await;
+        }
+        self.ok()
+    }
+
+    /// Forgets a statement. The command has no answer, so an error of the session shows with the next one.
+    pub(super) async fn close(&mut self, id: u32) -> Result<(), End> {
+        let closed = self.statements.remove(id);
+        if closed.is_some_and(|statement| statement.cursor.is_some()) {
+            let _ = self.drop_cursor(id).await;
+        }
+        Ok(())
+    }
+
+    async fn drop_cursor(&mut self, id: u32) -> Result<()> {
+        self.session.run(Request::CloseCursor(CursorId(u64::from(id)))).await?;
+        while self.session.next().await?.is_some() {}
+        Ok(())
+    }
+}
+
+/// The definition of every placeholder: as in MySQL, it tells nothing.
+fn placeholder() -> ColumnDefinition<'static> {
+    let column = codec::Column {
+        charset: BINARY_CHARSET,
+        type_id: ColumnType::VarString as u8,
+        flags: flag::BINARY,
+        ..codec::Column::default()
+    };
+    ColumnDefinition { name: b"?", column, ..ColumnDefinition::default() }
+}
+
+/// The parameters of an execution; types that came with it are kept.
+fn bind(
+    statement: &mut Statement,
+    payload: &Bytes,
+    head: ExecuteHead<'_>,
+    capabilities: Capabilities,
+) -> Result<Vec<Parameter>> {
+    let long = statement
+        .take_long()
+        .ok_or_else(|| too_large("a parameter sent in pieces is longer than the limit"))?;
+    let is_long = |index: usize| u16::try_from(index).is_ok_and(|index| long.contains_key(&index));
+    let count = statement.parameters;
+    let execute = codec::Execute::decode(head, capabilities, count, &statement.types, is_long)
+        .map_err(malformed)?;
+    let parameters = execute.parameters.iter().take(count).enumerate();
+    let parameters = parameters
+        .map(|(index, bound)| parameter(payload, bound, long_data(&long, index)))
+        .collect::<Result<Vec<_>>>()?;
+    if let Some(types) = execute.new_types {
+        statement.types = types;
+    }
+    Ok(parameters)
+}
+
+fn long_data(long: &HashMap<u16, Bytes>, index: usize) -> Option<&Bytes> {
+    long.get(&u16::try_from(index).ok()?)
+}
+
+fn parameter(
+    payload: &Bytes,
+    bound: &BoundParameter<'_>,
+    long: Option<&Bytes>,
+) -> Result<Parameter, Error> {
+    let mut parameter_type = bound.parameter_type;
+    let mut raw = bound.value.map(|value| payload.slice_ref(value));
+    if let Some(long) = long {
+        // Pieces are octets or characters, whatever type the client announced.
+        let textual = [ColumnType::VarString, ColumnType::String, ColumnType::VarChar];
+        if !textual.iter().any(|known| *known as u8 == parameter_type.type_id) {
+            parameter_type.type_id = ColumnType::Blob as u8;
+        }
+        raw = Some(long.clone());
+    }
+    let value = match &raw {
+        Some(raw) => parameter_value(parameter_type, raw)?,
+        None => Value::Null,
+    };
+    let native = Native {
+        family: FAMILY,
+        type_id: u32::from(parameter_type.type_id),
+        flags: if parameter_type.unsigned { flag::UNSIGNED } else { 0 },
+        ..Native::default()
+    };
+    Ok(Parameter { value, native, format: Format::Binary, raw })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BufMut;
+
+    use super::*;
+
+    #[test]
+    fn a_placeholders_definition_is_named_as_in_mysql() {
+        let mut out = bytes::BytesMut::new();
+        placeholder().encode(&mut out);
+        out.put_u8(0xFB);
+        assert_eq!(ColumnDefinition::decode(&out).unwrap().name, b"?");
+    }
+}

@@ -1,0 +1,94 @@
+//! COM_FIELD_LIST.
+
+use bytes::BufMut;
+use pando_kernel::session::{Doorway, Session};
+use pando_kernel::{Columns, Event, Request};
+
+use super::client::Client;
+use super::end::End;
+use super::shape::definition;
+use crate::error::ClientError;
+
+impl<D: Doorway> Client<D> {
+    pub(super) async fn field_list(&mut self, table: &[u8], pattern: &[u8]) -> Result<(), End> {
+        let (Ok(table), Ok(pattern)) = (std::str::from_utf8(table), std::str::from_utf8(pattern))
+        else {
+            return self.fail(&ClientError::new(
+                1300,
+                b"HY000",
+                "Invalid utf8mb4 character string",
+            ));
+        };
+        let mut columns: Option<Columns> = None;
+        if let Err(error) = self.session.run(Request::Fields { table: table.to_owned() }).await {
+            return self.fail_with(error).await;
+        }
+        loop {
+            match self.session.next().await {
+                Ok(Some(Event::Columns(found))) => columns = Some(found),
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => return self.fail_with(error).await,
+            }
+        }
+        for column in columns.iter().flat_map(|columns| &columns.list) {
+            if pattern.is_empty() || like(&column.name, pattern) {
+                self.wire.output.packet(|out| {
+                    definition(column).encode(out);
+                    // No default value is known.
+                    out.put_u8(0xFB);
+                });
+            }
+        }
+        self.end_of_rows(0);
+        Ok(())
+    }
+}
+
+/// LIKE without regard to case, as column names compare.
+fn like(name: &str, pattern: &str) -> bool {
+    let name: Vec<char> = name.to_lowercase().chars().collect();
+    let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
+    // `best[i]` tells whether the pattern so far matches the first i letters.
+    let mut best = vec![false; name.len() + 1];
+    if let Some(first) = best.first_mut() {
+        *first = true;
+    }
+    let mut letters = pattern.into_iter();
+    while let Some(letter) = letters.next() {
+        let mut next = vec![false; best.len()];
+        if letter == '%' {
+            let mut seen = false;
+            for (slot, matched) in next.iter_mut().zip(&best) {
+                seen |= matched;
+                *slot = seen;
+            }
+        } else {
+            let any = letter == '_';
+            let letter = if letter == '\\' { letters.next().unwrap_or(letter) } else { letter };
+            let shifted = next.iter_mut().skip(1);
+            for ((slot, matched), found) in shifted.zip(&best).zip(&name) {
+                *slot = *matched && (any || *found == letter);
+            }
+        }
+        best = next;
+    }
+    best.last().copied().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_patterns_as_like_does() {
+        for (name, pattern) in
+            [("Order_Id", "order\\_id"), ("abc", "a%"), ("abc", "_b_"), ("", "%"), ("abc", "%c")]
+        {
+            assert!(like(name, pattern), "{name} LIKE {pattern}");
+        }
+        for (name, pattern) in [("abc", "b%"), ("abc", "__"), ("abc", ""), ("abc", "a\\%")] {
+            assert!(!like(name, pattern), "{name} LIKE {pattern}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Logging in: handshake, TLS, authentication, session.
+
+use std::sync::Arc;
+
+use pando_kernel::runtime::Stream;
+use pando_kernel::session::{Credential, Doorway, Login, Session, Settings};
+use pando_kernel::{Error, ErrorKind};
+
+use super::Door;
+use super::end::End;
+use super::wire::Wire;
+use crate::auth::{Plugin, SCRAMBLE_LEN, ServerLogin, ServerStep, new_scramble};
+use crate::codec::{
+    Capabilities, ChangeUser, Handshake, HandshakeResponse, Malformed, OkHeader, OkPacket,
+    SessionChange, SslRequest, Status,
+};
+use crate::dialect::SERVER_VERSION;
+use crate::error::ClientError;
+use crate::types::{FAMILY, TEXT_CHARSET};
+
+/// What every door can do.
+const OFFERED: Capabilities = Capabilities(
+    Capabilities::LONG_PASSWORD.0
+        | Capabilities::FOUND_ROWS.0
+        | Capabilities::LONG_FLAG.0
+        | Capabilities::CONNECT_WITH_DB.0
+        | Capabilities::LOCAL_FILES.0
+        | Capabilities::PROTOCOL_41.0
+        | Capabilities::INTERACTIVE.0
+        | Capabilities::TRANSACTIONS.0
+        | Capabilities::SECURE_CONNECTION.0
+        | Capabilities::MULTI_STATEMENTS.0
+        | Capabilities::MULTI_RESULTS.0
+        | Capabilities::PS_MULTI_RESULTS.0
+        | Capabilities::PLUGIN_AUTH.0
+        | Capabilities::CONNECT_ATTRS.0
+        | Capabilities::PLUGIN_AUTH_LENENC.0
+        | Capabilities::SESSION_TRACK.0
+        | Capabilities::DEPRECATE_EOF.0,
+);
+
+/// A client who has logged in.
+pub(super) struct Entered<S> {
+    pub(super) wire: Wire,
+    pub(super) session: S,
+    pub(super) facts: Facts,
+}
+
+/// What is known of a client and stays so, COM_CHANGE_USER or not.
+#[derive(Debug, Clone)]
+pub(super) struct Facts {
+    pub(super) capabilities: Capabilities,
+    pub(super) host: String,
+    pub(super) secure: bool,
+    scramble: [u8; SCRAMBLE_LEN],
+    id: u32,
+}
+
+/// Who wants to log in, and with what answer to the scramble.
+struct Claim<'a> {
+    user: &'a [u8],
+    database: &'a [u8],
+    plugin: &'a [u8],
+    answer: &'a [u8],
+}
+
+pub(super) async fn log_in<D: Doorway>(
+    door: &Door<D>,
+    stream: Box<dyn Stream>,
+    host: String,
+    settings: &Settings,
+) -> Result<Entered<D::Session>, End> {
+    let mut wire = Wire::new(stream, door.doorway.runtime(), settings.idle_timeout);
+    let mut facts = Facts {
+        capabilities: OFFERED,
+        host,
+        secure: false,
+        scramble: new_scramble().map_err(|error| End::Told(error.to_string()))?,
+        id: door.doorway.announce(),
+    };
+    greet(&mut wire, &facts, settings).await?;
+    let mut packet = wire.exact_packet().await?;
+    if SslRequest::is_one(&packet.payload) {
+        let Some(acceptor) = &settings.tls else {
+            return Err(wire.last_words(&bad_handshake()).await);
+        };
+        let (sequence, runtime) = (wire.input.expected(), door.doorway.runtime());
+        let secured = acceptor.accept(wire.into_stream()).await?;
+        wire = Wire::new(secured, runtime, settings.idle_timeout);
+        wire.input.expect(sequence);
+        facts.secure = true;
+        packet = wire.packet().await?;
+    }
+    let response = match HandshakeResponse::decode(&packet.payload) {
+        Ok(response) => response,
+        Err(fault) => return Err(wire.last_words(&malformed_login(fault)).await),
+    };
+    facts.capabilities = response.head.capabilities;
+    let claim = Claim {
+        user: response.user,
+        database: response.database,
+        plugin: response.plugin,
+        answer: response.auth,
+    };
+    let session = enter(door, &mut wire, &facts, &claim).await?;
+    wire.input.limit_to(settings.max_message);
+    Ok(Entered { wire, session, facts })
+}
+
+async fn greet(wire: &mut Wire, facts: &Facts, settings: &Settings) -> Result<(), End> {
+    let tls = if settings.tls.is_some() { Capabilities::SSL } else { Capabilities::default() };
+    let handshake = Handshake {
+        version: SERVER_VERSION.as_bytes(),
+        connection: facts.id,
+        scramble: &facts.scramble,
+        capabilities: OFFERED | tls,
+        charset: TEXT_CHARSET as u8,
+        status: Status::AUTOCOMMIT,
+        plugin: Plugin::CachingSha2.name().as_bytes(),
+    };
+    wire.output.packet(|out| handshake.encode(out));
+    wire.flush().await?;
+    wire.input.expect(1);
+    Ok(())
+}
+
+/// `ER_HANDSHAKE_ERROR`.
+fn bad_handshake() -> ClientError<'static> {
+    ClientError::new(1043, b"08S01", "Bad handshake")
+}
+
+fn malformed_login(fault: Malformed) -> ClientError<'static> {
+    ClientError::new(1043, b"08S01", format!("Bad handshake: {fault}"))
+}
+
+/// Serves COM_CHANGE_USER: the same exchange on a living connection, whose session has ended. A failure ends the
+/// connection.
+pub(super) async fn change_user<D: Doorway>(
+    door: &Door<D>,
+    mut wire: Wire,
+    facts: Facts,
+    payload: &[u8],
+) -> Result<Entered<D::Session>, End> {
+    let body = payload.get(1..).unwrap_or_default();
+    let request = match ChangeUser::decode(body, facts.capabilities) {
+        Ok(request) => request,
+        Err(fault) => return Err(wire.last_words(&malformed_login(fault)).await),
+    };
+    let claim = Claim {
+        user: request.user,
+        database: request.database,
+        plugin: request.plugin,
+        answer: request.auth,
+    };
+    let session = enter(door, &mut wire, &facts, &claim).await?;
+    Ok(Entered { wire, session, facts })
+}
+
+/// Checks who it is, opens the session and says OK.
+async fn enter<D: Doorway>(
+    door: &Door<D>,
+    wire: &mut Wire,
+    facts: &Facts,
+    claim: &Claim<'_>,
+) -> Result<D::Session, End> {
+    let (user, database) = (utf8(claim.user), utf8(claim.database));
+    let (Some(user), Some(database)) = (user, database) else {
+        return Err(wire.last_words(&bad_handshake()).await);
+    };
+    let credential = door.doorway.credential(user, &facts.host);
+    if !prove(door, wire, facts, (claim, credential)).await? {
+        let using = if claim.answer.len() > 1 { "YES" } else { "NO" };
+        let host = &facts.host;
+        let text = format!("Access denied for user '{user}'@'{host}' (using password: {using})");
+        return Err(wire.last_words(&ClientError::new(1045, b"28000", text)).await);
+    }
+    let login = Login {
+        user: user.to_owned(),
+        host: facts.host.clone(),
+        database: (!database.is_empty()).then(|| database.to_owned()),
+        family: FAMILY,
+        variables: Vec::new(),
+        found_rows: facts.capabilities.has(Capabilities::FOUND_ROWS),
+        id: facts.id,
+    };
+    let session = match door.doorway.open(login) {
+        Ok(session) => session,
+        Err(error) => return Err(wire.last_words(&refusal(&error, database)).await),
+    };
+    let mut tracked = bytes::BytesMut::new();
+    if !database.is_empty() {
+        SessionChange::Schema(database.as_bytes()).encode(&mut tracked);
+    }
+    let status = if session.state().autocommit { Status::AUTOCOMMIT } else { Status::default() };
+    let ok = OkPacket { status, session_state: &tracked, ..OkPacket::default() };
+    wire.output.packet(|out| ok.encode(OkHeader::Ok, facts.capabilities, out));
+    wire.flush().await?;
+    Ok(session)
+}
+
+fn refusal<'a>(error: &'a Error, database: &str) -> ClientError<'a> {
+    if matches!(error.kind(), ErrorKind::UnknownDatabase(_)) {
+        return ClientError::new(1049, b"42000", format!("Unknown database '{database}'"));
+    }
+    ClientError::of(error.kind())
+}
+
+async fn prove<D: Doorway>(
+    door: &Door<D>,
+    wire: &mut Wire,
+    facts: &Facts,
+    (claim, credential): (&Claim<'_>, Option<Credential>),
+) -> Result<bool, End> {
+    let required =
+        credential.as_ref().and_then(|credential| Plugin::from_method(&credential.method));
+    let password = credential.map(|credential| credential.password);
+    let mut login = ServerLogin::new(password, facts.scramble, facts.secure, Arc::clone(&door.key));
+    let mut step = login.begin(required, claim.plugin, claim.answer);
+    loop {
+        match step {
+            Ok(ServerStep::Send(payload)) => {
+                wire.output.payload(&payload);
+                wire.input.expect(wire.output.sequence());
+                wire.flush().await?;
+                let packet = wire.packet().await?;
+                step = login.read(&packet.payload);
+            }
+            Ok(ServerStep::Accepted(last)) => {
+                if let Some(last) = last {
+                    wire.output.payload(&last);
+                }
+                return Ok(true);
+            }
+            Ok(ServerStep::Denied) => return Ok(false),
+            Err(error) => return Err(wire.last_words(&ClientError::of(error.kind())).await),
+        }
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}

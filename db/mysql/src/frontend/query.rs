@@ -1,0 +1,50 @@
+//! COM_QUERY.
+
+use pando_kernel::Request;
+use pando_kernel::session::Doorway;
+
+use super::client::Client;
+use super::end::End;
+use super::reply::Form;
+use super::text::utf8;
+use crate::dialect::SYNTAX;
+use crate::error::ClientError;
+
+impl<D: Doorway> Client<D> {
+    pub(super) async fn query(&mut self, text: &[u8]) -> Result<(), End> {
+        let text = match utf8(text) {
+            Ok(text) => text,
+            Err(error) => return self.fail(&error),
+        };
+        if !self.several && is_several(&text) {
+            let error = ClientError::new(
+                1064,
+                b"42000",
+                "You have an error in your SQL syntax; several statements in one text need the \
+                 client's consent (CLIENT_MULTI_STATEMENTS)",
+            );
+            return self.fail(&error);
+        }
+        self.run(Request::Query(text), Form::Text).await
+    }
+}
+
+/// Whether the text holds more than one statement. Text that cannot be split is left to the parser.
+fn is_several(text: &str) -> bool {
+    let rest = text.trim_end().trim_end_matches(';');
+    memchr::memchr(b';', rest.as_bytes()).is_some()
+        && pando_sql::split(text, &SYNTAX).is_ok_and(|statements| statements.len() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_semicolon_alone_does_not_make_two_statements() {
+        for text in ["SELECT 1", "SELECT 1;", "SELECT ';' ", "SELECT 1 /* ; */", "SELECT 1 ; "] {
+            assert!(!is_several(text), "{text}");
+        }
+        assert!(is_several("SELECT 1; SELECT 2"));
+    }
+}

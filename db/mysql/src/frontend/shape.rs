@@ -1,0 +1,137 @@
+//! How a result's rows reach the client: as they are, or written anew.
+
+use std::ops::Range;
+
+use bytes::BytesMut;
+use pando_kernel::{Cell, Column, Columns, Native, Result, RowCodec, Rows};
+
+use super::reply::Form;
+use crate::codec::{ColumnDefinition, Outbound};
+use crate::row::{BinaryRows, TextRows};
+use crate::types::{FAMILY, definition_of};
+
+/// The columns of a result under way.
+#[derive(Debug)]
+pub(super) struct Shape {
+    source: Columns,
+    target: Vec<Column>,
+    codec: Box<dyn RowCodec>,
+    forward: bool,
+    fields: Vec<Option<Range<usize>>>,
+}
+
+impl Shape {
+    /// The shape in which a client that expects `form` gets rows of these columns.
+    pub(super) fn new(source: Columns, form: Form) -> Self {
+        let codec: Box<dyn RowCodec> = match form {
+            Form::Text => Box::new(TextRows),
+            Form::Binary => Box::new(BinaryRows),
+        };
+        let ours = |column: &Column| column.native.family == FAMILY;
+        let forward = source.codec.form() == codec.form()
+            && (form == Form::Text || source.list.iter().all(ours));
+        let target = source.list.iter().map(target_column).collect();
+        Self { source, target, codec, forward, fields: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.target.len()
+    }
+
+    /// Appends the column definitions, each a packet.
+    pub(super) fn define(&self, output: &mut Outbound) {
+        for column in &self.target {
+            output.packet(|out| definition(column).encode(out));
+        }
+    }
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// `Value` or `Protocol` when a row cannot be read or written in the client's form; rows before it are appended.
+    pub(super) fn rows(&mut self, rows: &Rows, output: &mut Outbound) -> Result<()> {
+        if self.forward {
+            output.frames(&rows.bytes);
+            return Ok(());
+        }
+        let Self { source, target, codec, fields, .. } = self;
+        let mut frame = BytesMut::new();
+        rows.for_each(source, |body| {
+            source.codec.fields(&source.list, body, fields)?;
+            let values = fields.iter().zip(&source.list).map(|(range, column)| {
+                let field = range.clone().and_then(|range| body.get(range));
+                source.codec.value(column, field)
+            });
+            let values = values.collect::<Result<Vec<_>>>()?;
+            let cells: Vec<_> = values.iter().map(Cell::Value).collect();
+            frame.clear();
+            codec.write(target, &cells, &mut frame)?;
+            output.frames(&frame);
+            Ok(())
+        })
+    }
+}
+
+/// The column as this protocol describes it.
+fn target_column(column: &Column) -> Column {
+    if column.native.family == FAMILY {
+        return column.clone();
+    }
+    let fixed = definition_of(column);
+    let native = Native {
+        family: FAMILY,
+        type_id: u32::from(fixed.type_id),
+        length: i64::from(fixed.length),
+        flags: fixed.flags,
+        charset: fixed.charset,
+        decimals: fixed.decimals,
+        ..Native::default()
+    };
+    Column { native, ..column.clone() }
+}
+
+/// The definition of a column, without a default value.
+pub(super) fn definition(column: &Column) -> ColumnDefinition<'_> {
+    ColumnDefinition {
+        schema: column.schema.as_bytes(),
+        table: column.table.as_bytes(),
+        org_table: column.origin_table.as_bytes(),
+        name: column.name.as_bytes(),
+        org_name: column.origin_name.as_bytes(),
+        column: definition_of(column),
+        default: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pando_kernel::{Kind, NeutralCodec, Value};
+
+    use super::*;
+    use crate::codec::{Inbound, TextRow};
+
+    #[test]
+    fn rows_of_another_form_are_written_anew() {
+        let list = vec![Column::computed("n", Kind::Int), Column::computed("t", Kind::Text)];
+        let source = Columns { list, codec: Arc::new(NeutralCodec) };
+        let mut bytes = BytesMut::new();
+        let values = [Value::Int(7), Value::Text("x".into())];
+        let cells: Vec<_> = values.iter().map(Cell::Value).collect();
+        source.codec.write(&source.list, &cells, &mut bytes).unwrap();
+        let rows = Rows { bytes: bytes.freeze(), count: 1 };
+        let payload = |form| {
+            let mut output = Outbound::new();
+            Shape::new(source.clone(), form).rows(&rows, &mut output).unwrap();
+            let mut inbound = Inbound::new(1 << 20);
+            inbound.buffer_mut().unsplit(std::mem::take(output.buffer_mut()));
+            inbound.next_packet().unwrap().unwrap().payload
+        };
+        let mut fields = Vec::new();
+        TextRow(&payload(Form::Text)).fields(2, &mut fields).unwrap();
+        assert_eq!(fields, [Some(1..2), Some(3..4)]);
+        let binary = payload(Form::Binary);
+        assert_eq!(binary[..], [0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1, b'x']);
+    }
+}

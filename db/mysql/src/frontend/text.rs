@@ -1,0 +1,150 @@
+//! Statement texts arrive as bytes: UTF-8, but for octets in string literals.
+
+use std::sync::Arc;
+
+use crate::error::ClientError;
+
+/// The text. Drivers put octets into plain string literals (`_binary'…'`); literals that are not UTF-8 become
+/// hexadecimal ones, which mean the same.
+///
+/// # Errors
+/// `ER_INVALID_CHARACTER_STRING` when something else than a literal is not UTF-8.
+pub(super) fn utf8(text: &[u8]) -> Result<Arc<str>, ClientError<'static>> {
+    match std::str::from_utf8(text) {
+        Ok(text) => Ok(text.into()),
+        Err(_) => with_hex_literals(text).map(Arc::from),
+    }
+}
+
+fn invalid(bytes: &[u8]) -> ClientError<'static> {
+    let shown: String = bytes.iter().take(6).map(|byte| format!("\\x{byte:02X}")).collect();
+    ClientError::new(1300, b"HY000", format!("Invalid utf8mb4 character string: '{shown}'"))
+}
+
+fn with_hex_literals(text: &[u8]) -> Result<String, ClientError<'static>> {
+    let mut out = String::with_capacity(text.len() + text.len() / 2);
+    let mut rest = text;
+    while let Some(&first) = rest.first() {
+        let len = match first {
+            b'\'' | b'"' => quoted_len(rest, first, true),
+            b'`' => quoted_len(rest, first, false),
+            b'#' => line_len(rest),
+            b'-' if is_dash_comment(rest) => line_len(rest),
+            b'/' if rest.starts_with(b"/*") && !rest.starts_with(b"/*!") => comment_len(rest),
+            _ => plain_len(rest),
+        };
+        let (token, behind) = rest.split_at(len.clamp(1, rest.len()));
+        rest = behind;
+        match std::str::from_utf8(token) {
+            Ok(token) => out.push_str(token),
+            Err(_) if matches!(first, b'\'' | b'"') => push_hex(token, &mut out),
+            Err(_) => return Err(invalid(token)),
+        }
+    }
+    Ok(out)
+}
+
+/// Bytes up to the next that may begin a literal, an identifier or a comment.
+fn plain_len(text: &[u8]) -> usize {
+    let starts = |byte: &u8| matches!(byte, b'\'' | b'"' | b'`' | b'#' | b'-' | b'/');
+    text.iter().skip(1).position(starts).map_or(text.len(), |at| at + 1)
+}
+
+fn is_dash_comment(text: &[u8]) -> bool {
+    text.starts_with(b"--") && text.get(2).is_none_or(|byte| byte.is_ascii_whitespace())
+}
+
+fn line_len(text: &[u8]) -> usize {
+    memchr::memchr(b'\n', text).map_or(text.len(), |at| at + 1)
+}
+
+fn comment_len(text: &[u8]) -> usize {
+    let end = text.windows(2).skip(2).position(|pair| pair == b"*/");
+    end.map_or(text.len(), |at| at + 4)
+}
+
+fn quoted_len(text: &[u8], mark: u8, escapes: bool) -> usize {
+    let mut at = 1;
+    while let Some(&byte) = text.get(at) {
+        at += 1;
+        if byte == b'\\' && escapes {
+            at += 1;
+        } else if byte == mark {
+            if text.get(at) != Some(&mark) {
+                return at;
+            }
+            at += 1;
+        }
+    }
+    text.len()
+}
+
+/// Appends a quoted literal as a hexadecimal one, with a space between it and an introducer.
+fn push_hex(literal: &[u8], out: &mut String) {
+    out.push_str(" X'");
+    let mark = literal.first().copied();
+    let inner = literal.get(1..).unwrap_or_default();
+    let inner = inner.strip_suffix(mark.as_slice()).unwrap_or(inner);
+    let mut bytes = inner.iter().copied();
+    while let Some(byte) = bytes.next() {
+        if byte == b'\\' {
+            match bytes.next() {
+                Some(b'0') => push_byte(0, out),
+                Some(b'b') => push_byte(8, out),
+                Some(b'n') => push_byte(b'\n', out),
+                Some(b'r') => push_byte(b'\r', out),
+                Some(b't') => push_byte(b'\t', out),
+                Some(b'Z') => push_byte(26, out),
+                Some(other @ (b'%' | b'_')) => {
+                    push_byte(b'\\', out);
+                    push_byte(other, out);
+                }
+                Some(other) => push_byte(other, out),
+                None => {}
+            }
+            continue;
+        }
+        if Some(byte) == mark {
+            // The mark inside is doubled.
+            bytes.next();
+        }
+        push_byte(byte, out);
+    }
+    out.push('\'');
+}
+
+fn push_byte(byte: u8, out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for nibble in [byte >> 4, byte & 15] {
+        out.extend(DIGITS.get(usize::from(nibble)).map(|digit| char::from(*digit)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_in_literals_become_hexadecimal() {
+        let cases: [(&[u8], &str); 5] = [
+            (b"SELECT 'h\xC3\xA9'", "SELECT 'hé'"),
+            (
+                b"INSERT INTO t VALUES (_binary'\xFF\\0\\'\\\\''x', 'ok')",
+                "INSERT INTO t VALUES (_binary X'FF00275C2778', 'ok')",
+            ),
+            (b"SELECT \"\xFF\" -- it's\n, '\xFE'", "SELECT  X'FF' -- it's\n,  X'FE'"),
+            (b"SELECT `a'b`, '\xFF' # '", "SELECT `a'b`,  X'FF' # '"),
+            (b"SELECT /* ' */ 1-1, '\xFF", "SELECT /* ' */ 1-1,  X'FF'"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(&*utf8(text).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn octets_elsewhere_are_refused() {
+        for text in [&b"SELECT \xFF"[..], b"SELECT `\xFF`", b"/* \xFF */ SELECT 1"] {
+            assert_eq!(utf8(text).unwrap_err().code, 1300);
+        }
+    }
+}

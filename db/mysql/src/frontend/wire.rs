@@ -1,0 +1,162 @@
+//! A client's stream with its buffers.
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use pando_kernel::runtime::{SharedRuntime, Stream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::end::End;
+use crate::codec::{Fault, HEADER_LEN, Inbound, Malformed, Outbound, Packet, frame_payload_len};
+use crate::error::ClientError;
+
+/// Bytes asked for by one read.
+const READ: usize = 16 << 10;
+
+/// An output buffer that has grown beyond this many bytes is not kept.
+const KEEP: usize = 256 << 10;
+
+pub(super) struct Wire {
+    stream: Box<dyn Stream>,
+    runtime: SharedRuntime,
+    /// A client that takes nothing for so long is gone.
+    patience: Duration,
+    pub(super) input: Inbound,
+    pub(super) output: Outbound,
+}
+
+/// The longest packet of a login, in bytes: names, an answer and 64 KiB of attributes fit.
+const LOGIN_LIMIT: usize = 128 << 10;
+
+impl Wire {
+    pub(super) fn new(stream: Box<dyn Stream>, runtime: SharedRuntime, patience: Duration) -> Self {
+        let (input, output) = (Inbound::new(LOGIN_LIMIT), Outbound::new());
+        Self { stream, runtime, patience, input, output }
+    }
+
+    /// Secures the stream, which must have been read by [`Self::exact_packet`] only.
+    pub(super) fn into_stream(self) -> Box<dyn Stream> {
+        self.stream
+    }
+
+    /// The next packet, if it is there or comes; its answer will have the right sequence numbers.
+    pub(super) fn poll_packet(&mut self, cx: &mut Context<'_>) -> Poll<Result<Packet, End>> {
+        loop {
+            match self.input.next_packet() {
+                Ok(Some(packet)) => {
+                    self.output.restart(self.input.expected());
+                    return Poll::Ready(Ok(packet));
+                }
+                Ok(None) => ready!(self.poll_read(cx))?,
+                Err(fault) => return Poll::Ready(Err(self.refuse(fault))),
+            }
+        }
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
+        let buffer = self.input.buffer_mut();
+        if buffer.capacity() - buffer.len() < READ / 2 {
+            buffer.reserve(READ);
+        }
+        match ready!(pin!(self.stream.read_buf(buffer)).poll(cx)) {
+            Ok(0) => Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into()))),
+            Ok(_) => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(End::Gone(error))),
+        }
+    }
+
+    /// The next packet. Not bounded in time.
+    pub(super) async fn packet(&mut self) -> Result<Packet, End> {
+        let packet = std::future::poll_fn(|cx| self.poll_packet(cx)).await;
+        self.tell_refusal(packet).await
+    }
+
+    /// The next packet, with not a byte read behind it: TLS may start there.
+    pub(super) async fn exact_packet(&mut self) -> Result<Packet, End> {
+        let mut header = [0; HEADER_LEN];
+        self.stream.read_exact(&mut header).await?;
+        let len = frame_payload_len(header);
+        let mut frame = BytesMut::from(&header[..]);
+        if len <= LOGIN_LIMIT {
+            frame.resize(HEADER_LEN + len, 0);
+            let payload = frame.get_mut(HEADER_LEN..).unwrap_or_default();
+            self.stream.read_exact(payload).await?;
+        }
+        self.input.buffer_mut().unsplit(frame);
+        self.packet().await
+    }
+
+    /// Ends a connection whose framing is broken: writes the ERR packet, which still has to be flushed.
+    fn refuse(&mut self, fault: Malformed) -> End {
+        self.output.restart(self.input.expected());
+        let error = match fault.fault {
+            Fault::TooLarge(_) => ClientError::new(
+                1153,
+                b"08S01",
+                "Got a packet bigger than 'max_allowed_packet' bytes",
+            ),
+            Fault::OutOfOrder { .. } => {
+                ClientError::new(1156, b"08S01", "Got packets out of order")
+            }
+            Fault::Truncated | Fault::Unterminated | Fault::Value(_) | Fault::NotUtf8 => {
+                ClientError::new(1835, b"HY000", fault.to_string())
+            }
+        };
+        self.error(&error);
+        End::Told(error.message.into_owned())
+    }
+
+    pub(super) async fn tell_refusal<T>(&mut self, result: Result<T, End>) -> Result<T, End> {
+        if let Err(End::Told(_)) = &result {
+            self.flush().await?;
+        }
+        result
+    }
+
+    /// Appends an ERR packet.
+    pub(super) fn error(&mut self, error: &ClientError<'_>) {
+        self.output.packet(|out| error.encode(out));
+    }
+
+    /// Appends an ERR packet and sends it; the connection ends with that.
+    pub(super) async fn last_words(&mut self, error: &ClientError<'_>) -> End {
+        self.error(error);
+        match self.flush().await {
+            Ok(()) => End::Told(error.message.to_string()),
+            Err(end) => end,
+        }
+    }
+
+    /// Writes out everything.
+    pub(super) async fn flush(&mut self) -> Result<(), End> {
+        if self.output.is_empty() {
+            return Ok(());
+        }
+        let stream = &mut self.stream;
+        let output = self.output.buffer_mut();
+        let write = async {
+            stream.write_all_buf(output).await?;
+            stream.flush().await
+        };
+        let mut write = pin!(write);
+        let (mut timer, patience) = (None, self.patience);
+        let runtime = &self.runtime;
+        // Most writes are taken at once: the timer is made for those that are not.
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(written) = write.as_mut().poll(cx) {
+                return Poll::Ready(written);
+            }
+            let timer = timer.get_or_insert_with(|| runtime.sleep(patience));
+            timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        })
+        .await?;
+        if self.output.buffer_mut().capacity() > KEEP {
+            *self.output.buffer_mut() = BytesMut::new();
+        }
+        Ok(())
+    }
+}
