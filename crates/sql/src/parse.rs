@@ -114,7 +114,23 @@ fn parse_kind(text: &str, tokens: &[Token], syntax: &Syntax) -> Result<Kind> {
         if parser.is_end() { Ok(kind) } else { parser.unexpected("the end of the statement") }
     });
     match parsed {
-        Err(error) if !error.malformed => Ok(Kind::Opaque),
+        Err(error) if !error.malformed && is_balanced(text, tokens) => Ok(Kind::Opaque),
         other => other,
     }
+}
+
+/// Whether every parenthesis has its partner: what breaks that is no construct of any server.
+fn is_balanced(text: &str, tokens: &[Token]) -> bool {
+    let mut depth = 0i64;
+    for token in tokens.iter().filter(|token| token.kind == TokenKind::Punctuation) {
+        match token.span.of(text) {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0
 }

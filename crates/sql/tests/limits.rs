@@ -1,4 +1,5 @@
 //! Long and deep statements: parsed in time, dropped without a deep stack, or refused.
+#![allow(clippy::expect_used, clippy::panic, reason = "helpers of tests may panic like tests")]
 
 mod common;
 

@@ -36,9 +36,6 @@ impl Parser<'_> {
             copy.columns = Some(self.identifiers_in_parentheses()?);
         }
         copy.direction = self.copy_direction()?;
-        if self.eat_word("delimiters") {
-            copy.options.push(option("delimiter", &self.string_text("a delimiter")?));
-        }
         self.copy_options(&mut copy.options)?;
         if self.is(WHERE) {
             self.advance();
@@ -72,8 +69,12 @@ impl Parser<'_> {
     }
 
     fn copy_options(&mut self, options: &mut Vec<(String, String)>) -> Result<()> {
-        self.eat(Keyword::USING);
-        self.eat_word("delimiters");
+        if self.eat(Keyword::USING) && !self.is_word("delimiters") {
+            return self.unexpected("`DELIMITERS`");
+        }
+        if self.eat_word("delimiters") {
+            options.push(option("delimiter", &self.string_text("a delimiter")?));
+        }
         self.eat(Keyword::WITH);
         if self.eat_symbol("(") {
             return self.bracketed_options(options);

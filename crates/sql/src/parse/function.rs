@@ -86,9 +86,6 @@ impl Parser<'_> {
             XMLPARSE | XMLSERIALIZE => {
                 let _ = self.eat_word("document") || self.eat_word("content");
             }
-            COLLATION => {
-                self.eat(FOR);
-            }
             _ => {}
         }
         Ok(())

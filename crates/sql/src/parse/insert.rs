@@ -20,7 +20,7 @@ impl Parser<'_> {
             modifiers.push(self.text_of(token).to_ascii_uppercase());
         }
         if !self.eat(INTO) && self.colons() {
-            return self.unexpected("`INTO`");
+            return self.malformed("`INTO`");
         }
         let table = self.insert_target()?;
         let (columns, columns_span) = self.insert_columns(&table)?;

@@ -127,7 +127,10 @@ impl Parser<'_> {
         }
         let token = self.token();
         let bare = match token.kind {
-            TokenKind::Word => !token.keyword.is_reserved() && !ends_an_item(token.keyword),
+            TokenKind::Word => {
+                let ends = ends_an_item(token.keyword) || self.set_operator().is_some();
+                !token.keyword.is_reserved() && !ends
+            }
             TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => true,
             TokenKind::String => self.commas(),
             TokenKind::Number
@@ -170,7 +173,7 @@ impl Parser<'_> {
     fn follows_a_table(&self) -> bool {
         use Keyword::*;
         let keyword = self.keyword();
-        if ends_an_item(keyword) {
+        if ends_an_item(keyword) || self.set_operator().is_some() {
             return true;
         }
         match keyword {

@@ -303,6 +303,14 @@ impl<'a> Parser<'a> {
         Err(error)
     }
 
+    /// The error at the next token, where nothing else can ever stand.
+    pub(super) fn malformed<T>(&self, expected: &str) -> Result<T> {
+        self.unexpected(expected).map_err(|mut error| {
+            error.malformed = true;
+            error
+        })
+    }
+
     /// Runs `parse` one level deeper. The height it builds counts for this level too.
     pub(super) fn deeper<T>(
         &mut self,

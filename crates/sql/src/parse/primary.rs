@@ -196,7 +196,12 @@ impl Parser<'_> {
             ARRAY if self.colons() && (opens || self.is_symbol_at(1, "[")) => self.array(),
             ROW if opens => self.row(),
             ANY | SOME | ALL if opens => self.quantified(),
-            MATCH if opens && self.commas() => self.match_against(),
+            MATCH if self.commas() && (opens || self.is_identifier_at(1)) => self.match_against(),
+            COLLATION if self.keyword_at(1) == FOR && self.is_symbol_at(2, "(") => {
+                let name = self.identifier("a function")?;
+                self.advance();
+                self.call(ObjectName { span: name.span, parts: vec![name] })
+            }
             UNIQUE if opens => self.exists(),
             GROUPING if self.keyword_at(1) == SETS => self.grouping_sets(),
             BINARY if self.commas() && self.starts_operand_at(1) => {
@@ -286,7 +291,8 @@ impl Parser<'_> {
         if self.is_symbol("(") {
             return self.call(name);
         }
-        if self.colons() && self.token().kind.is_string() && name.parts.len() > 1 {
+        let names_a_type = name.parts.len() > 1 || name.parts.iter().all(|part| part.quoted);
+        if self.colons() && self.token().kind.is_string() && names_a_type {
             let of = name.span.of(self.text).to_ascii_uppercase();
             let token = self.advance();
             let value = Literal::Typed(of, self.decoded(token));

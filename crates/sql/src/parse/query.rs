@@ -175,7 +175,7 @@ impl Parser<'_> {
         }
     }
 
-    fn set_operator(&self) -> Option<SetOp> {
+    pub(super) fn set_operator(&self) -> Option<SetOp> {
         use Keyword::*;
         match self.keyword() {
             UNION => Some(SetOp::Union),

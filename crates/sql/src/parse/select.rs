@@ -150,7 +150,11 @@ impl Parser<'_> {
         let start = self.start();
         self.skip(2);
         if self.is(ALL) || (self.is(DISTINCT) && self.colons()) {
-            self.advance();
+            let word = self.advance();
+            // GROUP BY ALL alone: every item without an aggregate. An unknown item, so that nobody takes it for one single group.
+            if self.group_by_ends() {
+                select.group_by.push(self.other(word.span, Vec::new()));
+            }
         }
         if !self.group_by_ends() {
             loop {

@@ -59,6 +59,9 @@ impl Parser<'_> {
         {
             let token = self.advance();
             words.push(self.text_of(token).to_ascii_uppercase());
+            if token.keyword == COUNT && self.is_symbol("(") {
+                self.skip_group()?;
+            }
             if words.first().is_some_and(|first| first == "CREATE")
                 && words.len() > 1
                 && token.keyword != IF

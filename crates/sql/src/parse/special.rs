@@ -183,9 +183,11 @@ impl Parser<'_> {
     pub(super) fn match_against(&mut self) -> Result<Expr> {
         let start = self.start();
         self.advance();
-        self.expect_symbol("(")?;
+        let bracket = self.eat_symbol("(");
         let mut parts = self.exprs()?;
-        self.expect_symbol(")")?;
+        if bracket {
+            self.expect_symbol(")")?;
+        }
         if self.eat(Keyword::AGAINST) {
             self.expect_symbol("(")?;
             parts.push(self.expr_at(level::OTHER)?);

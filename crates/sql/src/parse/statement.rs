@@ -53,10 +53,11 @@ impl Parser<'_> {
             GRANT | REVOKE => self.grant(),
             MERGE => self.merge(),
             HANDLER => self.handler(),
+            FLUSH => self.flush(),
             DISCARD | SECURITY | REASSIGN => Ok(self.two_words()),
-            LISTEN | NOTIFY | UNLISTEN | CALL | DO | FLUSH | CHECKPOINT | IMPORT | INSTALL
-            | UNINSTALL | PURGE | CHANGE | STOP | BINLOG | CACHE | HELP | SIGNAL | RESIGNAL
-            | SHUTDOWN | RESTART | CLONE | GET => Ok(self.utility()),
+            LISTEN | NOTIFY | UNLISTEN | CALL | DO | CHECKPOINT | IMPORT | INSTALL | UNINSTALL
+            | PURGE | CHANGE | STOP | BINLOG | CACHE | HELP | SIGNAL | RESIGNAL | SHUTDOWN
+            | RESTART | CLONE | GET => Ok(self.utility()),
             _ => Ok(self.opaque()),
         }
     }

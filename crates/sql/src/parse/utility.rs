@@ -174,6 +174,19 @@ impl Parser<'_> {
         self.utility_rest(&verb)
     }
 
+    /// `FLUSH TABLES a, b WITH READ LOCK`, `FLUSH PRIVILEGES`.
+    pub(super) fn flush(&mut self) -> Result<Kind> {
+        self.advance();
+        self.eat(Keyword::LOCAL);
+        self.eat_word("no_write_to_binlog");
+        let tables = match self.eat_any(&[Keyword::TABLE, Keyword::TABLES]) {
+            true => self.maintained_tables()?,
+            false => Vec::new(),
+        };
+        self.skip_rest();
+        Ok(Kind::Utility { verb: "FLUSH".to_owned(), tables })
+    }
+
     /// `HANDLER t OPEN`.
     pub(super) fn handler(&mut self) -> Result<Kind> {
         self.advance();

@@ -118,6 +118,9 @@ impl Parser<'_> {
 
     fn alter_action(&mut self, define: &mut Define) -> Result<()> {
         use Keyword::*;
+        if self.is_word("inherit") && self.is_identifier_at(1) {
+            return self.rest_of_action(define);
+        }
         match self.advance().keyword {
             ADD => self.add_action(define)?,
             DROP => self.drop_action(define)?,

@@ -161,6 +161,10 @@ impl Parser<'_> {
     fn create_other(&mut self, define: &mut Define) -> Result<()> {
         use Keyword::*;
         let of = self.advance().keyword;
+        if self.is_word("mapping") {
+            self.skip_rest();
+            return Ok(());
+        }
         self.if_exists(define);
         if self.is_identifier() {
             define.names.push(self.object_name("a name")?);
