@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Catalog;
@@ -21,7 +22,11 @@ struct Known {
     epoch: u64,
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
     tables: Option<Arc<TableMap>>,
+    tables_at: Option<Instant>,
 }
+
+/// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
+const STALE: Duration = Duration::from_secs(2);
 
 /// Tables whose columns are remembered at once; beyond it the memory starts afresh.
 const MAX_TABLES: usize = 20_000;
@@ -51,6 +56,17 @@ impl UnitCatalog {
             return;
         }
         known.tables = Some(Arc::new(tables));
+        known.tables_at = Some(Instant::now());
+    }
+
+    /// Forgets everything when it is old enough that a look may help; false when it is fresh or nothing is known.
+    pub(crate) fn forget_stale(&self) -> bool {
+        let read = self.known.read().unwrap_or_else(PoisonError::into_inner).tables_at;
+        let stale = read.is_some_and(|at| at.elapsed() > STALE);
+        if stale {
+            self.forget();
+        }
+        stale
     }
 
     /// Forgets everything: a definition has changed.

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pando_kernel::Value;
-use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::DataNode;
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::Need;
 
 use crate::catalog::TableMap;
+use crate::plan::Purpose;
 use crate::snapshot::LiveDatabase;
 
-use super::Session;
+use super::{Bound, Session};
 
 impl Session {
     /// Reads from the storage units what planning needs.
@@ -43,39 +43,29 @@ impl Session {
         Ok(())
     }
 
+    /// Asks the unit that a query of the table would go to: the rooms know which that is.
     async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
         let epoch = live.catalog.epoch();
-        let node = match node_of(live, &table) {
-            Some(node) => node,
-            None => {
-                if pando_kernel::feature::Catalog::tables(&live.catalog).is_none() {
-                    self.learn_tables(live).await?;
-                }
-                let tables = pando_kernel::feature::Catalog::tables(&live.catalog);
-                let unit = tables.and_then(|tables| tables.get(&table)?.first().cloned());
-                match unit {
-                    Some(unit) => DataNode { unit, table: table.as_str().into() },
-                    None => {
-                        live.catalog.learn_columns(epoch, table, Vec::new());
-                        return Ok(());
-                    }
-                }
-            }
-        };
         let dialect = Arc::clone(&live.database.dialect);
-        let query = dialect.columns_query(None, &node.table);
-        let rows = self.ask(live, &node.unit, &query).await?;
+        let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
+        let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(super::run::syntax_error)?;
+        let planned = Box::pin(self.plan(live, &stmt, &Bound::default(), Purpose::Describe)).await;
+        let unit = match planned {
+            Ok(plan) => plan.units.into_iter().next(),
+            Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let Some(unit) = unit else {
+            live.catalog.learn_columns(epoch, table, Vec::new());
+            return Ok(());
+        };
+        let actual = unit.target.actual(&table).unwrap_or(&table);
+        let query = dialect.columns_query(None, actual);
+        let rows = self.ask(live, &unit.target.unit, &query).await?;
         let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
         live.catalog.learn_columns(epoch, table, columns?);
         Ok(())
     }
-}
-
-/// The first actual table of a logic table some room knows.
-pub(super) fn node_of(live: &LiveDatabase, table: &str) -> Option<DataNode> {
-    let features = live.database.features.iter();
-    let mut tables = features.flat_map(|feature| feature.tables());
-    tables.find(|known| known.name.eq_ignore_ascii_case(table))?.nodes.into_iter().next()
 }
 
 /// The error for a table no storage unit has.

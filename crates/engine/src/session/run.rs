@@ -159,9 +159,11 @@ impl Session {
                     session: &view,
                     source: &System,
                 };
-                match plan::plan(&ctx, stmt, purpose)? {
-                    Planned::Plan(plan) => return Ok(*plan),
-                    Planned::Needs(need) => need,
+                match plan::plan(&ctx, stmt, purpose) {
+                    Ok(Planned::Plan(plan)) => return Ok(*plan),
+                    Ok(Planned::Needs(need)) => need,
+                    Err(error) if unknown(&error) && live.catalog.forget_stale() => continue,
+                    Err(error) => return Err(error),
                 }
             };
             self.find_out(live, need).await?;
@@ -365,6 +367,10 @@ fn in_plan_order(
 /// A parser's error as the workspace's.
 pub(super) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
     ErrorKind::Syntax { message: error.message, at: error.at }.into()
+}
+
+fn unknown(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::UnknownTable(_))
 }
 
 /// With autocommit off: whether a statement opens a transaction.
