@@ -1,6 +1,7 @@
 //! What the engine must know of a database family, without knowing its name.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use pando_sql::Syntax;
 
@@ -32,12 +33,23 @@ pub trait Language: Send + Sync + Debug {
 
     /// Whether an error inside a transaction block fails the whole block until its end.
     fn error_fails_transaction(&self) -> bool;
+
+    /// The same family, read as clients of this door (named by its family) write it: for families that serve every door. `None` where one reading
+    /// serves all. A session that uses it keeps [`CLIENT_LANGUAGE`] set to the door's family, so that the storage unit reads its statements likewise.
+    fn spoken_at(&self, _door: &str) -> Option<Arc<dyn Dialect>> {
+        None
+    }
 }
+
+/// The session variable that tells a storage unit in which door's language the statements of a session are written.
+pub const CLIENT_LANGUAGE: &str = "pando_client_language";
 
 /// A verb of transaction control, towards a storage unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransactionVerb<'a> {
-    /// Begins, with modes as upper-cased words (`READ ONLY`, `ISOLATION LEVEL SERIALIZABLE`, …).
+    /// What must be said in front of `Begin` for these modes, where the family cannot say it in one statement.
+    BeforeBegin(&'a [String]),
+    /// Begins, with one upper-cased mode each (`READ ONLY`, `ISOLATION LEVEL SERIALIZABLE`, …).
     Begin(&'a [String]),
     /// Commits.
     Commit,

@@ -13,6 +13,7 @@ use pando_kernel::{Error, Result};
 use pando_sql::{Edits, Syntax, tokenize};
 
 use crate::error::refuse;
+use crate::tongue::Tongue;
 use words::Words;
 
 /// What SQLite shall do for a statement.
@@ -22,6 +23,8 @@ pub(crate) enum Translation {
     Empty,
     /// The statement has no meaning here and succeeds.
     Nothing,
+    /// The statements that follow are written in this language.
+    Speak(Tongue),
     /// One statement, with what kind it is.
     One(String, Verb),
     /// Several without parameters or rows, all or none.
@@ -47,9 +50,12 @@ pub(crate) enum Verb {
 ///
 /// # Errors
 /// `Server` with SQLSTATE 42601 for a text without proper tokens, 0A000 for what SQLite could only do wrongly.
-pub(crate) fn translate(sql: &str, syntax: &Syntax) -> Result<Translation> {
+pub(crate) fn translate(sql: &str, tongue: Tongue) -> Result<Translation> {
+    let syntax = tongue.syntax();
     let tokens = tokenize(sql, syntax).map_err(|error| refuse("42601", error.to_string()))?;
-    refuse_ambiguous(sql, syntax)?;
+    if tongue == Tongue::Any {
+        refuse_ambiguous(sql, syntax)?;
+    }
     let words = Words::new(sql, &tokens.list);
     if words.is_empty() {
         return Ok(Translation::Empty);
@@ -77,7 +83,7 @@ pub(crate) fn translate(sql: &str, syntax: &Syntax) -> Result<Translation> {
 /// Where the language is not known, a backslash in front of a quote could end a string in one language and not in the other. Guessing would open a door
 /// for injection.
 fn refuse_ambiguous(sql: &str, syntax: &Syntax) -> Result<()> {
-    if *syntax != crate::dialect::SYNTAX || !sql.contains('\\') {
+    if !sql.contains('\\') {
         return Ok(());
     }
     let spans = |syntax: &Syntax| {

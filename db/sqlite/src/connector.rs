@@ -8,10 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_kernel::{Backend, CancelToken, Connector, Dialect, Result};
-use pando_sql::Syntax;
 
 use crate::backend::SqliteBackend;
-use crate::dialect::{SYNTAX, SqliteDialect};
+use crate::dialect::SqliteDialect;
 use crate::error::unavailable;
 use crate::line::Line;
 use crate::worker;
@@ -45,7 +44,6 @@ pub fn connector(path: &str) -> SqliteConnector {
     SqliteConnector {
         path: path.into(),
         memory,
-        syntax: &SYNTAX,
         numbers: AtomicU64::new(0),
         open: Mutex::default(),
         anchor: Mutex::new(None),
@@ -56,7 +54,6 @@ pub fn connector(path: &str) -> SqliteConnector {
 pub struct SqliteConnector {
     path: Arc<str>,
     memory: bool,
-    syntax: &'static Syntax,
     numbers: AtomicU64,
     /// The connections by their number, for cancel requests.
     open: Mutex<HashMap<u64, Weak<Line>>>,
@@ -65,14 +62,6 @@ pub struct SqliteConnector {
 }
 
 impl SqliteConnector {
-    /// Reads statements as clients of this language write them. Without it, what is the same in all languages is read so; strings are then standard
-    /// SQL: a backslash is a backslash, and a text that would end elsewhere if it were not is refused.
-    #[must_use]
-    pub fn client_syntax(mut self, syntax: &'static Syntax) -> Self {
-        self.syntax = syntax;
-        self
-    }
-
     fn lines(&self) -> MutexGuard<'_, HashMap<u64, Weak<Line>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,7 +100,7 @@ impl Connector for SqliteConnector {
             self.hold_memory()?;
             let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
             let line = Arc::new(Line::default());
-            worker::spawn(&self.path, number, self.syntax, Arc::clone(&line))?;
+            worker::spawn(&self.path, number, Arc::clone(&line))?;
             self.register(number, &line);
             let mut backend = SqliteBackend::new(Arc::clone(&self.path), number, line);
             poll_fn(|cx| backend.poll_open(cx)).await?;
@@ -134,6 +123,6 @@ impl Connector for SqliteConnector {
     }
 
     fn dialect(&self) -> Arc<dyn Dialect> {
-        Arc::new(SqliteDialect)
+        Arc::new(SqliteDialect::default())
     }
 }

@@ -1,38 +1,25 @@
 //! SQLite as a language and a catalogue. The SQL it gets is written in a client's language, so its own is the union of what it can read.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use pando_kernel::dialect::{
-    Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn, TransactionVerb,
-    VariableEffect, Variables,
+    CLIENT_LANGUAGE, Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn,
+    TransactionVerb, VariableEffect, Variables,
 };
-use pando_kernel::{Column, Error, Kind, Result, Value};
-use pando_sql::{Fold, Placeholder, Syntax, TokenKind, tokenize};
+use pando_kernel::{Column, Dialect, Error, Kind, Result, Value};
+use pando_sql::{Syntax, TokenKind, tokenize};
 
+use crate::tongue::Tongue;
 use crate::types::declared;
 
 pub(crate) const FAMILY: &str = "sqlite";
 
-/// What SQLite and its compatibility layer read.
-pub const SYNTAX: Syntax = Syntax {
-    fold: Fold::Keep,
-    placeholder: Placeholder::Question,
-    backtick_identifiers: true,
-    double_quoted_strings: false,
-    backslash_escapes: false,
-    dollar_strings: false,
-    hash_comments: false,
-    dash_comment_needs_space: false,
-    nested_comments: false,
-    executable_comments: false,
-    casts_with_colons: true,
-    limit_with_comma: true,
-    pipes_concatenate: true,
-};
-
-/// The dialect of family `sqlite`.
+/// The dialect of family `sqlite`. It reads what is the same in all languages, until it is asked for the one of a door.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SqliteDialect;
+pub struct SqliteDialect {
+    tongue: Tongue,
+}
 
 impl Language for SqliteDialect {
     fn family(&self) -> &'static str {
@@ -40,11 +27,12 @@ impl Language for SqliteDialect {
     }
 
     fn syntax(&self) -> &'static Syntax {
-        &SYNTAX
+        self.tongue.syntax()
     }
 
     fn quote(&self, name: &str) -> String {
-        format!("\"{}\"", name.replace('"', "\"\""))
+        let mark = if self.syntax().double_quoted_strings { "`" } else { "\"" };
+        format!("{mark}{}{mark}", name.replace(mark, &mark.repeat(2)))
     }
 
     fn literal(&self, value: &Value) -> String {
@@ -84,11 +72,16 @@ impl Language for SqliteDialect {
     fn error_fails_transaction(&self) -> bool {
         false
     }
+
+    fn spoken_at(&self, door: &str) -> Option<Arc<dyn Dialect>> {
+        let tongue = Tongue::of(door)?;
+        Some(Arc::new(Self { tongue }))
+    }
 }
 
-/// A string literal. SQLite's parser stops at a NUL character, hence the detour for those.
+/// A string literal that is the same in every language: SQLite's parser stops at a NUL character, and a backslash is not a backslash everywhere.
 pub(crate) fn text_literal(text: &str) -> String {
-    if text.contains('\0') {
+    if text.contains(['\0', '\\']) {
         return format!("CAST(X'{}' AS TEXT)", hex(text.as_bytes()));
     }
     format!("'{}'", text.replace('\'', "''"))
@@ -106,7 +99,7 @@ impl Metadata for SqliteDialect {
     fn columns_query(&self, _schema: Option<&str>, table: &str) -> String {
         let table = text_literal(table);
         format!(
-            "SELECT c.name, c.type, c.\"notnull\", c.pk, \
+            "SELECT c.name, c.type, c.[notnull], c.pk, \
              (SELECT count(*) FROM pragma_table_xinfo({table}) AS k WHERE k.pk > 0), \
              (SELECT m.sql FROM sqlite_master AS m WHERE m.name = {table} COLLATE NOCASE AND m.type IN ('table', 'view')) \
              FROM pragma_table_xinfo({table}) AS c WHERE c.hidden <> 1 ORDER BY c.cid"
@@ -144,13 +137,17 @@ impl Metadata for SqliteDialect {
 
     fn tables_query(&self) -> String {
         "SELECT NULL, name FROM sqlite_master WHERE type IN ('table', 'view') \
-         AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+         AND name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY name"
             .to_owned()
+    }
+
+    fn serves_every_door(&self) -> bool {
+        true
     }
 }
 
 fn ends_with(sql: &str, words: &[&str]) -> bool {
-    let Ok(tokens) = tokenize(sql, &SYNTAX) else { return false };
+    let Ok(tokens) = tokenize(sql, Tongue::Any.syntax()) else { return false };
     let tail = tokens.list.len().checked_sub(words.len()).and_then(|at| tokens.list.get(at..));
     tail.is_some_and(|tail| {
         tail.iter().zip(words).all(|(token, word)| token.span.of(sql).eq_ignore_ascii_case(word))
@@ -160,7 +157,7 @@ fn ends_with(sql: &str, words: &[&str]) -> bool {
 /// The collation a CREATE TABLE text gives a column, upper-cased; `BINARY` when it gives none. SQLite's catalogue tells it nowhere else.
 fn collation(sql: &str, column: &str) -> String {
     let binary = "BINARY".to_owned();
-    let Ok(tokens) = tokenize(sql, &SYNTAX) else { return binary };
+    let Ok(tokens) = tokenize(sql, Tongue::Any.syntax()) else { return binary };
     let (mut depth, mut starts, mut inside) = (0, false, false);
     let mut list = tokens.list.iter();
     while let Some(token) = list.next() {
@@ -258,11 +255,15 @@ impl Variables for SqliteDialect {
             let value = value.trim_matches('\'').to_ascii_lowercase();
             return Ok(VariableEffect::Autocommit(matches!(&*value, "1" | "on" | "true")));
         }
-        Ok(VariableEffect::Ignore)
+        Ok(if name == CLIENT_LANGUAGE { VariableEffect::Replay } else { VariableEffect::Ignore })
     }
 
-    fn set_statement(&self, _variables: &[(String, String)]) -> String {
-        "/* SQLite has no session variables */".to_owned()
+    fn set_statement(&self, variables: &[(String, String)]) -> String {
+        let language = variables.iter().find(|(name, _)| name == CLIENT_LANGUAGE);
+        language.map_or_else(
+            || "/* SQLite has no session variables of its own */".to_owned(),
+            |(name, value)| format!("SET {name} = '{}'", value.trim_matches('\'')),
+        )
     }
 
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
@@ -288,7 +289,7 @@ mod tests {
     fn literals_read_back_as_the_same_value() {
         let connection = rusqlite::Connection::open_in_memory().unwrap();
         let check = |value: Value, expected: rusqlite::types::Value| {
-            let sql = format!("SELECT {}", SqliteDialect.literal(&value));
+            let sql = format!("SELECT {}", SqliteDialect::default().literal(&value));
             let read = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
             assert_eq!(expected, read, "{sql}");
         };
@@ -309,7 +310,7 @@ mod tests {
         let create = "CREATE TABLE \"my t\" (id INTEGER PRIMARY KEY, name VARCHAR(10) NOT NULL COLLATE NOCASE,
             note TEXT, price DECIMAL(10,2), twice AS (price * 2))";
         connection.execute_batch(create).unwrap();
-        let sql = SqliteDialect.columns_query(None, "my t");
+        let sql = SqliteDialect::default().columns_query(None, "my t");
         let mut statement = connection.prepare(&sql).unwrap();
         let columns: Vec<TableColumn> = statement
             .query_map([], |row| {
@@ -318,7 +319,7 @@ mod tests {
                         crate::types::value(row.get_ref(at).unwrap(), crate::types::Declared::OPEN)
                     })
                     .collect();
-                Ok(SqliteDialect.read_column(&row).unwrap())
+                Ok(SqliteDialect::default().read_column(&row).unwrap())
             })
             .unwrap()
             .map(|column| column.unwrap())
@@ -338,22 +339,27 @@ mod tests {
             ]
         );
         assert_eq!(
-            SqliteDialect.comparison("name", columns.get(1)),
+            SqliteDialect::default().comparison("name", columns.get(1)),
             Comparison::Derive("lower(name)".into())
         );
-        let tables: String =
-            connection.query_row(&SqliteDialect.tables_query(), [], |row| row.get(1)).unwrap();
+        let tables: String = connection
+            .query_row(&SqliteDialect::default().tables_query(), [], |row| row.get(1))
+            .unwrap();
         assert_eq!(tables, "my t");
     }
 
     #[test]
-    fn a_quoted_name_is_one_name() {
-        assert_eq!(SqliteDialect.quote("a\"b"), "\"a\"\"b\"");
+    fn a_quoted_name_is_one_name_in_the_language_of_the_door() {
+        assert_eq!(SqliteDialect::default().quote("a\"b"), "\"a\"\"b\"");
+        let mysql = SqliteDialect::default().spoken_at("mysql").unwrap();
+        assert_eq!(mysql.quote("a`b"), "`a``b`");
+        assert!(SqliteDialect::default().spoken_at("unknown").is_none());
     }
 
     #[test]
     fn transactions_that_may_write_queue_up_front() {
-        let begin = |modes: &[String]| SqliteDialect.transaction(&TransactionVerb::Begin(modes));
+        let begin =
+            |modes: &[String]| SqliteDialect::default().transaction(&TransactionVerb::Begin(modes));
         assert_eq!(begin(&[]).as_deref(), Some("BEGIN IMMEDIATE"));
         assert_eq!(begin(&["READ ONLY".to_owned()]).as_deref(), Some("BEGIN DEFERRED"));
     }

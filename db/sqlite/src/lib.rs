@@ -10,8 +10,10 @@ mod line;
 mod parameters;
 mod run;
 mod shape;
+mod tongue;
 mod types;
 mod worker;
 
 pub use connector::{SqliteConnector, connector};
-pub use dialect::{SYNTAX, SqliteDialect};
+pub use dialect::SqliteDialect;
+pub use tongue::SYNTAX;

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Completion, Description, Event, Execution, Native, Parameter};
-use pando_sql::Syntax;
 use rusqlite::hooks::Action;
 use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement};
 
@@ -14,6 +13,7 @@ use crate::error::{cancelled, server};
 use crate::line::{Line, Stop};
 use crate::parameters::{bind, count};
 use crate::shape::{Chunk, Shape, weight};
+use crate::tongue::Tongue;
 use crate::worker::STATEMENT_CACHE;
 
 /// The first row a statement inserted: its table and rowid.
@@ -23,10 +23,10 @@ type FirstInsert = Arc<Mutex<Option<(String, i64)>>>;
 pub(crate) struct Session {
     connection: Connection,
     line: Arc<Line>,
-    syntax: &'static Syntax,
+    tongue: Tongue,
     first_insert: FirstInsert,
     /// Translations of prepared texts.
-    translations: HashMap<Arc<str>, Arc<Translation>>,
+    translations: HashMap<(Tongue, Arc<str>), Arc<Translation>>,
     /// Whether a table's rowid is a column of it.
     keyed: HashMap<String, bool>,
 }
@@ -39,11 +39,7 @@ enum Keep {
 }
 
 impl Session {
-    pub(crate) fn new(
-        mut connection: Connection,
-        syntax: &'static Syntax,
-        line: Arc<Line>,
-    ) -> rusqlite::Result<Self> {
+    pub(crate) fn new(mut connection: Connection, line: Arc<Line>) -> rusqlite::Result<Self> {
         let first_insert = FirstInsert::default();
         let seen = Arc::clone(&first_insert);
         connection.update_hook(Some(move |action, database: &str, table: &str, rowid| {
@@ -53,7 +49,8 @@ impl Session {
             }
         }))?;
         let (translations, keyed) = (HashMap::new(), HashMap::new());
-        Ok(Self { connection, line, syntax, first_insert, translations, keyed })
+        let tongue = Tongue::Any;
+        Ok(Self { connection, line, tongue, first_insert, translations, keyed })
     }
 
     pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
@@ -72,7 +69,7 @@ impl Session {
     pub(crate) fn run(&mut self, execution: Execution) -> Result<(), Stop> {
         match execution {
             Execution::Text(sql) => {
-                let translation = translate(&sql, self.syntax)?;
+                let translation = translate(&sql, self.tongue)?;
                 self.play(&translation, &[], Keep::No)
             }
             Execution::Prepared { sql, parameters, .. } => {
@@ -89,14 +86,15 @@ impl Session {
     }
 
     fn translation(&mut self, sql: Arc<str>) -> Result<Arc<Translation>, Stop> {
-        if let Some(known) = self.translations.get(&sql) {
+        let key = (self.tongue, sql);
+        if let Some(known) = self.translations.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let made = Arc::new(translate(&sql, self.syntax)?);
+        let made = Arc::new(translate(&key.1, self.tongue)?);
         if self.translations.len() >= STATEMENT_CACHE {
             self.translations.clear();
         }
-        self.translations.insert(sql, Arc::clone(&made));
+        self.translations.insert(key, Arc::clone(&made));
         Ok(made)
     }
 
@@ -109,6 +107,10 @@ impl Session {
         match translation {
             Translation::Empty => self.line.piece(Event::Empty),
             Translation::Nothing => self.line.piece(Event::Complete(Completion::default())),
+            Translation::Speak(tongue) => {
+                self.tongue = *tongue;
+                self.line.piece(Event::Complete(Completion::default()))
+            }
             Translation::One(sql, verb) => {
                 let completion = self.one(sql, *verb, parameters, keep)?;
                 self.line.piece(Event::Complete(completion))
@@ -242,6 +244,7 @@ impl Session {
 
     /// As after login: no transaction, no temporary tables, the settings a client could have changed set back.
     fn reset(&mut self) -> Result<(), Stop> {
+        self.tongue = Tongue::Any;
         const TEMPORARY: &str =
             "SELECT 'DROP ' || type || ' temp.\"' || replace(name, '\"', '\"\"') || '\"' FROM temp.sqlite_master
              WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";

@@ -5,7 +5,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pando_kernel::Result;
-use pando_sql::Syntax;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, OpenFlags};
 
@@ -28,24 +27,18 @@ const SETUP: &str =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON";
 
 /// Starts the thread. It tells through the line whether the database could be opened.
-pub(crate) fn spawn(
-    path: &Arc<str>,
-    number: u64,
-    syntax: &'static Syntax,
-    line: Arc<Line>,
-) -> Result<()> {
+pub(crate) fn spawn(path: &Arc<str>, number: u64, line: Arc<Line>) -> Result<()> {
     let own = Arc::clone(path);
     thread::Builder::new()
         .name(format!("pando-sqlite-{number}"))
-        .spawn(move || work(&own, syntax, &line))
+        .spawn(move || work(&own, &line))
         .map(|_| ())
         .map_err(|error| unavailable(path, format!("no thread for the connection: {error}")))
 }
 
-fn work(path: &str, syntax: &'static Syntax, line: &Arc<Line>) {
+fn work(path: &str, line: &Arc<Line>) {
     let _presence = Presence(Arc::clone(line));
-    let mut session = match open(path, line).and_then(|c| Session::new(c, syntax, Arc::clone(line)))
-    {
+    let mut session = match open(path, line).and_then(|c| Session::new(c, Arc::clone(line))) {
         Ok(session) => session,
         Err(error) => {
             line.opened(Err(unavailable(path, error.to_string())), None);

@@ -10,6 +10,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use pando_fake::{FakeRuntime, poll_once};
+use pando_kernel::dialect::{CLIENT_LANGUAGE, TransactionVerb};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
     Backend, Columns, Completion, Connector, ErrorKind, Event, Execution, Kind, Parameter, Result,
@@ -473,6 +474,65 @@ fn a_definition_made_of_several_statements_happens_as_a_whole_or_not_at_all() {
         .unwrap();
     let count = "SELECT count(*) FROM sqlite_master WHERE type = 'index'";
     assert_eq!(scene.run(one.as_mut(), count).unwrap().rows, [[Value::Int(2)]]);
+}
+
+#[test]
+fn each_session_is_read_in_its_own_language_until_the_connection_is_reset() {
+    let scene = memory();
+    let mut one = scene.connect();
+    let backslash = r#"SELECT 'it\'s', "x""#;
+    assert!(scene.run(one.as_mut(), backslash).is_err());
+    scene.run(one.as_mut(), "SET pando_client_language = 'mysql'").unwrap();
+    for _ in 0..2 {
+        let read = scene.prepared(one.as_mut(), backslash, &[]).unwrap();
+        assert_eq!(read.rows, [[text("it's"), text("x")]]);
+    }
+    one.start(Execution::Reset).unwrap();
+    scene.reply(one.as_mut()).unwrap();
+    assert!(scene.prepared(one.as_mut(), backslash, &[]).is_err());
+    scene.run(one.as_mut(), "SET pando_client_language = 'postgres'").unwrap();
+    let read = scene.prepared(one.as_mut(), "SELECT $$it's$$, $1::int", &[text("7")]).unwrap();
+    assert_eq!(read.rows, [[text("it's"), Value::Int(7)]]);
+}
+
+#[test]
+fn the_dialects_own_texts_work_in_every_language() {
+    let scene = memory();
+    let mut one = scene.connect();
+    for door in ["", "mysql", "postgres"] {
+        let mut dialect = scene.connector.dialect();
+        if let Some(spoken) = dialect.spoken_at(door) {
+            dialect = spoken;
+            let variables = [(CLIENT_LANGUAGE.to_owned(), format!("'{door}'"))];
+            scene.run(one.as_mut(), &dialect.set_statement(&variables)).unwrap();
+        }
+        let name = format!("odd \\' \" ` {door}");
+        let quoted = dialect.quote(&name);
+        scene.run(one.as_mut(), &format!("CREATE TABLE {quoted} (id INT, note TEXT)")).unwrap();
+        let value = text("it's \\ \"x\" \\' \0 é");
+        let insert = format!("INSERT INTO {quoted} VALUES (1, {})", dialect.literal(&value));
+        scene.run(one.as_mut(), &insert).unwrap();
+        let read = scene.run(one.as_mut(), &format!("SELECT note FROM {quoted}")).unwrap();
+        assert_eq!(read.rows, [[value]], "{door}");
+        let tables = scene.run(one.as_mut(), &dialect.tables_query()).unwrap();
+        assert!(tables.rows.contains(&vec![Value::Null, text(&name)]), "{door}");
+        let columns = scene.run(one.as_mut(), &dialect.columns_query(None, &name)).unwrap();
+        let columns: Vec<_> =
+            columns.rows.iter().map(|row| dialect.read_column(row).unwrap()).collect();
+        assert_eq!(columns.len(), 2);
+        assert_eq!((columns[1].name.as_str(), columns[1].kind), ("note", Kind::Text));
+        for verb in [
+            TransactionVerb::Begin(&[]),
+            TransactionVerb::Savepoint("a b"),
+            TransactionVerb::RollbackTo("a b"),
+            TransactionVerb::Release("a b"),
+            TransactionVerb::Commit,
+        ] {
+            scene.run(one.as_mut(), &dialect.transaction(&verb).unwrap()).unwrap();
+        }
+        one.start(Execution::Reset).unwrap();
+        scene.reply(one.as_mut()).unwrap();
+    }
 }
 
 #[test]

@@ -1,15 +1,19 @@
 //! Whole statements: those with another form here, and those with none.
 
 use pando_kernel::Result;
+use pando_kernel::dialect::CLIENT_LANGUAGE;
 use pando_sql::Edits;
 
 use super::words::Words;
 use super::{Translation, Verb, table};
+use crate::error::refuse;
+use crate::tongue::Tongue;
 
 /// A statement that becomes something else altogether.
 pub(super) fn instead(words: Words<'_>) -> Result<Option<Translation>> {
     let other = |text: &str| Some(Translation::One(text.to_owned(), Verb::Other));
     Ok(match words.text(0).to_ascii_uppercase().as_str() {
+        "SET" if words.is(1, CLIENT_LANGUAGE) => Some(Translation::Speak(tongue(words)?)),
         "SET" | "RESET" | "DISCARD" => Some(Translation::Nothing),
         "LOCK" | "UNLOCK" if words.one_of(1, &["TABLE", "TABLES"]) => Some(Translation::Nothing),
         "BEGIN" if words.one_of(1, &["IMMEDIATE", "DEFERRED", "EXCLUSIVE"]) => None,
@@ -21,6 +25,12 @@ pub(super) fn instead(words: Words<'_>) -> Result<Option<Translation>> {
         "DROP" => drop_list(words),
         _ => None,
     })
+}
+
+/// `SET pando_client_language = 'mysql'`.
+fn tongue(words: Words<'_>) -> Result<Tongue> {
+    let door = words.text(3).trim_matches(['\'', '"']);
+    Tongue::of(door).ok_or_else(|| refuse("22023", format!("language `{door}` is not known")))
 }
 
 fn plain_end(words: Words<'_>) -> bool {

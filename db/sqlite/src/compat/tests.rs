@@ -1,17 +1,16 @@
 //! What becomes of the SQL of other databases.
 
-use pando_fake::{BACKTICK, STANDARD};
-use pando_sql::Syntax;
-
 use super::{Translation, Verb, translate};
-use crate::dialect::SYNTAX;
+use crate::tongue::Tongue;
 
 /// Translates, and makes sure that SQLite takes the result when `setup` is there.
-fn check_in(syntax: &Syntax, setup: &str, sql: &str, expected: &[&str]) {
-    let list = match translate(sql, syntax).unwrap() {
+fn check_in(tongue: Tongue, setup: &str, sql: &str, expected: &[&str]) {
+    let list = match translate(sql, tongue).unwrap() {
         Translation::One(text, _) => vec![text],
         Translation::Several(list) => list,
-        other @ (Translation::Empty | Translation::Nothing) => panic!("{sql}: {other:?}"),
+        other @ (Translation::Empty | Translation::Nothing | Translation::Speak(_)) => {
+            panic!("{sql}: {other:?}")
+        }
     };
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let got: Vec<String> = list.iter().map(|text| squeeze(text)).collect();
@@ -31,19 +30,19 @@ fn check_in(syntax: &Syntax, setup: &str, sql: &str, expected: &[&str]) {
 }
 
 fn check(setup: &str, sql: &str, expected: &str) {
-    check_in(&SYNTAX, setup, sql, &[expected]);
+    check_in(Tongue::Any, setup, sql, &[expected]);
 }
 
 #[test]
 fn what_sqlite_reads_arrives_byte_for_byte() {
     let sql = "SELECT  a, 'x' -- note\n FROM t WHERE a = ? AND b IN (1, 2) ORDER BY 1 LIMIT 1, 2";
-    assert_eq!(translate(sql, &SYNTAX).unwrap(), Translation::One(sql.into(), Verb::Other));
+    assert_eq!(translate(sql, Tongue::Any).unwrap(), Translation::One(sql.into(), Verb::Other));
 }
 
 #[test]
 fn texts_without_a_statement_are_empty() {
     for sql in ["", " ; ;", "-- only a comment", "/* x */"] {
-        assert_eq!(translate(sql, &SYNTAX).unwrap(), Translation::Empty, "{sql}");
+        assert_eq!(translate(sql, Tongue::Any).unwrap(), Translation::Empty, "{sql}");
     }
 }
 
@@ -52,7 +51,7 @@ fn session_settings_do_nothing() {
     for sql in
         ["SET NAMES utf8mb4", "set search_path = public", "LOCK TABLES t WRITE", "UNLOCK TABLES"]
     {
-        assert_eq!(translate(sql, &SYNTAX).unwrap(), Translation::Nothing, "{sql}");
+        assert_eq!(translate(sql, Tongue::Any).unwrap(), Translation::Nothing, "{sql}");
     }
 }
 
@@ -112,14 +111,16 @@ fn automatic_columns_become_the_rowid() {
     for (sql, expected) in cases {
         check("", sql, expected);
     }
-    assert!(translate("CREATE TABLE t (id SERIAL, b INT, PRIMARY KEY (id, b))", &SYNTAX).is_err());
-    assert!(translate("CREATE TABLE t (id SERIAL)", &SYNTAX).is_err());
+    assert!(
+        translate("CREATE TABLE t (id SERIAL, b INT, PRIMARY KEY (id, b))", Tongue::Any).is_err()
+    );
+    assert!(translate("CREATE TABLE t (id SERIAL)", Tongue::Any).is_err());
 }
 
 #[test]
 fn indexes_inside_a_table_become_their_own_statements() {
     check_in(
-        &SYNTAX,
+        Tongue::Any,
         "",
         "CREATE TABLE t (a INT, b VARCHAR(99), UNIQUE KEY u (a) USING BTREE, KEY i (b(10) DESC, a), INDEX (a), FULLTEXT KEY f (b))",
         &[
@@ -144,7 +145,7 @@ fn definitions_that_would_be_wrong_are_refused() {
         "CREATE TABLE t (a TIMESTAMP DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP)",
         "ALTER TABLE t ADD COLUMN a INT, ADD COLUMN b INT",
     ] {
-        assert!(translate(sql, &SYNTAX).is_err(), "{sql}");
+        assert!(translate(sql, Tongue::Any).is_err(), "{sql}");
     }
 }
 
@@ -195,7 +196,7 @@ fn queries_lose_locks_and_hints() {
         check(table, sql, expected);
     }
     check_in(
-        &SYNTAX,
+        Tongue::Any,
         "CREATE TABLE a (x); CREATE TABLE b (x)",
         "DROP TABLE a, b",
         &["DROP TABLE a", "DROP TABLE b"],
@@ -205,7 +206,9 @@ fn queries_lose_locks_and_hints() {
 #[test]
 fn transactions_begin_as_the_dialect_begins_them() {
     let begin = |sql: &str| {
-        let Translation::One(text, _) = translate(sql, &SYNTAX).unwrap() else { panic!("{sql}") };
+        let Translation::One(text, _) = translate(sql, Tongue::Any).unwrap() else {
+            panic!("{sql}")
+        };
         text
     };
     assert_eq!(begin("START TRANSACTION"), "BEGIN IMMEDIATE");
@@ -241,7 +244,7 @@ fn colon_casts_become_calls() {
         if at == 4 {
             // Not a statement that makes sense, only one that must not take `IN` for a function.
             assert_eq!(
-                translate(sql, &SYNTAX).unwrap(),
+                translate(sql, Tongue::Any).unwrap(),
                 Translation::One(expected.into(), Verb::Other)
             );
             continue;
@@ -253,14 +256,14 @@ fn colon_casts_become_calls() {
 #[test]
 fn strings_mean_what_they_mean_in_the_clients_language() {
     check_in(
-        &BACKTICK,
+        Tongue::MySql,
         "",
         r#"SELECT "it's", 'a\'b', 0x41, _utf8mb4'x'"#,
         &["SELECT 'it''s', 'a''b', X'41', 'x'"],
     );
-    check_in(&BACKTICK, "", "SELECT 1 || 0", &["SELECT 1 OR 0"]);
+    check_in(Tongue::MySql, "", "SELECT 1 || 0", &["SELECT 1 OR 0"]);
     check_in(
-        &STANDARD,
+        Tongue::Postgres,
         "",
         r"SELECT E'a\nb', $x$it's$x$, 'a\b'",
         &["SELECT 'a b', 'it''s', 'a\\b'"],
@@ -269,6 +272,16 @@ fn strings_mean_what_they_mean_in_the_clients_language() {
 
 #[test]
 fn a_backslash_that_could_end_a_string_or_not_is_refused() {
-    assert!(translate(r"SELECT * FROM t WHERE a = 'x\' OR 1=1 -- '", &SYNTAX).is_err());
-    assert!(translate(r"SELECT 'C:\temp'", &SYNTAX).is_ok());
+    assert!(translate(r"SELECT * FROM t WHERE a = 'x\' OR 1=1 -- '", Tongue::Any).is_err());
+    assert!(translate(r"SELECT 'C:\temp'", Tongue::Any).is_ok());
+}
+
+#[test]
+fn the_language_of_a_session_is_set_by_name() {
+    for sql in ["SET pando_client_language = 'mysql'", "set PANDO_CLIENT_LANGUAGE = 'mysql';"] {
+        for tongue in [Tongue::Any, Tongue::MySql, Tongue::Postgres] {
+            assert_eq!(translate(sql, tongue).unwrap(), Translation::Speak(Tongue::MySql), "{sql}");
+        }
+    }
+    assert!(translate("SET pando_client_language = 'x'", Tongue::Any).is_err());
 }
