@@ -131,6 +131,7 @@ impl Local {
             }
             Ok(())
         };
+        queue(dialect.transaction(&TransactionVerb::BeforeBegin(&self.modes)))?;
         queue(dialect.transaction(&TransactionVerb::Begin(&self.modes)))?;
         for name in &self.savepoints {
             queue(dialect.transaction(&TransactionVerb::Savepoint(name)))?;

@@ -103,6 +103,7 @@ impl Language for FakeDialect {
 
     fn transaction(&self, verb: &TransactionVerb<'_>) -> Option<String> {
         Some(match verb {
+            TransactionVerb::BeforeBegin(_) => return None,
             TransactionVerb::Begin([]) => "BEGIN".to_owned(),
             TransactionVerb::Begin(modes) => format!("BEGIN {}", modes.join(" ")),
             TransactionVerb::Commit => "COMMIT".to_owned(),

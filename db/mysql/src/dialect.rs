@@ -71,12 +71,15 @@ impl Language for MySql {
 
     fn transaction(&self, verb: &TransactionVerb<'_>) -> Option<String> {
         Some(match verb {
+            // An isolation level is set by a statement of its own, before the transaction.
+            TransactionVerb::BeforeBegin(modes) => {
+                let level = modes.iter().find(|mode| mode.starts_with("ISOLATION"))?;
+                format!("SET TRANSACTION {level}")
+            }
             TransactionVerb::Begin(modes) => {
-                // An isolation level is set by a statement of its own, before the transaction.
-                if modes.iter().any(|mode| mode.starts_with("ISOLATION")) {
-                    return None;
-                }
-                format!("START TRANSACTION {}", modes.join(", ")).trim_end().to_owned()
+                let others = modes.iter().filter(|mode| !mode.starts_with("ISOLATION"));
+                let others: Vec<&str> = others.map(String::as_str).collect();
+                format!("START TRANSACTION {}", others.join(", ")).trim_end().to_owned()
             }
             TransactionVerb::Commit => "COMMIT".to_owned(),
             TransactionVerb::Rollback => "ROLLBACK".to_owned(),
@@ -145,7 +148,12 @@ mod tests {
                 TransactionVerb::Begin(&read_only),
                 Some("START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT"),
             ),
-            (TransactionVerb::Begin(&isolation), None),
+            (TransactionVerb::Begin(&isolation), Some("START TRANSACTION")),
+            (
+                TransactionVerb::BeforeBegin(&isolation),
+                Some("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"),
+            ),
+            (TransactionVerb::BeforeBegin(&read_only), None),
             (TransactionVerb::RollbackTo("s`1"), Some("ROLLBACK TO SAVEPOINT `s``1`")),
         ];
         for (verb, expected) in cases {

@@ -54,6 +54,7 @@ impl Language for SqliteDialect {
 
     fn transaction(&self, verb: &TransactionVerb<'_>) -> Option<String> {
         Some(match verb {
+            TransactionVerb::BeforeBegin(_) => return None,
             // A transaction that reads first and writes later could not wait for a lock (SQLite fails it at once), so writers queue up front.
             TransactionVerb::Begin(modes) if modes.iter().any(|mode| mode == "READ ONLY") => {
                 "BEGIN DEFERRED".to_owned()

@@ -181,7 +181,8 @@ impl Session {
     fn bulk_transaction(&mut self) {
         if self.transaction.state() == pando_kernel::session::TransactionState::Idle {
             if self.autocommit {
-                self.transaction.begin(std::mem::take(&mut self.next_modes));
+                let modes = self.modes_for(Vec::new());
+                self.transaction.begin(modes);
                 self.opened = Opened::Statement;
             } else {
                 self.begin(Vec::new());

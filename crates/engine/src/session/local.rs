@@ -81,13 +81,23 @@ impl Session {
 
     /// Opens a transaction for the client.
     pub(super) fn begin(&mut self, modes: Vec<String>) {
-        let mut all = std::mem::take(&mut self.next_modes);
-        if !modes.is_empty() {
-            all = modes;
-        }
+        let all = self.modes_for(modes);
         self.transaction.begin(all);
         self.opened = Opened::Client;
         self.variables_at_begin = Some(self.variables.clone());
+    }
+
+    /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
+    pub(super) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
+        let mut all = own;
+        let further = std::mem::take(&mut self.next_modes);
+        for mode in further.into_iter().chain(self.session_modes.iter().cloned()) {
+            let kind = mode.split(' ').next().unwrap_or("");
+            if !all.iter().any(|known| known.starts_with(kind)) {
+                all.push(mode);
+            }
+        }
+        all
     }
 
     async fn transaction_verb(&mut self, verb: &Transaction) -> Result<()> {
@@ -95,7 +105,7 @@ impl Session {
         let open = self.transaction.state() != TransactionState::Idle;
         let dialect = dialect.as_ref();
         match verb {
-            Transaction::Begin(modes) => self.begin_verb(modes.clone(), dialect).await?,
+            Transaction::Begin(words) => self.begin_verb(modes(words), dialect).await?,
             Transaction::Commit { chain } => self.commit_verb(*chain, dialect).await?,
             Transaction::Rollback { chain } => self.rollback_verb(*chain, dialect).await?,
             Transaction::Savepoint(name) => {
@@ -213,16 +223,18 @@ impl Session {
     }
 
     /// SET TRANSACTION: for the next transaction, the open one, or all that follow.
-    fn set_modes(&mut self, session: bool, modes: &[String]) -> Result<()> {
+    fn set_modes(&mut self, session: bool, words: &[String]) -> Result<()> {
+        let modes = modes(words);
         if session {
-            let text = modes.join(" ");
-            if !self.variables.set("transaction modes", &text) {
-                return Err(ErrorKind::TooLarge("too many session variables".into()).into());
+            for mode in modes {
+                let kind = mode.split(' ').next().unwrap_or("").to_owned();
+                self.session_modes.retain(|known| !known.starts_with(&kind));
+                self.session_modes.push(mode);
             }
         } else if self.transaction.state() == TransactionState::Idle {
-            self.next_modes = modes.to_vec();
+            self.next_modes = modes;
         } else if self.transaction.units().is_empty() {
-            self.transaction.set_modes(modes.to_vec());
+            self.transaction.set_modes(modes);
         } else {
             return Err(server_error(
                 1568,
@@ -431,6 +443,31 @@ impl Session {
     }
 }
 
+/// Transaction modes out of their words: `ISOLATION`, `LEVEL`, `READ`, `COMMITTED`, `READ`, `ONLY` are two.
+fn modes(words: &[String]) -> Vec<String> {
+    const STARTS: [&str; 5] = ["ISOLATION", "READ", "WITH", "NOT", "DEFERRABLE"];
+    let mut modes: Vec<String> = Vec::new();
+    for word in words {
+        let begins = STARTS.contains(&word.as_str());
+        match modes.last_mut() {
+            Some(mode) if !begins || continues(mode, word) => {
+                mode.push(' ');
+                mode.push_str(word);
+            }
+            _ => modes.push(word.clone()),
+        }
+    }
+    modes
+}
+
+/// Whether a word that could begin a mode goes on with this one.
+fn continues(mode: &str, word: &str) -> bool {
+    matches!(
+        (mode, word),
+        ("ISOLATION LEVEL" | "ISOLATION LEVEL REPEATABLE", "READ") | ("NOT", "DEFERRABLE")
+    )
+}
+
 /// How many rows a FETCH direction asks for: outer `None` when it does not go forward, inner `None` for all.
 fn forward(direction: &str) -> Option<Option<u32>> {
     let words: Vec<&str> = direction
@@ -488,4 +525,32 @@ fn literal(expr: &Expr) -> Result<Value> {
             "use the driver's own prepared statements for other values",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::modes;
+
+    fn check(words: &str, expected: &[&str]) {
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        assert_eq!(modes(&words), expected);
+    }
+
+    #[test]
+    fn words_fall_into_modes() {
+        check(
+            "ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            &["ISOLATION LEVEL REPEATABLE READ", "READ ONLY"],
+        );
+        check(
+            "ISOLATION LEVEL READ COMMITTED READ WRITE",
+            &["ISOLATION LEVEL READ COMMITTED", "READ WRITE"],
+        );
+        check("READ ONLY NOT DEFERRABLE", &["READ ONLY", "NOT DEFERRABLE"]);
+        check("WITH CONSISTENT SNAPSHOT READ ONLY", &["WITH CONSISTENT SNAPSHOT", "READ ONLY"]);
+        check(
+            "ISOLATION LEVEL SERIALIZABLE DEFERRABLE",
+            &["ISOLATION LEVEL SERIALIZABLE", "DEFERRABLE"],
+        );
+    }
 }

@@ -44,6 +44,7 @@ pub struct Session {
     autocommit: bool,
     /// Modes for the next transaction only, and for all.
     next_modes: Vec<String>,
+    session_modes: Vec<String>,
     variables: Variables,
     variables_at_begin: Option<Variables>,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
@@ -122,6 +123,7 @@ impl Session {
             opened: Opened::Client,
             autocommit: true,
             next_modes: Vec::new(),
+            session_modes: Vec::new(),
             variables: Variables::default(),
             variables_at_begin: None,
             local_settings: Vec::new(),

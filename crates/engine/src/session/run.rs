@@ -49,7 +49,8 @@ impl Session {
     fn open_pipeline(&mut self) {
         let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
         if together && self.autocommit && self.transaction.state() == TransactionState::Idle {
-            self.transaction.begin(std::mem::take(&mut self.next_modes));
+            let modes = self.modes_for(Vec::new());
+            self.transaction.begin(modes);
             self.opened = Opened::Pipeline;
         }
     }
@@ -197,8 +198,11 @@ impl Session {
         if self.transaction.state() == TransactionState::Idle {
             if !self.autocommit && opens_transaction(&stmt.kind) {
                 self.begin(Vec::new());
+            } else if plan.writes && self.session_modes.iter().any(|mode| mode == "READ ONLY") {
+                return Err(ErrorKind::TransactionState("the session is read only".into()).into());
             } else if plan.writes && plan.units.len() > 1 && !is_definition(&stmt.kind) {
-                self.transaction.begin(std::mem::take(&mut self.next_modes));
+                let modes = self.modes_for(Vec::new());
+                self.transaction.begin(modes);
                 self.opened = Opened::Statement;
             }
         }

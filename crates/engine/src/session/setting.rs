@@ -197,6 +197,7 @@ impl Session {
         self.facts.autocommit = true;
         self.facts.last_insert_id = 0;
         self.next_modes.clear();
+        self.session_modes.clear();
         self.start_variables()
     }
 
