@@ -114,7 +114,7 @@ impl<'a> Body<'a> {
         if self.is(token, "case") {
             return true;
         }
-        if self.syntax.dollar_strings || self.depth == 0 {
+        if self.syntax.dollar_strings {
             return false;
         }
         const BLOCKS: [&str; 4] = ["if", "loop", "while", "repeat"];
@@ -123,8 +123,13 @@ impl<'a> Body<'a> {
 
     fn starts_statement(&self, tokens: &[Token], index: usize) -> bool {
         let Some(before) = index.checked_sub(1).and_then(|at| tokens.get(at)) else { return true };
-        let openers = ["begin", "then", "else", "do", "loop", "repeat"];
+        let is_any = |words: &[&str]| words.iter().any(|word| self.is(before, word));
+        if self.depth == 0 {
+            // Where the body starts: behind the parameters, a characteristic, `FOR EACH ROW` or `DO`.
+            return before.span.of(self.text) == ")"
+                || is_any(&["row", "do", "deterministic", "sql", "data", "definer", "invoker"]);
+        }
         matches!(before.span.of(self.text), ";" | ":")
-            || openers.iter().any(|word| self.is(before, word))
+            || is_any(&["begin", "then", "else", "do", "loop", "repeat"])
     }
 }
