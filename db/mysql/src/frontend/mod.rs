@@ -89,7 +89,7 @@ impl<D: Doorway> Door<D> {
                     let Some(again) = within(&*runtime, timeout, again).await else { return };
                     entered = again;
                 }
-                end => break end,
+                end @ (End::Quit | End::Gone(_) | End::Told(_)) => break end,
             }
         };
         log(&end);

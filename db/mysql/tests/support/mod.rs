@@ -11,6 +11,9 @@
     reason = "tests only, each file uses a part of it"
 )]
 
+pub mod raw;
+pub mod script;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,577 @@
+//! The door towards clients: our own client on one side, a scripted session on the other.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use pando_kernel::backend::{Backend, Connector, Execution};
+use pando_kernel::runtime::{Address, SharedRuntime};
+use pando_kernel::{CopyInput, ErrorKind, Event, Result, Value};
+use pando_mysql::MySqlConnector;
+use pando_mysql::backend::{Count, Settings};
+use pando_mysql::codec::{Capabilities, Eof, ErrPacket, OkPacket, Status};
+use support::raw::{BASE, Raw};
+use support::script::{HOUSE, House, Inside};
+use support::{event, execute, number, prepared, reply, text};
+
+fn settings(user: &str, password: &str) -> Settings {
+    let mut settings = Settings::new("door", Address::Tcp("nowhere".into(), 0));
+    settings.user = user.into();
+    settings.password = password.into();
+    settings.database = "shop".into();
+    settings
+}
+
+async fn enter(house: &Arc<House>, settings: Settings) -> Result<Box<dyn Backend>> {
+    let runtime: SharedRuntime = Arc::new(Inside(Arc::clone(house)));
+    MySqlConnector::new(settings).connect(&runtime).await
+}
+
+/// Runs a test with a house of its own.
+fn run<F: Future<Output = ()>>(test: impl FnOnce(Arc<House>) -> F) {
+    run_in(House::new(), test);
+}
+
+fn run_in<F: Future<Output = ()>>(house: Arc<House>, test: impl FnOnce(Arc<House>) -> F) {
+    HOUSE.set(Some(Arc::clone(&house)));
+    support::run(test(house));
+}
+
+fn words(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+#[test]
+fn every_method_lets_the_right_password_in_and_no_other() {
+    run(async |house| {
+        for user in ["native", "sha2", "any"] {
+            let mut backend = enter(&house, settings(user, "secret")).await.unwrap();
+            assert_eq!(backend.token().id, 77);
+            text(&mut *backend, "SELECT 1").await.unwrap();
+            for wrong in ["Secret", "", "a very long password that is wrong as well"] {
+                let error = enter(&house, settings(user, wrong)).await.unwrap_err();
+                assert_eq!(number(&error), 1045, "{user} {wrong}");
+            }
+        }
+        enter(&house, settings("open", "")).await.unwrap();
+        assert_eq!(number(&enter(&house, settings("open", "x")).await.unwrap_err()), 1045);
+        let error = enter(&house, settings("nobody", "secret")).await.unwrap_err();
+        let known = enter(&house, settings("any", "wrong")).await.unwrap_err();
+        assert_eq!(
+            error.to_string().replace("nobody", "any"),
+            known.to_string(),
+            "the error must not tell whether the user exists"
+        );
+    });
+}
+
+#[test]
+fn logins_are_refused_for_unknown_databases_and_a_full_house() {
+    run(async |house| {
+        let mut nowhere = settings("any", "secret");
+        nowhere.database = "nowhere".into();
+        assert_eq!(number(&enter(&house, nowhere).await.unwrap_err()), 1049);
+        assert_eq!(number(&enter(&house, settings("full", "secret")).await.unwrap_err()), 1040);
+        let mut found = settings("any", "secret");
+        found.count = Count::Found;
+        enter(&house, found).await.unwrap();
+        assert_eq!(*house.found_rows.lock().unwrap(), [false, false, true]);
+    });
+}
+
+#[test]
+fn text_replies_carry_rows_counts_and_errors() {
+    run(async |house| {
+        let mut backend = enter(&house, settings("any", "secret")).await.unwrap();
+        let reply = text(&mut *backend, "SELECT héllo").await.unwrap();
+        assert_eq!(reply.columns, ["text", "n"]);
+        assert_eq!(reply.rows, [[words("héllo"), Value::Int(6)]]);
+        let update = text(&mut *backend, "UPDATE").await.unwrap().completions.remove(0);
+        assert_eq!((update.affected, update.last_insert_id, update.warnings), (Some(3), 9, 2));
+        assert_eq!(update.info, "Rows matched: 3  Changed: 3  Warnings: 2");
+        assert_eq!(number(&text(&mut *backend, "FAIL").await.unwrap_err()), 1062);
+        assert_eq!(number(&text(&mut *backend, "nonsense").await.unwrap_err()), 1064);
+        assert_eq!(number(&text(&mut *backend, "EMPTY").await.unwrap_err()), 1065);
+        text(&mut *backend, "NOTHING").await.unwrap();
+        let set = text(&mut *backend, "SET autocommit=0").await.unwrap();
+        let told = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(set.parameters, [told("time_zone", "+01:00"), told("autocommit", "OFF")]);
+        text(&mut *backend, "BEGIN").await.unwrap();
+        let open = pando_kernel::session::TransactionState::Open;
+        assert_eq!(backend.condition().transaction, open);
+        backend.start(Execution::Reset).unwrap();
+        reply_ok(&mut *backend).await;
+        backend.start(Execution::Ping).unwrap();
+        reply_ok(&mut *backend).await;
+    });
+}
+
+async fn reply_ok(backend: &mut dyn Backend) {
+    reply(backend).await.unwrap();
+}
+
+#[test]
+fn prepared_statements_take_every_kind_of_parameter() {
+    run(async |house| {
+        let mut backend = enter(&house, settings("any", "secret")).await.unwrap();
+        let values = [
+            Value::Int(-5),
+            Value::UInt(u64::MAX),
+            Value::Float(1.25),
+            Value::Decimal("12345678901234567890.5".parse().unwrap()),
+            words("héllo"),
+            Value::Bytes(Bytes::from_static(&[0, 255])),
+            Value::Null,
+        ];
+        let sql = "SELECT ?, ?, ?, ?, ?, ?, ?";
+        for _ in 0..2 {
+            let row = execute(&mut *backend, sql, &values).await.unwrap().rows.remove(0);
+            assert_eq!(row, values);
+        }
+        let sql = Arc::from("SELECT ?");
+        backend.start(Execution::Describe { sql, types: vec![] }).unwrap();
+        let described = reply(&mut *backend).await.unwrap().described.unwrap();
+        assert_eq!(described.parameters.len(), 1);
+        assert_eq!(described.columns.unwrap().list.len(), 1);
+        let done = execute(&mut *backend, "DELETE FROM t WHERE a = ?", &values[..1]).await;
+        assert_eq!(done.unwrap().completions[0].affected, Some(1));
+        backend.start(prepared("SELECT '", &[])).unwrap();
+        assert!(reply(&mut *backend).await.is_err());
+    });
+}
+
+#[test]
+fn large_statements_parameters_and_results_pass() {
+    run(async |house| {
+        let mut backend = enter(&house, settings("any", "secret")).await.unwrap();
+        let long = "x".repeat((16 << 20) + 100);
+        let reply = text(&mut *backend, &format!("SELECT {long}")).await.unwrap();
+        assert_eq!(reply.rows[0][0], words(&long));
+        let reply = execute(&mut *backend, "SELECT ?", &[words(&long)]).await.unwrap();
+        assert_eq!(reply.rows[0][0], words(&long));
+        let reply = text(&mut *backend, "ROWS 2000").await.unwrap();
+        assert_eq!(reply.rows.len(), 2000);
+    });
+}
+
+#[test]
+fn a_local_file_goes_to_the_session() {
+    run(async |house| {
+        let mut backend = enter(&house, settings("any", "secret")).await.unwrap();
+        for (content, expected) in [("a,b\nc,d\n", Some(8)), ("bad line", None), ("", Some(8))] {
+            backend.start(Execution::Text("LOAD DATA LOCAL".into())).unwrap();
+            let Ok(Event::SendFile(file)) = event(&mut *backend).await else { panic!("a file") };
+            assert_eq!(file, "data.csv");
+            backend.copy(CopyInput::Data(content.into())).unwrap();
+            backend.copy(CopyInput::Done).unwrap();
+            let done = reply(&mut *backend).await;
+            assert_eq!(done.ok().and_then(|reply| reply.completions[0].affected), expected);
+        }
+        text(&mut *backend, "SELECT 1").await.unwrap();
+    });
+}
+
+#[test]
+fn a_client_without_local_files_is_told_so() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), Capabilities::default()).await;
+        raw.send(0, b"\x03LOAD DATA LOCAL").await;
+        assert_eq!(raw.error().await, 1366);
+        assert_eq!(raw.command(b"\x0e").await[0], 0);
+    });
+}
+
+#[test]
+fn several_statements_need_the_clients_consent() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), BASE).await;
+        raw.send(0, b"\x03UPDATE; UPDATE").await;
+        assert_eq!(raw.error().await, 1064);
+        // COM_SET_OPTION is answered with an EOF.
+        let eof = raw.command(&[0x1B, 0, 0]).await;
+        assert!(Eof::is_one(&eof));
+        let first = raw.command(b"\x03UPDATE; UPDATE").await;
+        assert!(OkPacket::decode(&first, BASE).unwrap().status.has(Status::MORE_RESULTS));
+        let second = raw.read().await.unwrap();
+        assert!(!OkPacket::decode(&second, BASE).unwrap().status.has(Status::MORE_RESULTS));
+        raw.command(&[0x1B, 1, 0]).await;
+        raw.send(0, b"\x03UPDATE; UPDATE").await;
+        assert_eq!(raw.error().await, 1064);
+        raw.send(0, &[0x1B, 7, 0]).await;
+        assert_eq!(raw.error().await, 1047);
+    });
+}
+
+/// The packets of a text result, by their first byte.
+async fn result(raw: &mut Raw, sql: &[u8]) -> Vec<Bytes> {
+    let mut packets = vec![raw.command(sql).await];
+    let mut ends = 0;
+    let classic = 2;
+    loop {
+        let packet = raw.read().await.unwrap();
+        let end = packet[0] == 0xFE && packet.len() < 40;
+        packets.push(packet.clone());
+        ends += usize::from(end);
+        let modern = end && packet.len() >= 7;
+        if modern || ends == classic || packet[0] == 0xFF {
+            return packets;
+        }
+    }
+}
+
+#[test]
+fn results_end_as_the_client_wants() {
+    run(async |house| {
+        let mut classic = Raw::entered(house.enter(1 << 16), BASE).await;
+        let packets = result(&mut classic, b"\x03SELECT a").await;
+        // Count, two definitions, EOF, row, EOF.
+        assert_eq!(packets.len(), 6);
+        assert!(Eof::is_one(&packets[3]) && packets[3].len() == 5);
+        assert_eq!(Eof::decode(&packets[5]).unwrap().status, Status::AUTOCOMMIT);
+        let capabilities = Capabilities::DEPRECATE_EOF | Capabilities::SESSION_TRACK;
+        let mut modern = Raw::entered(house.enter(1 << 16), capabilities).await;
+        let packets = result(&mut modern, b"\x03SELECT a").await;
+        assert_eq!(packets.len(), 5);
+        let ok = OkPacket::decode(&packets[4], capabilities).unwrap();
+        assert_eq!(ok.status, Status::AUTOCOMMIT);
+    });
+}
+
+#[test]
+fn a_cursor_gives_its_rows_in_portions() {
+    run(async |house| {
+        for capabilities in [Capabilities::default(), Capabilities::DEPRECATE_EOF] {
+            let classic = capabilities == Capabilities::default();
+            let mut raw = Raw::entered(house.enter(1 << 16), capabilities).await;
+            let ok = raw.command(b"\x16SELECT n FROM numbers").await;
+            let id = ok.slice(1..5);
+            // One column definition, and an EOF for classic clients.
+            for _ in 0..1 + usize::from(classic) {
+                raw.read().await.unwrap();
+            }
+            let execute = [&[0x17][..], &id, &[1, 1, 0, 0, 0]].concat();
+            assert_eq!(raw.command(&execute).await[..], [1]);
+            raw.read().await.unwrap();
+            let end = raw.read().await.unwrap();
+            assert_eq!(end[0], 0xFE);
+            assert!(end_status(&end, classic).has(Status::CURSOR_EXISTS));
+            let mut seen = Vec::new();
+            for (rows, last) in [(2u32, false), (2, false), (2, true)] {
+                let fetch = [&[0x1C][..], &id, &rows.to_le_bytes()].concat();
+                raw.send(0, &fetch).await;
+                let status = loop {
+                    let packet = raw.read().await.unwrap();
+                    if packet[0] == 0xFE {
+                        break end_status(&packet, classic);
+                    }
+                    seen.push(packet[2]);
+                };
+                assert_eq!(status.has(Status::LAST_ROW_SENT), last);
+                assert_eq!(status.has(Status::CURSOR_EXISTS), !last);
+            }
+            assert_eq!(seen, [0, 1, 2, 3, 4]);
+            raw.send(0, &[&[0x1C][..], &id, &[1, 0, 0, 0]].concat()).await;
+            assert_eq!(raw.error().await, 1421);
+            raw.send(0, &execute).await;
+            for _ in 0..3 {
+                raw.read().await.unwrap();
+            }
+            assert_eq!(raw.command(&[&[0x1A][..], &id].concat()).await[0], 0);
+            raw.send(0, &[&[0x19][..], &id].concat()).await;
+            raw.send(0, &execute).await;
+            assert_eq!(raw.error().await, 1243);
+        }
+    });
+}
+
+fn end_status(payload: &[u8], classic: bool) -> Status {
+    if classic {
+        return Eof::decode(payload).unwrap().status;
+    }
+    OkPacket::decode(payload, Capabilities::default()).unwrap().status
+}
+
+#[test]
+fn long_data_becomes_the_parameter() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), Capabilities::DEPRECATE_EOF).await;
+        let ok = raw.command(b"\x16SELECT ?").await;
+        let id = ok.slice(1..5);
+        raw.read().await.unwrap();
+        raw.read().await.unwrap();
+        for piece in [&b"abc"[..], b"def"] {
+            raw.send(0, &[&[0x18][..], &id, &[0, 0], piece].concat()).await;
+        }
+        let execute = [&[0x17][..], &id, &[0, 1, 0, 0, 0, 0, 1, 252, 0]].concat();
+        raw.command(&execute).await;
+        raw.read().await.unwrap();
+        assert_eq!(raw.read().await.unwrap()[..], *b"\0\0\x06abcdef");
+        raw.read().await.unwrap();
+        // Without new pieces the parameter has no value in this packet: it is cut short.
+        raw.send(0, &execute).await;
+        assert_eq!(raw.error().await, 1835);
+    });
+}
+
+#[test]
+fn types_of_parameters_are_kept_between_executions() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), Capabilities::DEPRECATE_EOF).await;
+        let id = raw.command(b"\x16SELECT ?").await.slice(1..5);
+        raw.read().await.unwrap();
+        raw.read().await.unwrap();
+        let head = [&[0x17][..], &id, &[0, 1, 0, 0, 0, 0]].concat();
+        raw.send(0, &[&head[..], &[0, 7]].concat()).await;
+        assert_eq!(raw.error().await, 1835);
+        for rest in [&[1, 1, 0, 7][..], &[0, 9]] {
+            raw.command(&[&head[..], rest].concat()).await;
+            raw.read().await.unwrap();
+            let row = raw.read().await.unwrap();
+            assert_eq!(row[2], *rest.last().unwrap());
+            raw.read().await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn small_commands_are_answered() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), Capabilities::SESSION_TRACK).await;
+        assert_eq!(raw.thread, 77);
+        let statistics = raw.command(&[0x09]).await;
+        assert!(statistics.starts_with(b"Uptime: "));
+        let ok = raw.command(b"\x02other").await;
+        let ok = OkPacket::decode(&ok, Capabilities::SESSION_TRACK).unwrap();
+        assert_eq!(ok.session_state, b"\x01\x06\x05other");
+        raw.send(0, b"\x02nowhere").await;
+        assert_eq!(raw.error().await, 1049);
+        raw.send(0, &[0x0C, 5, 0, 0, 0]).await;
+        raw.error().await;
+        assert!(house.seen().contains(&"KILL 5".to_owned()));
+        let definition = raw.command(b"\x04t\0n%").await;
+        assert!(definition.ends_with(&[0xFB]));
+        assert!(Eof::is_one(&raw.read().await.unwrap()));
+        raw.send(0, b"\x04missing\0").await;
+        assert_eq!(raw.error().await, 1146);
+        assert_eq!(raw.command(&[0x1F]).await[0], 0);
+        raw.send(0, &[0xFA]).await;
+        assert_eq!(raw.error().await, 1047);
+        raw.send(0, &[0x01]).await;
+        assert!(raw.read().await.is_none());
+    });
+}
+
+#[test]
+fn a_user_is_changed_on_a_living_connection() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), Capabilities::default()).await;
+        let answer = pando_mysql::auth::Plugin::Native.answer(b"secret", &raw.scramble);
+        let change = |user: &[u8], answer: &[u8]| {
+            let len = [answer.len() as u8];
+            let tail = b"shop\0\x2D\0mysql_native_password\0";
+            [&[0x11][..], user, &[0], &len, answer, tail].concat()
+        };
+        assert_eq!(raw.command(&change(b"native", &answer)).await[0], 0);
+        assert_eq!(raw.command(b"\x03UPDATE").await[0], 0);
+        raw.send(0, &change(b"native", &[1; 20])).await;
+        assert_eq!(raw.error().await, 1045);
+        assert!(raw.read().await.is_none());
+    });
+}
+
+#[test]
+fn broken_packets_are_answered_and_end_the_connection() {
+    run(async |_| {
+        let cases: [(&[u8], u16); 4] = [
+            // COM_STMT_CLOSE without a number, a wrong sequence number, a payload over the limit, an empty command.
+            (&[2, 0, 0, 0, 0x19, 1], 1835),
+            (&[1, 0, 0, 5, 0x0E], 1156),
+            (&[0, 0, 0xFF, 0, 0x03], 1153),
+            (&[0, 0, 0, 0], 1835),
+        ];
+        let house = House::with(|settings| settings.max_message = 1 << 20);
+        for (bytes, code) in cases {
+            let mut raw = Raw::entered(house.enter(1 << 16), BASE).await;
+            raw.bytes(bytes).await;
+            let expected = if code == 1835 { 1 } else { 0 };
+            raw.input.expect(expected);
+            assert_eq!(raw.error().await, code);
+            assert!(raw.read().await.is_none());
+        }
+    });
+}
+
+#[test]
+fn broken_logins_are_answered_with_a_bad_handshake() {
+    run(async |house| {
+        let ssl = [0x00, 0x0A, 0, 0];
+        let tls = [&ssl[..], &[0; 28]].concat();
+        for payload in [&b"\x85\xA2\0\0\0old\0"[..], &[], &[0xFF; 40], &tls] {
+            let mut raw = Raw::greeted(house.enter(1 << 16)).await;
+            raw.send(1, payload).await;
+            assert_eq!(raw.error().await, 1043);
+            assert!(raw.read().await.is_none());
+        }
+        let mut raw = Raw::greeted(house.enter(1 << 16)).await;
+        raw.bytes(&[0xFF, 0xFF, 0xFF, 1]).await;
+        raw.input.expect(1);
+        assert_eq!(raw.error().await, 1153);
+    });
+}
+
+#[test]
+fn clients_that_do_not_log_in_or_are_idle_are_sent_away() {
+    run(async |_| {
+        tokio::time::pause();
+        let house = House::with(|settings| settings.idle_timeout = Duration::from_secs(5));
+        let mut raw = Raw::greeted(house.enter(1 << 16)).await;
+        assert!(raw.read().await.is_none());
+        let mut raw = Raw::entered(house.enter(1 << 16), BASE).await;
+        raw.input.expect(0);
+        assert_eq!(raw.error().await, 4031);
+        assert!(raw.read().await.is_none());
+    });
+}
+
+#[test]
+fn a_stopping_server_says_good_bye_after_the_running_statement() {
+    run(async |house| {
+        let mut idle = Raw::entered(house.enter(1 << 16), BASE).await;
+        let mut busy = Raw::entered(house.enter(2048), BASE).await;
+        busy.send(0, b"\x03ROWS 100").await;
+        house.stop.send(true).unwrap();
+        idle.input.expect(0);
+        assert_eq!(idle.error().await, 1053);
+        assert!(idle.read().await.is_none());
+        let mut rows = 0;
+        while let Some(packet) = busy.read().await {
+            if packet[0] == 0xFC {
+                rows += 1;
+            }
+            if packet[0] == 0xFE && rows > 0 {
+                busy.input.expect(0);
+            }
+            if packet[0] == 0xFF {
+                assert_eq!(ErrPacket::decode(&packet).unwrap().code, 1053);
+            }
+        }
+        assert_eq!(rows, 100);
+        let mut raw = Raw::entered(House::new().enter(1 << 16), BASE).await;
+        raw.send(0, b"\x03STOP").await;
+        assert_eq!(raw.error().await, 1053);
+        assert!(raw.read().await.is_none());
+    });
+}
+
+#[test]
+fn a_client_that_does_not_read_stops_the_session() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1024), BASE).await;
+        raw.send(0, b"\x03ROWS 100000").await;
+        let mut last = usize::MAX;
+        // The door runs on this thread: it stands still when it has nothing more to do.
+        loop {
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            let pulled = house.pulled.load(Ordering::Relaxed);
+            if pulled == last {
+                break;
+            }
+            last = pulled;
+        }
+        assert!((1..100).contains(&last), "{last} rows were pulled");
+        drop(raw);
+    });
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_given_up() {
+    run(async |_| {
+        tokio::time::pause();
+        let house = House::with(|settings| settings.idle_timeout = Duration::from_secs(5));
+        let mut raw = Raw::entered(house.enter(1024), BASE).await;
+        raw.send(0, b"\x03ROWS 1000").await;
+        tokio::time::advance(Duration::from_secs(1)).await;
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::advance(Duration::from_secs(6)).await;
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let mut rest = 0;
+        while raw.read().await.is_some() {
+            rest += 1;
+        }
+        assert!(rest < 100, "{rest} packets came");
+    });
+}
+
+#[test]
+fn octets_in_literals_reach_the_session_as_hexadecimal() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), BASE).await;
+        raw.send(0, b"\x03UPDATE '\xFF'").await;
+        raw.read().await.unwrap();
+        assert_eq!(house.seen(), ["UPDATE  X'FF'"]);
+        raw.send(0, b"\x03UPDATE \xFF").await;
+        assert_eq!(raw.error().await, 1300);
+    });
+}
+
+#[test]
+fn the_real_command_line_client_works() {
+    run(async |house| {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let door = pando_mysql::Door::new(Arc::clone(&house));
+        tokio::spawn(async move {
+            while let Ok((stream, peer)) = listener.accept().await {
+                let door = door.clone();
+                tokio::spawn(async move {
+                    door.serve(Box::new(stream), peer.ip().to_string()).await;
+                });
+            }
+        });
+        for (user, password) in
+            [("any", "secret"), ("native", "secret"), ("sha2", "secret"), ("sha2", "wrong")]
+        {
+            let output = tokio::process::Command::new("mariadb")
+                .args(["--no-defaults", "--protocol=tcp", "--host=127.0.0.1", "--batch"])
+                .args([
+                    "--skip-ssl",
+                    "--local-infile=1",
+                    "--execute=SELECT one; UPDATE; SELECT two",
+                ])
+                .args([format!("--port={port}"), format!("--user={user}")])
+                .args([format!("--password={password}"), "shop".to_owned()])
+                .output()
+                .await;
+            let Ok(output) = output else {
+                println!("skipped: there is no `mariadb` client");
+                return;
+            };
+            let (out, err) =
+                (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            if password == "wrong" {
+                assert!(err.contains("ERROR 1045 (28000)"), "{err}");
+            } else {
+                assert_eq!(out, "text\tn\none\t3\ntext\tn\ntwo\t3\n", "{user}: {err}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_lost_session_is_an_error_with_a_kind() {
+    run(async |house| {
+        let mut backend = enter(&house, settings("any", "secret")).await.unwrap();
+        assert_eq!(number(&text(&mut *backend, "STOP").await.unwrap_err()), 1053);
+        let error = text(&mut *backend, "SELECT 1").await.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Unavailable { .. }));
+    });
+}

@@ -1,0 +1,94 @@
+//! A client that sends and reads bytes as it likes.
+
+use bytes::{Bytes, BytesMut};
+use pando_mysql::auth::Plugin;
+use pando_mysql::codec::{
+    Capabilities, ErrPacket, Handshake, HandshakeResponse, Inbound, Outbound, SslRequest,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+pub struct Raw {
+    pub stream: DuplexStream,
+    pub input: Inbound,
+    pub scramble: Vec<u8>,
+    pub thread: u32,
+}
+
+pub const BASE: Capabilities = Capabilities(
+    Capabilities::PROTOCOL_41.0
+        | Capabilities::SECURE_CONNECTION.0
+        | Capabilities::PLUGIN_AUTH.0
+        | Capabilities::TRANSACTIONS.0
+        | Capabilities::MULTI_RESULTS.0,
+);
+
+impl Raw {
+    /// A client that has read the handshake.
+    pub async fn greeted(stream: DuplexStream) -> Self {
+        let mut raw = Self { stream, input: Inbound::new(64 << 20), scramble: vec![], thread: 0 };
+        let payload = raw.read().await.unwrap();
+        let mut scramble = Vec::new();
+        raw.thread = Handshake::decode(&payload, &mut scramble).unwrap().connection;
+        raw.scramble = scramble;
+        raw
+    }
+
+    /// A client that has logged in as `any`.
+    pub async fn entered(stream: DuplexStream, capabilities: Capabilities) -> Self {
+        let mut raw = Self::greeted(stream).await;
+        let answer = Plugin::Native.answer(b"secret", &raw.scramble);
+        let response = HandshakeResponse {
+            head: SslRequest {
+                capabilities: BASE | capabilities,
+                max_packet: 1 << 24,
+                charset: 45,
+            },
+            user: b"any",
+            auth: &answer,
+            database: b"shop",
+            plugin: b"mysql_native_password",
+            attributes: b"",
+        };
+        let mut payload = BytesMut::new();
+        response.encode(&mut payload);
+        raw.send(1, &payload).await;
+        assert_eq!(raw.read().await.unwrap()[0], 0);
+        raw
+    }
+
+    pub async fn send(&mut self, sequence: u8, payload: &[u8]) {
+        let mut out = Outbound::new();
+        out.restart(sequence);
+        out.payload(payload);
+        self.input.expect(out.sequence());
+        self.stream.write_all(out.buffer_mut()).await.unwrap();
+    }
+
+    pub async fn bytes(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.unwrap();
+    }
+
+    /// The next packet; `None` when the door has closed the connection.
+    pub async fn read(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(packet) = self.input.next_packet().unwrap() {
+                return Some(packet.payload);
+            }
+            if self.stream.read_buf(self.input.buffer_mut()).await.unwrap() == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// The first bytes of the packets of a reply up to and including the one that ends it.
+    pub async fn command(&mut self, payload: &[u8]) -> Bytes {
+        self.send(0, payload).await;
+        self.read().await.unwrap()
+    }
+
+    /// The next packet, which must be an error: its number.
+    pub async fn error(&mut self) -> u16 {
+        let payload = self.read().await.expect("an ERR packet before the end");
+        ErrPacket::decode(&payload).unwrap().code
+    }
+}
