@@ -65,6 +65,10 @@ pub struct Unit {
 /// # Errors
 /// `Refused`, `ShardingValue`, `UnknownTable`: nothing has been sent anywhere then.
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
+    if let Some(units) = named_unit(ctx, stmt)? {
+        let nothing = (MergePlan::iterate(), Edits::default());
+        return rewrite::finish(ctx, stmt, units, nothing).map(|plan| Planned::Plan(Box::new(plan)));
+    }
     for feature in &ctx.database.features {
         feature.check(ctx, stmt)?;
     }
@@ -100,6 +104,21 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
         }
     }
     rewrite::finish(ctx, stmt, units, (merge, edits)).map(|plan| Planned::Plan(Box::new(plan)))
+}
+
+/// The unit a hint names: the statement goes there as it is, past all rooms.
+fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Units>> {
+    let named = |key: &str| matches!(key, "DATA_SOURCE_NAME" | "DATASOURCENAME");
+    let Some((_, name)) = stmt.hints.iter().find(|(key, _)| named(key)) else { return Ok(None) };
+    let unit = ctx.database.units.iter().find(|unit| unit.eq_ignore_ascii_case(name));
+    let unit = unit.ok_or_else(|| {
+        pando_kernel::Error::refused(
+            12200,
+            format!("the hint names storage unit `{name}`, which does not exist"),
+            "",
+        )
+    })?;
+    Ok(Some(Units::new(vec![Target::whole(Arc::clone(unit))], Spread::Gather)))
 }
 
 /// What merging needs.

@@ -1,0 +1,218 @@
+//! Plan goldens as data: each folder of `cases/` has a configuration, perhaps a file of table columns, and `.case` files.
+//!
+//! A case is a name, a statement, its parameters and what comes of it:
+//!
+//! ```text
+//! == name of the case
+//! SELECT * FROM t WHERE id = ?
+//! with 1
+//! -> ds_0: SELECT * FROM t_1 WHERE id = ? [0]
+//! ```
+//!
+//! `-> ` is an actual statement in order, `[0]` the parameters it takes; `!! ` a part of the refusal's text; `~~ ` says that rows
+//! are merged in a way whose debug text contains this.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pando_engine::plan::{Planned, Purpose, plan};
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::feature::{Catalog, Context, Source};
+use pando_kernel::request::Parameter;
+use pando_kernel::route::UnitName;
+use pando_kernel::{Kind, Value};
+
+/// Columns of `columns.txt`: `table: name kind, name kind`, or the units of a table: `table: in ds_0, ds_1`.
+#[derive(Debug, Default)]
+struct Known {
+    columns: HashMap<String, Arc<Vec<TableColumn>>>,
+    tables: Arc<HashMap<String, Vec<UnitName>>>,
+}
+
+impl Catalog for Known {
+    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
+        Some(self.columns.get(table).cloned().unwrap_or_default())
+    }
+
+    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        Some(Arc::clone(&self.tables))
+    }
+}
+
+/// A clock that stands still and randomness that is none.
+#[derive(Debug)]
+struct Still;
+
+impl Source for Still {
+    fn now_millis(&self) -> i64 {
+        1_700_000_000_000
+    }
+
+    fn random(&self, buffer: &mut [u8]) {
+        buffer.fill(7);
+    }
+}
+
+fn column(text: &str) -> TableColumn {
+    let (name, kind) = text.trim().split_once(' ').expect("a column has a name and a kind");
+    let kind = match kind.trim() {
+        "int" => Kind::Int,
+        "text" => Kind::Text,
+        "decimal" => Kind::Decimal,
+        "date" => Kind::Date,
+        other => panic!("unknown kind {other}"),
+    };
+    TableColumn {
+        name: name.to_owned(),
+        kind,
+        type_name: if kind == Kind::Text { "varchar(8)".to_owned() } else { String::new() },
+        collation: if kind == Kind::Text { "utf8mb4_bin".to_owned() } else { String::new() },
+        primary_key: false,
+        auto_increment: false,
+        nullable: true,
+    }
+}
+
+fn known(folder: &Path) -> Known {
+    let mut known = Known::default();
+    let mut tables = HashMap::new();
+    for line in std::fs::read_to_string(folder.join("columns.txt")).unwrap_or_default().lines() {
+        let Some((table, rest)) = line.split_once(':') else { continue };
+        if let Some(units) = rest.trim().strip_prefix("in ") {
+            let units = units.split(',').map(|unit| UnitName::from(unit.trim())).collect();
+            tables.insert(table.trim().to_owned(), units);
+        } else {
+            let columns = rest.split(',').map(column).collect();
+            known.columns.insert(table.trim().to_owned(), Arc::new(columns));
+        }
+    }
+    known.tables = Arc::new(tables);
+    known
+}
+
+fn value(text: &str) -> Value {
+    match text.trim() {
+        "NULL" => Value::Null,
+        text => match text.parse() {
+            Ok(number) => Value::Int(number),
+            Err(_) => Value::Text(text.trim_matches('\'').to_owned()),
+        },
+    }
+}
+
+struct Case<'a> {
+    name: &'a str,
+    sql: String,
+    parameters: Option<Vec<Parameter>>,
+    expected: Vec<&'a str>,
+}
+
+fn cases(text: &str) -> Vec<Case<'_>> {
+    let mut cases: Vec<Case<'_>> = Vec::new();
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("== ") {
+            cases.push(Case { name, sql: String::new(), parameters: None, expected: Vec::new() });
+            continue;
+        }
+        let Some(case) = cases.last_mut() else { continue };
+        if line.starts_with("-> ") || line.starts_with("!! ") || line.starts_with("~~ ") {
+            case.expected.push(line);
+        } else if let Some(list) = line.strip_prefix("with ") {
+            let list = list.split(',').map(|text| Parameter::made(value(text))).collect();
+            case.parameters = Some(list);
+        } else if !line.trim().is_empty() && !line.starts_with('#') {
+            if !case.sql.is_empty() {
+                case.sql.push('\n');
+            }
+            case.sql.push_str(line);
+        }
+    }
+    cases
+}
+
+/// What planning makes of a case, in the notation of the files.
+fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
+    let configuration = pando_config::load(folder).expect("the configuration loads");
+    let database = configuration.databases.first().expect("a database");
+    let built = pando_rooms::build(database, folder).expect("the database builds");
+    let dialect = Arc::clone(&built.database.dialect);
+    let stmt = match pando_sql::parse(&case.sql, dialect.syntax()) {
+        Ok(stmt) => stmt,
+        Err(error) => return vec![format!("!! syntax: {}", error.message)],
+    };
+    let session = pando_kernel::feature::SessionView::default();
+    let known = known(folder);
+    let ctx = Context {
+        database: &built.database,
+        catalog: &known,
+        dialect: dialect.as_ref(),
+        parameters: case.parameters.as_deref(),
+        session: &session,
+        source: &Still,
+    };
+    match plan(&ctx, &stmt, Purpose::Run) {
+        Ok(Planned::Plan(plan)) => {
+            let units = plan.units.iter().map(|unit| {
+                let takes = match &unit.parameters[..] {
+                    [] => String::new(),
+                    list => format!(" {list:?}"),
+                };
+                format!("-> {}: {}{takes}", unit.target.unit, unit.sql.replace('\n', " "))
+            });
+            units.chain([format!("~~ {:?}", plan.merge)]).collect()
+        }
+        Ok(Planned::Needs(need)) => vec![format!("!! needs {need:?}")],
+        Err(error) => vec![format!("!! {error}")],
+    }
+}
+
+fn agrees(expected: &[&str], seen: &[String]) -> bool {
+    let wanted: Vec<&str> = expected.iter().copied().filter(|l| l.starts_with("-> ")).collect();
+    let got: Vec<&str> = seen.iter().map(String::as_str).filter(|l| l.starts_with("-> ")).collect();
+    wanted == got
+        && expected.iter().filter(|line| !line.starts_with("-> ")).all(|line| {
+            let (mark, part) = line.split_at(3);
+            seen.iter().any(|seen| seen.starts_with(mark) && seen.contains(part))
+        })
+}
+
+fn check(folder: &str) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cases").join(folder);
+    let mut count = 0;
+    let mut wrong = String::new();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the folder of cases")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "case"))
+        .collect();
+    files.sort();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a case file");
+        for case in cases(&text) {
+            count += 1;
+            let seen = outcome(&folder, &case);
+            if case.expected.is_empty() || !agrees(&case.expected, &seen) {
+                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                wrong.push_str(&format!(
+                    "\n== {} ({name})\nexpected:\n  {}\nseen:\n  {}\n",
+                    case.name,
+                    case.expected.join("\n  "),
+                    seen.join("\n  ")
+                ));
+            }
+        }
+    }
+    assert!(count > 0, "no case in {}", folder.display());
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn the_papers_examples_give_the_papers_units() {
+    check("paper");
+}
+
+#[test]
+fn layouts_of_databases_and_tables_are_planned_as_written() {
+    check("layout");
+}
