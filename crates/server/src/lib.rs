@@ -1,8 +1,20 @@
 //! Sockets, TLS, users, accept loops, stopping and reloading: what turns the engine into a server.
 
+mod authority;
 mod door;
+mod gate;
+mod guarded;
+mod load;
+mod options;
+mod pools;
 mod runtime;
+mod serve;
+mod server;
 mod stop;
 mod tls;
 
+pub use load::{Loaded, load};
+pub use options::{Addresses, Certificate, Listen, Options};
 pub use runtime::TokioRuntime;
+pub use serve::serve;
+pub use server::Server;

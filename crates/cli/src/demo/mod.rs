@@ -1,0 +1,159 @@
+//! `pando demo`: a sharded database at work, on embedded storage units in a temporary folder.
+
+mod client;
+mod setup;
+mod story;
+mod table;
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use pando_kernel::runtime::{Address, SharedRuntime};
+use pando_kernel::{Connector, Result};
+use pando_server::{Addresses, Listen, Options, Server};
+use tokio::runtime::Builder;
+
+use client::{Answer, Client};
+use story::{ASK, Door, FILL, SHARDS, Step};
+
+use crate::out::say;
+
+type Told<T = ()> = std::result::Result<T, String>;
+
+pub(crate) fn run(keep: bool) -> Told {
+    let folder = tempfile::Builder::new().prefix("pando-demo-").tempdir().map_err(text)?;
+    setup::write(folder.path()).map_err(text)?;
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(text)?;
+    let shown = runtime.block_on(show(folder.path()));
+    // Files of storage units are closed by threads that end with the runtime.
+    drop(runtime);
+    if keep {
+        let kept = folder.keep();
+        return shown.and_then(|()| tell(&format!("\nThe files stay in {}\n", kept.display())));
+    }
+    shown
+}
+
+async fn show(folder: &Path) -> Told {
+    let options = Options {
+        data: PathBuf::from(folder),
+        mysql: Listen::At("127.0.0.1:0".into()),
+        postgres: Listen::At("127.0.0.1:0".into()),
+        ..Options::new(folder)
+    };
+    let server = Server::start(options).await.map_err(text)?;
+    let addresses = server.addresses();
+    let told = async {
+        introduce(folder)?;
+        let mut doors = Doors::open(addresses, server.runtime()).await.map_err(text)?;
+        doors.play(&FILL).await?;
+        shards(folder, server.runtime()).await?;
+        doors.play(&ASK).await?;
+        invite(addresses)
+    };
+    let told = told.await;
+    if told.is_ok() && std::io::stdout().is_terminal() {
+        tell("\nServing until Ctrl-C …\n")?;
+        tokio::signal::ctrl_c().await.map_err(text)?;
+    }
+    server.stop().await;
+    told
+}
+
+fn introduce(folder: &Path) -> Told {
+    tell(&format!(
+        "Pando makes plain databases into one sharded database. Here the plain databases are two SQLite files\n\
+         in {}; PostgreSQL, MySQL and MariaDB servers are written the same way:\n\n{}\n",
+        folder.display(),
+        indented(setup::SHOP)
+    ))
+}
+
+/// A client at each door.
+struct Doors {
+    postgres: Client,
+    mysql: Client,
+}
+
+impl Doors {
+    async fn open(addresses: Addresses, runtime: &SharedRuntime) -> Result<Self> {
+        let port = |address: Option<std::net::SocketAddr>| address.map_or(0, |own| own.port());
+        let at = |port: u16| Address::Tcp("127.0.0.1".to_owned(), port);
+        let postgres = pando_postgres::PostgresConnector::new(pando_postgres::Options::new(
+            "pando",
+            at(port(addresses.postgres)),
+            setup::USER,
+            setup::USER,
+            setup::DATABASE,
+        ));
+        let mut settings = pando_mysql::backend::Settings::new("pando", at(port(addresses.mysql)));
+        settings.user = setup::USER.to_owned();
+        settings.password = setup::USER.to_owned();
+        settings.database = setup::DATABASE.to_owned();
+        let mysql = pando_mysql::MySqlConnector::new(settings);
+        Ok(Self {
+            postgres: Client::connect(&postgres, runtime).await?,
+            mysql: Client::connect(&mysql, runtime).await?,
+        })
+    }
+
+    async fn play(&mut self, steps: &[Step]) -> Told {
+        for step in steps {
+            let (client, prompt) = match step.door {
+                Door::Postgres => (&mut self.postgres, "postgres"),
+                Door::MySql => (&mut self.mysql, "mysql"),
+            };
+            tell(&format!("-- {}\n{prompt}> {};\n", step.says, step.sql))?;
+            let answer = client.ask(step.sql).await.map_err(text)?;
+            tell(&format!("{}\n", shown(&answer)))?;
+        }
+        Ok(())
+    }
+}
+
+fn shown(answer: &Answer) -> String {
+    match answer.affected {
+        _ if !answer.columns.is_empty() => table::table(answer),
+        Some(1) => "    1 row\n".to_owned(),
+        Some(count) if count > 0 => format!("    {count} rows\n"),
+        Some(_) | None => "    done\n".to_owned(),
+    }
+}
+
+/// Looks into the storage units behind Pando's back.
+async fn shards(folder: &Path, runtime: &SharedRuntime) -> Told {
+    tell("-- What went where? This is what the two files hold themselves.\n")?;
+    for (unit, table) in SHARDS {
+        let file = folder.join(format!("{unit}.db"));
+        let connector = pando_sqlite::connector(&file.to_string_lossy());
+        let mut client =
+            Client::connect(&connector as &dyn Connector, runtime).await.map_err(text)?;
+        let sql = format!("SELECT * FROM {table} ORDER BY 1");
+        let answer = client.ask(&sql).await.map_err(text)?;
+        tell(&format!("{unit}.{table}\n{}\n", table::table(&answer)))?;
+    }
+    Ok(())
+}
+
+fn invite(addresses: Addresses) -> Told {
+    let port = |address: Option<std::net::SocketAddr>| address.map_or(0, |own| own.port());
+    tell(&format!(
+        "Try it yourself:\n\n    PGPASSWORD={user} psql -h 127.0.0.1 -p {postgres} -U {user} {database}\n    mariadb -h 127.0.0.1 -P {mysql} -u {user} -p{user} {database}\n",
+        user = setup::USER,
+        database = setup::DATABASE,
+        postgres = port(addresses.postgres),
+        mysql = port(addresses.mysql),
+    ))
+}
+
+fn indented(lines: &str) -> String {
+    lines.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+fn tell(words: &str) -> Told {
+    say(words).map_err(text)
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}

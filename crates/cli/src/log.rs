@@ -1,0 +1,16 @@
+//! Logs go to standard error, so that standard output stays for answers.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::filter::LevelFilter;
+
+/// Starts logging at `level` (`off`, `error`, `warn`, `info`, `debug`, `trace`; anything else is `info`).
+pub(crate) fn start(level: &str) {
+    let filter = level.parse::<LevelFilter>().unwrap_or(LevelFilter::INFO);
+    tracing_subscriber::fmt()
+        .with_max_level(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
+}

@@ -1,0 +1,51 @@
+//! What can be configured but not served yet. It is refused: a setting that is passed over in silence is worse than one that is missing.
+
+use pando_config::global::{Global, Mode, TransactionType};
+use pando_config::{At, Database, Problem, Report};
+
+pub(crate) fn check(database: &Database, report: &mut Report) {
+    let rules = &database.rules;
+    let sections = [
+        (rules.encrypt.as_ref().map(|section| &section.at), "!ENCRYPT"),
+        (rules.mask.as_ref().map(|section| &section.at), "!MASK"),
+        (rules.shadow.as_ref().map(|section| &section.at), "!SHADOW"),
+    ];
+    for (at, tag) in sections {
+        if let Some(at) = at {
+            report.error(at.problem(format!("rule `{tag}` is not served by this version")));
+        }
+    }
+}
+
+/// The problems of the settings for the whole server; empty when all of them can be served.
+pub fn check_global(global: &Global) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut refuse = |at: &At, message: &str| problems.push(at.problem(message));
+    let nowhere = At::default();
+    if let Mode::Cluster(repository) = &global.mode {
+        refuse(&repository.at, "mode `Cluster` is not served by this version; use `Standalone`");
+    }
+    let at = global.transaction.provider.as_ref().map_or(&nowhere, |provider| &provider.at);
+    match global.transaction.default_type {
+        TransactionType::Local => {}
+        TransactionType::Xa => {
+            refuse(at, "`transaction.defaultType: XA` is not served by this version; use `LOCAL`");
+        }
+        TransactionType::Base => {
+            refuse(
+                at,
+                "`transaction.defaultType: BASE` is not served by this version; use `LOCAL`",
+            );
+        }
+    }
+    if global.sql_federation.enabled {
+        refuse(&nowhere, "`sqlFederation.sqlFederationEnabled` is not served by this version");
+    }
+    if !global.sql_translator.kind.eq_ignore_ascii_case("NATIVE") {
+        refuse(&nowhere, "`sqlTranslator.type` other than `NATIVE` is not served by this version");
+    }
+    if global.global_clock.enabled {
+        refuse(&nowhere, "`globalClock.enabled` is not served by this version");
+    }
+    problems
+}

@@ -1,0 +1,115 @@
+//! What the doors ask of the server: users, sessions, cancel, TLS, limits. One gate for all doors.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use pando_config::global::Global;
+use pando_engine::Engine;
+use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::runtime::{SharedRuntime, TlsAcceptor};
+use pando_kernel::session::{Credential, Doorway, Key, Login, Settings};
+
+use crate::authority::Authority;
+use crate::guarded::{Guarded, denied};
+use crate::stop::Stopping;
+
+/// Time for start-up and login.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// Largest message of a client: MySQL's own default for servers.
+const MAX_MESSAGE: usize = 64 << 20;
+/// A reply is written out when so many bytes wait: one full TLS record.
+const FLUSH_BYTES: usize = 16 << 10;
+
+/// The doorway of a running server.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    engine: Engine,
+    runtime: SharedRuntime,
+    stopping: Stopping,
+    live: RwLock<Arc<Live>>,
+}
+
+/// What a reload changes.
+#[derive(Debug)]
+pub(crate) struct Live {
+    authority: Authority,
+    settings: Settings,
+    /// `None` means no limit.
+    max_sessions: Option<usize>,
+}
+
+impl Live {
+    pub(crate) fn new(global: &Global, tls: Option<Arc<dyn TlsAcceptor>>) -> Self {
+        let idle = global.props.frontend_connection_idle_timeout;
+        let settings = Settings {
+            tls,
+            login_timeout: LOGIN_TIMEOUT,
+            idle_timeout: if idle == 0 { Duration::MAX } else { Duration::from_secs(idle) },
+            max_message: MAX_MESSAGE,
+            flush_bytes: FLUSH_BYTES,
+        };
+        let max = usize::try_from(global.props.frontend_max_connections).unwrap_or(usize::MAX);
+        let authority = Authority::new(global.authority.clone());
+        Self { authority, settings, max_sessions: (max > 0).then_some(max) }
+    }
+}
+
+impl Gate {
+    pub(crate) fn new(
+        engine: Engine,
+        runtime: SharedRuntime,
+        stopping: Stopping,
+        live: Live,
+    ) -> Self {
+        Self { engine, runtime, stopping, live: RwLock::new(Arc::new(live)) }
+    }
+
+    /// New logins meet these users and limits; open sessions keep what they have.
+    pub(crate) fn renew(&self, live: Live) {
+        *self.live.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(live);
+    }
+
+    fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.live.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Doorway for Gate {
+    type Session = Guarded;
+
+    fn credential(&self, user: &str, host: &str) -> Option<Credential> {
+        self.live().authority.credential(user, host)
+    }
+
+    fn open(&self, login: Login) -> Result<Guarded> {
+        let live = self.live();
+        if self.stopping.is_told() {
+            return Err(ErrorKind::Shutdown.into());
+        }
+        if live.max_sessions.is_some_and(|max| self.engine.sessions() >= max) {
+            return Err(ErrorKind::TooManyConnections.into());
+        }
+        let permitted = live.authority.permitted(&login.user, &login.host);
+        if let Some(database) = login.database.as_ref().filter(|name| !permitted.has(name)) {
+            return Err(denied(&login.user, database));
+        }
+        let user = login.user.clone();
+        Ok(Guarded::new(self.engine.open(login)?, user, permitted))
+    }
+
+    fn cancel(&self, key: Key) {
+        self.engine.cancel(key);
+    }
+
+    fn settings(&self) -> Settings {
+        self.live().settings.clone()
+    }
+
+    fn runtime(&self) -> SharedRuntime {
+        Arc::clone(&self.runtime)
+    }
+
+    async fn stopping(&self) {
+        self.stopping.told().await;
+    }
+}

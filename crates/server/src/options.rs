@@ -1,0 +1,113 @@
+//! What a server is started with, beside its configuration.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pando_config::global::{Properties, Protocol};
+
+/// What a server is started with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Folder of configuration files, or one file of the JDBC driver's form.
+    pub config: PathBuf,
+    /// Where relative paths of embedded storage units start.
+    pub data: PathBuf,
+    /// Where MySQL clients are met.
+    pub mysql: Listen,
+    /// Where PostgreSQL clients are met.
+    pub postgres: Listen,
+    /// PEM files with the certificate chain and its key; with them clients may use TLS, without them they cannot.
+    pub tls: Option<Certificate>,
+    /// How long running statements may go on after the server was told to stop; zero cuts them off at once.
+    pub drain: Duration,
+}
+
+/// PEM files of the certificate shown to clients.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Certificate {
+    /// The chain, the server's own certificate first.
+    pub chain: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+/// Whether and where a door listens.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Listen {
+    /// As the configuration says: MySQL on 127.0.0.1 and `proxy-default-port`, PostgreSQL on 127.0.0.1:5433. When
+    /// `proxy-frontend-database-protocol-type` names one of them, that one gets `proxy-default-port` and the other stays closed.
+    #[default]
+    Default,
+    /// Not at all.
+    Off,
+    /// On `host:port`; port 0 takes any free one.
+    At(String),
+}
+
+/// Where the doors really listen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Addresses {
+    /// For MySQL clients; `None` when closed.
+    pub mysql: Option<SocketAddr>,
+    /// For PostgreSQL clients; `None` when closed.
+    pub postgres: Option<SocketAddr>,
+}
+
+/// PostgreSQL's own port plus one, so that a server on the same machine does not stand in the way.
+const POSTGRES_PORT: u16 = 5433;
+
+impl Options {
+    /// A configuration with the doors it asks for, without TLS, data in the current folder, 30 seconds to drain.
+    pub fn new(config: impl Into<PathBuf>) -> Self {
+        Self {
+            config: config.into(),
+            data: PathBuf::new(),
+            mysql: Listen::Default,
+            postgres: Listen::Default,
+            tls: None,
+            drain: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Listen {
+    /// The address to bind for this protocol's door; `None` keeps it closed. Nobody is let in from other machines unless asked for.
+    pub(crate) fn address(&self, door: Protocol, props: &Properties) -> Option<String> {
+        let own = match (self, props.frontend_protocol.as_ref().map(|named| named.value)) {
+            (Self::Off, _) => return None,
+            (Self::At(address), _) => return Some(address.clone()),
+            (Self::Default, Some(named)) if named == door => props.default_port,
+            (Self::Default, Some(_)) => return None,
+            (Self::Default, None) => match door {
+                Protocol::MySql => props.default_port,
+                Protocol::Postgres => POSTGRES_PORT,
+            },
+        };
+        Some(format!("127.0.0.1:{own}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pando_config::Placed;
+
+    use super::*;
+
+    fn check(listen: Listen, door: Protocol, named: Option<Protocol>, expected: Option<&str>) {
+        let frontend_protocol = named.map(Placed::nowhere);
+        let props = Properties { frontend_protocol, ..Properties::default() };
+        assert_eq!(listen.address(door, &props).as_deref(), expected);
+    }
+
+    #[test]
+    fn both_doors_open_unless_the_configuration_names_one() {
+        use Protocol::{MySql, Postgres};
+        check(Listen::Default, MySql, None, Some("127.0.0.1:3307"));
+        check(Listen::Default, Postgres, None, Some("127.0.0.1:5433"));
+        check(Listen::Default, Postgres, Some(Postgres), Some("127.0.0.1:3307"));
+        check(Listen::Default, MySql, Some(Postgres), None);
+        check(Listen::At("[::]:0".into()), MySql, Some(Postgres), Some("[::]:0"));
+        check(Listen::Off, MySql, None, None);
+    }
+}
