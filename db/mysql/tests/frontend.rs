@@ -1,4 +1,5 @@
 //! The door towards clients: our own client on one side, a scripted session on the other.
+#![allow(clippy::unwrap_used, reason = "tests only")]
 
 mod support;
 
