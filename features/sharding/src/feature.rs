@@ -1,0 +1,63 @@
+//! The room: sharding claims statements that touch sharded tables.
+
+use pando_kernel::error::Result;
+use pando_kernel::feature::{Context, Feature, LogicTable, TableKind};
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::{Route, Target};
+use pando_sql::Edits;
+use pando_sql::ast::Statement;
+
+use crate::rule::Rule;
+use crate::{rewrite, route};
+
+/// The sharding room of one logical database.
+#[derive(Debug)]
+pub struct Sharding {
+    rule: Rule,
+}
+
+impl Sharding {
+    /// A room with a validated rule.
+    pub fn new(rule: Rule) -> Self {
+        Self { rule }
+    }
+}
+
+impl Feature for Sharding {
+    fn name(&self) -> &'static str {
+        "sharding"
+    }
+
+    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
+        Ok(())
+    }
+
+    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+        route::route(&self.rule, ctx, stmt, route)
+    }
+
+    fn rewrite(
+        &self,
+        ctx: &Context<'_>,
+        stmt: &Statement,
+        to: &Target,
+        edits: &mut Edits,
+    ) -> Result<()> {
+        rewrite::rewrite(ctx, stmt, to, edits)
+    }
+
+    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
+        Ok(())
+    }
+
+    fn tables(&self) -> Vec<LogicTable> {
+        let tables = self.rule.tables();
+        tables
+            .map(|table| LogicTable {
+                name: table.name().to_owned(),
+                kind: TableKind::Sharded,
+                nodes: table.nodes().to_vec(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,236 @@
+//! INSERT: each row goes to the one node its sharding values say.
+
+use std::collections::BTreeMap;
+
+use pando_kernel::Value;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::{GeneratedKeys, Need, Spread, TableName, Target, Units};
+use pando_sql::Fold;
+use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node, Statement};
+
+use crate::domain::Domain;
+use crate::literal;
+use crate::route::Found;
+use crate::rule::Rule;
+use crate::scope::last;
+use crate::table::Table;
+
+/// The rows of an INSERT as values by column.
+struct Rows<'a> {
+    columns: Vec<String>,
+    rows: Vec<Vec<&'a Expr>>,
+}
+
+/// Routes an INSERT whose target may be sharded.
+pub(crate) fn route(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    insert: &Insert,
+) -> Result<Found> {
+    let Some(table) = rule.table(&last(&insert.table.name)) else {
+        return Err(Error::refused(
+            20034,
+            "INSERT … SELECT from a sharded table into one that is not sharded like it is not supported",
+            "read the rows first, then insert them",
+        ));
+    };
+    let rows = match read(ctx, table, insert)? {
+        Ok(rows) => rows,
+        Err(need) => return Ok(Found::Needs(need)),
+    };
+    upserts_keep_their_shard(table, insert)?;
+    if let Some(row) = rows.rows.iter().find(|row| row.len() != rows.columns.len()) {
+        return Err(ErrorKind::Value(format!(
+            "an INSERT row has {} values for {} columns",
+            row.len(),
+            rows.columns.len()
+        ))
+        .into());
+    }
+    let keys = generated(ctx, table, &rows)?;
+    if ctx.parameters.is_none() && stmt.parameters > 0 {
+        return Ok(Found::Units(Units { keys, ..first_node(table)? }));
+    }
+    let mut by_node: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    for (i, row) in rows.rows.iter().enumerate() {
+        let made = keys.as_ref().and_then(|keys| keys.values.get(i)).filter(|key| !key.is_null());
+        let node = node_of(ctx, table, (&rows.columns, row), made, &stmt.hints)?;
+        by_node.entry(node).or_default().push(u32::try_from(i).unwrap_or(u32::MAX));
+    }
+    let all = rows.rows.len();
+    let mut targets = Vec::with_capacity(by_node.len());
+    for (node, rows) in by_node {
+        let actual = table.node(node)?;
+        let tables = vec![TableName { logic: table.logic().clone(), actual: actual.table.clone() }];
+        let rows = (rows.len() != all).then_some(rows);
+        targets.push(Target { unit: actual.unit.clone(), tables, rows });
+    }
+    Ok(Found::Units(Units { keys, ..Units::new(targets, Spread::Gather) }))
+}
+
+fn first_node(table: &Table) -> Result<Units> {
+    let actual = table.node(0)?;
+    let tables = vec![TableName { logic: table.logic().clone(), actual: actual.table.clone() }];
+    let target = Target { unit: actual.unit.clone(), tables, rows: None };
+    Ok(Units::new(vec![target], Spread::Gather))
+}
+
+/// Columns and rows, or what must be known first.
+fn read<'a>(
+    ctx: &Context<'_>,
+    table: &Table,
+    insert: &'a Insert,
+) -> Result<std::result::Result<Rows<'a>, Need>> {
+    let refuse = |what: &str| {
+        Err(Error::refused(
+            20034,
+            format!("{what} into a sharded table is not supported"),
+            "insert rows with VALUES",
+        ))
+    };
+    let rows = match &insert.source {
+        InsertSource::Values { rows, .. } => {
+            rows.iter().map(|row| row.values.iter().collect()).collect()
+        }
+        InsertSource::Set(assignments) => {
+            let columns = assignments.iter().map(|a| last(&a.column)).collect();
+            let rows = vec![assignments.iter().map(|a| &a.value).collect()];
+            return Ok(Ok(Rows { columns, rows }));
+        }
+        InsertSource::Query(_) => return refuse("INSERT … SELECT"),
+        InsertSource::Default => return refuse("INSERT … DEFAULT VALUES"),
+    };
+    if let Some(columns) = &insert.columns
+        && !columns.is_empty()
+    {
+        let columns = columns.iter().map(|column| column.value.to_lowercase()).collect();
+        return Ok(Ok(Rows { columns, rows }));
+    }
+    match ctx.catalog.columns(table.logic()) {
+        None => Ok(Err(Need::Columns(table.logic().to_string()))),
+        Some(known) if known.is_empty() => {
+            Err(ErrorKind::UnknownTable(table.logic().to_string()).into())
+        }
+        Some(known) => {
+            let mut columns: Vec<String> = known.iter().map(|c| c.name.to_lowercase()).collect();
+            // PostgreSQL lets the last columns of a row away.
+            if ctx.dialect.syntax().fold == Fold::Lower
+                && let Some(row) = rows.iter().max_by_key(|row: &&Vec<&Expr>| row.len())
+            {
+                columns.truncate(row.len());
+            }
+            Ok(Ok(Rows { columns, rows }))
+        }
+    }
+}
+
+/// Keys for the rows that have none; NULL stands for rows that bring their own.
+fn generated(ctx: &Context<'_>, table: &Table, rows: &Rows<'_>) -> Result<Option<GeneratedKeys>> {
+    let Some((column, generator)) = table.key_generator() else { return Ok(None) };
+    let at = rows.columns.iter().position(|name| name.eq_ignore_ascii_case(column));
+    let mut values = Vec::with_capacity(rows.rows.len());
+    let mut any = false;
+    for row in &rows.rows {
+        let wanted = at.is_none_or(|at| row.get(at).is_some_and(|expr| asks_for_key(ctx, expr)));
+        any |= wanted;
+        values.push(if wanted { generator.next(ctx.source)? } else { Value::Null });
+    }
+    Ok(any.then(|| GeneratedKeys { column: column.to_owned(), values }))
+}
+
+/// DEFAULT asks for a generated key; so does NULL where the language's own generated columns take it so.
+fn asks_for_key(ctx: &Context<'_>, expr: &Expr) -> bool {
+    let node = &literal::unwrapped(expr).node;
+    matches!(node, Node::Default)
+        || ctx.dialect.syntax().fold == Fold::Keep
+            && literal::value(ctx, expr).is_some_and(|value| value.is_null())
+}
+
+/// The node of one row.
+fn node_of(
+    ctx: &Context<'_>,
+    table: &Table,
+    (columns, row): (&[String], &[&Expr]),
+    made: Option<&Value>,
+    hints: &[(String, String)],
+) -> Result<usize> {
+    let key_column = table.key_generator().map(|(column, _)| column.to_lowercase());
+    let mut domains = Vec::new();
+    for key in table.keys() {
+        let value = match made {
+            Some(value) if key_column.as_ref() == Some(key) => value.clone(),
+            _ => given(ctx, table, (columns, row), key)?,
+        };
+        domains.push((key.clone(), Domain::equal(value)));
+    }
+    let of = |column: &str| {
+        let found = domains.iter().find(|(key, _)| key == column);
+        found.map(|(_, domain)| domain.clone()).unwrap_or_default()
+    };
+    match table.route_exactly(&of, hints)?[..] {
+        [node] => Ok(node),
+        [] => Err(wrong(20041, format!("a row of `{}` belongs to no shard", table.logic()))),
+        _ => Err(wrong(
+            20056,
+            format!("a row of `{}` would go to several shards: its sharding values do not decide for one", table.logic()),
+        )),
+    }
+}
+
+/// The value a row gives for a sharding column.
+fn given(
+    ctx: &Context<'_>,
+    table: &Table,
+    (columns, row): (&[String], &[&Expr]),
+    key: &str,
+) -> Result<Value> {
+    let at = columns.iter().position(|column| column == key);
+    let Some(expr) = at.and_then(|at| row.get(at)) else {
+        return Err(wrong(
+            20056,
+            format!("INSERT into `{}` must give its sharding column `{key}`", table.logic()),
+        ));
+    };
+    match literal::value(ctx, expr) {
+        Some(value) if value.is_null() => Err(wrong(
+            20020,
+            format!("the sharding column `{key}` of `{}` must not be NULL", table.logic()),
+        )),
+        Some(value) => Ok(value),
+        None => Err(Error::refused(
+            20056,
+            format!("the sharding column `{key}` of `{}` must be a literal or a parameter", table.logic()),
+            "compute the value in the application",
+        )),
+    }
+}
+
+/// An upsert may not move its row to another shard.
+fn upserts_keep_their_shard(table: &Table, insert: &Insert) -> Result<()> {
+    let on_conflict = insert.on_conflict.iter().flat_map(|conflict| &conflict.assignments);
+    let mut all = insert.on_duplicate.iter().chain(on_conflict);
+    let moves = |a: &&ColumnAssignment| table.is_key(&last(&a.column)) && !same_value(a);
+    if all.any(|a| moves(&a)) {
+        return Err(Error::refused(
+            20031,
+            format!("an upsert may not change the sharding column of `{}`", table.logic()),
+            "leave the sharding column out of the update part",
+        ));
+    }
+    Ok(())
+}
+
+/// `key = VALUES(key)` and `key = excluded.key` keep the value: the conflicting row is on the same shard with the same key or stays.
+fn same_value(assignment: &ColumnAssignment) -> bool {
+    let column = last(&assignment.column);
+    match &literal::unwrapped(&assignment.value).node {
+        Node::Column(name) => last(name) == column && name.parts.len() == 1,
+        _ => false,
+    }
+}
+
+pub(crate) fn wrong(code: u32, message: String) -> Error {
+    ErrorKind::ShardingValue { code, message }.into()
+}

@@ -1,0 +1,67 @@
+//! Constants in a statement: literals and bound parameters.
+
+use pando_kernel::Value;
+use pando_kernel::feature::Context;
+use pando_sql::ast::{Expr, Literal, Node};
+
+/// The expression inside parentheses.
+pub(crate) fn unwrapped(expr: &Expr) -> &Expr {
+    let mut expr = expr;
+    while let Node::Nested(inner) = &expr.node {
+        expr = inner;
+    }
+    expr
+}
+
+/// The value of a constant expression; `None` when it is not one, or its parameter is not bound.
+pub(crate) fn value(ctx: &Context<'_>, expr: &Expr) -> Option<Value> {
+    let mut expr = unwrapped(expr);
+    let mut negative = false;
+    loop {
+        match &expr.node {
+            Node::Unary { op, operand } if op == "-" || op == "+" => {
+                negative ^= op == "-";
+                expr = unwrapped(operand);
+            }
+            Node::Cast { operand, .. } => {
+                let inner = unwrapped(operand);
+                if !matches!(inner.node, Node::Parameter(_) | Node::Literal(_)) {
+                    return None;
+                }
+                expr = inner;
+            }
+            _ => break,
+        }
+    }
+    let value = match &expr.node {
+        Node::Literal(literal) => from_literal(literal)?,
+        Node::Parameter(index) => ctx.parameter(*index)?.clone(),
+        _ => return None,
+    };
+    if negative { negated(value) } else { Some(value) }
+}
+
+fn from_literal(literal: &Literal) -> Option<Value> {
+    Some(match literal {
+        Literal::Integer(n) => Value::Int(*n),
+        Literal::Number(text) => match text.parse::<u64>() {
+            Ok(n) => Value::UInt(n),
+            Err(_) => Value::Decimal(text.parse().ok()?),
+        },
+        Literal::Text(text) | Literal::Typed(_, text) => Value::Text(text.clone()),
+        Literal::Bytes(bytes) => Value::Bytes(bytes.clone().into()),
+        Literal::Boolean(b) => Value::Bool(*b),
+        Literal::Null => Value::Null,
+    })
+}
+
+fn negated(value: Value) -> Option<Value> {
+    match value {
+        Value::Null => Some(Value::Null),
+        Value::Int(n) => n.checked_neg().map(Value::Int),
+        Value::UInt(n) => i64::try_from(-i128::from(n)).ok().map(Value::Int),
+        Value::Float(n) => Some(Value::Float(-n)),
+        Value::Decimal(n) => Some(Value::Decimal(-n)),
+        Value::Bool(_) | Value::Text(_) | Value::Bytes(_) => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! Logic names become actual ones (paper §VI.C, "rewrites identifiers").
+
+use std::collections::HashSet;
+
+use pando_kernel::error::Result;
+use pando_kernel::feature::Context;
+use pando_kernel::route::Target;
+use pando_sql::ast::{Define, Ident, InnerKind, Kind, ObjectKind, Statement};
+use pando_sql::visit::{self, Refers};
+use pando_sql::{Edits, Span};
+
+use crate::scope::last;
+
+/// Edits a statement's text for one target.
+pub(crate) fn rewrite(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    to: &Target,
+    edits: &mut Edits,
+) -> Result<()> {
+    if to.tables.is_empty() {
+        return Ok(());
+    }
+    let mut done: HashSet<Span> = HashSet::new();
+    let mut replace = |ident: &Ident, actual: &str, edits: &mut Edits| {
+        if done.insert(ident.span) {
+            edits.replace(ident.span, spelled(ctx, ident, actual));
+        }
+    };
+    for occurrence in visit::tables(&stmt.kind) {
+        if let Some(ident) = occurrence.name.parts.last()
+            && let Some(actual) = to.actual(&last(occurrence.name))
+        {
+            replace(ident, actual, edits);
+        }
+    }
+    for owner in visit::column_owners(&stmt.kind) {
+        if let Refers::Table(_) = owner.refers
+            && let Some(ident) = owner.parts.last()
+            && let Some(actual) = to.actual(&ident.value.to_lowercase())
+        {
+            replace(ident, actual, edits);
+        }
+    }
+    if let Kind::Define(define) = &stmt.kind {
+        inner_names(ctx, define, to, edits);
+    }
+    Ok(())
+}
+
+/// The actual name, quoted when the text quoted the logic one or the name needs it.
+fn spelled(ctx: &Context<'_>, ident: &Ident, actual: &str) -> String {
+    let plain = actual.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && !actual.starts_with(|c: char| c.is_ascii_digit());
+    if plain && !ident.quoted { actual.to_owned() } else { ctx.dialect.quote(actual) }
+}
+
+/// Index and constraint names that would collide when several actual tables stand in one schema.
+fn inner_names(ctx: &Context<'_>, define: &Define, to: &Target, edits: &mut Edits) {
+    let global = ctx.dialect.index_names_are_global();
+    let owner = define.on.as_ref().or(define.names.first());
+    let Some(actual) = owner.and_then(|name| to.actual(&last(name))) else { return };
+    let suffixed = |name: &Ident| spelled(ctx, name, &format!("{}_{actual}", name.value));
+    if define.object == ObjectKind::Index && global {
+        for name in define.names.iter().filter_map(|name| name.parts.last()) {
+            edits.replace(name.span, suffixed(name));
+        }
+        if let Some(at) = define.missing_name_at {
+            let name = format!("{}_idx_{actual}", define.index_columns.join("_"));
+            edits.replace(Span::at(at), format!(" {} ", ctx.dialect.quote(&name)));
+        }
+    }
+    for inner in &define.inner_names {
+        if inner.kind == InnerKind::Constraint || global {
+            edits.replace(inner.name.span, suffixed(&inner.name));
+        }
+    }
+}

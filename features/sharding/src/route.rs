@@ -1,0 +1,356 @@
+//! Routing: which actual tables a statement touches (paper §VI.B).
+
+use std::collections::HashMap;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
+use pando_sql::ast::{
+    CopyDirection, Define, DefineAction, Kind, Node, ObjectKind, Query, QueryBody, Select, Statement,
+};
+use pando_sql::visit;
+
+use crate::domain::Domain;
+use crate::insert;
+use crate::join::{self, Classes};
+use crate::rule::Rule;
+use crate::scope::{Key, Scope, last, selects};
+use crate::table::Table;
+
+/// What one scope says about its sharded tables.
+pub(crate) struct Placed<'a> {
+    /// Logic table and the indices of its nodes, binding tables with equal indices; one entry per class of tables joined on their keys.
+    pub(crate) classes: Vec<Class<'a>>,
+    /// Outer joins make a product of classes wrong.
+    pub(crate) has_outer: bool,
+}
+
+/// Tables of one scope that always meet on the same node.
+pub(crate) struct Class<'a> {
+    /// Its tables; the first one's nodes are numbered.
+    pub(crate) tables: Vec<&'a Table>,
+    /// Node numbers, ascending.
+    pub(crate) nodes: Vec<usize>,
+}
+
+pub(crate) fn refused(code: u32, reason: impl Into<String>) -> Error {
+    Error::refused(
+        code,
+        reason,
+        "narrow it to one shard by an equality on the sharding key, or join the tables on their sharding keys as binding tables",
+    )
+}
+
+/// Routes a statement that touches sharded tables; leaves others alone.
+pub(crate) fn route(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+    if *route != Route::Unclaimed {
+        return Ok(());
+    }
+    let touched = sharded(rule, &stmt.kind);
+    if touched.is_empty() {
+        return Ok(());
+    }
+    *route = match routed(rule, ctx, stmt, &stmt.kind)? {
+        Found::Units(units) => Route::Units(units),
+        Found::Needs(need) => Route::Needs(need),
+    };
+    Ok(())
+}
+
+/// The outcome of routing.
+pub(crate) enum Found {
+    Units(Units),
+    Needs(Need),
+}
+
+/// The sharded tables a statement names, each once.
+fn sharded<'a>(rule: &'a Rule, kind: &Kind) -> Vec<&'a Table> {
+    let mut tables: Vec<&Table> = Vec::new();
+    for occurrence in visit::tables(kind) {
+        if let Some(table) = rule.table(&last(occurrence.name))
+            && !tables.iter().any(|known| known.logic() == table.logic())
+        {
+            tables.push(table);
+        }
+    }
+    tables
+}
+
+fn routed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, kind: &Kind) -> Result<Found> {
+    match kind {
+        Kind::Select(query) => select(rule, ctx, stmt, query).map(Found::Units),
+        Kind::Insert(insert) => insert::route(rule, ctx, stmt, insert),
+        Kind::Update(update) => {
+            let mut scope = Scope::default();
+            scope.factors(&update.tables);
+            scope.factors(&update.from);
+            scope.filter(update.filter.as_ref());
+            let units = changed(rule, ctx, stmt, &scope)?;
+            crate::update::keeps_its_shard(rule, ctx, update, &scope, &units)?;
+            Ok(Found::Units(units))
+        }
+        Kind::Delete(delete) => {
+            let mut scope = Scope::default();
+            if delete.from.is_empty() {
+                delete.targets.iter().for_each(|target| scope.target(target));
+            } else {
+                let named = |label: &str, scope: &Scope<'_>| scope.sources.iter().any(|s| s.label == label);
+                scope.factors(&delete.from);
+                for target in &delete.targets {
+                    let label = target.alias.as_ref().unwrap_or_else(|| &target.name.parts[0]);
+                    if !named(&label.value.to_lowercase(), &scope) && !named(&last(&target.name), &scope) {
+                        scope.target(target);
+                    }
+                }
+            }
+            scope.filter(delete.filter.as_ref());
+            changed(rule, ctx, stmt, &scope).map(Found::Units)
+        }
+        Kind::Define(define) => defined(rule, stmt, define).map(Found::Units),
+        Kind::Explain { inner, .. } => routed(rule, ctx, stmt, inner),
+        Kind::Copy(copy) if copy.direction == CopyDirection::ServerFile => {
+            Err(refused(20030, "COPY with a file on the server cannot be sharded"))
+        }
+        Kind::Copy(_) | Kind::Load(_) => everywhere(rule, stmt, Spread::Gather).map(Found::Units),
+        Kind::Show(_) => {
+            let mut units = everywhere(rule, stmt, Spread::Gather)?;
+            units.targets.truncate(1);
+            Ok(Found::Units(units))
+        }
+        Kind::Utility { verb, .. } if verb.starts_with("CALL") || verb.starts_with("DO") => {
+            Err(refused(20030, format!("{verb} cannot be sharded")))
+        }
+        Kind::Utility { .. } | Kind::Lock(_) => {
+            everywhere(rule, stmt, Spread::Same).map(Found::Units)
+        }
+        Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Use(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Empty
+        | Kind::Opaque => Err(refused(20030, "this statement cannot be sharded")),
+    }
+}
+
+/// SELECT: the scope at the top may go to several targets; every other one must be on a single one, the same as all others.
+fn select(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, query: &Query) -> Result<Units> {
+    let scopes = scopes(&stmt.kind, query);
+    let mut placed = Vec::new();
+    for select in &scopes {
+        let scope = Scope::new(&select.from, select.filter.as_ref());
+        if scope.sources.iter().any(|source| rule.table(&source.logic).is_some()) {
+            placed.push((place(rule, ctx, stmt, &scope)?, *select));
+        }
+    }
+    let top = match &query.body {
+        QueryBody::Select(select) => Some(&**select),
+        QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => None,
+    };
+    match &placed[..] {
+        [(one, select)] if top.is_some_and(|top| std::ptr::eq(top, *select)) => spread(one),
+        [] => Err(refused(20030, "the sharded tables of this statement could not be found in a FROM")),
+        many => single(many.iter().map(|(placed, _)| placed)),
+    }
+}
+
+/// Every SELECT core of a statement.
+fn scopes<'a>(kind: &'a Kind, query: &'a Query) -> Vec<&'a Select> {
+    let mut found = Vec::new();
+    selects(query, &mut found);
+    nested(kind, &mut found);
+    found
+}
+
+/// The SELECT cores of sub-queries in expressions.
+fn nested<'a>(kind: &'a Kind, found: &mut Vec<&'a Select>) {
+    visit::exprs(kind, &mut |expr| match &expr.node {
+        Node::Subquery(query) | Node::Exists(query) | Node::InQuery { query, .. } => {
+            let mut inner = Vec::new();
+            selects(query, &mut inner);
+            for select in inner {
+                if !found.iter().any(|known| std::ptr::eq(*known, select)) {
+                    found.push(select);
+                }
+            }
+        }
+        _ => {}
+    });
+}
+
+/// UPDATE and DELETE: one class of tables; sub-queries must be on the same single target.
+fn changed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, scope: &Scope<'_>) -> Result<Units> {
+    let mut inner = Vec::new();
+    nested(&stmt.kind, &mut inner);
+    let mut all = Vec::new();
+    if scope.sources.iter().any(|source| rule.table(&source.logic).is_some()) {
+        all.push(place(rule, ctx, stmt, scope)?);
+    }
+    let outer_only = !all.is_empty();
+    for select in inner {
+        let scope = Scope::new(&select.from, select.filter.as_ref());
+        if scope.sources.iter().any(|source| rule.table(&source.logic).is_some()) {
+            all.push(place(rule, ctx, stmt, &scope)?);
+        }
+    }
+    match &all[..] {
+        [one] if outer_only => {
+            let [_] = &one.classes[..] else {
+                return single(all.iter())
+                    .map_err(|_| refused(20035, "UPDATE and DELETE of several sharded tables need binding tables joined on their keys"));
+            };
+            spread(one)
+        }
+        many => single(many.iter()),
+    }
+}
+
+/// Finds the nodes of one scope's sharded tables.
+pub(crate) fn place<'r>(
+    rule: &'r Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    scope: &Scope<'_>,
+) -> Result<Placed<'r>> {
+    let tables: Vec<Option<&Table>> =
+        scope.sources.iter().map(|source| rule.table(&source.logic)).collect();
+    let keys = |i: usize, column: &str| {
+        tables.get(i).copied().flatten().is_some_and(|table| table.is_key(column))
+    };
+    let domains = scope.domains(ctx, &keys);
+    let classes = Classes::of(rule, scope, &tables, &keys);
+    let mut placed = Vec::new();
+    for members in classes.groups() {
+        let deciding = join::deciding(scope, members);
+        placed.push(class(rule, stmt, &tables, (members, &deciding), &domains)?);
+    }
+    join::outer_joins_are_split(scope, &tables, &placed)?;
+    Ok(Placed { classes: placed, has_outer: !scope.outers.is_empty() })
+}
+
+fn class<'r>(
+    rule: &'r Rule,
+    stmt: &Statement,
+    tables: &[Option<&'r Table>],
+    (members, deciding): (&[usize], &[usize]),
+    domains: &HashMap<Key, Domain>,
+) -> Result<Class<'r>> {
+    let mut out: Vec<&'r Table> = Vec::new();
+    let mut nodes: Option<Vec<usize>> = None;
+    let mut lead: Option<&'r Table> = None;
+    for member in members {
+        let Some(table) = tables.get(*member).copied().flatten() else { continue };
+        let of = |column: &str| {
+            domains.get(&(*member, column.to_owned())).cloned().unwrap_or_default()
+        };
+        let own = table.route(&of, &stmt.hints)?;
+        let first = *lead.get_or_insert(table);
+        let own = first.counterparts(table, &own)?;
+        if deciding.contains(member) {
+            nodes = Some(match nodes {
+                None => own,
+                Some(known) => {
+                    known.into_iter().filter(|node| own.binary_search(node).is_ok()).collect()
+                }
+            });
+        }
+        if !out.iter().any(|known| known.logic() == table.logic()) {
+            out.push(table);
+        }
+    }
+    let mut nodes = nodes.unwrap_or_default();
+    if nodes.is_empty() {
+        // No row can match, but the statement still has columns, and an aggregate its one row: any node answers for all.
+        nodes.push(0);
+    }
+    Ok(Class { tables: out, nodes })
+}
+
+/// The targets of one scope: its class's nodes, or the product of its classes inside one storage unit (paper, "Cartesian route").
+fn spread(placed: &Placed<'_>) -> Result<Units> {
+    if let [class] = &placed.classes[..] {
+        let targets: Result<Vec<Target>> = class.nodes.iter().map(|node| target(class, *node)).collect();
+        return Ok(Units::new(targets?, Spread::Gather));
+    }
+    join::product(placed).map(|targets| Units::new(targets, Spread::Gather))
+}
+
+/// The one target all scopes are on.
+fn single<'a, 'b: 'a>(placed: impl Iterator<Item = &'a Placed<'b>>) -> Result<Units> {
+    let mut merged: Option<Target> = None;
+    for class in placed.flat_map(|placed| &placed.classes) {
+        let [node] = class.nodes[..] else {
+            return Err(refused(
+                20030,
+                "sub-queries, UNION and WITH on sharded tables need every part on one and the same shard",
+            ));
+        };
+        let one = target(class, node)?;
+        merged = Some(match merged {
+            None => one,
+            Some(known) => join::united(known, one)?,
+        });
+    }
+    let target = merged.ok_or_else(|| Error::internal("nothing to route"))?;
+    Ok(Units::new(vec![target], Spread::Gather))
+}
+
+/// The target of a class's node.
+pub(crate) fn target(class: &Class<'_>, node: usize) -> Result<Target> {
+    let first = class.tables.first().ok_or_else(|| Error::internal("a class without tables"))?;
+    let unit = first.node(node)?.unit.clone();
+    let mut names = Vec::new();
+    for table in &class.tables {
+        let actual = table.counterpart(first, node)?;
+        names.push(TableName { logic: table.logic().clone(), actual: actual.table.clone() });
+    }
+    Ok(Target { unit, tables: names, rows: None })
+}
+
+/// DDL: every node of the named tables, which must be one binding group when there are several.
+fn defined(rule: &Rule, stmt: &Statement, define: &Define) -> Result<Units> {
+    let forbidden = [
+        (!define.renamed_to.is_empty(), "renaming a sharded table"),
+        (define.query.is_some() && define.object == ObjectKind::Table, "CREATE TABLE … AS SELECT"),
+        (define.object == ObjectKind::View, "a view over a sharded table"),
+        (define.object == ObjectKind::Routine, "a routine over a sharded table"),
+        (define.object == ObjectKind::Trigger, "a trigger on a sharded table"),
+        (define.temporary, "a temporary sharded table"),
+        (define.action == DefineAction::Drop && define.cascade, "DROP … CASCADE of a sharded table"),
+    ];
+    if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
+        return Err(Error::refused(20030, format!("{what} is not supported"), ""));
+    }
+    let ours = |name| rule.table(&last(name)).is_some();
+    if define.names.iter().any(ours) && !define.names.iter().all(ours) {
+        return Err(Error::refused(
+            20030,
+            "sharded tables and others cannot be defined in one statement",
+            "write one statement for each table",
+        ));
+    }
+    everywhere(rule, stmt, Spread::Same)
+}
+
+/// Every node of the tables a statement names.
+fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
+    let tables = sharded(rule, &stmt.kind);
+    let Some(first) = tables.first() else {
+        return Err(Error::internal("no sharded table to route"));
+    };
+    if !tables.iter().all(|table| rule.are_bound(first, table)) {
+        return Err(Error::refused(
+            20030,
+            "this statement names sharded tables that are not binding tables of each other",
+            "write one statement for each table",
+        ));
+    }
+    let nodes = (0..first.nodes().len()).collect();
+    let class = Class { tables: tables.clone(), nodes };
+    let targets: Result<Vec<Target>> = class.nodes.iter().map(|node| target(&class, *node)).collect();
+    Ok(Units::new(targets?, spread))
+}

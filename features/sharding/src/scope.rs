@@ -1,0 +1,365 @@
+//! One FROM with its WHERE: which tables stand in it, which conditions hold for the rows they give, and which of their columns are equal.
+
+use std::collections::HashMap;
+use std::ops::Bound;
+
+use pando_kernel::feature::Context;
+use pando_sql::ast::{
+    BinaryOp, Expr, Join, JoinConstraint, JoinKind, Node, ObjectName, Query, QueryBody, Select, Table,
+    TableFactor,
+};
+
+use crate::domain::Domain;
+use crate::literal;
+
+/// A table of a scope.
+#[derive(Debug)]
+pub(crate) struct Source<'a> {
+    /// What columns are qualified with: the alias, or the table's name; lower-cased.
+    pub(crate) label: String,
+    /// The table's name, lower-cased.
+    pub(crate) logic: String,
+    /// Where it stands.
+    pub(crate) table: &'a Table,
+}
+
+/// A condition and the sources whose rows it restricts.
+#[derive(Debug)]
+struct Condition<'a> {
+    expr: &'a Expr,
+    applies: Vec<usize>,
+    /// FULL JOIN: an equality counts only between the two sides.
+    sides: Option<(Vec<usize>, Vec<usize>)>,
+}
+
+/// An outer join, for the rule that its preserved side must be split where its other side is.
+#[derive(Debug)]
+pub(crate) struct Outer {
+    /// Sources whose rows always appear.
+    pub(crate) preserved: Vec<usize>,
+    /// Sources that may be filled with NULL.
+    pub(crate) optional: Vec<usize>,
+}
+
+/// A FROM and the conditions on it.
+#[derive(Debug, Default)]
+pub(crate) struct Scope<'a> {
+    pub(crate) sources: Vec<Source<'a>>,
+    pub(crate) outers: Vec<Outer>,
+    conditions: Vec<Condition<'a>>,
+    using: Vec<(Vec<usize>, Vec<usize>, String)>,
+    /// NATURAL joins and LATERAL factors: equalities are not known.
+    pub(crate) derived: usize,
+}
+
+/// A column of a source, lower-cased.
+pub(crate) type Key = (usize, String);
+
+impl<'a> Scope<'a> {
+    /// The scope of some FROM factors and a WHERE.
+    pub(crate) fn new(factors: &'a [TableFactor], filter: Option<&'a Expr>) -> Self {
+        let mut scope = Self::default();
+        for factor in factors {
+            scope.factor(factor);
+        }
+        scope.filter(filter);
+        scope
+    }
+
+    /// Adds a table that stands outside FROM: the target of UPDATE and DELETE.
+    pub(crate) fn target(&mut self, table: &'a Table) {
+        let logic = last(&table.name);
+        let label = table.alias.as_ref().map_or_else(|| logic.clone(), |a| a.value.to_lowercase());
+        self.sources.push(Source { label, logic, table });
+    }
+
+    /// Adds a WHERE: it restricts every source.
+    pub(crate) fn filter(&mut self, filter: Option<&'a Expr>) {
+        if let Some(expr) = filter {
+            let applies = (0..self.sources.len()).collect();
+            self.conditions.push(Condition { expr, applies, sides: None });
+        }
+    }
+
+    /// Adds FROM factors.
+    pub(crate) fn factors(&mut self, factors: &'a [TableFactor]) {
+        for factor in factors {
+            self.factor(factor);
+        }
+    }
+
+    fn factor(&mut self, factor: &'a TableFactor) -> Vec<usize> {
+        let first = self.sources.len();
+        match factor {
+            TableFactor::Table(table) => self.target(table),
+            TableFactor::Join(join) => self.join(join),
+            TableFactor::Derived { .. } | TableFactor::Function { .. } => self.derived += 1,
+        }
+        (first..self.sources.len()).collect()
+    }
+
+    fn join(&mut self, join: &'a Join) {
+        let left = self.factor(&join.left);
+        let right = self.factor(&join.right);
+        let both: Vec<usize> = left.iter().chain(&right).copied().collect();
+        let (applies, sides) = match join.kind {
+            JoinKind::Inner | JoinKind::Cross => (both, None),
+            JoinKind::Left => (right.clone(), None),
+            JoinKind::Right => (left.clone(), None),
+            JoinKind::Full => (Vec::new(), Some((left.clone(), right.clone()))),
+        };
+        match join.kind {
+            JoinKind::Inner | JoinKind::Cross => {}
+            JoinKind::Left => {
+                self.outers.push(Outer { preserved: left.clone(), optional: right.clone() });
+            }
+            JoinKind::Right => {
+                self.outers.push(Outer { preserved: right.clone(), optional: left.clone() });
+            }
+            JoinKind::Full => {
+                self.outers.push(Outer { preserved: left.clone(), optional: right.clone() });
+                self.outers.push(Outer { preserved: right.clone(), optional: left.clone() });
+            }
+        }
+        match &join.constraint {
+            JoinConstraint::On(expr) => self.conditions.push(Condition { expr, applies, sides }),
+            JoinConstraint::Using(columns) => {
+                for column in columns {
+                    self.using.push((left.clone(), right.clone(), column.value.to_lowercase()));
+                }
+            }
+            JoinConstraint::Natural | JoinConstraint::None => {}
+        }
+    }
+
+    /// The source and column a name means; `keys` tells which columns of which sources are of interest.
+    fn resolve(&self, name: &ObjectName, keys: &dyn Fn(usize, &str) -> bool) -> Option<Key> {
+        let column = name.parts.last()?.value.to_lowercase();
+        let at = match name.parts.len() {
+            1 if self.sources.len() == 1 && self.derived == 0 => 0,
+            1 => (0..self.sources.len()).find(|i| keys(*i, &column))?,
+            n => {
+                let owner = name.parts.get(n - 2)?.value.to_lowercase();
+                self.sources.iter().position(|source| source.label == owner)?
+            }
+        };
+        keys(at, &column).then_some((at, column))
+    }
+
+    /// For each column of interest what the conditions say, equalities between columns followed.
+    pub(crate) fn domains(
+        &self,
+        ctx: &Context<'_>,
+        keys: &dyn Fn(usize, &str) -> bool,
+    ) -> HashMap<Key, Domain> {
+        let mut found: HashMap<Key, Domain> = HashMap::new();
+        for condition in &self.conditions {
+            for (key, domain) in self.of(ctx, condition.expr, keys) {
+                if condition.applies.contains(&key.0) {
+                    let known = found.remove(&key).unwrap_or_default();
+                    found.insert(key, known.and(domain));
+                }
+            }
+        }
+        let edges = self.equalities(keys);
+        for _ in 0..self.sources.len() {
+            let mut changed = false;
+            for (from, to, applies) in &edges {
+                for (from, to) in [(from, to), (to, from)] {
+                    let Some(domain) = found.get(from).cloned() else { continue };
+                    let known = found.get(to).cloned().unwrap_or_default();
+                    if applies.contains(&to.0) && known == Domain::Any && domain != Domain::Any {
+                        found.insert(to.clone(), domain);
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Pairs of columns of interest that are equal in every pair of rows the scope joins, with the sources the equality restricts.
+    pub(crate) fn equalities(
+        &self,
+        keys: &dyn Fn(usize, &str) -> bool,
+    ) -> Vec<(Key, Key, Vec<usize>)> {
+        let mut edges = Vec::new();
+        for condition in &self.conditions {
+            for part in conjuncts(condition.expr) {
+                let Node::Binary { op: BinaryOp::Equal, left, right } = &part.node else { continue };
+                let (Node::Column(a), Node::Column(b)) =
+                    (&literal::unwrapped(left).node, &literal::unwrapped(right).node)
+                else {
+                    continue;
+                };
+                let pair = self.resolve(a, keys).zip(self.resolve(b, keys));
+                let Some((a, b)) = pair else { continue };
+                let counts = match &condition.sides {
+                    None => condition.applies.contains(&a.0) || condition.applies.contains(&b.0),
+                    Some((left, right)) => {
+                        left.contains(&a.0) && right.contains(&b.0)
+                            || left.contains(&b.0) && right.contains(&a.0)
+                    }
+                };
+                if counts && a.0 != b.0 {
+                    edges.push((a, b, condition.applies.clone()));
+                }
+            }
+        }
+        for (left, right, column) in &self.using {
+            for l in left.iter().filter(|l| keys(**l, column)) {
+                for r in right.iter().filter(|r| keys(**r, column)) {
+                    edges.push(((*l, column.clone()), (*r, column.clone()), Vec::new()));
+                }
+            }
+        }
+        edges
+    }
+
+    fn of(
+        &self,
+        ctx: &Context<'_>,
+        expr: &Expr,
+        keys: &dyn Fn(usize, &str) -> bool,
+    ) -> HashMap<Key, Domain> {
+        match &expr.node {
+            Node::Nested(inner) => self.of(ctx, inner, keys),
+            Node::Binary { op: BinaryOp::And, left, right } => {
+                let mut all = self.of(ctx, left, keys);
+                for (key, domain) in self.of(ctx, right, keys) {
+                    let known = all.remove(&key).unwrap_or_default();
+                    all.insert(key, known.and(domain));
+                }
+                all
+            }
+            Node::Binary { op: BinaryOp::Or, left, right } => {
+                let mut other = self.of(ctx, right, keys);
+                self.of(ctx, left, keys)
+                    .into_iter()
+                    .filter_map(|(key, domain)| {
+                        other.remove(&key).map(|more| (key, domain.or(more)))
+                    })
+                    .collect()
+            }
+            _ => self.leaf(ctx, expr, keys).into_iter().collect(),
+        }
+    }
+
+    /// One comparison of a column with constants.
+    fn leaf(
+        &self,
+        ctx: &Context<'_>,
+        expr: &Expr,
+        keys: &dyn Fn(usize, &str) -> bool,
+    ) -> Option<(Key, Domain)> {
+        let column = |expr: &Expr| match &literal::unwrapped(expr).node {
+            Node::Column(name) => self.resolve(name, keys),
+            _ => None,
+        };
+        let value = |expr: &Expr| literal::value(ctx, expr);
+        match &expr.node {
+            Node::Binary { op, left, right } => {
+                let (key, value, op) = match column(left) {
+                    Some(key) => (key, value(right)?, op.clone()),
+                    None => (column(right)?, value(left)?, mirrored(op)),
+                };
+                Some((key, compared(&op, value)?))
+            }
+            Node::InList { operand, list, negated: false } => {
+                let key = column(operand)?;
+                let mut domain = Domain::nothing();
+                for item in list {
+                    domain = domain.or(Domain::equal(value(item)?));
+                }
+                Some((key, domain))
+            }
+            Node::Between { operand, low, high, negated: false, symmetric: false } => {
+                let key = column(operand)?;
+                let (low, high) = (value(low)?, value(high)?);
+                Some((key, Domain::range(Bound::Included(low), Bound::Included(high))))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn compared(op: &BinaryOp, value: pando_kernel::Value) -> Option<Domain> {
+    Some(match op {
+        BinaryOp::Equal => Domain::equal(value),
+        BinaryOp::NullSafeEqual if !value.is_null() => Domain::equal(value),
+        BinaryOp::Less => Domain::range(Bound::Unbounded, Bound::Excluded(value)),
+        BinaryOp::LessOrEqual => Domain::range(Bound::Unbounded, Bound::Included(value)),
+        BinaryOp::Greater => Domain::range(Bound::Excluded(value), Bound::Unbounded),
+        BinaryOp::GreaterOrEqual => Domain::range(Bound::Included(value), Bound::Unbounded),
+        BinaryOp::NullSafeEqual
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Xor
+        | BinaryOp::NotEqual
+        | BinaryOp::Plus
+        | BinaryOp::Minus
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Modulo
+        | BinaryOp::Other(_) => return None,
+    })
+}
+
+fn mirrored(op: &BinaryOp) -> BinaryOp {
+    match op {
+        BinaryOp::Less => BinaryOp::Greater,
+        BinaryOp::LessOrEqual => BinaryOp::GreaterOrEqual,
+        BinaryOp::Greater => BinaryOp::Less,
+        BinaryOp::GreaterOrEqual => BinaryOp::LessOrEqual,
+        other => other.clone(),
+    }
+}
+
+/// The parts of a chain of AND.
+fn conjuncts(expr: &Expr) -> Vec<&Expr> {
+    let mut stack = vec![expr];
+    let mut parts = Vec::new();
+    while let Some(expr) = stack.pop() {
+        match &expr.node {
+            Node::Nested(inner) => stack.push(inner),
+            Node::Binary { op: BinaryOp::And, left, right } => stack.extend([&**left, &**right]),
+            _ => parts.push(expr),
+        }
+    }
+    parts
+}
+
+/// The last part of a name, lower-cased.
+pub(crate) fn last(name: &ObjectName) -> String {
+    name.parts.last().map(|part| part.value.to_lowercase()).unwrap_or_default()
+}
+
+/// Every SELECT core of a query: set operands, derived tables and WITH bodies included, sub-queries in expressions not.
+pub(crate) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
+    let mut queries = vec![query];
+    while let Some(query) = queries.pop() {
+        for cte in &query.with {
+            if let pando_sql::ast::Kind::Select(inner) = &*cte.body {
+                queries.push(inner);
+            }
+        }
+        match &query.body {
+            QueryBody::Select(select) => {
+                out.push(select);
+                let mut factors: Vec<&TableFactor> = select.from.iter().collect();
+                while let Some(factor) = factors.pop() {
+                    match factor {
+                        TableFactor::Derived { query, .. } => queries.push(query),
+                        TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
+                        TableFactor::Table(_) | TableFactor::Function { .. } => {}
+                    }
+                }
+            }
+            QueryBody::Set { left, right, .. } => queries.extend([&**left, &**right]),
+            QueryBody::Values(_) | QueryBody::Table(_) => {}
+        }
+    }
+}
