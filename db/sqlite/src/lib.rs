@@ -6,6 +6,7 @@ mod connector;
 mod dialect;
 mod error;
 mod functions;
+mod infer;
 mod line;
 mod parameters;
 mod run;

@@ -10,6 +10,7 @@ use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement};
 
 use crate::compat::{Translation, Verb, translate};
 use crate::error::{cancelled, server};
+use crate::infer;
 use crate::line::{Line, Stop};
 use crate::parameters::{bind, count};
 use crate::shape::{Chunk, Shape, weight};
@@ -70,15 +71,15 @@ impl Session {
         match execution {
             Execution::Text(sql) => {
                 let translation = translate(&sql, self.tongue)?;
-                self.play(&translation, &[], Keep::No)
+                self.play(&sql, &translation, &[], Keep::No)
             }
             Execution::Prepared { sql, parameters, .. } => {
-                let translation = self.translation(sql)?;
-                self.play(&translation, &parameters, Keep::Yes)
+                let translation = self.translation(Arc::clone(&sql))?;
+                self.play(&sql, &translation, &parameters, Keep::Yes)
             }
             Execution::Describe { sql, .. } => {
-                let translation = self.translation(sql)?;
-                self.describe(&translation)
+                let translation = self.translation(Arc::clone(&sql))?;
+                self.describe(&sql, &translation)
             }
             Execution::Reset => self.reset(),
             Execution::Ping => Ok(()),
@@ -98,8 +99,10 @@ impl Session {
         Ok(made)
     }
 
+    /// `original` is the statement as the client wrote it.
     fn play(
         &mut self,
+        original: &str,
         translation: &Translation,
         parameters: &[Parameter],
         keep: Keep,
@@ -112,7 +115,7 @@ impl Session {
                 self.line.piece(Event::Complete(Completion::default()))
             }
             Translation::One(sql, verb) => {
-                let completion = self.one(sql, *verb, parameters, keep)?;
+                let completion = self.one(original, (sql, *verb), parameters, keep)?;
                 self.line.piece(Event::Complete(completion))
             }
             Translation::Several(list) => {
@@ -124,8 +127,8 @@ impl Session {
 
     fn one(
         &mut self,
-        sql: &str,
-        verb: Verb,
+        original: &str,
+        (sql, verb): (&str, Verb),
         parameters: &[Parameter],
         keep: Keep,
     ) -> Result<Completion, Stop> {
@@ -146,7 +149,7 @@ impl Session {
                 statement.raw_execute().map_err(|e| self.failed(&e))?;
                 0
             } else {
-                self.stream(statement)?
+                self.stream(original, statement)?
             };
             statement.clear_bindings();
             (readonly, columns, rows)
@@ -185,14 +188,24 @@ impl Session {
         })
     }
 
+    /// The columns, as far as they are known before there are rows.
+    fn shape(&self, original: &str, statement: &Statement<'_>) -> Shape {
+        let mut shape = Shape::of(statement);
+        if shape.is_open() {
+            let width = shape.width();
+            shape.learn(&infer::columns(&self.connection, original, self.tongue, width));
+        }
+        shape
+    }
+
     /// Hands the rows over in chunks; returns how many there were.
-    fn stream(&self, statement: &mut Statement<'_>) -> Result<u64, Stop> {
+    fn stream(&self, original: &str, statement: &mut Statement<'_>) -> Result<u64, Stop> {
         let columns = statement.column_count();
         let (mut shape, mut first, mut size) = (None, Vec::new(), 0);
         let mut rows = statement.raw_query();
         let more = loop {
             let Some(row) = rows.next().map_err(|e| self.failed(&e))? else { break false };
-            let shape = shape.get_or_insert_with(|| Shape::of(row.as_ref()));
+            let shape = shape.get_or_insert_with(|| self.shape(original, row.as_ref()));
             size += weight(row, columns);
             first.push(shape.read(row).map_err(|e| self.failed(&e))?);
             if first.len() >= Chunk::ROWS as usize || size >= Chunk::BYTES {
@@ -201,7 +214,7 @@ impl Session {
         };
         let Some(mut shape) = shape else {
             drop(rows);
-            self.line.piece(Event::Columns(Shape::of(statement).columns()))?;
+            self.line.piece(Event::Columns(self.shape(original, statement).columns()))?;
             return Ok(0);
         };
         shape.settle(&mut first);
@@ -231,13 +244,13 @@ impl Session {
         chunk.take().map_or(Ok(()), |rows| self.line.piece(Event::Rows(rows)))
     }
 
-    fn describe(&self, translation: &Translation) -> Result<(), Stop> {
+    fn describe(&self, original: &str, translation: &Translation) -> Result<(), Stop> {
         let mut description = Description { parameters: Vec::new(), columns: None };
         if let Translation::One(sql, _) = translation {
             let statement = self.connection.prepare_cached(sql).map_err(|e| self.failed(&e))?;
             description.parameters = vec![Native::default(); count(&statement)?];
             let returns_rows = statement.column_count() > 0;
-            description.columns = returns_rows.then(|| Shape::of(&statement).columns());
+            description.columns = returns_rows.then(|| self.shape(original, &statement).columns());
         }
         self.line.piece(Event::Described(description))
     }

@@ -50,6 +50,28 @@ impl Shape {
         shape
     }
 
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.contains(&true)
+    }
+
+    /// Fills in what the statement tells of the open columns.
+    pub(crate) fn learn(&mut self, told: &[Option<Declared>]) {
+        for (at, told) in told.iter().enumerate() {
+            if let Some(told) = told
+                && self.open.get(at) == Some(&true)
+            {
+                self.open[at] = false;
+                self.declared[at] = *told;
+                self.list[at].kind = told.kind;
+                self.list[at].native.decimals = told.scale.unwrap_or(0);
+            }
+        }
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.list.len()
+    }
+
     /// Decides the open columns by the first rows and brings those rows in line.
     pub(crate) fn settle(&mut self, first: &mut [Vec<Value>]) {
         for (at, _) in self.open.iter().enumerate().filter(|(_, open)| **open) {

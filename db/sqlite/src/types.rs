@@ -105,9 +105,9 @@ fn integer(number: i64, declared: Declared) -> Value {
 
 fn real(number: f64, declared: Declared) -> Value {
     match declared.kind {
-        // The shortest text that reads back as the same number is what was written.
-        Kind::Decimal => match number.to_string().parse() {
-            Ok(exact) => scaled(exact, declared),
+        // Fifteen digits are what a double keeps of any decimal number; those behind come from adding up.
+        Kind::Decimal => match format!("{number:.14e}").parse::<BigDecimal>() {
+            Ok(exact) => scaled(plain(&exact), declared),
             Err(_) => Value::Float(number),
         },
         Kind::Text | Kind::Date | Kind::Time | Kind::Timestamp | Kind::TimestampTz => {
@@ -116,6 +116,12 @@ fn real(number: f64, declared: Declared) -> Value {
         Kind::Bytes => Value::Bytes(number.to_string().into()),
         Kind::Bool | Kind::Int | Kind::UInt | Kind::Float | Kind::Other => Value::Float(number),
     }
+}
+
+/// Without zeros behind the last digit, and without an exponent.
+fn plain(number: &BigDecimal) -> BigDecimal {
+    let short = number.normalized();
+    if short.fractional_digit_count() < 0 { short.with_scale(0) } else { short }
 }
 
 /// Zeros are added up to the declared scale; digits are never taken away.
@@ -256,6 +262,12 @@ mod tests {
         check(ValueRef::Integer(7), "BOOLEAN", Value::Int(7));
         check(ValueRef::Real(1.5), "DECIMAL(10,2)", Value::Decimal("1.50".parse().unwrap()));
         check(ValueRef::Integer(3), "DECIMAL(10,2)", Value::Decimal("3.00".parse().unwrap()));
+        check(ValueRef::Real(0.1 + 0.2), "DECIMAL(10,2)", Value::Decimal("0.30".parse().unwrap()));
+        check(
+            ValueRef::Real(1e20),
+            "DECIMAL",
+            Value::Decimal("100000000000000000000".parse().unwrap()),
+        );
         check(ValueRef::Real(0.125), "DECIMAL(10,2)", Value::Decimal("0.125".parse().unwrap()));
         check(ValueRef::Text(b"n/a"), "DECIMAL", Value::Text("n/a".into()));
         check(ValueRef::Integer(3), "DOUBLE", Value::Float(3.0));

@@ -38,6 +38,8 @@ fn operator(words: Words<'_>, at: usize, syntax: &Syntax, edits: &mut Edits) {
         "<=>" => " IS ",
         "&&" => " AND ",
         "||" if !syntax.pipes_concatenate => " OR ",
+        // Two whole numbers divide to a fraction in the language that has this OR, to a whole number in SQLite.
+        "/" if !syntax.pipes_concatenate => " * 1.0 / ",
         _ => return,
     };
     edits.replace(words.span(at, at + 1), new);

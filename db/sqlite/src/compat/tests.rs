@@ -262,6 +262,8 @@ fn strings_mean_what_they_mean_in_the_clients_language() {
         &["SELECT 'it''s', 'a''b', X'41', 'x'"],
     );
     check_in(Tongue::MySql, "", "SELECT 1 || 0", &["SELECT 1 OR 0"]);
+    check_in(Tongue::MySql, "", "SELECT 2 * 7 / 2", &["SELECT 2 * 7 * 1.0 / 2"]);
+    check_in(Tongue::Postgres, "", "SELECT 7 / 2", &["SELECT 7 / 2"]);
     check_in(
         Tongue::Postgres,
         "",
