@@ -1,7 +1,13 @@
 //! PostgreSQL: its wire protocol, its types and errors, and both ends of a connection.
 
 pub mod auth;
+pub mod backend;
 pub mod codec;
+mod defaults;
+pub mod dialect;
 pub mod error;
 pub mod row;
 pub mod types;
+
+pub use backend::{Options, PostgresConnector};
+pub use dialect::Postgres;

@@ -1,0 +1,328 @@
+//! One connection: executions go in, the pieces of their replies come out in order.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use pando_kernel::session::TransactionState;
+use pando_kernel::{
+    Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Result, Rows,
+};
+
+use super::line::{Line, Outcome, Reply, Run, Subject, Task};
+use super::request::{self, Call, Steps};
+use super::statements::{Found, Statements, name};
+use super::wire::Wire;
+use super::{Options, unavailable};
+use crate::codec::backend::Backend as Message;
+use crate::codec::copy::{encode_data, encode_done, encode_fail};
+use crate::codec::frame::{self, HEADER};
+use crate::codec::frontend::{encode_sync, encode_terminate};
+
+/// The most bytes queued for writing; more is refused until some are written.
+const MAX_QUEUED: usize = 64 * 1024 * 1024;
+/// Copied data goes in messages of at most so many bytes.
+const COPY_CHUNK: usize = 1024 * 1024;
+
+/// What `DISCARD ALL` does, but for the prepared statements and plans, which are kept.
+/// <https://www.postgresql.org/docs/current/sql-discard.html>
+const RESET: &str = "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; \
+    SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
+
+/// A connection that is logged in.
+pub(super) struct Connection {
+    unit: Arc<str>,
+    wire: Wire,
+    line: Line,
+    token: CancelToken,
+    /// Why the connection is lost.
+    lost: Option<String>,
+    /// Why writing fails; what the server sent before is still read.
+    mute: Option<String>,
+}
+
+impl Connection {
+    pub(super) fn new(options: &Options, wire: Wire, token: CancelToken) -> Connection {
+        Connection {
+            unit: Arc::clone(&options.unit),
+            wire,
+            line: Line {
+                replies: std::collections::VecDeque::new(),
+                statements: Statements::new(options.statements),
+                transaction: TransactionState::Idle,
+            },
+            token,
+            lost: None,
+            mute: None,
+        }
+    }
+
+    fn run(&mut self, call: Call) -> Result<()> {
+        let found = self.line.statements.find(&call.sql, &call.types);
+        let (id, known, parse) = match found {
+            Found::Ready(id, known) => (Some(id), known, false),
+            Found::New(id) => (Some(id), None, true),
+            Found::Unnamed => (None, None, true),
+        };
+        request::close(&mut self.wire.output, &self.line.statements.take_closing());
+        let closed = self.wire.output.len();
+        let steps = Steps { parse, describe: known.is_none() };
+        let statement = id.map(name).unwrap_or_default();
+        if let Err(error) = request::call(&mut self.wire.output, &statement, &call, steps) {
+            self.abandon(closed, &call.sql, id);
+            return Err(error);
+        }
+        let run = Run { call, id, known, reused: !parse };
+        self.line.replies.push_back(Reply::new(Task::Run(run)));
+        Ok(())
+    }
+
+    fn describe(&mut self, sql: Arc<str>, types: &[u32]) -> Result<()> {
+        let (id, parse) = match self.line.statements.find(&sql, types) {
+            Found::Ready(id, _) => (Some(id), false),
+            Found::New(id) => (Some(id), true),
+            Found::Unnamed => (None, true),
+        };
+        request::close(&mut self.wire.output, &self.line.statements.take_closing());
+        let closed = self.wire.output.len();
+        let statement = id.map(name).unwrap_or_default();
+        let output = &mut self.wire.output;
+        if let Err(error) = request::describe(output, &statement, (&sql, types), parse) {
+            self.abandon(closed, &sql, id);
+            return Err(error);
+        }
+        let task = Task::Describe(Subject { sql, id }, Vec::new());
+        self.line.replies.push_back(Reply::new(task));
+        Ok(())
+    }
+
+    /// Takes back what was written of an execution that cannot be. The Close messages in front of it
+    /// stay: the cache has forgotten those statements, and they get no reply of their own.
+    fn abandon(&mut self, closed: usize, sql: &str, id: Option<u64>) {
+        self.wire.output.truncate(closed);
+        if let Some(id) = id {
+            self.line.statements.failed(sql, id);
+        }
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        let idle = self.line.transaction == TransactionState::Idle && self.line.replies.is_empty();
+        let text = if idle { RESET.to_owned() } else { format!("ROLLBACK; {RESET}") };
+        request::text(&mut self.wire.output, &text)
+    }
+
+    /// Writes what can be written now. A failure is kept until the input is read to its end: the
+    /// server's last words say more than a broken pipe.
+    fn try_write(&mut self, cx: &mut Context<'_>) {
+        if self.mute.is_none()
+            && self.wire.has_output()
+            && let Poll::Ready(Err(error)) = self.wire.poll_write(cx)
+        {
+            self.mute = Some(error.to_string());
+        }
+    }
+
+    /// The connection is lost: the oldest reply ends so, and each one behind it when it is asked for.
+    fn lose(&mut self, why: String) -> Error {
+        let why = self.lost.get_or_insert(why).clone();
+        self.line.replies.pop_front();
+        unavailable(&self.unit, why)
+    }
+
+    fn broken(&mut self, error: &io::Error) -> Error {
+        let why = match (&self.mute, error.kind()) {
+            (Some(mute), _) => format!("the connection broke: {mute}"),
+            (None, io::ErrorKind::UnexpectedEof) => "the server closed the connection".into(),
+            (None, _) => format!("the connection broke: {error}"),
+        };
+        self.lose(why)
+    }
+
+    /// Takes the next message of the input; `None` when it is not whole yet.
+    fn step(&mut self) -> Result<Option<Outcome>> {
+        let limit = self.wire.limit();
+        let tag = match frame::header(&self.wire.input, limit)? {
+            None => return Ok(None),
+            Some(header) => header.tag,
+        };
+        match tag {
+            b'D' => self.rows(limit),
+            b'd' => self.copied(),
+            _ => {
+                let Some((header, body)) = self.wire.frame()? else { return Ok(None) };
+                let outcome = self.line.take(Message::decode(header.tag, body)?)?;
+                self.wire.input.advance(header.total);
+                Ok(Some(outcome))
+            }
+        }
+    }
+
+    /// As many whole rows as have arrived, handed on as they stand.
+    fn rows(&mut self, limit: usize) -> Result<Option<Outcome>> {
+        let (length, count) = frame::run(&self.wire.input, b'D', limit)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let bytes = self.wire.input.split_to(length).freeze();
+        let count = u32::try_from(count).map_err(|_| Error::internal("too many rows at once"))?;
+        Ok(Some(self.unless_silent(|| Event::Rows(Rows { bytes, count }))))
+    }
+
+    fn copied(&mut self) -> Result<Option<Outcome>> {
+        let Some((header, _)) = self.wire.frame()? else { return Ok(None) };
+        let data: Bytes = self.wire.input.split_to(header.total).freeze().slice(HEADER..);
+        Ok(Some(self.unless_silent(|| Event::CopyData(data))))
+    }
+
+    fn unless_silent(&self, event: impl FnOnce() -> Event) -> Outcome {
+        match self.line.replies.front() {
+            Some(reply) if !reply.silent() => Outcome::Event(event()),
+            Some(_) | None => Outcome::Quiet,
+        }
+    }
+
+    /// Acts on a message; the result is what the caller is told, if anything.
+    fn act(&mut self, outcome: Outcome) -> Option<Result<Event>> {
+        match outcome {
+            Outcome::Quiet => None,
+            Outcome::Event(event) => Some(Ok(event)),
+            Outcome::Over(result) => Some(result.map(|()| Event::Done)),
+            Outcome::Sync => {
+                encode_sync(&mut self.wire.output);
+                None
+            }
+            Outcome::Again(call) => self.run(call).err().map(Err),
+            Outcome::Lost(message) => Some(Err(self.lose(message))),
+        }
+    }
+}
+
+impl Backend for Connection {
+    fn start(&mut self, execution: Execution) -> Result<()> {
+        if let Some(why) = &self.lost {
+            return Err(unavailable(&self.unit, why.clone()));
+        }
+        if self.wire.output.len() > MAX_QUEUED {
+            let message = "too many bytes wait to be written to the storage unit";
+            return Err(Error::new(ErrorKind::TooLarge(message.into())));
+        }
+        let task = match execution {
+            Execution::Text(sql) => {
+                request::text(&mut self.wire.output, &sql)?;
+                Task::Text
+            }
+            Execution::Prepared { sql, types, parameters, formats } => {
+                return self.run(Call { sql, types, parameters, formats });
+            }
+            Execution::Describe { sql, types } => return self.describe(sql, &types),
+            Execution::Reset => {
+                self.reset()?;
+                Task::Silent
+            }
+            Execution::Ping => {
+                encode_sync(&mut self.wire.output);
+                Task::Silent
+            }
+        };
+        self.line.replies.push_back(Reply::new(task));
+        Ok(())
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event>> {
+        if let Some(why) = self.lost.clone() {
+            return Poll::Ready(Err(self.lose(why)));
+        }
+        if self.line.replies.is_empty() {
+            return Poll::Ready(Err(Error::internal("nothing was started on the connection")));
+        }
+        loop {
+            self.try_write(cx);
+            match self.step() {
+                Err(error) => {
+                    self.lose(error.to_string());
+                    return Poll::Ready(Err(error));
+                }
+                Ok(Some(outcome)) => {
+                    if let Some(result) = self.act(outcome) {
+                        return Poll::Ready(result);
+                    }
+                }
+                Ok(None) => match self.wire.poll_read(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Ok(())) => {}
+                    Poll::Ready(Err(error)) => return Poll::Ready(Err(self.broken(&error))),
+                },
+            }
+        }
+    }
+
+    fn copy(&mut self, input: CopyInput) -> Result<()> {
+        let Some(reply) = self.line.replies.front_mut().filter(|reply| reply.copying) else {
+            return Err(Error::internal("no copy is under way"));
+        };
+        let output = &mut self.wire.output;
+        match input {
+            CopyInput::Data(data) => {
+                data.chunks(COPY_CHUNK).for_each(|chunk| encode_data(output, chunk));
+                return Ok(());
+            }
+            CopyInput::Done => encode_done(output),
+            CopyInput::Fail(reason) => encode_fail(output, &reason),
+        }
+        reply.copying = false;
+        if reply.extended() {
+            // The Sync that went with the call was passed over in copy mode.
+            encode_sync(output);
+        }
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if let Some(why) = self.lost.as_ref().or(self.mute.as_ref()) {
+            return Poll::Ready(Err(unavailable(&self.unit, why.clone())));
+        }
+        match self.wire.poll_write(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
+            Poll::Ready(Err(error)) => {
+                let why = error.to_string();
+                self.mute = Some(why.clone());
+                Poll::Ready(Err(unavailable(&self.unit, why)))
+            }
+        }
+    }
+
+    fn condition(&self) -> Condition {
+        Condition {
+            usable: self.lost.is_none() && self.mute.is_none(),
+            outstanding: self.line.replies.len(),
+            transaction: self.line.transaction,
+        }
+    }
+
+    fn token(&self) -> CancelToken {
+        self.token
+    }
+}
+
+impl Drop for Connection {
+    /// Says good-bye when the stream takes it at once; the server notices a closed socket anyway.
+    fn drop(&mut self) {
+        if self.lost.is_none() && self.mute.is_none() && self.wire.output.is_empty() {
+            encode_terminate(&mut self.wire.output);
+            let mut cx = Context::from_waker(std::task::Waker::noop());
+            let _ = self.wire.poll_write(&mut cx);
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("unit", &self.unit)
+            .field("condition", &self.condition())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,291 @@
+//! The replies a connection waits for, and what each message of the server means to them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use pando_kernel::session::TransactionState;
+use pando_kernel::{
+    Completion, CopyForm, Description, Error, ErrorKind, Event, Native, Result, ServerError,
+};
+
+use super::describe;
+use super::request::Call;
+use super::statements::{Returns, Statements};
+use crate::codec::backend::{Backend, CommandComplete, ParameterStatus, RowDescription, Status};
+use crate::codec::copy::CopyResponse;
+use crate::error;
+
+/// What is awaited, oldest first.
+pub(super) struct Line {
+    pub(super) replies: VecDeque<Reply>,
+    pub(super) statements: Statements,
+    pub(super) transaction: TransactionState,
+}
+
+/// One awaited reply.
+pub(super) struct Reply {
+    task: Task,
+    failed: Option<ServerError>,
+    /// The server waits for copy data.
+    pub(super) copying: bool,
+}
+
+/// What a reply answers.
+pub(super) enum Task {
+    /// A statement as text.
+    Text,
+    /// A prepared statement.
+    Run(Run),
+    /// A question for types.
+    Describe(Subject, Vec<Native>),
+    /// Something of our own, of which only success or failure counts.
+    Silent,
+}
+
+/// A prepared statement on its way.
+pub(super) struct Run {
+    pub(super) call: Call,
+    /// Its number in the cache; `None` when it is unnamed.
+    pub(super) id: Option<u64>,
+    /// What it returns, when that is known from an earlier run: it was not prepared anew.
+    pub(super) known: Option<Returns>,
+    /// It was found prepared, so that the server may have changed its mind about it.
+    pub(super) reused: bool,
+}
+
+/// A statement that is described.
+pub(super) struct Subject {
+    pub(super) sql: Arc<str>,
+    pub(super) id: Option<u64>,
+}
+
+/// What a message leads to.
+pub(super) enum Outcome {
+    /// Nothing the caller needs to know.
+    Quiet,
+    /// A piece of the reply.
+    Event(Event),
+    /// The reply is over.
+    Over(Result<()>),
+    /// The server skips everything up to a Sync that has to be sent.
+    Sync,
+    /// The call has to be sent once more, prepared anew.
+    Again(Call),
+    /// The server has ended the connection, with its reason.
+    Lost(String),
+}
+
+impl Reply {
+    pub(super) fn new(task: Task) -> Reply {
+        Reply { task, failed: None, copying: false }
+    }
+
+    /// Whether its messages end with a Sync instead of standing alone.
+    pub(super) fn extended(&self) -> bool {
+        match self.task {
+            Task::Run(_) | Task::Describe(..) => true,
+            Task::Text | Task::Silent => false,
+        }
+    }
+
+    /// Whether rows and warnings are of no interest.
+    pub(super) fn silent(&self) -> bool {
+        matches!(self.task, Task::Silent)
+    }
+}
+
+impl Line {
+    /// Takes a message that is neither a row nor copy data.
+    pub(super) fn take(&mut self, message: Backend<'_>) -> Result<Outcome> {
+        match message {
+            Backend::ReadyForQuery(ready) => return self.finish(ready.0),
+            Backend::Error(notice) => return Ok(self.fail(error::read(&notice))),
+            Backend::Notice(notice) => {
+                return Ok(self.tell(|| Event::Notice(Box::new(error::read(&notice)))));
+            }
+            Backend::ParameterStatus(status) => return Ok(self.tell(|| parameter(&status))),
+            Backend::Notification(notification) => {
+                // Nobody can LISTEN through a connection that is shared.
+                tracing::debug!(channel = notification.channel, "dropped a notification");
+            }
+            Backend::RowDescription(description) => return self.describe(Some(&description)),
+            Backend::NoData => return self.describe(None),
+            Backend::ParameterDescription(description) => {
+                if let Task::Describe(_, parameters) = &mut self.front()?.task {
+                    *parameters = describe::parameters(&description);
+                }
+            }
+            Backend::ParseComplete => self.parsed()?,
+            Backend::BindComplete => return self.bound(),
+            Backend::CommandComplete(complete) => return self.complete(&complete),
+            Backend::EmptyQuery => return Ok(self.tell(|| Event::Empty)),
+            Backend::CopyIn(response) => return self.copy_in(response),
+            Backend::CopyOut(response) => {
+                return Ok(self.tell(|| Event::CopyOut(form(response))));
+            }
+            Backend::CloseComplete | Backend::CopyDone | Backend::DataRow(_) => {}
+            Backend::Authentication(_)
+            | Backend::KeyData(_)
+            | Backend::PortalSuspended
+            | Backend::CopyBoth(_)
+            | Backend::CopyData(_)
+            | Backend::Negotiate(_) => {
+                return Err(Error::protocol("the server sent a message that has no place here"));
+            }
+        }
+        Ok(Outcome::Quiet)
+    }
+
+    fn front(&mut self) -> Result<&mut Reply> {
+        self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))
+    }
+
+    fn tell(&self, event: impl FnOnce() -> Event) -> Outcome {
+        match self.replies.front() {
+            Some(reply) if !reply.silent() => Outcome::Event(event()),
+            Some(_) | None => Outcome::Quiet,
+        }
+    }
+
+    fn fail(&mut self, error: ServerError) -> Outcome {
+        if matches!(error.severity.as_str(), "FATAL" | "PANIC") {
+            return Outcome::Lost(error.message);
+        }
+        let Some(reply) = self.replies.front_mut() else { return Outcome::Lost(error.message) };
+        match &reply.task {
+            Task::Run(Run { call, id: Some(id), .. }) => self.statements.failed(&call.sql, *id),
+            Task::Describe(Subject { sql, id: Some(id) }, _) => self.statements.failed(sql, *id),
+            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => {}
+        }
+        reply.failed = Some(error);
+        // In copy mode the server has passed over the Sync that went with the call.
+        let stuck = std::mem::take(&mut reply.copying) && reply.extended();
+        if stuck { Outcome::Sync } else { Outcome::Quiet }
+    }
+
+    fn finish(&mut self, status: Status) -> Result<Outcome> {
+        self.transaction = match status {
+            Status::Idle => TransactionState::Idle,
+            Status::Transaction => TransactionState::Open,
+            Status::Failed => TransactionState::Failed,
+        };
+        let Some(reply) = self.replies.pop_front() else {
+            return Err(Error::protocol("the server is ready although nothing was asked"));
+        };
+        let Some(error) = reply.failed else { return Ok(Outcome::Over(Ok(()))) };
+        if let Task::Run(Run { call, id: Some(id), reused: true, .. }) = reply.task
+            && stale(&error)
+        {
+            if error.sqlstate == "26000" {
+                self.statements.clear();
+            } else {
+                self.statements.discard(&call.sql, id);
+            }
+            // Behind it others may wait for their replies, which come in order.
+            if self.transaction == TransactionState::Idle && self.replies.is_empty() {
+                return Ok(Outcome::Again(call));
+            }
+        }
+        Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(Box::new(error))))))
+    }
+
+    fn parsed(&mut self) -> Result<()> {
+        let (text, id) = match &self.front()?.task {
+            Task::Run(Run { call, id: Some(id), .. }) => (Arc::clone(&call.sql), *id),
+            Task::Describe(Subject { sql, id: Some(id) }, _) => (Arc::clone(sql), *id),
+            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => return Ok(()),
+        };
+        self.statements.parsed(&text, id);
+        Ok(())
+    }
+
+    fn bound(&mut self) -> Result<Outcome> {
+        Ok(match &self.front()?.task {
+            Task::Run(Run { call, known: Some(Some(columns)), .. }) => {
+                Outcome::Event(Event::Columns(describe::formatted(columns, &call.formats)))
+            }
+            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => Outcome::Quiet,
+        })
+    }
+
+    /// `None` is NoData.
+    fn describe(&mut self, description: Option<&RowDescription<'_>>) -> Result<Outcome> {
+        let columns = description.map(describe::columns);
+        let reply =
+            self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
+        let event = match &mut reply.task {
+            Task::Silent => None,
+            Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
+            Task::Run(run) => {
+                if let Some(id) = run.id {
+                    let returns = columns.clone().map(Arc::from);
+                    self.statements.described(&run.call.sql, id, returns);
+                }
+                columns.map(|list| Event::Columns(describe::with_codec(list)))
+            }
+            Task::Describe(subject, parameters) => {
+                if let Some(id) = subject.id {
+                    let returns = columns.clone().map(Arc::from);
+                    self.statements.described(&subject.sql, id, returns);
+                }
+                Some(Event::Described(Description {
+                    parameters: std::mem::take(parameters),
+                    columns: columns.map(describe::with_codec),
+                }))
+            }
+        };
+        Ok(event.map_or(Outcome::Quiet, Outcome::Event))
+    }
+
+    fn complete(&mut self, complete: &CommandComplete<'_>) -> Result<Outcome> {
+        if matches!(complete.tag, "DEALLOCATE ALL" | "DISCARD ALL") {
+            self.statements.clear();
+        }
+        let affected = complete.rows();
+        let tag = match affected {
+            // `INSERT 0 5` has the number of an oid in between.
+            Some(_) => complete.tag.split(' ').next().unwrap_or_default(),
+            None => complete.tag,
+        };
+        Ok(self.tell(|| {
+            let tag = tag.to_owned();
+            Event::Complete(Completion { tag, affected, ..Completion::default() })
+        }))
+    }
+
+    fn copy_in(&mut self, response: CopyResponse) -> Result<Outcome> {
+        if self.replies.len() > 1 {
+            // The server would take the executions behind it for broken copy data.
+            return Err(Error::internal("a COPY FROM STDIN was not the last execution started"));
+        }
+        let reply = self.front()?;
+        if reply.silent() {
+            return Err(Error::protocol("the server asks for data nobody has"));
+        }
+        reply.copying = true;
+        Ok(Outcome::Event(Event::CopyIn(form(response))))
+    }
+}
+
+/// Whether an error means that a prepared statement has to be prepared anew.
+fn stale(error: &ServerError) -> bool {
+    match error.sqlstate.as_str() {
+        "26000" => true,
+        "0A000" => {
+            let routine = error.fields.iter().find(|(code, _)| *code == b'R');
+            routine.is_some_and(|(_, name)| name == "RevalidateCachedQuery")
+        }
+        _ => false,
+    }
+}
+
+fn parameter(status: &ParameterStatus<'_>) -> Event {
+    Event::Parameter {
+        name: status.name.to_owned(),
+        value: String::from_utf8_lossy(status.value).into_owned(),
+    }
+}
+
+fn form(response: CopyResponse) -> CopyForm {
+    CopyForm { format: response.format, columns: response.columns }
+}

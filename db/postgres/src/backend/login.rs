@@ -1,0 +1,211 @@
+//! From an open socket to a connection that takes executions.
+//! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP>
+
+use bytes::Buf;
+use pando_kernel::runtime::{Address, SharedRuntime, Stream, TlsMode};
+use pando_kernel::{CancelToken, Error, ErrorKind, Result};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::connection::Connection;
+use super::wire::Wire;
+use super::{Options, unavailable};
+use crate::auth::{Failure, md5, scram};
+use crate::codec::backend::{Authentication, Backend};
+use crate::codec::frontend::{SaslInitial, encode_password, encode_sasl};
+use crate::codec::startup;
+use crate::error;
+
+/// No message of a login is longer, bytes on the wire: who is at the other end is not known yet.
+const LOGIN_LIMIT: usize = 256 * 1024;
+
+/// Connects and logs in.
+pub(super) async fn connect(options: &Options, runtime: &SharedRuntime) -> Result<Connection> {
+    let stream = open(options, runtime).await?;
+    let mut login = Login { options, wire: Wire::new(stream, LOGIN_LIMIT) };
+    startup::encode(&mut login.wire.output, &options.startup());
+    login.authenticate().await?;
+    let token = login.settle().await?;
+    let mut wire = login.wire;
+    wire.set_limit(options.max_frame);
+    Ok(Connection::new(options, wire, token))
+}
+
+/// Opens the stream and secures it as the options ask.
+pub(super) async fn open(options: &Options, runtime: &SharedRuntime) -> Result<Box<dyn Stream>> {
+    let lost = |error: std::io::Error| unavailable(&options.unit, error.to_string()).because(error);
+    let mut stream = runtime.connect(&options.address).await.map_err(lost)?;
+    if options.tls == TlsMode::Off || matches!(options.address, Address::Unix(_)) {
+        return Ok(stream);
+    }
+    let mut request = bytes::BytesMut::new();
+    startup::encode_ssl(&mut request);
+    stream.write_all(&request).await.map_err(lost)?;
+    stream.flush().await.map_err(lost)?;
+    // One byte and no more: what follows it must already be encrypted.
+    match stream.read_u8().await.map_err(lost)? {
+        b'S' => runtime
+            .secure(stream, options.host(), options.tls, options.authority.as_deref())
+            .await
+            .map_err(lost),
+        b'N' if options.tls == TlsMode::Prefer => Ok(stream),
+        b'N' => Err(unavailable(&options.unit, "the server does not offer TLS")),
+        _ => Err(unavailable(&options.unit, "the server does not understand a request for TLS")),
+    }
+}
+
+struct Login<'a> {
+    options: &'a Options,
+    wire: Wire,
+}
+
+/// A message of the login that is of interest.
+enum Step {
+    Ok,
+    Cleartext,
+    Md5([u8; 4]),
+    Sasl(bool),
+    Continue(Vec<u8>),
+    Final(Vec<u8>),
+    Unknown(u32),
+    Key(CancelToken),
+    Ready,
+}
+
+impl Login<'_> {
+    async fn authenticate(&mut self) -> Result<()> {
+        loop {
+            match self.step().await? {
+                Step::Ok => return Ok(()),
+                Step::Cleartext => {
+                    let password = self.options.password.as_bytes();
+                    encode_password(&mut self.wire.output, password);
+                }
+                Step::Md5(salt) => {
+                    let answer = md5::answer(&self.options.user, &self.options.password, salt);
+                    encode_password(&mut self.wire.output, answer.as_bytes());
+                }
+                Step::Sasl(true) => self.scram().await?,
+                Step::Sasl(false) => {
+                    return Err(self.refused("the server offers no SASL mechanism we know"));
+                }
+                Step::Unknown(code) => {
+                    let message = format!("the server asks for authentication method {code}");
+                    return Err(self.refused(&message));
+                }
+                Step::Continue(_) | Step::Final(_) | Step::Key(_) | Step::Ready => {
+                    return Err(Error::protocol("the server breaks the order of the login"));
+                }
+            }
+        }
+    }
+
+    async fn scram(&mut self) -> Result<()> {
+        let failed = |failure: Failure, login: &Self| login.refused(&failure.to_string());
+        let client =
+            scram::Client::new(&self.options.password).map_err(|failure| failed(failure, self))?;
+        let first = client.first();
+        SaslInitial { mechanism: scram::MECHANISM, data: Some(first.as_bytes()) }
+            .encode(&mut self.wire.output);
+        let Step::Continue(data) = self.step().await? else {
+            return Err(Error::protocol("the server breaks the order of SCRAM"));
+        };
+        let (proof, proved) = client.prove(&data).map_err(|failure| failed(failure, self))?;
+        encode_sasl(&mut self.wire.output, proof.as_bytes());
+        let Step::Final(data) = self.step().await? else {
+            return Err(Error::protocol("the server breaks the order of SCRAM"));
+        };
+        // A server that only pretends to know the password could be anybody.
+        proved.check(&data).map_err(|failure| failed(failure, self))
+    }
+
+    /// Reads until the server is ready.
+    async fn settle(&mut self) -> Result<CancelToken> {
+        let mut token = CancelToken::default();
+        loop {
+            match self.step().await? {
+                Step::Key(key) => token = key,
+                Step::Ready => return Ok(token),
+                Step::Ok
+                | Step::Cleartext
+                | Step::Md5(_)
+                | Step::Sasl(_)
+                | Step::Continue(_)
+                | Step::Final(_)
+                | Step::Unknown(_) => {
+                    return Err(Error::protocol("the server breaks the order of the login"));
+                }
+            }
+        }
+    }
+
+    /// Writes what is queued and reads up to the next message of interest.
+    async fn step(&mut self) -> Result<Step> {
+        let unit = &self.options.unit;
+        let lost = |error: std::io::Error| unavailable(unit, error.to_string()).because(error);
+        self.wire.write().await.map_err(lost)?;
+        loop {
+            let taken = match self.wire.frame()? {
+                None => None,
+                Some((header, body)) => {
+                    Some((header.total, interpret(Backend::decode(header.tag, body)?)?))
+                }
+            };
+            match taken {
+                None => self.wire.read().await.map_err(lost)?,
+                Some((total, step)) => {
+                    self.wire.input.advance(total);
+                    if let Some(step) = step {
+                        return Ok(step);
+                    }
+                }
+            }
+        }
+    }
+
+    fn refused(&self, message: &str) -> Error {
+        unavailable(&self.options.unit, message)
+    }
+}
+
+fn interpret(message: Backend<'_>) -> Result<Option<Step>> {
+    Ok(match message {
+        Backend::Authentication(step) => Some(match step {
+            Authentication::Ok => Step::Ok,
+            Authentication::Cleartext => Step::Cleartext,
+            Authentication::Md5(salt) => Step::Md5(salt),
+            Authentication::Sasl(offered) => Step::Sasl(offered.offers(scram::MECHANISM)),
+            Authentication::SaslContinue(data) => Step::Continue(data.to_vec()),
+            Authentication::SaslFinal(data) => Step::Final(data.to_vec()),
+            Authentication::Other(code) => Step::Unknown(code),
+        }),
+        Backend::KeyData(key) => {
+            // Protocol 3.0, which we ask for, has keys of four bytes.
+            let secret = key.key.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+            Some(Step::Key(CancelToken { id: key.process.into(), secret }))
+        }
+        Backend::ReadyForQuery(_) => Some(Step::Ready),
+        Backend::Error(notice) => {
+            return Err(Error::new(ErrorKind::Server(Box::new(error::read(&notice)))));
+        }
+        // Settings are as we asked for; warnings at login concern the operator of the unit.
+        Backend::ParameterStatus(_) | Backend::Notice(_) | Backend::Negotiate(_) => None,
+        Backend::RowDescription(_)
+        | Backend::DataRow(_)
+        | Backend::CommandComplete(_)
+        | Backend::EmptyQuery
+        | Backend::Notification(_)
+        | Backend::ParseComplete
+        | Backend::BindComplete
+        | Backend::CloseComplete
+        | Backend::NoData
+        | Backend::PortalSuspended
+        | Backend::ParameterDescription(_)
+        | Backend::CopyIn(_)
+        | Backend::CopyOut(_)
+        | Backend::CopyBoth(_)
+        | Backend::CopyData(_)
+        | Backend::CopyDone => {
+            return Err(Error::protocol("the server sent a message that has no place in a login"));
+        }
+    })
+}

@@ -1,0 +1,62 @@
+//! The client side: connections to one PostgreSQL server.
+
+mod cancel;
+mod connection;
+mod describe;
+mod line;
+mod login;
+mod options;
+mod request;
+mod statements;
+mod wire;
+
+use std::sync::Arc;
+
+use pando_kernel::runtime::{BoxFuture, SharedRuntime};
+use pando_kernel::{Backend, CancelToken, Connector, Dialect, Error, ErrorKind, Result};
+
+pub use options::Options;
+
+use crate::dialect::Postgres;
+
+/// Opens connections to one PostgreSQL server.
+#[derive(Debug)]
+pub struct PostgresConnector {
+    options: Options,
+}
+
+impl PostgresConnector {
+    /// A connector for this server; nothing is opened yet.
+    pub fn new(options: Options) -> PostgresConnector {
+        PostgresConnector { options }
+    }
+}
+
+impl Connector for PostgresConnector {
+    fn connect<'a>(
+        &'a self,
+        runtime: &'a SharedRuntime,
+    ) -> BoxFuture<'a, Result<Box<dyn Backend>>> {
+        Box::pin(async move {
+            let connection = login::connect(&self.options, runtime).await?;
+            Ok(Box::new(connection) as Box<dyn Backend>)
+        })
+    }
+
+    fn cancel<'a>(
+        &'a self,
+        runtime: &'a SharedRuntime,
+        token: CancelToken,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(cancel::cancel(&self.options, runtime, token))
+    }
+
+    fn dialect(&self) -> Arc<dyn Dialect> {
+        Arc::new(Postgres)
+    }
+}
+
+/// The server cannot be reached, or the connection to it is lost.
+fn unavailable(unit: &str, message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Unavailable { unit: unit.to_owned(), message: message.into() })
+}

@@ -1,0 +1,126 @@
+//! Executions as frontend messages.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use pando_kernel::{Error, ErrorKind, Format, Native, Parameter, Result, Value};
+
+use super::statements::name;
+use crate::codec::frontend::{
+    Binding, Close, Describe, Execute, Named, Parse, Query, encode_sync, put,
+};
+use crate::types::{self, oid};
+
+/// What to run with which parameters.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) sql: Arc<str>,
+    pub(super) types: Vec<u32>,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) formats: Vec<Format>,
+}
+
+/// Which of the messages of a call are needed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Steps {
+    pub(super) parse: bool,
+    pub(super) describe: bool,
+}
+
+/// A statement's text may not hold a zero byte: the server would run only what stands before it.
+pub(super) fn check(sql: &str) -> Result<()> {
+    match memchr::memchr(0, sql.as_bytes()) {
+        None => Ok(()),
+        Some(_) => Err(Error::new(ErrorKind::Value("a statement holds a zero byte".into()))),
+    }
+}
+
+/// Appends a simple query.
+pub(super) fn text(out: &mut BytesMut, sql: &str) -> Result<()> {
+    check(sql)?;
+    Query { text: sql }.encode(out);
+    Ok(())
+}
+
+/// Appends Close for statements that are no longer used.
+pub(super) fn close(out: &mut BytesMut, statements: &[u64]) {
+    statements.iter().for_each(|id| Close(Named::Statement(&name(*id))).encode(out));
+}
+
+/// Appends what runs a call under a statement's name; empty is the unnamed one.
+pub(super) fn call(out: &mut BytesMut, statement: &str, call: &Call, steps: Steps) -> Result<()> {
+    if steps.parse {
+        check(&call.sql)?;
+        Parse::encode(out, statement, &call.sql, &call.types)?;
+    }
+    bind(out, statement, call)?;
+    if steps.describe {
+        Describe(Named::Portal("")).encode(out);
+    }
+    Execute { portal: "", max_rows: 0 }.encode(out);
+    encode_sync(out);
+    Ok(())
+}
+
+/// Appends what prepares and describes a statement.
+pub(super) fn describe(
+    out: &mut BytesMut,
+    statement: &str,
+    (sql, types): (&str, &[u32]),
+    parse: bool,
+) -> Result<()> {
+    if parse {
+        check(sql)?;
+        Parse::encode(out, statement, sql, types)?;
+    }
+    Describe(Named::Statement(statement)).encode(out);
+    encode_sync(out);
+    Ok(())
+}
+
+fn bind(out: &mut BytesMut, statement: &str, call: &Call) -> Result<()> {
+    let parameters = &call.parameters;
+    let binary = parameters.iter().filter(|parameter| format(parameter) == Format::Binary).count();
+    let mixed: Vec<Format>;
+    let formats: &[Format] = match binary {
+        0 => &[],
+        all if all == parameters.len() => &[Format::Binary],
+        _ => {
+            mixed = parameters.iter().map(format).collect();
+            &mixed
+        }
+    };
+    let binding =
+        Binding { portal: "", statement, formats, count: parameters.len(), results: &call.formats };
+    binding.encode(out, |index, out| {
+        let parameter = &parameters[index];
+        match passes(parameter) {
+            true => put(out, parameter.raw.as_deref()),
+            false => {
+                let oid = made_type(parameter, call.types.get(index).copied());
+                types::encode_sized(oid, Format::Text, &parameter.value, out)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Whether the wire bytes of a parameter mean the same to this server.
+fn passes(parameter: &Parameter) -> bool {
+    parameter.raw.is_some() && parameter.native.family == types::FAMILY
+}
+
+fn format(parameter: &Parameter) -> Format {
+    if passes(parameter) { parameter.format } else { Format::Text }
+}
+
+/// The type a value of ours is written as.
+fn made_type(parameter: &Parameter, declared: Option<u32>) -> u32 {
+    let Native { family, type_id, .. } = parameter.native;
+    let own = if family == types::FAMILY { type_id } else { 0 };
+    match declared.filter(|oid| *oid != 0).unwrap_or(own) {
+        // Octets without a known type can only be meant as such.
+        0 if matches!(parameter.value, Value::Bytes(_)) => oid::BYTEA,
+        other => other,
+    }
+}

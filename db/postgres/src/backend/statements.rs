@@ -1,0 +1,212 @@
+//! The prepared statements of one connection: bounded, the least recently used goes first.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pando_kernel::Column;
+
+/// What a statement returns, once the server has told.
+pub(super) type Returns = Option<Arc<[Column]>>;
+
+/// The cache. A statement is named by its number and never takes a number again.
+pub(super) struct Statements {
+    by_text: HashMap<Arc<str>, Vec<Entry>>,
+    count: usize,
+    bound: usize,
+    next: u64,
+    clock: u64,
+    /// Statements the server still holds and we no longer use.
+    closing: Vec<u64>,
+}
+
+struct Entry {
+    id: u64,
+    types: Vec<u32>,
+    /// The server has said that it is prepared.
+    parsed: bool,
+    returns: Option<Returns>,
+    used: u64,
+}
+
+/// How a statement is to be run.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Prepared; what it returns may be known.
+    Ready(u64, Option<Returns>),
+    /// Not prepared yet: prepare it under this number.
+    New(u64),
+    /// Not to be kept (the cache is off, or an earlier preparation has not been answered): use the
+    /// unnamed statement.
+    Unnamed,
+}
+
+impl Statements {
+    pub(super) fn new(bound: usize) -> Statements {
+        Statements {
+            by_text: HashMap::new(),
+            count: 0,
+            bound,
+            next: 1,
+            clock: 0,
+            closing: Vec::new(),
+        }
+    }
+
+    /// Looks a statement up, or makes room for it.
+    pub(super) fn find(&mut self, text: &Arc<str>, types: &[u32]) -> Found {
+        self.clock += 1;
+        let clock = self.clock;
+        let known = self.by_text.get_mut(text);
+        if let Some(entry) = known.and_then(|list| list.iter_mut().find(|e| e.types == types)) {
+            entry.used = clock;
+            return if entry.parsed {
+                Found::Ready(entry.id, entry.returns.clone())
+            } else {
+                Found::Unnamed
+            };
+        }
+        if self.count >= self.bound && !self.evict() {
+            return Found::Unnamed;
+        }
+        let id = self.next;
+        self.next += 1;
+        self.count += 1;
+        let entry = Entry { id, types: types.to_vec(), parsed: false, returns: None, used: clock };
+        self.by_text.entry(Arc::clone(text)).or_default().push(entry);
+        Found::New(id)
+    }
+
+    /// The server has prepared it.
+    pub(super) fn parsed(&mut self, text: &str, id: u64) {
+        if let Some(entry) = self.entry(text, id) {
+            entry.parsed = true;
+        }
+    }
+
+    /// The server has told what it returns.
+    pub(super) fn described(&mut self, text: &str, id: u64, returns: Returns) {
+        if let Some(entry) = self.entry(text, id) {
+            entry.returns = Some(returns);
+        }
+    }
+
+    /// The statement failed: one that was never prepared is forgotten.
+    pub(super) fn failed(&mut self, text: &str, id: u64) {
+        if self.entry(text, id).is_some_and(|entry| !entry.parsed) {
+            self.remove(text, id);
+        }
+    }
+
+    /// The statement is of no more use, and the server still holds it.
+    pub(super) fn discard(&mut self, text: &str, id: u64) {
+        if self.remove(text, id) {
+            self.closing.push(id);
+        }
+    }
+
+    /// The server has forgotten all statements.
+    pub(super) fn clear(&mut self) {
+        self.by_text.clear();
+        self.closing.clear();
+        self.count = 0;
+    }
+
+    /// Statements to close before the next one is prepared.
+    pub(super) fn take_closing(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.closing)
+    }
+
+    fn entry(&mut self, text: &str, id: u64) -> Option<&mut Entry> {
+        self.by_text.get_mut(text)?.iter_mut().find(|entry| entry.id == id)
+    }
+
+    fn remove(&mut self, text: &str, id: u64) -> bool {
+        let Some(list) = self.by_text.get_mut(text) else { return false };
+        let before = list.len();
+        list.retain(|entry| entry.id != id);
+        let removed = before - list.len();
+        if list.is_empty() {
+            self.by_text.remove(text);
+        }
+        self.count -= removed;
+        removed > 0
+    }
+
+    /// Makes room by closing the least recently used statement; false when there is none to close.
+    fn evict(&mut self) -> bool {
+        let entries = self.by_text.iter().flat_map(|(text, list)| {
+            list.iter().filter(|entry| entry.parsed).map(move |entry| (entry.used, text, entry.id))
+        });
+        let Some((_, text, id)) = entries.min_by_key(|(used, _, _)| *used) else { return false };
+        let text = Arc::clone(text);
+        self.discard(&text, id);
+        true
+    }
+}
+
+/// The name of a statement at the server.
+pub(super) fn name(id: u64) -> String {
+    format!("pando_{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ready(cache: &mut Statements, text: &str) -> u64 {
+        let text: Arc<str> = text.into();
+        match cache.find(&text, &[]) {
+            Found::New(id) => {
+                cache.parsed(&text, id);
+                id
+            }
+            Found::Ready(id, _) => id,
+            Found::Unnamed => panic!("no room"),
+        }
+    }
+
+    #[test]
+    fn a_statement_is_prepared_once() {
+        let mut cache = Statements::new(2);
+        let first = ready(&mut cache, "a");
+        assert_eq!(ready(&mut cache, "a"), first);
+        assert!(cache.take_closing().is_empty());
+    }
+
+    #[test]
+    fn types_are_part_of_the_key() {
+        let mut cache = Statements::new(2);
+        let text: Arc<str> = "a".into();
+        assert!(matches!(cache.find(&text, &[23]), Found::New(1)));
+        assert!(matches!(cache.find(&text, &[25]), Found::New(2)));
+    }
+
+    #[test]
+    fn the_least_recently_used_is_closed_first() {
+        let mut cache = Statements::new(2);
+        let (a, b) = (ready(&mut cache, "a"), ready(&mut cache, "b"));
+        ready(&mut cache, "a");
+        ready(&mut cache, "c");
+        assert_eq!(cache.take_closing(), [b]);
+        assert_eq!(ready(&mut cache, "a"), a);
+        assert_eq!(cache.count, 2);
+    }
+
+    #[test]
+    fn what_waits_for_its_answer_is_neither_used_nor_closed() {
+        let mut cache = Statements::new(1);
+        let text: Arc<str> = "a".into();
+        assert!(matches!(cache.find(&text, &[]), Found::New(1)));
+        assert!(matches!(cache.find(&text, &[]), Found::Unnamed));
+        assert!(matches!(cache.find(&"b".into(), &[]), Found::Unnamed));
+        cache.failed("a", 1);
+        assert!(matches!(cache.find(&text, &[]), Found::New(2)));
+    }
+
+    #[test]
+    fn a_cache_without_room_keeps_nothing() {
+        let mut cache = Statements::new(0);
+        assert!(matches!(cache.find(&"a".into(), &[]), Found::Unnamed));
+        assert!(cache.by_text.is_empty());
+    }
+}

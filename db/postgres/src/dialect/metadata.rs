@@ -1,0 +1,112 @@
+//! Reading PostgreSQL's catalogue.
+//! <https://www.postgresql.org/docs/current/catalogs.html>
+
+use pando_kernel::dialect::{Language, Metadata, TableColumn};
+use pando_kernel::{Error, Result, Value};
+
+use super::{Postgres, text_literal};
+use crate::types;
+
+/// Effective collations as libc names, or with a prefix when only the server knows the order.
+/// Columns that older versions lack are read through `to_jsonb`, which gives NULL for them.
+const COLLATION: &str = "\
+    CASE WHEN a.attcollation = 0 THEN '' \
+    WHEN coalesce(to_jsonb(co)->>'collisdeterministic', 'true') = 'false' THEN 'nondeterministic:' || co.collname \
+    WHEN co.collprovider = 'd' THEN \
+      CASE coalesce(to_jsonb(db)->>'datlocprovider', 'c') WHEN 'c' THEN db.datcollate \
+      WHEN 'b' THEN to_jsonb(db)->>'datlocale' ELSE 'icu:default' END \
+    WHEN co.collprovider = 'c' THEN coalesce(co.collcollate, co.collname) \
+    WHEN co.collprovider = 'b' THEN to_jsonb(co)->>'colllocale' \
+    ELSE 'icu:' || co.collname END::text";
+
+impl Metadata for Postgres {
+    fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
+        let find = |name: &str| {
+            let name = match schema {
+                Some(schema) => format!("{}.{}", self.quote(schema), self.quote(name)),
+                None => self.quote(name),
+            };
+            format!("to_regclass({})", text_literal(&name))
+        };
+        // A name configured in mixed case and never quoted in a statement is a lower-case table.
+        let table = format!("coalesce({}, {})", find(table), find(&table.to_lowercase()));
+        format!(
+            "SELECT a.attname::text, CASE WHEN t.typbasetype = 0 THEN t.oid ELSE t.typbasetype END::int8, \
+             format_type(a.atttypid, a.atttypmod)::text, {COLLATION}, \
+             EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary \
+             AND a.attnum = ANY (i.indkey)), \
+             a.attidentity <> '' OR coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false), \
+             NOT a.attnotnull \
+             FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid \
+             JOIN pg_catalog.pg_database db ON db.datname = current_database() \
+             LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation \
+             LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
+             WHERE a.attrelid = {table} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
+        )
+    }
+
+    fn read_column(&self, row: &[Value]) -> Result<TableColumn> {
+        let [
+            Value::Text(name),
+            Value::Int(oid),
+            Value::Text(type_name),
+            collation,
+            Value::Bool(primary_key),
+            Value::Bool(auto_increment),
+            Value::Bool(nullable),
+        ] = row
+        else {
+            return Err(Error::internal("a row of the column catalogue has another shape"));
+        };
+        let collation = match collation {
+            Value::Text(collation) => collation.clone(),
+            _ => "unknown".into(),
+        };
+        Ok(TableColumn {
+            name: name.clone(),
+            kind: types::kind(u32::try_from(*oid).unwrap_or_default()),
+            type_name: type_name.clone(),
+            collation,
+            primary_key: *primary_key,
+            auto_increment: *auto_increment,
+            nullable: *nullable,
+        })
+    }
+
+    fn tables_query(&self) -> String {
+        "SELECT n.nspname::text, c.relname::text FROM pg_catalog.pg_class c \
+         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+         WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema' \
+         AND n.nspname !~ '^pg_' ORDER BY 1, 2"
+            .into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pando_kernel::Kind;
+
+    use super::*;
+
+    #[test]
+    fn a_table_name_cannot_break_out_of_the_query() {
+        let query = Postgres.columns_query(Some("s"), "t'x\"");
+        assert!(query.contains("to_regclass('\"s\".\"t''x\"\"\"')"), "{query}");
+    }
+
+    #[test]
+    fn a_row_becomes_a_column() {
+        let row = [
+            Value::Text("id".into()),
+            Value::Int(23),
+            Value::Text("integer".into()),
+            Value::Text(String::new()),
+            Value::Bool(true),
+            Value::Bool(true),
+            Value::Bool(false),
+        ];
+        let column = Postgres.read_column(&row).unwrap();
+        assert_eq!((column.kind, column.primary_key, column.nullable), (Kind::Int, true, false));
+        assert!(Postgres.read_column(&row[..3]).is_err());
+    }
+}

@@ -1,0 +1,182 @@
+//! PostgreSQL's session variables and functions about the session.
+//! <https://www.postgresql.org/docs/current/runtime-config-client.html>
+
+use pando_kernel::dialect::{Facts, Language, VariableEffect, Variables, variable_refused};
+use pando_kernel::{Result, Value};
+
+use super::Postgres;
+use crate::defaults;
+
+impl Variables for Postgres {
+    fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
+        let plain = unquote(value);
+        let report =
+            |name: &str, value: String| Ok(VariableEffect::Report { name: name.to_owned(), value });
+        match name {
+            "client_encoding" | "names" => match is_utf8(&plain) {
+                true => Ok(VariableEffect::Ignore),
+                false => Err(variable_refused("client_encoding", "only UTF8 is spoken")),
+            },
+            "standard_conforming_strings" => match is_on(&plain) {
+                Some(true) => Ok(VariableEffect::Ignore),
+                Some(false) | None => {
+                    Err(variable_refused(name, "statements are read with the value `on`"))
+                }
+            },
+            "datestyle" => match date_style(&plain) {
+                Some(style) => report("DateStyle", style),
+                None => {
+                    Err(variable_refused(name, "dates of several shards can only be merged as ISO"))
+                }
+            },
+            "timezone" | "time zone" => {
+                let zone = if plain.eq_ignore_ascii_case("local") {
+                    defaults::TIME_ZONE.to_owned()
+                } else {
+                    plain
+                };
+                report("TimeZone", zone)
+            }
+            "intervalstyle" => report("IntervalStyle", plain.to_lowercase()),
+            "application_name" => report("application_name", plain),
+            "default_transaction_read_only" => {
+                let on = is_on(&plain) == Some(true);
+                report("default_transaction_read_only", if on { "on" } else { "off" }.into())
+            }
+            "session authorization" | "session_authorization" => {
+                Err(variable_refused(name, "log in as that user instead"))
+            }
+            "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
+                Err(variable_refused(name, "use SET TRANSACTION inside the transaction"))
+            }
+            _ => Ok(VariableEffect::Replay),
+        }
+    }
+
+    fn set_statement(&self, variables: &[(String, String)]) -> String {
+        let set = |(name, value): &(String, String)| match name.as_str() {
+            "time zone" | "timezone" => format!("SET TIME ZONE {value}"),
+            "role" => format!("SET ROLE {value}"),
+            name => {
+                let parts: Vec<String> = name.split('.').map(|part| self.quote(part)).collect();
+                format!("SET {} TO {value}", parts.join("."))
+            }
+        };
+        variables.iter().map(set).collect::<Vec<_>>().join("; ")
+    }
+
+    fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
+        match name {
+            "current_database" | "current_catalog" => facts.database.clone().map(Value::Text),
+            "current_user" | "session_user" | "user" | "current_role" => {
+                Some(Value::Text(facts.user.clone()))
+            }
+            "pg_backend_pid" => Some(Value::Int(facts.id.into())),
+            _ => None,
+        }
+    }
+}
+
+/// The value a text stands for: a string without its quotes, a word as it is.
+fn unquote(text: &str) -> String {
+    let text = text.trim();
+    let escaped = text.strip_prefix(['E', 'e']).filter(|rest| rest.starts_with('\''));
+    let inner = |text: &str| {
+        text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).map(str::to_owned)
+    };
+    match escaped {
+        Some(rest) => match inner(rest) {
+            Some(text) => text.replace("''", "'").replace("\\\\", "\\"),
+            None => text.to_owned(),
+        },
+        None => match inner(text) {
+            Some(text) => text.replace("''", "'"),
+            None => text.trim_matches('"').to_owned(),
+        },
+    }
+}
+
+fn is_utf8(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    matches!(plain.to_ascii_lowercase().as_str(), "utf8" | "unicode")
+}
+
+fn is_on(value: &str) -> Option<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "on" | "true" | "yes" | "1" => Some(true),
+        "off" | "false" | "no" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// A DateStyle as the server reports it; `None` when dates would not come as ISO.
+fn date_style(value: &str) -> Option<String> {
+    let mut order = "MDY";
+    for word in value.split(',').map(|word| unquote(word).trim().to_ascii_uppercase()) {
+        match word.as_str() {
+            "ISO" | "DEFAULT" => {}
+            "MDY" | "US" | "NONEURO" | "NONEUROPEAN" => order = "MDY",
+            "DMY" | "EURO" | "EUROPEAN" => order = "DMY",
+            "YMD" => order = "YMD",
+            _ => return None,
+        }
+    }
+    Some(format!("ISO, {order}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(name: &str, value: &str) -> (String, String) {
+        match Postgres.set(name, value).unwrap() {
+            VariableEffect::Report { name, value } => (name, value),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn variables_the_client_knows_are_reported_as_the_protocol_spells_them() {
+        assert_eq!(
+            report("timezone", "'Europe/Berlin'"),
+            ("TimeZone".into(), "Europe/Berlin".into())
+        );
+        assert_eq!(report("time zone", "LOCAL"), ("TimeZone".into(), "Etc/UTC".into()));
+        assert_eq!(report("datestyle", "ISO, DMY"), ("DateStyle".into(), "ISO, DMY".into()));
+        assert_eq!(report("datestyle", "'ISO'"), ("DateStyle".into(), "ISO, MDY".into()));
+        assert_eq!(report("application_name", "'it''s'").1, "it's");
+        assert_eq!(report("application_name", " E'a\\\\b'").1, "a\\b");
+    }
+
+    #[test]
+    fn what_would_change_how_bytes_are_read_is_refused() {
+        assert!(Postgres.set("client_encoding", "'LATIN1'").is_err());
+        assert_eq!(Postgres.set("client_encoding", "'utf-8'").unwrap(), VariableEffect::Ignore);
+        assert!(Postgres.set("standard_conforming_strings", "off").is_err());
+        assert!(Postgres.set("datestyle", "German").is_err());
+        assert!(Postgres.set("transaction_isolation", "'serializable'").is_err());
+    }
+
+    #[test]
+    fn other_variables_are_replayed_under_a_quoted_name() {
+        assert_eq!(Postgres.set("search_path", "a, b").unwrap(), VariableEffect::Replay);
+        let list = [
+            ("search_path".to_owned(), "a, b".to_owned()),
+            ("my.x".to_owned(), "'1'".to_owned()),
+            ("timezone".to_owned(), "'UTC'".to_owned()),
+        ];
+        assert_eq!(
+            Postgres.set_statement(&list),
+            "SET \"search_path\" TO a, b; SET \"my\".\"x\" TO '1'; SET TIME ZONE 'UTC'"
+        );
+    }
+
+    #[test]
+    fn the_session_answers_for_itself() {
+        let facts = Facts { user: "ann".into(), id: 7, ..Facts::default() };
+        let of = |name| Postgres.session_function(name, &facts);
+        assert_eq!(of("current_user"), Some(Value::Text("ann".into())));
+        assert_eq!(of("pg_backend_pid"), Some(Value::Int(7)));
+        assert_eq!(of("now"), None);
+    }
+}

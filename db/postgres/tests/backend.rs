@@ -1,0 +1,467 @@
+//! The backend against a real PostgreSQL.
+
+mod common;
+
+use common::{connect, copied, next, options, reply, rows, run, runtime, state, text};
+use pando_kernel::session::TransactionState;
+use pando_kernel::{Connector, CopyInput, Event, Execution, Format, Native, Parameter, Value};
+use pando_postgres::PostgresConnector;
+use pando_postgres::types::{FAMILY, oid};
+
+fn prepared(sql: &str, parameters: Vec<Parameter>) -> Execution {
+    Execution::Prepared { sql: sql.into(), types: Vec::new(), parameters, formats: Vec::new() }
+}
+
+fn raw(type_id: u32, format: Format, bytes: &'static [u8]) -> Parameter {
+    Parameter {
+        value: Value::Null,
+        native: Native { family: FAMILY, type_id, ..Native::default() },
+        format,
+        raw: Some(bytes.into()),
+    }
+}
+
+fn int(number: i64) -> Parameter {
+    Parameter::made(Value::Int(number))
+}
+
+#[tokio::test]
+async fn a_text_gives_columns_rows_and_its_tag() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let sql = "SELECT 1 AS a, 'x'::text AS b, NULL::int AS c, 1.50::numeric, true";
+    let events = run(&mut *backend, text(sql)).await.unwrap();
+    let number = Value::Decimal("1.50".parse().unwrap());
+    let row = vec![Value::Int(1), Value::Text("x".into()), Value::Null, number, Value::Bool(true)];
+    assert_eq!(rows(&events), [row]);
+    let Event::Columns(columns) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(columns.list[0].name, "a");
+    let complete = events.iter().find_map(|event| match event {
+        Event::Complete(complete) => Some((complete.tag.as_str(), complete.affected)),
+        _ => None,
+    });
+    assert_eq!(complete, Some(("SELECT", Some(1))));
+}
+
+#[tokio::test]
+async fn an_error_leaves_the_connection_usable() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let error = run(&mut *backend, text("SELECT nothing")).await.unwrap_err();
+    assert_eq!(state(&error), "42703");
+    let error = run(&mut *backend, prepared("SELECT $1::int", vec![])).await.unwrap_err();
+    assert_eq!(state(&error), "08P01");
+    assert!(backend.condition().usable);
+    assert!(run(&mut *backend, text("SELECT 1")).await.is_ok());
+}
+
+#[tokio::test]
+async fn executions_started_together_answer_in_order_whatever_fails() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    for sql in ["SELECT $1::int", "SELECT nothing", "SELECT $1::int", "SELECT $1::int + 1"] {
+        backend.start(prepared(sql, vec![int(7); usize::from(sql.contains('$'))])).unwrap();
+    }
+    backend.start(text("SELECT 'last'")).unwrap();
+    assert_eq!(backend.condition().outstanding, 5);
+    assert_eq!(rows(&reply(&mut *backend).await.unwrap()), [[Value::Int(7)]]);
+    assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "42703");
+    assert_eq!(rows(&reply(&mut *backend).await.unwrap()), [[Value::Int(7)]]);
+    assert_eq!(rows(&reply(&mut *backend).await.unwrap()), [[Value::Int(8)]]);
+    assert_eq!(rows(&reply(&mut *backend).await.unwrap()), [[Value::Text("last".into())]]);
+    assert_eq!(backend.condition().outstanding, 0);
+}
+
+#[tokio::test]
+async fn values_mean_the_same_in_both_formats() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let sql = "SELECT -7::int2, 123456789012::int8, 1.5::float4, -0.25::float8, \
+        12345.6789::numeric, 'NaN'::numeric = 'NaN', '\\x00ff'::bytea, '2026-01-31'::date, \
+        '13:45:00.5'::time, '2026-01-31 13:45:00.5'::timestamp, '2026-01-31 13:45:00.5+00'::timestamptz, \
+        'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid, '{\"a\": 1}'::jsonb, '1 mon -2 days 03:04:05.5'::interval, \
+        'héllo'::varchar(10), 42::oid, '05:06:07+02'::timetz, '0044-03-15'::date, -0.0001::numeric, 1e20::numeric";
+    let with = |format| Execution::Prepared {
+        sql: sql.into(),
+        types: vec![],
+        parameters: vec![],
+        formats: vec![format],
+    };
+    let as_text = rows(&run(&mut *backend, with(Format::Text)).await.unwrap());
+    let as_binary = rows(&run(&mut *backend, with(Format::Binary)).await.unwrap());
+    assert_eq!(as_text, as_binary);
+    assert_eq!(as_text[0].len(), 20);
+}
+
+#[tokio::test]
+async fn parameters_go_out_in_the_form_they_came_in() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let parameters = vec![
+        raw(oid::INT4, Format::Binary, &[0, 0, 1, 0]),
+        raw(oid::TEXT, Format::Text, b"x"),
+        Parameter::made(Value::Null),
+        Parameter::made(Value::Bytes(vec![0, 255].into())),
+        Parameter::made(Value::Decimal("1.50".parse().unwrap())),
+    ];
+    let execution = Execution::Prepared {
+        sql: "SELECT $1, $2, $3::int, $4::bytea, $5::numeric".into(),
+        types: vec![oid::INT4, oid::TEXT],
+        parameters,
+        formats: vec![],
+    };
+    let events = run(&mut *backend, execution).await.unwrap();
+    let expected = [
+        Value::Int(256),
+        Value::Text("x".into()),
+        Value::Null,
+        Value::Bytes(vec![0, 255].into()),
+        Value::Decimal("1.50".parse().unwrap()),
+    ];
+    assert_eq!(rows(&events), [expected]);
+}
+
+#[tokio::test]
+async fn a_parameter_of_another_family_is_written_anew() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let native = Native { family: "mysql", type_id: 8, ..Native::default() };
+    let parameter = Parameter {
+        value: Value::Int(5),
+        native,
+        format: Format::Binary,
+        raw: Some(vec![5, 0, 0, 0, 0, 0, 0, 0].into()),
+    };
+    let events = run(&mut *backend, prepared("SELECT $1::int8", vec![parameter])).await.unwrap();
+    assert_eq!(rows(&events), [[Value::Int(5)]]);
+}
+
+async fn held(backend: &mut dyn pando_kernel::Backend) -> i64 {
+    let sql = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'pando%'";
+    match rows(&run(backend, text(sql)).await.unwrap())[..] {
+        [ref row] => match row[..] {
+            [Value::Int(count)] => count,
+            _ => panic!("{row:?}"),
+        },
+        _ => panic!("one row"),
+    }
+}
+
+#[tokio::test]
+async fn the_server_holds_no_more_statements_than_the_bound() {
+    let Some(mut options) = options() else { return };
+    options.statements = 3;
+    let mut backend = connect(options).await;
+    for round in 0..3 {
+        for number in 0..5 {
+            let sql = format!("SELECT $1::int + {number}");
+            let events = run(&mut *backend, prepared(&sql, vec![int(round)])).await.unwrap();
+            assert_eq!(rows(&events), [[Value::Int(round + number)]]);
+        }
+    }
+    assert_eq!(held(&mut *backend).await, 3);
+}
+
+#[tokio::test]
+async fn a_statement_is_prepared_once_and_answers_with_columns_each_time() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    for _ in 0..3 {
+        let events =
+            run(&mut *backend, prepared("SELECT $1::int AS n", vec![int(1)])).await.unwrap();
+        let Event::Columns(columns) = &events[0] else { panic!("{events:?}") };
+        assert_eq!(columns.list[0].name, "n");
+    }
+    assert_eq!(held(&mut *backend).await, 1);
+}
+
+#[tokio::test]
+async fn statements_the_server_forgot_are_prepared_again() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let ask = || prepared("SELECT $1::int", vec![int(1)]);
+    run(&mut *backend, ask()).await.unwrap();
+    run(&mut *backend, text("DEALLOCATE ALL")).await.unwrap();
+    assert!(run(&mut *backend, ask()).await.is_ok());
+    // Behind our back, by name.
+    run(&mut *backend, text("DEALLOCATE pando_2")).await.unwrap();
+    assert_eq!(rows(&run(&mut *backend, ask()).await.unwrap()), [[Value::Int(1)]]);
+}
+
+#[tokio::test]
+async fn a_changed_table_is_seen_by_prepared_statements() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, text("CREATE TEMP TABLE changing (a int)")).await.unwrap();
+    run(&mut *backend, text("INSERT INTO changing VALUES (1)")).await.unwrap();
+    let ask = || prepared("SELECT * FROM changing", vec![]);
+    assert_eq!(rows(&run(&mut *backend, ask()).await.unwrap())[0].len(), 1);
+    run(&mut *backend, text("ALTER TABLE changing ADD b int DEFAULT 2")).await.unwrap();
+    assert_eq!(rows(&run(&mut *backend, ask()).await.unwrap()), [[Value::Int(1), Value::Int(2)]]);
+}
+
+#[tokio::test]
+async fn a_failed_preparation_is_not_remembered() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let ask = || prepared("SELECT * FROM pg_temp.later", vec![]);
+    assert!(run(&mut *backend, ask()).await.is_err());
+    run(&mut *backend, text("CREATE TEMP TABLE later AS SELECT 1 AS a")).await.unwrap();
+    assert_eq!(rows(&run(&mut *backend, ask()).await.unwrap()), [[Value::Int(1)]]);
+}
+
+#[tokio::test]
+async fn a_description_tells_parameters_and_columns() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let describe = |sql: &str| Execution::Describe { sql: sql.into(), types: vec![] };
+    for _ in 0..2 {
+        let events =
+            run(&mut *backend, describe("SELECT $1::int AS a, $2::text AS b")).await.unwrap();
+        let [Event::Described(description), Event::Done] = &events[..] else {
+            panic!("{events:?}")
+        };
+        let types: Vec<u32> = description.parameters.iter().map(|native| native.type_id).collect();
+        assert_eq!(types, [oid::INT4, oid::TEXT]);
+        assert_eq!(description.columns.as_ref().unwrap().list[1].name, "b");
+    }
+    let events = run(&mut *backend, describe("DELETE FROM pg_class WHERE false")).await.unwrap();
+    let Event::Described(description) = &events[0] else { panic!("{events:?}") };
+    assert!(description.columns.is_none());
+}
+
+#[tokio::test]
+async fn the_transaction_status_follows_the_server() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, text("BEGIN")).await.unwrap();
+    assert_eq!(backend.condition().transaction, TransactionState::Open);
+    run(&mut *backend, text("SELECT nothing")).await.unwrap_err();
+    assert_eq!(backend.condition().transaction, TransactionState::Failed);
+    run(&mut *backend, Execution::Reset).await.unwrap();
+    assert_eq!(backend.condition().transaction, TransactionState::Idle);
+}
+
+#[tokio::test]
+async fn a_reset_forgets_everything_but_prepared_statements() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, prepared("SELECT $1::int", vec![int(1)])).await.unwrap();
+    run(&mut *backend, text("SET search_path TO pg_catalog; SET timezone TO 'Europe/Berlin'"))
+        .await
+        .unwrap();
+    run(&mut *backend, text("CREATE TEMP TABLE leftover (a int)")).await.unwrap();
+    run(&mut *backend, text("BEGIN")).await.unwrap();
+    let events = run(&mut *backend, Execution::Reset).await.unwrap();
+    assert!(matches!(events[..], [Event::Done]), "{events:?}");
+    let sql = "SELECT current_setting('search_path'), current_setting('timezone'), \
+        current_setting('datestyle'), to_regclass('pg_temp.leftover')::text";
+    let expected = ["\"$user\", public", "Etc/UTC", "ISO, MDY"].map(|t| Value::Text(t.into()));
+    let found = rows(&run(&mut *backend, text(sql)).await.unwrap());
+    assert_eq!(found[0][..3], expected);
+    assert_eq!(found[0][3], Value::Null);
+    assert_eq!(held(&mut *backend).await, 1);
+}
+
+#[tokio::test]
+async fn a_sign_of_life_is_only_done() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    assert!(matches!(run(&mut *backend, Execution::Ping).await.unwrap()[..], [Event::Done]));
+}
+
+async fn copy_in(extended: bool) {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, text("CREATE TEMP TABLE copied (a int, b text)")).await.unwrap();
+    let sql = "COPY copied FROM STDIN";
+    backend.start(if extended { prepared(sql, vec![]) } else { text(sql) }).unwrap();
+    assert!(matches!(next(&mut *backend).await.unwrap(), Event::CopyIn(_)));
+    backend.copy(CopyInput::Data("1\tx\n2\ty\n".into())).unwrap();
+    std::future::poll_fn(|cx| backend.poll_flush(cx)).await.unwrap();
+    backend.copy(CopyInput::Done).unwrap();
+    let events = reply(&mut *backend).await.unwrap();
+    let Event::Complete(complete) = &events[0] else { panic!("{events:?}") };
+    assert_eq!((complete.tag.as_str(), complete.affected), ("COPY", Some(2)));
+
+    // The client gives up.
+    backend.start(if extended { prepared(sql, vec![]) } else { text(sql) }).unwrap();
+    next(&mut *backend).await.unwrap();
+    backend.copy(CopyInput::Fail("no more".into())).unwrap();
+    assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "57014");
+
+    // The server does not like the data.
+    backend.start(if extended { prepared(sql, vec![]) } else { text(sql) }).unwrap();
+    next(&mut *backend).await.unwrap();
+    backend.copy(CopyInput::Data("no number\tx\n".into())).unwrap();
+    assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "22P02");
+    assert!(backend.copy(CopyInput::Done).is_err());
+
+    let out = if extended {
+        prepared("COPY copied TO STDOUT", vec![])
+    } else {
+        text("COPY copied TO STDOUT")
+    };
+    let events = run(&mut *backend, out).await.unwrap();
+    assert!(matches!(events[0], Event::CopyOut(_)));
+    assert_eq!(&copied(&events)[..], b"1\tx\n2\ty\n");
+}
+
+#[tokio::test]
+async fn copies_go_both_ways_as_text() {
+    copy_in(false).await;
+}
+
+#[tokio::test]
+async fn copies_go_both_ways_prepared() {
+    copy_in(true).await;
+}
+
+#[tokio::test]
+async fn warnings_and_changed_settings_come_with_the_reply() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let sql = "DO $$ BEGIN RAISE WARNING 'careful'; END $$";
+    let events = run(&mut *backend, text(sql)).await.unwrap();
+    let Event::Notice(notice) = &events[0] else { panic!("{events:?}") };
+    assert_eq!((notice.severity.as_str(), notice.message.as_str()), ("WARNING", "careful"));
+    let events = run(&mut *backend, text("SET application_name TO 'x'")).await.unwrap();
+    assert!(events.iter().any(|event| matches!(event, Event::Parameter { name, value }
+        if name == "application_name" && value == "x")));
+}
+
+#[tokio::test]
+async fn a_large_result_arrives_whole_and_in_parts() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let sql = "SELECT n, repeat('x', 1000) FROM generate_series(1, 20000) n";
+    let events = run(&mut *backend, text(sql)).await.unwrap();
+    let chunks: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Rows(rows) => Some(rows),
+            _ => None,
+        })
+        .collect();
+    assert!(chunks.len() > 10, "{} chunks", chunks.len());
+    assert!(chunks.iter().all(|rows| rows.bytes.len() <= 1024 * 1024));
+    assert_eq!(chunks.iter().map(|rows| rows.count).sum::<u32>(), 20_000);
+    let last = rows(&events).pop().unwrap();
+    assert_eq!(last[0], Value::Int(20_000));
+}
+
+#[tokio::test]
+async fn a_row_larger_than_any_buffer_arrives() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let events = run(&mut *backend, text("SELECT repeat('x', 5000000)")).await.unwrap();
+    let Value::Text(text) = &rows(&events)[0][0] else { panic!("no text") };
+    assert_eq!(text.len(), 5_000_000);
+}
+
+#[tokio::test]
+async fn a_row_above_the_bound_ends_the_connection() {
+    let Some(mut options) = options() else { return };
+    options.max_frame = 100_000;
+    let mut backend = connect(options).await;
+    assert!(run(&mut *backend, text("SELECT repeat('x', 200000)")).await.is_err());
+    assert!(!backend.condition().usable);
+    assert_eq!(backend.condition().outstanding, 0);
+}
+
+#[tokio::test]
+async fn a_running_statement_can_be_cancelled() {
+    let Some(options) = options() else { return };
+    let connector = PostgresConnector::new(options);
+    let runtime = runtime();
+    let mut backend = connector.connect(&runtime).await.unwrap();
+    // Far more than the socket's buffers take: it cannot end before it is cancelled.
+    backend.start(text("SELECT generate_series(1, 1000000000)")).unwrap();
+    let token = backend.token();
+    assert!(matches!(next(&mut *backend).await.unwrap(), Event::Columns(_)));
+    connector.cancel(&runtime, token).await.unwrap();
+    let error = loop {
+        if let Err(error) = next(&mut *backend).await {
+            break error;
+        }
+    };
+    assert_eq!(state(&error), "57014");
+    assert!(run(&mut *backend, text("SELECT 1")).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_killed_connection_gives_every_reply_its_error() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    backend.start(text("SELECT pg_terminate_backend(pg_backend_pid())")).unwrap();
+    backend.start(text("SELECT 1")).unwrap();
+    assert!(reply(&mut *backend).await.is_err());
+    let error = reply(&mut *backend).await.unwrap_err();
+    assert!(error.may_retry(), "{error}");
+    assert!(!backend.condition().usable);
+    assert_eq!(backend.condition().outstanding, 0);
+    assert!(backend.start(text("SELECT 1")).is_err());
+}
+
+#[tokio::test]
+async fn a_zero_byte_never_shortens_a_statement() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    assert!(backend.start(text("DELETE FROM t\0 WHERE id = 1")).is_err());
+    assert!(backend.start(prepared("DELETE FROM t\0 WHERE id = 1", vec![])).is_err());
+    assert_eq!(backend.condition().outstanding, 0);
+    assert!(run(&mut *backend, text("SELECT 1")).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_the_servers_error() {
+    let Some(mut options) = options() else { return };
+    options.password = "wrong".into();
+    let error = PostgresConnector::new(options).connect(&runtime()).await.unwrap_err();
+    assert_eq!(state(&error), "28P01");
+}
+
+#[tokio::test]
+async fn other_authentication_methods_work_too() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options.clone()).await;
+    let setup = "SET password_encryption TO 'md5'; DROP ROLE IF EXISTS pando_md5; \
+        CREATE ROLE pando_md5 LOGIN PASSWORD 'm'";
+    run(&mut *backend, text(setup)).await.unwrap();
+    let mut md5 = options;
+    (md5.user, md5.password) = ("pando_md5".into(), "m".into());
+    // Where the server's rules ask for SCRAM an MD5 user cannot log in: the error must be clear.
+    match PostgresConnector::new(md5).connect(&runtime()).await {
+        Ok(mut md5) => drop(run(&mut *md5, text("SELECT 1")).await.unwrap()),
+        Err(error) => assert_eq!(state(&error), "28P01"),
+    }
+    run(&mut *backend, text("DROP ROLE pando_md5")).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_catalogue_queries_are_understood() {
+    use pando_kernel::dialect::{Dialect, TableColumn};
+    let Some(options) = options() else { return };
+    let mut backend = connect(options.clone()).await;
+    let dialect: std::sync::Arc<dyn Dialect> = PostgresConnector::new(options).dialect();
+    let sql = "CREATE TEMP TABLE described (id serial PRIMARY KEY, b bigint GENERATED ALWAYS AS IDENTITY, \
+        name varchar(10) COLLATE \"C\" NOT NULL, other text, day date, code char(3), u uuid)";
+    run(&mut *backend, text(sql)).await.unwrap();
+    let query = dialect.columns_query(None, "Described");
+    let found = rows(&run(&mut *backend, text(&query)).await.unwrap());
+    let columns: Vec<TableColumn> =
+        found.iter().map(|row| dialect.read_column(row).unwrap()).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["id", "b", "name", "other", "day", "code", "u"]);
+    assert!(columns[0].primary_key && columns[0].auto_increment && !columns[0].nullable);
+    assert!(columns[1].auto_increment && !columns[1].primary_key);
+    assert_eq!(
+        (columns[2].type_name.as_str(), columns[2].collation.as_str()),
+        ("character varying(10)", "C")
+    );
+    assert!(!columns[3].collation.is_empty() && columns[3].nullable);
+    let query = dialect.columns_query(None, "no_such_table");
+    assert!(rows(&run(&mut *backend, text(&query)).await.unwrap()).is_empty());
+    let query = dialect.tables_query();
+    assert!(run(&mut *backend, text(&query)).await.is_ok());
+}
