@@ -1,9 +1,10 @@
 //! The room: sharding claims statements that touch sharded tables.
 
+use pando_config::{Problem, rules};
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable, TableKind};
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Target};
+use pando_kernel::route::{Route, Target, UnitName};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
@@ -17,9 +18,12 @@ pub struct Sharding {
 }
 
 impl Sharding {
-    /// A room with a validated rule.
-    pub fn new(rule: Rule) -> Self {
-        Self { rule }
+    /// A room for the configured section and the places tables can stand in.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the section, by file and line.
+    pub fn new(section: &rules::Sharding, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
+        Rule::new(section, units).map(|rule| Self { rule })
     }
 }
 

@@ -1,1 +1,26 @@
-//! Empty until its content lands.
+//! The sharding room: which rows live where, and the statements that find them.
+
+pub mod algorithm;
+mod binding;
+mod domain;
+mod feature;
+pub mod inline;
+mod insert;
+mod join;
+pub mod keygen;
+mod literal;
+mod nodes;
+mod rewrite;
+mod route;
+mod rule;
+mod scope;
+mod strategy;
+mod table;
+mod update;
+mod value;
+
+pub use domain::{Domain, Part};
+pub use feature::Sharding;
+pub use nodes::auto_table_nodes;
+pub use rule::Rule;
+pub use table::{Audit, Table};

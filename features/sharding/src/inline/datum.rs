@@ -1,0 +1,171 @@
+//! What an expression computes with.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use bigdecimal::BigDecimal;
+use bigdecimal::num_bigint::BigInt;
+use pando_kernel::Value;
+
+use crate::value::{self, Number};
+
+/// A value while an expression is evaluated.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Datum<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number and the Java type it would have.
+    Int(i128, Width),
+    /// A number with a fraction, or one beyond 127 bits.
+    Decimal(BigDecimal),
+    /// A text.
+    Text(Cow<'a, str>),
+    /// A list or range.
+    List(Vec<Datum<'a>>),
+}
+
+/// The Java type of a whole number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Width {
+    /// `int`.
+    Integer,
+    /// `long`.
+    Long,
+    /// `BigInteger`.
+    Big,
+}
+
+impl Width {
+    /// The type a literal or parameter of this size has.
+    pub(crate) fn of(number: i128) -> Self {
+        if i32::try_from(number).is_ok() {
+            Self::Integer
+        } else if i64::try_from(number).is_ok() {
+            Self::Long
+        } else {
+            Self::Big
+        }
+    }
+
+    /// The number as this type would hold it.
+    #[expect(clippy::cast_possible_truncation, reason = "wrapping is what these types do")]
+    pub(crate) fn wrap(self, number: i128) -> i128 {
+        match self {
+            Self::Integer => i128::from(number as i32),
+            Self::Long => i128::from(number as i64),
+            Self::Big => number,
+        }
+    }
+}
+
+impl<'a> Datum<'a> {
+    pub(crate) fn int(number: i128) -> Self {
+        Self::Int(number, Width::of(number))
+    }
+
+    pub(crate) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A sharding value. Numbers lose their SQL type, so that `1`, `1.0` and a double route alike.
+    pub(crate) fn of(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(flag) => Self::Bool(*flag),
+            Value::Int(number) => Self::int(i128::from(*number)),
+            Value::UInt(number) => Self::int(i128::from(*number)),
+            Value::Text(text) => Self::Text(Cow::Borrowed(text)),
+            Value::Bytes(bytes) => Self::Text(String::from_utf8_lossy(bytes)),
+            Value::Float(_) | Value::Decimal(_) => match value::number(value) {
+                Some(Number::Small(number)) => Self::int(number),
+                Some(Number::Big(number)) => Self::Decimal(BigDecimal::from(number)),
+                Some(Number::Fraction(number)) => Self::Decimal(number),
+                None => Self::text(format!("{value:?}")),
+            },
+        }
+    }
+
+    /// What it is, for messages.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Null => "null".into(),
+            Self::Bool(flag) => format!("the boolean `{flag}`"),
+            Self::Int(number, _) => format!("the number `{number}`"),
+            Self::Decimal(number) => format!("the number `{number}`"),
+            Self::Text(text) => format!("the text `{}`", text.chars().take(40).collect::<String>()),
+            Self::List(_) => "a list".into(),
+        }
+    }
+
+    /// As a number, if it is one: booleans count as 1 and 0, texts by what they say.
+    pub(crate) fn to_number(&self) -> Option<Datum<'static>> {
+        match self {
+            Self::Int(number, width) => Some(Datum::Int(*number, *width)),
+            Self::Decimal(number) => Some(Datum::Decimal(number.clone())),
+            Self::Bool(flag) => Some(Datum::int(i128::from(*flag))),
+            Self::Text(text) => match value::number_of_text(text)? {
+                Number::Small(number) => Some(Datum::int(number)),
+                Number::Big(number) => Some(Datum::Decimal(BigDecimal::from(number))),
+                Number::Fraction(number) => Some(Datum::Decimal(number)),
+            },
+            Self::Null | Self::List(_) => None,
+        }
+    }
+
+    /// As a decimal, if it is a number.
+    pub(crate) fn to_decimal(&self) -> Option<BigDecimal> {
+        match self.to_number()? {
+            Self::Int(number, _) => Some(BigDecimal::from(BigInt::from(number))),
+            Self::Decimal(number) => Some(number),
+            Self::Null | Self::Bool(_) | Self::Text(_) | Self::List(_) => None,
+        }
+    }
+
+    /// As a whole number, dropping a fraction as Java's `intValue()` does.
+    pub(crate) fn to_whole(&self) -> Option<i128> {
+        match self.to_number()? {
+            Self::Int(number, _) => Some(number),
+            Self::Decimal(number) => {
+                let whole = number.with_scale_round(0, bigdecimal::RoundingMode::Down);
+                i128::from_str(&whole.to_plain_string()).ok()
+            }
+            Self::Null | Self::Bool(_) | Self::Text(_) | Self::List(_) => None,
+        }
+    }
+
+    /// Groovy's truth: not null, not zero, not empty.
+    pub(crate) fn is_true(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(flag) => *flag,
+            Self::Int(number, _) => *number != 0,
+            Self::Decimal(number) => *number != BigDecimal::from(0),
+            Self::Text(text) => !text.is_empty(),
+            Self::List(items) => !items.is_empty(),
+        }
+    }
+
+    /// As it stands in a name; nothing for null and lists.
+    pub(crate) fn to_text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Null | Self::List(_) => None,
+            Self::Bool(flag) => Some(Cow::Borrowed(if *flag { "true" } else { "false" })),
+            Self::Int(number, _) => Some(Cow::Owned(number.to_string())),
+            Self::Decimal(number) => Some(Cow::Owned(number.to_plain_string())),
+            Self::Text(text) => Some(Cow::Borrowed(text)),
+        }
+    }
+
+    pub(crate) fn into_static(self) -> Datum<'static> {
+        match self {
+            Self::Null => Datum::Null,
+            Self::Bool(flag) => Datum::Bool(flag),
+            Self::Int(number, width) => Datum::Int(number, width),
+            Self::Decimal(number) => Datum::Decimal(number),
+            Self::Text(text) => Datum::Text(Cow::Owned(text.into_owned())),
+            Self::List(items) => Datum::List(items.into_iter().map(Datum::into_static).collect()),
+        }
+    }
+}

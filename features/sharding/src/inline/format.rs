@@ -1,0 +1,69 @@
+//! `String.format`: the conversions table names need.
+
+use super::datum::Datum;
+use super::operate::Failure;
+
+/// The pattern with its `%` filled by the arguments in turn.
+pub(crate) fn format(pattern: &str, arguments: &[Datum<'_>]) -> Result<String, Failure> {
+    let mut out = String::new();
+    let mut arguments = arguments.iter();
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let mut left = false;
+        let mut zero = false;
+        while let Some(flag) = chars.next_if(|c| matches!(c, '-' | '0')) {
+            left |= flag == '-';
+            zero |= flag == '0';
+        }
+        let mut width = 0_usize;
+        while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+            width = width * 10 + digit.to_digit(10).unwrap_or_default() as usize;
+            if width > 1000 {
+                return Err("a width of `%` is at most 1000".into());
+            }
+        }
+        let conversion = chars.next().ok_or("pattern ends after `%`")?;
+        if conversion == '%' {
+            out.push('%');
+            continue;
+        }
+        let argument = arguments.next().ok_or("pattern has more `%` than there are values")?;
+        let text = converted(conversion, argument)?;
+        out.push_str(&filled(&text, width, left, zero && conversion != 's'));
+    }
+    Ok(out)
+}
+
+fn converted(conversion: char, value: &Datum<'_>) -> Result<String, Failure> {
+    if conversion == 's' {
+        let text = value.to_text().ok_or_else(|| format!("{} is no text", value.describe()))?;
+        return Ok(text.into_owned());
+    }
+    let Some(Datum::Int(number, _)) = value.to_number() else {
+        return Err(format!("`%{conversion}` needs a whole number, found {}", value.describe()));
+    };
+    match conversion {
+        'd' => Ok(number.to_string()),
+        'x' if number >= 0 => Ok(format!("{number:x}")),
+        'X' if number >= 0 => Ok(format!("{number:X}")),
+        'o' if number >= 0 => Ok(format!("{number:o}")),
+        'x' | 'X' | 'o' => Err(format!("`%{conversion}` needs a number of 0 or more")),
+        other => Err(format!("conversion `%{other}` is not supported")),
+    }
+}
+
+fn filled(text: &str, width: usize, left: bool, zero: bool) -> String {
+    let missing = width.saturating_sub(text.chars().count());
+    if left {
+        return format!("{text}{}", " ".repeat(missing));
+    }
+    if !zero {
+        return format!("{}{text}", " ".repeat(missing));
+    }
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    format!("{sign}{}{digits}", "0".repeat(missing))
+}

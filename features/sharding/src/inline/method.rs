@@ -1,0 +1,451 @@
+//! Methods and functions people call in inline expressions.
+
+use std::borrow::Cow;
+
+use bigdecimal::RoundingMode;
+
+use super::Arithmetic;
+use super::datum::{Datum, Width};
+use super::evaluate::MOST_ITEMS;
+use super::format;
+use super::operate::{self, Failure};
+use super::tree::{Binary, Type};
+use crate::value;
+
+/// Characters a made text may have.
+const LONGEST: usize = 10_000;
+
+/// A method of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    ToInteger,
+    ToLong,
+    ToBigInteger,
+    ToDecimal,
+    ToText,
+    Length,
+    HashCode,
+    Abs,
+    IntDiv,
+    Remainder,
+    Plus,
+    Minus,
+    Multiply,
+    Power,
+    Substring,
+    CharAt,
+    IndexOf,
+    LastIndexOf,
+    ToLower,
+    ToUpper,
+    Trim,
+    PadLeft,
+    PadRight,
+    StartsWith,
+    EndsWith,
+    Contains,
+    Replace,
+    Split,
+    Reverse,
+    Equals,
+    IsEmpty,
+    First,
+    Last,
+    Join,
+}
+
+/// Names, arguments from and to.
+const METHODS: &[(&str, Method, usize, usize)] = &[
+    ("toInteger", Method::ToInteger, 0, 0),
+    ("intValue", Method::ToInteger, 0, 0),
+    ("toLong", Method::ToLong, 0, 0),
+    ("longValue", Method::ToLong, 0, 0),
+    ("toBigInteger", Method::ToBigInteger, 0, 0),
+    ("toBigDecimal", Method::ToDecimal, 0, 0),
+    ("toDouble", Method::ToDecimal, 0, 0),
+    ("doubleValue", Method::ToDecimal, 0, 0),
+    ("toString", Method::ToText, 0, 0),
+    ("length", Method::Length, 0, 0),
+    ("size", Method::Length, 0, 0),
+    ("hashCode", Method::HashCode, 0, 0),
+    ("abs", Method::Abs, 0, 0),
+    ("intdiv", Method::IntDiv, 1, 1),
+    ("mod", Method::Remainder, 1, 1),
+    ("remainder", Method::Remainder, 1, 1),
+    ("plus", Method::Plus, 1, 1),
+    ("add", Method::Plus, 1, 1),
+    ("minus", Method::Minus, 1, 1),
+    ("subtract", Method::Minus, 1, 1),
+    ("multiply", Method::Multiply, 1, 1),
+    ("power", Method::Power, 1, 1),
+    ("substring", Method::Substring, 1, 2),
+    ("charAt", Method::CharAt, 1, 1),
+    ("indexOf", Method::IndexOf, 1, 1),
+    ("lastIndexOf", Method::LastIndexOf, 1, 1),
+    ("toLowerCase", Method::ToLower, 0, 0),
+    ("toUpperCase", Method::ToUpper, 0, 0),
+    ("trim", Method::Trim, 0, 0),
+    ("padLeft", Method::PadLeft, 1, 2),
+    ("padRight", Method::PadRight, 1, 2),
+    ("startsWith", Method::StartsWith, 1, 1),
+    ("endsWith", Method::EndsWith, 1, 1),
+    ("contains", Method::Contains, 1, 1),
+    ("replace", Method::Replace, 2, 2),
+    ("split", Method::Split, 1, 1),
+    ("tokenize", Method::Split, 1, 1),
+    ("reverse", Method::Reverse, 0, 0),
+    ("equals", Method::Equals, 1, 1),
+    ("isEmpty", Method::IsEmpty, 0, 0),
+    ("first", Method::First, 0, 0),
+    ("last", Method::Last, 0, 0),
+    ("join", Method::Join, 1, 1),
+];
+
+/// A function of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Function {
+    Abs,
+    Max,
+    Min,
+    FloorMod,
+    FloorDiv,
+    Floor,
+    Ceil,
+    Round,
+    Format,
+    ParseInteger,
+    ParseLong,
+    TextOf,
+}
+
+const FUNCTIONS: &[(&str, Function, usize, usize)] = &[
+    ("Math.abs", Function::Abs, 1, 1),
+    ("Math.max", Function::Max, 2, 2),
+    ("Math.min", Function::Min, 2, 2),
+    ("Math.floorMod", Function::FloorMod, 2, 2),
+    ("Math.floorDiv", Function::FloorDiv, 2, 2),
+    ("Math.floor", Function::Floor, 1, 1),
+    ("Math.ceil", Function::Ceil, 1, 1),
+    ("Math.round", Function::Round, 1, 1),
+    ("String.format", Function::Format, 1, 16),
+    ("sprintf", Function::Format, 1, 16),
+    ("String.valueOf", Function::TextOf, 1, 1),
+    ("Integer.valueOf", Function::ParseInteger, 1, 1),
+    ("Integer.parseInt", Function::ParseInteger, 1, 1),
+    ("Long.valueOf", Function::ParseLong, 1, 1),
+    ("Long.parseLong", Function::ParseLong, 1, 1),
+];
+
+impl Method {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        METHODS.iter().find(|(known, ..)| *known == name).map(|(_, method, ..)| *method)
+    }
+
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        METHODS.iter().map(|(name, ..)| *name)
+    }
+
+    pub(crate) fn arguments(self) -> (usize, usize) {
+        let found = METHODS.iter().find(|(_, method, ..)| *method == self);
+        found.map_or((0, 0), |(_, _, least, most)| (*least, *most))
+    }
+}
+
+impl Function {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        FUNCTIONS.iter().find(|(known, ..)| *known == name).map(|(_, function, ..)| *function)
+    }
+
+    pub(crate) fn is_class(name: &str) -> bool {
+        matches!(name, "Math" | "String" | "Integer" | "Long")
+    }
+
+    pub(crate) fn arguments(self) -> (usize, usize) {
+        let found = FUNCTIONS.iter().find(|(_, function, ..)| *function == self);
+        found.map_or((0, 0), |(_, _, least, most)| (*least, *most))
+    }
+}
+
+/// Calls a method.
+pub(crate) fn call<'a>(
+    method: Method,
+    on: Datum<'a>,
+    arguments: &[Datum<'a>],
+    arithmetic: Arithmetic,
+) -> Result<Datum<'a>, Failure> {
+    let other = || arguments.first().cloned().unwrap_or(Datum::Null);
+    match method {
+        Method::ToInteger => operate::cast(Type::Integer, &on),
+        Method::ToLong => operate::cast(Type::Long, &on),
+        Method::ToBigInteger => operate::cast(Type::BigInteger, &on),
+        Method::ToDecimal => operate::cast(Type::Decimal, &on),
+        Method::ToText => operate::cast(Type::Text, &on),
+        Method::HashCode => hash(&on, arithmetic),
+        Method::Abs => absolute(&on, arithmetic),
+        Method::IntDiv => int_div(&on, &other(), arithmetic),
+        Method::Remainder => operate::binary(Binary::Remainder, on, other(), arithmetic),
+        Method::Plus => operate::binary(Binary::Add, on, other(), arithmetic),
+        Method::Minus => operate::binary(Binary::Subtract, on, other(), arithmetic),
+        Method::Multiply => operate::binary(Binary::Multiply, on, other(), arithmetic),
+        Method::Power => operate::binary(Binary::Power, on, other(), arithmetic),
+        Method::Equals => Ok(Datum::Bool(operate::is_equal(&on, &other()))),
+        Method::Length
+        | Method::IsEmpty
+        | Method::First
+        | Method::Last
+        | Method::Contains
+        | Method::Join
+        | Method::Reverse => of_list(method, on, &other()),
+        Method::Substring
+        | Method::CharAt
+        | Method::IndexOf
+        | Method::LastIndexOf
+        | Method::ToLower
+        | Method::ToUpper
+        | Method::Trim
+        | Method::PadLeft
+        | Method::PadRight
+        | Method::StartsWith
+        | Method::EndsWith
+        | Method::Replace
+        | Method::Split => of_text(method, &on, arguments),
+    }
+}
+
+/// Calls a function.
+pub(crate) fn apply<'a>(
+    function: Function,
+    arguments: &[Datum<'a>],
+    arithmetic: Arithmetic,
+) -> Result<Datum<'a>, Failure> {
+    let argument = |i: usize| arguments.get(i).cloned().unwrap_or(Datum::Null);
+    let (a, b) = (argument(0), argument(1));
+    match function {
+        Function::Abs => absolute(&a, arithmetic),
+        Function::Max => Ok(if operate::order(&a, &b)?.is_ge() { a } else { b }),
+        Function::Min => Ok(if operate::order(&a, &b)?.is_le() { a } else { b }),
+        Function::FloorMod => {
+            operate::binary(Binary::Remainder, a, b, Arithmetic::Exact)
+        }
+        Function::FloorDiv => {
+            let (a, b) = (whole(&a)?, whole(&b)?);
+            let quotient = a.checked_div(b).ok_or("division by zero")?;
+            let below = a % b != 0 && (a < 0) != (b < 0);
+            Ok(Datum::int(quotient - i128::from(below)))
+        }
+        Function::Floor => rounded(&a, RoundingMode::Floor),
+        Function::Ceil => rounded(&a, RoundingMode::Ceiling),
+        // Java's round is floor(x + 0.5).
+        Function::Round => rounded(&a, RoundingMode::HalfUp),
+        Function::Format => {
+            let pattern = text(&a)?.into_owned();
+            format::format(&pattern, &arguments[1..]).map(Datum::text)
+        }
+        Function::ParseInteger => operate::cast(Type::Integer, &a),
+        Function::ParseLong => operate::cast(Type::Long, &a),
+        Function::TextOf => operate::cast(Type::Text, &a),
+    }
+}
+
+/// `a[b]` of a list or text; a negative index counts from the end.
+pub(crate) fn index<'a>(on: Datum<'a>, index: &Datum<'a>) -> Result<Datum<'a>, Failure> {
+    if let Datum::List(positions) = index {
+        let items = positions.iter().map(|position| self::index(on.clone(), position));
+        let items: Vec<Datum<'a>> = items.collect::<Result<_, _>>()?;
+        if !matches!(on, Datum::Text(_)) {
+            return Ok(Datum::List(items));
+        }
+        let joined: Vec<Cow<'_, str>> = items.iter().filter_map(Datum::to_text).collect();
+        return Ok(Datum::text(joined.concat()));
+    }
+    let wanted = whole(index)?;
+    let at = |length: usize| {
+        let length = i128::try_from(length).unwrap_or(i128::MAX);
+        let at = if wanted < 0 { wanted + length } else { wanted };
+        usize::try_from(at).ok().ok_or_else(|| format!("index {wanted} is out of bounds"))
+    };
+    let missing = || format!("index {wanted} is out of bounds");
+    match on {
+        Datum::List(mut items) => {
+            let at = at(items.len())?;
+            if at < items.len() { Ok(items.swap_remove(at)) } else { Err(missing()) }
+        }
+        Datum::Text(text) => {
+            let at = at(text.chars().count())?;
+            let found = text.chars().nth(at).ok_or_else(missing)?;
+            Ok(Datum::text(found.to_string()))
+        }
+        other => Err(format!("{} has no items", other.describe())),
+    }
+}
+
+fn whole(value: &Datum<'_>) -> Result<i128, Failure> {
+    value.to_whole().ok_or_else(|| format!("expected a number, found {}", value.describe()))
+}
+
+fn rounded(value: &Datum<'_>, mode: RoundingMode) -> Result<Datum<'static>, Failure> {
+    let number = value.to_decimal();
+    let number = number.ok_or_else(|| format!("expected a number, found {}", value.describe()))?;
+    Ok(operate::reduced(number.with_scale_round(0, mode)))
+}
+
+/// Only texts have texts' methods: a number compared with a text column would match rows that are spelt otherwise.
+fn text<'v>(value: &'v Datum<'_>) -> Result<Cow<'v, str>, Failure> {
+    match value {
+        Datum::Text(text) => Ok(Cow::Borrowed(text)),
+        other => Err(format!("expected a text, found {}; use `toString()`", other.describe())),
+    }
+}
+
+fn absolute(value: &Datum<'_>, arithmetic: Arithmetic) -> Result<Datum<'static>, Failure> {
+    match value.to_number() {
+        Some(Datum::Int(number, width)) => Ok(operate::fit(number.saturating_abs(), width, arithmetic)),
+        Some(Datum::Decimal(number)) => Ok(Datum::Decimal(number.abs())),
+        _ => Err(format!("expected a number, found {}", value.describe())),
+    }
+}
+
+fn int_div(
+    left: &Datum<'_>,
+    right: &Datum<'_>,
+    arithmetic: Arithmetic,
+) -> Result<Datum<'static>, Failure> {
+    let (a, b) = (whole(left)?, whole(right)?);
+    let quotient = a.checked_div(b).ok_or("division by zero")?;
+    let width = |value: &Datum<'_>, number: i128| match value {
+        Datum::Int(_, width) => *width,
+        _ => Width::of(number),
+    };
+    Ok(operate::fit(quotient, width(left, a).max(width(right, b)), arithmetic))
+}
+
+fn hash(value: &Datum<'_>, arithmetic: Arithmetic) -> Result<Datum<'static>, Failure> {
+    let code = match (value, arithmetic) {
+        (Datum::Text(text), Arithmetic::Groovy) => value::java_hash_of_text(text),
+        (Datum::Int(number, Width::Long), Arithmetic::Groovy) => {
+            value::java_hash_of_long(i64::try_from(*number).unwrap_or_default())
+        }
+        (Datum::Int(number, _), Arithmetic::Groovy) => value::java_hash_of_whole(*number),
+        (Datum::Bool(flag), Arithmetic::Groovy) => if *flag { 1231 } else { 1237 },
+        (value, _) => match value.to_number() {
+            Some(Datum::Int(number, _)) => value::java_hash_of_whole(number),
+            Some(Datum::Decimal(number)) => value::java_hash_of_text(&number.to_plain_string()),
+            _ => value::java_hash_of_text(&text(value)?),
+        },
+    };
+    Ok(Datum::Int(i128::from(code), Width::Integer))
+}
+
+fn of_list<'a>(method: Method, on: Datum<'a>, other: &Datum<'a>) -> Result<Datum<'a>, Failure> {
+    let items = match on {
+        Datum::List(items) => items,
+        Datum::Text(text) => return of_characters(method, &text, other),
+        other => return Err(format!("expected a text or list, found {}", other.describe())),
+    };
+    let missing = || "the list is empty".to_owned();
+    match method {
+        Method::IsEmpty => Ok(Datum::Bool(items.is_empty())),
+        Method::First => items.into_iter().next().ok_or_else(missing),
+        Method::Last => items.into_iter().next_back().ok_or_else(missing),
+        Method::Contains => Ok(Datum::Bool(items.iter().any(|item| operate::is_equal(item, other)))),
+        Method::Reverse => Ok(Datum::List(items.into_iter().rev().collect())),
+        Method::Join => {
+            let texts: Vec<Cow<'_, str>> = items.iter().filter_map(Datum::to_text).collect();
+            Ok(Datum::text(texts.join(&text(other)?)))
+        }
+        _ => Ok(Datum::int(items.len() as i128)),
+    }
+}
+
+fn of_characters<'a>(method: Method, on: &str, other: &Datum<'a>) -> Result<Datum<'a>, Failure> {
+    match method {
+        Method::Length => Ok(Datum::int(on.encode_utf16().count() as i128)),
+        Method::IsEmpty => Ok(Datum::Bool(on.is_empty())),
+        Method::Contains => Ok(Datum::Bool(on.contains(&*text(other)?))),
+        Method::Reverse => Ok(Datum::text(on.chars().rev().collect::<String>())),
+        _ => Err("expected a list, found a text".into()),
+    }
+}
+
+fn of_text<'a>(
+    method: Method,
+    on: &Datum<'a>,
+    arguments: &[Datum<'a>],
+) -> Result<Datum<'a>, Failure> {
+    let on = text(on)?;
+    let argument = |i: usize| arguments.get(i).cloned().unwrap_or(Datum::Null);
+    let first = argument(0);
+    let position = |found: Option<usize>| {
+        let at = found.map(|at| on[..at].chars().count() as i128);
+        Ok(Datum::int(at.unwrap_or(-1)))
+    };
+    match method {
+        Method::Substring => substring(&on, &first, arguments.get(1)),
+        Method::CharAt => index(Datum::text(on.into_owned()), &first),
+        Method::IndexOf => position(on.find(&*text(&first)?)),
+        Method::LastIndexOf => position(on.rfind(&*text(&first)?)),
+        Method::ToLower => Ok(Datum::text(on.to_lowercase())),
+        Method::ToUpper => Ok(Datum::text(on.to_uppercase())),
+        Method::Trim => Ok(Datum::text(on.trim().to_owned())),
+        Method::PadLeft | Method::PadRight => pad(method, &on, &first, arguments.get(1)),
+        Method::StartsWith => Ok(Datum::Bool(on.starts_with(&*text(&first)?))),
+        Method::EndsWith => Ok(Datum::Bool(on.ends_with(&*text(&first)?))),
+        Method::Replace => {
+            let (from, to) = (text(&first)?, argument(1));
+            let to = text(&to)?;
+            if from.is_empty() || to.len() > 100 {
+                return Err("`replace` needs something to replace, by at most 100 bytes".into());
+            }
+            Ok(Datum::text(on.replace(&*from, &to)))
+        }
+        _ => {
+            let separator = text(&first)?;
+            if separator.is_empty() {
+                return Err("`split` needs a separator".into());
+            }
+            // Java takes the separator as a pattern; only an escaped sign is understood of those.
+            let plain = separator.strip_prefix('\\').unwrap_or(&separator);
+            let parts = on.split(plain).take(MOST_ITEMS);
+            Ok(Datum::List(parts.map(|part| Datum::text(part.to_owned())).collect()))
+        }
+    }
+}
+
+fn substring<'a>(
+    on: &str,
+    from: &Datum<'a>,
+    to: Option<&Datum<'a>>,
+) -> Result<Datum<'a>, Failure> {
+    let length = on.chars().count();
+    let bound = |value: &Datum<'_>| {
+        let number = whole(value)?;
+        let number = usize::try_from(number).ok().filter(|number| *number <= length);
+        number.ok_or_else(|| {
+            format!("`substring` beyond the {length} characters of the text")
+        })
+    };
+    let from = bound(from)?;
+    let to = to.map_or(Ok(length), bound)?;
+    if from > to {
+        return Err("`substring` ends before it starts".into());
+    }
+    Ok(Datum::text(on.chars().skip(from).take(to - from).collect::<String>()))
+}
+
+fn pad<'a>(
+    method: Method,
+    on: &str,
+    width: &Datum<'a>,
+    filler: Option<&Datum<'a>>,
+) -> Result<Datum<'a>, Failure> {
+    let width = usize::try_from(whole(width)?).ok().filter(|width| *width <= LONGEST);
+    let width = width.ok_or_else(|| format!("padding is from 0 to {LONGEST} characters"))?;
+    let filler = match filler {
+        Some(filler) => filler.to_text().map_or_else(|| " ".into(), String::from),
+        None => " ".into(),
+    };
+    let missing = width.saturating_sub(on.chars().count());
+    let fill: String = filler.chars().cycle().take(missing).collect();
+    let padded = if method == Method::PadLeft { fill + on } else { on.to_owned() + &fill };
+    Ok(Datum::text(padded))
+}

@@ -1,0 +1,41 @@
+//! Generated keys: one generator per file. Time and randomness come from the kernel's `Source`, so the crate stays pure.
+
+mod nanoid;
+mod snowflake;
+mod uuid;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use pando_config::{Problem, suggest};
+use pando_kernel::feature::Source;
+use pando_kernel::{Result, Value};
+
+/// Makes keys, each once. May be called from many threads.
+pub trait KeyGenerator: Debug + Send + Sync {
+    /// The next key.
+    ///
+    /// # Errors
+    /// `ShardingValue` when no key can be made that is surely new.
+    fn next(&self, source: &dyn Source) -> Result<Value>;
+}
+
+type Build = fn(&pando_config::Algorithm) -> Result<Arc<dyn KeyGenerator>, Problem>;
+
+/// Every generator by its type.
+const GENERATORS: [(&str, Build); 3] =
+    [("SNOWFLAKE", snowflake::build), ("UUID", uuid::build), ("NANOID", nanoid::build)];
+
+/// Builds a generator from its configuration.
+///
+/// # Errors
+/// An unknown type, an unknown property, or one with a value it cannot have.
+pub fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn KeyGenerator>, Problem> {
+    let kind = config.kind.to_ascii_uppercase();
+    if let Some((_, build)) = GENERATORS.iter().find(|(name, _)| *name == kind) {
+        return build(config);
+    }
+    let hint = suggest::hint(&kind, GENERATORS.iter().map(|(name, _)| *name));
+    let message = format!("unknown key generator `{}`{hint}", config.kind.value);
+    Err(config.kind.at.problem(message))
+}

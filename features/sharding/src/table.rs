@@ -1,0 +1,321 @@
+//! One sharded table: its nodes in order, and the way from sharding values to them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pando_kernel::feature::DataNode;
+use pando_kernel::{Error, ErrorKind, Result, Value};
+
+use crate::algorithm::{Selection, Targets};
+use crate::domain::Domain;
+use crate::keygen::KeyGenerator;
+use crate::strategy::Strategy;
+
+/// A logic table and its actual tables.
+#[derive(Debug)]
+pub struct Table {
+    name: String,
+    logic: Arc<str>,
+    layout: Layout,
+    database: Strategy,
+    table: Strategy,
+    keys: Vec<String>,
+    key_generator: Option<(String, Arc<dyn KeyGenerator>)>,
+    audit: Option<Audit>,
+    binding: Binding,
+}
+
+/// Which statements on a table are refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audit {
+    /// Names of the auditors, all of type `DML_SHARDING_CONDITIONS`: no DML without a sharding condition.
+    pub auditors: Vec<String>,
+    /// Whether a hint in the statement may switch them off.
+    pub allow_hint_disable: bool,
+}
+
+/// The nodes of a table, by number and by place.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    nodes: Vec<DataNode>,
+    pub(crate) units: Targets,
+    pub(crate) tables: Targets,
+    by_pair: HashMap<(usize, usize), usize>,
+    of_unit: Vec<Vec<usize>>,
+    of_table: Vec<Vec<usize>>,
+}
+
+/// The numbers a table's nodes have in its binding group: those of the group's first table.
+#[derive(Debug, Default)]
+struct Binding {
+    group: Option<usize>,
+    to_group: Vec<usize>,
+    from_group: Vec<usize>,
+}
+
+/// What a table is made of, once everything in it has been checked.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) name: String,
+    pub(crate) layout: Layout,
+    pub(crate) database: Strategy,
+    pub(crate) table: Strategy,
+    pub(crate) key_generator: Option<(String, Arc<dyn KeyGenerator>)>,
+    pub(crate) audit: Option<Audit>,
+}
+
+impl Layout {
+    pub(crate) fn new(nodes: Vec<DataNode>) -> Self {
+        let units = Targets::new(nodes.iter().map(|node| node.unit.clone()));
+        let tables = Targets::new(nodes.iter().map(|node| node.table.clone()));
+        let mut by_pair = HashMap::with_capacity(nodes.len());
+        let mut of_unit = vec![Vec::new(); units.len()];
+        let mut of_table = vec![Vec::new(); tables.len()];
+        for (i, node) in nodes.iter().enumerate() {
+            let pair = (units.find(&node.unit), tables.find(&node.table));
+            if let (Some(unit), Some(table)) = pair {
+                by_pair.insert((unit, table), i);
+                of_unit[unit].push(i);
+                of_table[table].push(i);
+            }
+        }
+        Self { nodes, units, tables, by_pair, of_unit, of_table }
+    }
+
+    pub(crate) fn nodes(&self) -> &[DataNode] {
+        &self.nodes
+    }
+
+    /// The end of a node's table name that says which part of the rows it has.
+    pub(crate) fn suffix(&self, node: &DataNode) -> String {
+        let prefix = self.tables.prefix();
+        node.table.strip_prefix(prefix).unwrap_or(&node.table).to_owned()
+    }
+
+    /// The nodes at chosen units and tables, ascending.
+    fn nodes_at(&self, units: &Selection, tables: &Selection) -> Vec<usize> {
+        let pair = |unit: usize, table: usize| self.by_pair.get(&(unit, table)).copied();
+        match (units, tables) {
+            (Selection::All, Selection::All) => (0..self.nodes.len()).collect(),
+            (Selection::One(unit), Selection::One(table)) => pair(*unit, *table).into_iter().collect(),
+            (Selection::One(unit), Selection::All) => {
+                self.of_unit.get(*unit).cloned().unwrap_or_default()
+            }
+            (Selection::All, Selection::One(table)) => {
+                self.of_table.get(*table).cloned().unwrap_or_default()
+            }
+            (units, tables) => {
+                let is_chosen = |pair: &(usize, usize)| {
+                    units.contains(pair.0) && tables.contains(pair.1)
+                };
+                let found = self.by_pair.iter().filter(|(pair, _)| is_chosen(pair));
+                let mut nodes: Vec<usize> = found.map(|(_, node)| *node).collect();
+                nodes.sort_unstable();
+                nodes
+            }
+        }
+    }
+
+    /// A combination of a chosen unit and a chosen table that is no node.
+    fn missing(&self, units: &Selection, tables: &Selection) -> Option<(Arc<str>, Arc<str>)> {
+        for unit in units.positions(self.units.len()) {
+            for table in tables.positions(self.tables.len()) {
+                if !self.by_pair.contains_key(&(unit, table)) {
+                    return self.units.name(unit).cloned().zip(self.tables.name(table).cloned());
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Table {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { name, layout, database, table, key_generator, audit } = parts;
+        let mut keys: Vec<String> = Vec::new();
+        for column in database.columns().iter().chain(table.columns()) {
+            if !keys.contains(column) {
+                keys.push(column.clone());
+            }
+        }
+        let logic = name.to_lowercase().into();
+        let binding = Binding::default();
+        Self { name, logic, layout, database, table, keys, key_generator, audit, binding }
+    }
+
+    /// Its name as configured.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its name in lower case, as statements are looked up.
+    pub fn logic(&self) -> &Arc<str> {
+        &self.logic
+    }
+
+    /// Its actual tables in the order configured; never empty.
+    pub fn nodes(&self) -> &[DataNode] {
+        self.layout.nodes()
+    }
+
+    /// One actual table by its number.
+    ///
+    /// # Errors
+    /// `Internal` for a number that is none of its own.
+    pub fn node(&self, number: usize) -> Result<&DataNode> {
+        let missing = || Error::internal(format!("`{}` has no node {number}", self.name));
+        self.nodes().get(number).ok_or_else(missing)
+    }
+
+    /// The number of an actual table.
+    pub fn number(&self, unit: &str, table: &str) -> Option<usize> {
+        let pair = (self.layout.units.find(unit)?, self.layout.tables.find(table)?);
+        self.layout.by_pair.get(&pair).copied()
+    }
+
+    /// Its sharding columns in lower case, those of the storage unit first, each once.
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// Whether a column decides where a row lives.
+    pub fn is_key(&self, column: &str) -> bool {
+        self.keys.iter().any(|key| key.eq_ignore_ascii_case(column))
+    }
+
+    /// The column that is generated where an INSERT leaves it out, and its generator.
+    pub fn key_generator(&self) -> Option<(&str, &dyn KeyGenerator)> {
+        self.key_generator.as_ref().map(|(column, generator)| (column.as_str(), &**generator))
+    }
+
+    /// Which statements are refused.
+    pub fn audit(&self) -> Option<&Audit> {
+        self.audit.as_ref()
+    }
+
+    /// The nodes that hold rows of these domains, ascending; none where no row can match. `hints` are the statement's, by
+    /// ShardingSphere's keys.
+    ///
+    /// # Errors
+    /// `ShardingValue`: a value is NULL or of a wrong type, or its target is not among the configured ones.
+    pub fn route(
+        &self,
+        domain: &dyn Fn(&str) -> Domain,
+        hints: &[(String, String)],
+    ) -> Result<Vec<usize>> {
+        let (units, tables) = self.choose(domain, hints)?;
+        Ok(self.layout.nodes_at(&units, &tables))
+    }
+
+    /// As [`Table::route`], for rows about to be written: each chosen table must also be there in each chosen storage unit.
+    ///
+    /// # Errors
+    /// As [`Table::route`], and `ShardingValue` for a combination that is no node.
+    pub fn route_exactly(
+        &self,
+        domain: &dyn Fn(&str) -> Domain,
+        hints: &[(String, String)],
+    ) -> Result<Vec<usize>> {
+        let (units, tables) = self.choose(domain, hints)?;
+        let decided = units != Selection::All && tables != Selection::All;
+        if let Some((unit, table)) = decided.then(|| self.layout.missing(&units, &tables)).flatten() {
+            let message = format!(
+                "a row of `{}` is routed to `{unit}.{table}`, which is not among its data nodes",
+                self.name
+            );
+            return Err(ErrorKind::ShardingValue { code: 20051, message }.into());
+        }
+        Ok(self.layout.nodes_at(&units, &tables))
+    }
+
+    fn choose(
+        &self,
+        domain: &dyn Fn(&str) -> Domain,
+        hints: &[(String, String)],
+    ) -> Result<(Selection, Selection)> {
+        let hint = |key| self.hint(key, hints);
+        let (units, tables) = (&self.layout.units, &self.layout.tables);
+        let database = hint("SHARDING_DATABASE_VALUE");
+        let units = self.database.route(units.len(), domain, database.as_ref())?;
+        let table = hint("SHARDING_TABLE_VALUE");
+        let tables = self.table.route(tables.len(), domain, table.as_ref())?;
+        Ok((units, tables))
+    }
+
+    /// The hint for this table, or else the one for every table.
+    fn hint(&self, key: &str, hints: &[(String, String)]) -> Option<Value> {
+        let own = |name: &str| {
+            let table = name.rsplit_once('.').filter(|(_, rest)| rest.eq_ignore_ascii_case(key));
+            table.is_some_and(|(table, _)| table.eq_ignore_ascii_case(&self.logic))
+        };
+        let find = |test: &dyn Fn(&str) -> bool| hints.iter().rev().find(|(name, _)| test(name));
+        let found = find(&own).or_else(|| find(&|name| name.eq_ignore_ascii_case(key)));
+        found.map(|(_, value)| match value.parse::<i64>() {
+            Ok(number) => Value::Int(number),
+            Err(_) => Value::Text(value.clone()),
+        })
+    }
+
+    /// This table's node where the rows are that meet those of node `number` of `other`, itself or a binding table.
+    ///
+    /// # Errors
+    /// `Internal` for tables that are not bound.
+    pub fn counterpart(&self, other: &Self, number: usize) -> Result<&DataNode> {
+        self.node(self.counterpart_number(other, number)?)
+    }
+
+    /// [`Table::counterpart`] for several nodes of `other`, as numbers of this table, ascending.
+    ///
+    /// # Errors
+    /// `Internal` for tables that are not bound.
+    pub fn counterparts(&self, other: &Self, numbers: &[usize]) -> Result<Vec<usize>> {
+        if self.logic == other.logic {
+            return Ok(numbers.to_vec());
+        }
+        let own = numbers.iter().map(|number| self.counterpart_number(other, *number));
+        let mut own: Vec<usize> = own.collect::<Result<_>>()?;
+        own.sort_unstable();
+        Ok(own)
+    }
+
+    fn counterpart_number(&self, other: &Self, number: usize) -> Result<usize> {
+        if self.logic == other.logic {
+            return Ok(number);
+        }
+        let bound = self.is_bound_to(other);
+        let shared = other.binding.to_group.get(number).filter(|_| bound);
+        let own = shared.and_then(|shared| self.binding.from_group.get(*shared)).copied();
+        own.ok_or_else(|| {
+            Error::internal(format!("`{}` and `{}` are not bound", self.name, other.name))
+        })
+    }
+
+    /// Whether this is the same table or one bound to it.
+    pub(crate) fn is_bound_to(&self, other: &Self) -> bool {
+        self.logic == other.logic
+            || (self.binding.group.is_some() && self.binding.group == other.binding.group)
+    }
+
+    pub(crate) fn binding_group(&self) -> Option<usize> {
+        self.binding.group
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn structures(&self) -> [&str; 2] {
+        [self.database.structure(), self.table.structure()]
+    }
+
+    /// Joins a group; `to_group` has for each node its number in the group.
+    pub(crate) fn bind(&mut self, group: usize, to_group: Vec<usize>) {
+        let mut from_group = vec![0; to_group.len()];
+        for (own, shared) in to_group.iter().enumerate() {
+            if let Some(slot) = from_group.get_mut(*shared) {
+                *slot = own;
+            }
+        }
+        self.binding = Binding { group: Some(group), to_group, from_group };
+    }
+}
