@@ -31,7 +31,9 @@ pub(crate) fn bind(
     let Some(first) = positions.first().copied() else { return Ok(()) };
     let mut numbers = Vec::new();
     for position in &positions {
-        let (Some(first), Some(table)) = (tables.get(first), tables.get(*position)) else { continue };
+        let (Some(first), Some(table)) = (tables.get(first), tables.get(*position)) else {
+            continue;
+        };
         let to_group = alike(first, table).map_err(|why| {
             let (a, b) = (first.name(), table.name());
             config.at.problem(format!("`{a}` and `{b}` cannot be binding tables: {why}"))

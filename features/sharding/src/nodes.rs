@@ -61,11 +61,7 @@ fn expand(expression: &Placed<String>) -> Result<Vec<String>, Problem> {
     inline::expand(expression).map_err(|error| expression.at.problem(error.to_string()))
 }
 
-fn known(
-    name: &str,
-    expression: &Placed<String>,
-    units: &[UnitName],
-) -> Result<UnitName, Problem> {
+fn known(name: &str, expression: &Placed<String>, units: &[UnitName]) -> Result<UnitName, Problem> {
     let found = units.iter().find(|unit| &***unit == name);
     let found = found.or_else(|| units.iter().find(|unit| unit.eq_ignore_ascii_case(name)));
     found.cloned().ok_or_else(|| {

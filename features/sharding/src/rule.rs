@@ -13,7 +13,7 @@ use crate::binding;
 use crate::keygen::{self, KeyGenerator};
 use crate::nodes;
 use crate::strategy::Strategy;
-use crate::table::{Audit, Layout, Parts, Table};
+use crate::table::{Audit, KeyColumn, Layout, Parts, Table};
 
 /// Every sharded table of one logical database.
 #[derive(Debug, Default)]
@@ -167,10 +167,8 @@ impl<'c> Builder<'c> {
                     let message = format!("table `{}` needs `actualDataNodes`", name.value);
                     return Err(strategy.at.problem(message));
                 }
-                let node = |unit: &UnitName| DataNode {
-                    unit: unit.clone(),
-                    table: name.as_str().into(),
-                };
+                let node =
+                    |unit: &UnitName| DataNode { unit: unit.clone(), table: name.as_str().into() };
                 self.units.iter().map(node).collect()
             }
         };
@@ -189,7 +187,11 @@ impl<'c> Builder<'c> {
         }))
     }
 
-    fn auto_table(&self, name: &Placed<String>, config: &rules::AutoTable) -> Result<Table, Problem> {
+    fn auto_table(
+        &self,
+        name: &Placed<String>,
+        config: &rules::AutoTable,
+    ) -> Result<Table, Problem> {
         let units = match &config.actual_data_sources {
             Some(expression) => nodes::units(expression, self.units)?,
             None => self.units.to_vec(),
@@ -253,15 +255,14 @@ impl<'c> Builder<'c> {
             }
             StrategyKind::Hint { .. } => Strategy::hint(&**algorithm, targets, prefix),
         };
-        strategy.map_err(|why| {
-            config.at.problem(format!("sharding algorithm `{}`: {why}", name.value))
-        })
+        strategy
+            .map_err(|why| config.at.problem(format!("sharding algorithm `{}`: {why}", name.value)))
     }
 
     fn key_generator(
         &self,
         config: Option<&rules::KeyGenerate>,
-    ) -> Result<Option<(String, Arc<dyn KeyGenerator>)>, Problem> {
+    ) -> Result<Option<KeyColumn>, Problem> {
         let default = self.config.default_key_generate_strategy.as_ref();
         let Some(config) = config.or(default) else { return Ok(None) };
         let named = config.generator.as_ref();

@@ -79,10 +79,6 @@ impl Strategy {
         &self.structure
     }
 
-    pub(crate) fn is_none(&self) -> bool {
-        matches!(self.router, Router::None)
-    }
-
     /// The targets that rows of these domains, or with this hint value, can be in.
     pub(crate) fn route(
         &self,

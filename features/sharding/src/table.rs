@@ -20,10 +20,13 @@ pub struct Table {
     database: Strategy,
     table: Strategy,
     keys: Vec<String>,
-    key_generator: Option<(String, Arc<dyn KeyGenerator>)>,
+    key_generator: Option<KeyColumn>,
     audit: Option<Audit>,
     binding: Binding,
 }
+
+/// A generated column and its generator.
+pub(crate) type KeyColumn = (String, Arc<dyn KeyGenerator>);
 
 /// Which statements on a table are refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +63,7 @@ pub(crate) struct Parts {
     pub(crate) layout: Layout,
     pub(crate) database: Strategy,
     pub(crate) table: Strategy,
-    pub(crate) key_generator: Option<(String, Arc<dyn KeyGenerator>)>,
+    pub(crate) key_generator: Option<KeyColumn>,
     pub(crate) audit: Option<Audit>,
 }
 
@@ -97,7 +100,9 @@ impl Layout {
         let pair = |unit: usize, table: usize| self.by_pair.get(&(unit, table)).copied();
         match (units, tables) {
             (Selection::All, Selection::All) => (0..self.nodes.len()).collect(),
-            (Selection::One(unit), Selection::One(table)) => pair(*unit, *table).into_iter().collect(),
+            (Selection::One(unit), Selection::One(table)) => {
+                pair(*unit, *table).into_iter().collect()
+            }
             (Selection::One(unit), Selection::All) => {
                 self.of_unit.get(*unit).cloned().unwrap_or_default()
             }
@@ -105,9 +110,8 @@ impl Layout {
                 self.of_table.get(*table).cloned().unwrap_or_default()
             }
             (units, tables) => {
-                let is_chosen = |pair: &(usize, usize)| {
-                    units.contains(pair.0) && tables.contains(pair.1)
-                };
+                let is_chosen =
+                    |pair: &(usize, usize)| units.contains(pair.0) && tables.contains(pair.1);
                 let found = self.by_pair.iter().filter(|(pair, _)| is_chosen(pair));
                 let mut nodes: Vec<usize> = found.map(|(_, node)| *node).collect();
                 nodes.sort_unstable();
@@ -218,7 +222,8 @@ impl Table {
     ) -> Result<Vec<usize>> {
         let (units, tables) = self.choose(domain, hints)?;
         let decided = units != Selection::All && tables != Selection::All;
-        if let Some((unit, table)) = decided.then(|| self.layout.missing(&units, &tables)).flatten() {
+        if let Some((unit, table)) = decided.then(|| self.layout.missing(&units, &tables)).flatten()
+        {
             let message = format!(
                 "a row of `{}` is routed to `{unit}.{table}`, which is not among its data nodes",
                 self.name

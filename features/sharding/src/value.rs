@@ -1,5 +1,6 @@
 //! Sharding values as numbers and as hashes, whatever SQL type they came in.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use bigdecimal::BigDecimal;
@@ -39,7 +40,8 @@ pub(crate) fn number(value: &Value) -> Option<Number> {
 pub(crate) fn number_of_text(text: &str) -> Option<Number> {
     let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
     let first = text.bytes().next()?;
-    if text.len() > MOST_DIGITS || !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
+    if text.len() > MOST_DIGITS || !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.'))
+    {
         return None;
     }
     if let Ok(number) = text.parse::<i128>() {
@@ -122,7 +124,11 @@ pub(crate) fn java_hash(value: &Value) -> i32 {
     match value {
         Value::Null => 0,
         Value::Bool(flag) => {
-            if *flag { 1231 } else { 1237 }
+            if *flag {
+                1231
+            } else {
+                1237
+            }
         }
         Value::Int(number) => java_hash_of_whole(i128::from(*number)),
         Value::UInt(number) => java_hash_of_whole(i128::from(*number)),
@@ -153,7 +159,8 @@ pub(crate) fn java_hash_of_long(number: i64) -> i32 {
 
 /// `String.hashCode()`.
 pub(crate) fn java_hash_of_text(text: &str) -> i32 {
-    text.encode_utf16().fold(0, |hash: i32, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
+    text.encode_utf16()
+        .fold(0, |hash: i32, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
 fn java_hash_of_big(number: &BigInt) -> i32 {
@@ -174,25 +181,33 @@ fn java_hash_of_double(number: f64) -> i32 {
 }
 
 fn java_hash_of_bytes(bytes: &[u8]) -> i32 {
-    let step = |hash: i32, byte: &u8| {
-        hash.wrapping_mul(31).wrapping_add(i32::from(byte.cast_signed()))
-    };
+    let step =
+        |hash: i32, byte: &u8| hash.wrapping_mul(31).wrapping_add(i32::from(byte.cast_signed()));
     bytes.iter().fold(1, step)
+}
+
+/// The value as a server would print it; a number in its one form.
+pub(crate) fn text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Text(text) => Cow::Borrowed(text),
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes),
+        Value::Null => Cow::Borrowed("NULL"),
+        Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Decimal(_) => {
+            match (number(value), value) {
+                (Some(Number::Small(number)), _) => Cow::Owned(number.to_string()),
+                (Some(Number::Big(number)), _) => Cow::Owned(number.to_string()),
+                (Some(Number::Fraction(number)), _) => Cow::Owned(number.to_plain_string()),
+                // Not a finite number, or one too long to write out.
+                (None, Value::Float(number)) => Cow::Owned(number.to_string()),
+                (None, _) => Cow::Borrowed("a number out of range"),
+            }
+        }
+    }
 }
 
 /// The value for messages, shortened.
 pub(crate) fn shown(value: &Value) -> String {
-    let text = match value {
-        Value::Null => "NULL".into(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Int(number) => number.to_string(),
-        Value::UInt(number) => number.to_string(),
-        Value::Float(number) => number.to_string(),
-        Value::Decimal(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
-        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-    };
-    text.chars().take(80).collect()
+    text(value).chars().take(80).collect()
 }
 
 #[cfg(test)]
@@ -229,7 +244,9 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_numbers_stay_texts() {
-        for text in ["", "-", ".", "e5", "1e", "1x", "0x10", "1_0", "NaN", "inf", "1e999999999", "١"] {
+        for text in
+            ["", "-", ".", "e5", "1e", "1x", "0x10", "1_0", "NaN", "inf", "1e999999999", "١"]
+        {
             assert_eq!(number_of_text(text), None, "{text}");
         }
     }

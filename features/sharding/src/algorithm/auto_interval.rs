@@ -79,11 +79,8 @@ impl Router {
     /// The part of a moment, counted as ShardingSphere does: parts passed, rounded to two decimals and then up. The
     /// rounding moves a boundary by less than a hundredth of a part; it never decreases, which is what ranges rely on.
     fn part(&self, value: &Value) -> Result<usize> {
-        let text = match not_null(value)? {
-            Value::Text(text) => text,
-            other => &value::shown(other),
-        };
-        let moment = self.interval.pattern.read(text).map_err(|why| wrong(code::DATE, why))?;
+        let text = value::text(not_null(value)?);
+        let moment = self.interval.pattern.read(&text).map_err(|why| wrong(code::DATE, why))?;
         let passed = moment.date.duration_since(self.interval.lower).as_secs();
         #[expect(clippy::cast_precision_loss, reason = "as ShardingSphere divides")]
         let quotient = passed as f64 / self.interval.seconds as f64;

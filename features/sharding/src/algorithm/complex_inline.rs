@@ -32,9 +32,10 @@ pub(super) fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn Algorith
 
 impl ComplexInline {
     fn template(&self, columns: &[String]) -> Result<Template, String> {
-        let missing = self.columns.iter().find(|column| {
-            !columns.iter().any(|known| known.eq_ignore_ascii_case(column))
-        });
+        let missing = self
+            .columns
+            .iter()
+            .find(|column| !columns.iter().any(|known| known.eq_ignore_ascii_case(column)));
         if let Some(column) = missing {
             return Err(format!(
                 "property `sharding-columns`: `{column}` is not among the strategy's columns {}",

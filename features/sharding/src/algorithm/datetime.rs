@@ -94,9 +94,10 @@ impl Pattern {
         let widths = self.0.iter().map(|item| match item {
             Item::Literal(_) => (1, 1),
             Item::Field(Field::Year, 1) => (1, 4),
-            Item::Field(Field::Month | Field::Day | Field::Hour | Field::Minute | Field::Second, 1) => {
-                (1, 2)
-            }
+            Item::Field(
+                Field::Month | Field::Day | Field::Hour | Field::Minute | Field::Second,
+                1,
+            ) => (1, 2),
             Item::Field(Field::DayOfYear, count) => (*count, (*count).max(3)),
             Item::Field(_, count) => (*count, *count),
         });
@@ -150,7 +151,8 @@ impl Pattern {
             Item::Literal(c) => {
                 let first = *rest.first()?;
                 // Both vendors write and read either between date and time.
-                let same = first == *c || (*c == ' ' && first == 'T') || (*c == 'T' && first == ' ');
+                let same =
+                    first == *c || (*c == ' ' && first == 'T') || (*c == 'T' && first == ' ');
                 return same.then_some(&rest[1..]);
             }
             Item::Field(field, count) => (*field, *count),
@@ -357,7 +359,8 @@ impl Steps {
         let index = i64::try_from(index).ok()?;
         match self.unit {
             Unit::Fixed(nanoseconds) => {
-                let nanoseconds = i128::from(nanoseconds) * i128::from(self.amount) * i128::from(index);
+                let nanoseconds =
+                    i128::from(nanoseconds) * i128::from(self.amount) * i128::from(index);
                 let seconds = i64::try_from(nanoseconds / 1_000_000_000).ok()?;
                 let rest = i32::try_from(nanoseconds % 1_000_000_000).ok()?;
                 self.lower.checked_add(SignedDuration::new(seconds, rest)).ok()
@@ -486,7 +489,8 @@ mod tests {
         ] {
             let steps = Steps::new(date(lower), amount, Unit::named(unit).expect(unit));
             for index in 0..100 {
-                let (start, next) = (steps.at(index).expect("start"), steps.at(index + 1).expect("next"));
+                let (start, next) =
+                    (steps.at(index).expect("start"), steps.at(index + 1).expect("next"));
                 assert!(start < next);
                 assert_eq!(steps.index(start), Some(index), "{lower} {unit} {index}");
                 let last = next.checked_sub(SignedDuration::from_nanos(1)).expect("last");

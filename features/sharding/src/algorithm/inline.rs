@@ -115,13 +115,12 @@ impl Names {
             let message = format!("sharding value `{}`: {error}", shown.join("`, `"));
             wrong(code::FAILED, message)
         };
-        if let Some(numbers) = &self.numbers {
-            // The usual `t_${id % 4}`: the number itself finds the target, no name is made.
-            if let Datum::Int(number, _) = self.template.value(&data).map_err(failed)? {
-                if let Some(position) = numbers.get(&number) {
-                    return Ok(*position);
-                }
-            }
+        // The usual `t_${id % 4}`: the number itself finds the target, no name is made.
+        if let Some(numbers) = &self.numbers
+            && let Datum::Int(number, _) = self.template.value(&data).map_err(failed)?
+            && let Some(position) = numbers.get(&number)
+        {
+            return Ok(*position);
         }
         let name = self.template.name(&data).map_err(failed)?;
         let unknown = || no_target(&name, values.first().unwrap_or(&&Value::Null), &self.targets);

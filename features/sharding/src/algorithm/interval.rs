@@ -92,7 +92,8 @@ impl Router {
         for (position, name) in targets.names().enumerate() {
             let starts: Vec<usize> = name.char_indices().map(|(at, _)| at).collect();
             for length in least..=most.min(starts.len()) {
-                let Some(start) = starts.len().checked_sub(length).and_then(|i| starts.get(i)) else {
+                let Some(start) = starts.len().checked_sub(length).and_then(|i| starts.get(i))
+                else {
                     continue;
                 };
                 let ending = &name[*start..];
@@ -113,11 +114,8 @@ impl Router {
     }
 
     fn read(&self, value: &Value) -> Result<Read> {
-        let text = match not_null(value)? {
-            Value::Text(text) => text,
-            other => &value::shown(other),
-        };
-        self.interval.pattern.read(text).map_err(|why| wrong(code::DATE, why))
+        let text = value::text(not_null(value)?);
+        self.interval.pattern.read(&text).map_err(|why| wrong(code::DATE, why))
     }
 
     fn suffix(&self, step: u64) -> Option<String> {

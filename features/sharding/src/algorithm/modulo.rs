@@ -97,7 +97,7 @@ impl Router {
         if start + stop == 0 {
             return rest(value::whole(value), count, value);
         }
-        let text = text(value);
+        let text = value::text(value);
         let length = text.chars().count();
         if length <= start + stop {
             let message = format!(
@@ -109,19 +109,6 @@ impl Router {
         }
         let cut: String = text.chars().skip(start).take(length - start - stop).collect();
         rest(value::number_of_text(&cut), count, value)
-    }
-}
-
-/// The text the offsets count in: a number's digits, whatever type it came as.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.clone(),
-        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        _ => match value::whole(value) {
-            Some(Number::Small(number)) => number.to_string(),
-            Some(Number::Big(number)) => number.to_string(),
-            Some(Number::Fraction(_)) | None => value::shown(value),
-        },
     }
 }
 

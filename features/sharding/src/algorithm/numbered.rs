@@ -21,7 +21,8 @@ impl Numbered {
     /// The first target's name without digits at its end, then the number, with zeros in front up to the shortest number
     /// among the names, or to `width`.
     pub(super) fn new(targets: &Targets, shards: usize, width: usize) -> Self {
-        let digits = |name: &str| name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let digits =
+            |name: &str| name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         let shortest = targets.names().map(digits).min().unwrap_or(0);
         let first = targets.names().next().unwrap_or("");
         let prefix = first[..first.len() - digits(first)].to_owned();

@@ -93,11 +93,7 @@ impl<'c> Reader<'c> {
     }
 }
 
-fn integer(
-    name: &str,
-    text: &Placed<String>,
-    range: RangeInclusive<i64>,
-) -> Result<i64, Problem> {
+fn integer(name: &str, text: &Placed<String>, range: RangeInclusive<i64>) -> Result<i64, Problem> {
     let number = text.trim().parse::<i64>().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| {
         let wanted = match (*range.start(), *range.end()) {

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use bigdecimal::BigDecimal;
 use bigdecimal::num_bigint::BigInt;
+use bigdecimal::{BigDecimal, Zero};
 use pando_kernel::Value;
 
 use crate::value::{self, Number};
@@ -141,7 +141,7 @@ impl<'a> Datum<'a> {
             Self::Null => false,
             Self::Bool(flag) => *flag,
             Self::Int(number, _) => *number != 0,
-            Self::Decimal(number) => *number != BigDecimal::from(0),
+            Self::Decimal(number) => !number.is_zero(),
             Self::Text(text) => !text.is_empty(),
             Self::List(items) => !items.is_empty(),
         }

@@ -124,13 +124,13 @@ fn each<'a>(
 
 /// `0..3`, `3..0`, `'a'..'e'`; `..<` without its end.
 fn range<'a>(low: &Datum<'a>, high: &Datum<'a>, open: bool) -> Result<Datum<'a>, String> {
-    if let (Datum::Text(a), Datum::Text(b)) = (low, high) {
-        if let (Some(a), Some(b)) = (single(a), single(b)) {
-            let numbers = span(i128::from(u32::from(a)), i128::from(u32::from(b)), open)?;
-            let char_of = |n: i128| u32::try_from(n).ok().and_then(char::from_u32);
-            let letters = numbers.into_iter().filter_map(char_of);
-            return Ok(Datum::List(letters.map(|c| Datum::text(c.to_string())).collect()));
-        }
+    if let (Datum::Text(a), Datum::Text(b)) = (low, high)
+        && let (Some(a), Some(b)) = (single(a), single(b))
+    {
+        let numbers = span(i128::from(u32::from(a)), i128::from(u32::from(b)), open)?;
+        let char_of = |n: i128| u32::try_from(n).ok().and_then(char::from_u32);
+        let letters = numbers.into_iter().filter_map(char_of);
+        return Ok(Datum::List(letters.map(|c| Datum::text(c.to_string())).collect()));
     }
     match (low.to_number(), high.to_number()) {
         (Some(Datum::Int(a, _)), Some(Datum::Int(b, _))) => {
@@ -151,8 +151,7 @@ fn span(a: i128, b: i128, open: bool) -> Result<Vec<i128>, String> {
     if count >= MOST_ITEMS as u128 {
         return Err(format!("range `{a}..{b}` has more than {MOST_ITEMS} items"));
     }
-    let mut numbers: Vec<i128> =
-        if a <= b { (a..=b).collect() } else { (b..=a).rev().collect() };
+    let mut numbers: Vec<i128> = if a <= b { (a..=b).collect() } else { (b..=a).rev().collect() };
     if open {
         numbers.pop();
     }

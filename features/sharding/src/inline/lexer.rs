@@ -22,8 +22,8 @@ pub(crate) enum Token {
 
 /// Longest first, so that `..<` is not read as `..` and `<`.
 const SIGNS: [&str; 34] = [
-    "..<", "<=>", ">>>", "**", "..", "==", "!=", "<=", ">=", "&&", "||", "?:", "?.", "<<", ">>", "->",
-    "+", "-", "*", "/", "%", "<", ">", "!", "?", ":", ".", ",", "(", ")", "[", "]", "{", "}",
+    "..<", "<=>", ">>>", "**", "..", "==", "!=", "<=", ">=", "&&", "||", "?:", "?.", "<<", ">>",
+    "->", "+", "-", "*", "/", "%", "<", ">", "!", "?", ":", ".", ",", "(", ")", "[", "]", "{", "}",
 ];
 const BIT_SIGNS: [&str; 3] = ["&", "|", "^"];
 
@@ -81,7 +81,8 @@ impl Lexer<'_> {
 
     fn number(&mut self) -> Result<Token, Error> {
         let mut digits = self.take_while(|c| c.is_ascii_digit() || c == '_').replace('_', "");
-        let is_decimal = self.peek(0) == Some('.') && self.peek(1).is_some_and(|c| c.is_ascii_digit());
+        let is_decimal =
+            self.peek(0) == Some('.') && self.peek(1).is_some_and(|c| c.is_ascii_digit());
         if is_decimal {
             self.next += 1;
             digits.push('.');
@@ -106,7 +107,9 @@ impl Lexer<'_> {
             Some('i' | 'I') => Datum::Int(digits.parse().map_err(|_| too_large())?, Width::Integer),
             Some('l' | 'L') => Datum::Int(digits.parse().map_err(|_| too_large())?, Width::Long),
             Some('g' | 'G') => Datum::Int(digits.parse().map_err(|_| too_large())?, Width::Big),
-            Some(letter) => return Err(self.error(format!("unknown ending `{letter}` of a number"))),
+            Some(letter) => {
+                return Err(self.error(format!("unknown ending `{letter}` of a number")));
+            }
         };
         Ok(Token::Number(datum))
     }
@@ -122,7 +125,9 @@ impl Lexer<'_> {
             self.next += 1;
             match c {
                 c if c == quote => return Ok(text),
-                '$' if quote == '"' && self.peek(0).is_some_and(|c| c == '{' || c.is_alphabetic()) => {
+                '$' if quote == '"'
+                    && self.peek(0).is_some_and(|c| c == '{' || c.is_alphabetic()) =>
+                {
                     let message = "a `$` inside double quotes is not supported; add texts with `+`";
                     return Err(Error::new(opening, message));
                 }
@@ -144,8 +149,7 @@ impl Lexer<'_> {
     }
 
     fn sign(&mut self) -> Result<Token, Error> {
-        let matches =
-            |sign: &&&str| sign.chars().enumerate().all(|(i, c)| self.peek(i) == Some(c));
+        let matches = |sign: &&&str| sign.chars().enumerate().all(|(i, c)| self.peek(i) == Some(c));
         let Some(sign) = SIGNS.iter().chain(&BIT_SIGNS).find(matches) else {
             let c = self.peek(0).unwrap_or_default();
             return Err(self.error(format!("unexpected character `{c}`")));

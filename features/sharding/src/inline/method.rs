@@ -23,7 +23,6 @@ pub(crate) enum Method {
     ToBigInteger,
     ToDecimal,
     ToText,
-    Length,
     HashCode,
     Abs,
     IntDiv,
@@ -32,6 +31,14 @@ pub(crate) enum Method {
     Minus,
     Multiply,
     Power,
+    Equals,
+    OfText(TextMethod),
+    OfItems(ItemsMethod),
+}
+
+/// A method only texts have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextMethod {
     Substring,
     CharAt,
     IndexOf,
@@ -43,15 +50,20 @@ pub(crate) enum Method {
     PadRight,
     StartsWith,
     EndsWith,
-    Contains,
     Replace,
     Split,
-    Reverse,
-    Equals,
+}
+
+/// A method of what has items: lists, and texts with their characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ItemsMethod {
+    Length,
     IsEmpty,
     First,
     Last,
+    Contains,
     Join,
+    Reverse,
 }
 
 /// Names, arguments from and to.
@@ -65,8 +77,8 @@ const METHODS: &[(&str, Method, usize, usize)] = &[
     ("toDouble", Method::ToDecimal, 0, 0),
     ("doubleValue", Method::ToDecimal, 0, 0),
     ("toString", Method::ToText, 0, 0),
-    ("length", Method::Length, 0, 0),
-    ("size", Method::Length, 0, 0),
+    ("length", Method::OfItems(ItemsMethod::Length), 0, 0),
+    ("size", Method::OfItems(ItemsMethod::Length), 0, 0),
     ("hashCode", Method::HashCode, 0, 0),
     ("abs", Method::Abs, 0, 0),
     ("intdiv", Method::IntDiv, 1, 1),
@@ -78,27 +90,27 @@ const METHODS: &[(&str, Method, usize, usize)] = &[
     ("subtract", Method::Minus, 1, 1),
     ("multiply", Method::Multiply, 1, 1),
     ("power", Method::Power, 1, 1),
-    ("substring", Method::Substring, 1, 2),
-    ("charAt", Method::CharAt, 1, 1),
-    ("indexOf", Method::IndexOf, 1, 1),
-    ("lastIndexOf", Method::LastIndexOf, 1, 1),
-    ("toLowerCase", Method::ToLower, 0, 0),
-    ("toUpperCase", Method::ToUpper, 0, 0),
-    ("trim", Method::Trim, 0, 0),
-    ("padLeft", Method::PadLeft, 1, 2),
-    ("padRight", Method::PadRight, 1, 2),
-    ("startsWith", Method::StartsWith, 1, 1),
-    ("endsWith", Method::EndsWith, 1, 1),
-    ("contains", Method::Contains, 1, 1),
-    ("replace", Method::Replace, 2, 2),
-    ("split", Method::Split, 1, 1),
-    ("tokenize", Method::Split, 1, 1),
-    ("reverse", Method::Reverse, 0, 0),
+    ("substring", Method::OfText(TextMethod::Substring), 1, 2),
+    ("charAt", Method::OfText(TextMethod::CharAt), 1, 1),
+    ("indexOf", Method::OfText(TextMethod::IndexOf), 1, 1),
+    ("lastIndexOf", Method::OfText(TextMethod::LastIndexOf), 1, 1),
+    ("toLowerCase", Method::OfText(TextMethod::ToLower), 0, 0),
+    ("toUpperCase", Method::OfText(TextMethod::ToUpper), 0, 0),
+    ("trim", Method::OfText(TextMethod::Trim), 0, 0),
+    ("padLeft", Method::OfText(TextMethod::PadLeft), 1, 2),
+    ("padRight", Method::OfText(TextMethod::PadRight), 1, 2),
+    ("startsWith", Method::OfText(TextMethod::StartsWith), 1, 1),
+    ("endsWith", Method::OfText(TextMethod::EndsWith), 1, 1),
+    ("contains", Method::OfItems(ItemsMethod::Contains), 1, 1),
+    ("replace", Method::OfText(TextMethod::Replace), 2, 2),
+    ("split", Method::OfText(TextMethod::Split), 1, 1),
+    ("tokenize", Method::OfText(TextMethod::Split), 1, 1),
+    ("reverse", Method::OfItems(ItemsMethod::Reverse), 0, 0),
     ("equals", Method::Equals, 1, 1),
-    ("isEmpty", Method::IsEmpty, 0, 0),
-    ("first", Method::First, 0, 0),
-    ("last", Method::Last, 0, 0),
-    ("join", Method::Join, 1, 1),
+    ("isEmpty", Method::OfItems(ItemsMethod::IsEmpty), 0, 0),
+    ("first", Method::OfItems(ItemsMethod::First), 0, 0),
+    ("last", Method::OfItems(ItemsMethod::Last), 0, 0),
+    ("join", Method::OfItems(ItemsMethod::Join), 1, 1),
 ];
 
 /// A function of a class.
@@ -189,26 +201,8 @@ pub(crate) fn call<'a>(
         Method::Multiply => operate::binary(Binary::Multiply, on, other(), arithmetic),
         Method::Power => operate::binary(Binary::Power, on, other(), arithmetic),
         Method::Equals => Ok(Datum::Bool(operate::is_equal(&on, &other()))),
-        Method::Length
-        | Method::IsEmpty
-        | Method::First
-        | Method::Last
-        | Method::Contains
-        | Method::Join
-        | Method::Reverse => of_list(method, on, &other()),
-        Method::Substring
-        | Method::CharAt
-        | Method::IndexOf
-        | Method::LastIndexOf
-        | Method::ToLower
-        | Method::ToUpper
-        | Method::Trim
-        | Method::PadLeft
-        | Method::PadRight
-        | Method::StartsWith
-        | Method::EndsWith
-        | Method::Replace
-        | Method::Split => of_text(method, &on, arguments),
+        Method::OfItems(method) => of_items(method, on, &other()),
+        Method::OfText(method) => of_text(method, &on, arguments),
     }
 }
 
@@ -224,9 +218,7 @@ pub(crate) fn apply<'a>(
         Function::Abs => absolute(&a, arithmetic),
         Function::Max => Ok(if operate::order(&a, &b)?.is_ge() { a } else { b }),
         Function::Min => Ok(if operate::order(&a, &b)?.is_le() { a } else { b }),
-        Function::FloorMod => {
-            operate::binary(Binary::Remainder, a, b, Arithmetic::Exact)
-        }
+        Function::FloorMod => operate::binary(Binary::Remainder, a, b, Arithmetic::Exact),
         Function::FloorDiv => {
             let (a, b) = (whole(&a)?, whole(&b)?);
             let quotient = a.checked_div(b).ok_or("division by zero")?;
@@ -265,18 +257,16 @@ pub(crate) fn index<'a>(on: Datum<'a>, index: &Datum<'a>) -> Result<Datum<'a>, F
         usize::try_from(at).ok().ok_or_else(|| format!("index {wanted} is out of bounds"))
     };
     let missing = || format!("index {wanted} is out of bounds");
-    match on {
-        Datum::List(mut items) => {
-            let at = at(items.len())?;
-            if at < items.len() { Ok(items.swap_remove(at)) } else { Err(missing()) }
-        }
-        Datum::Text(text) => {
-            let at = at(text.chars().count())?;
-            let found = text.chars().nth(at).ok_or_else(missing)?;
-            Ok(Datum::text(found.to_string()))
-        }
-        other => Err(format!("{} has no items", other.describe())),
+    if let Datum::List(mut items) = on {
+        let at = at(items.len())?;
+        return if at < items.len() { Ok(items.swap_remove(at)) } else { Err(missing()) };
     }
+    let Datum::Text(text) = on else {
+        return Err(format!("{} has no items", on.describe()));
+    };
+    let at = at(text.chars().count())?;
+    let found = text.chars().nth(at).ok_or_else(missing)?;
+    Ok(Datum::text(found.to_string()))
 }
 
 fn whole(value: &Datum<'_>) -> Result<i128, Failure> {
@@ -291,15 +281,17 @@ fn rounded(value: &Datum<'_>, mode: RoundingMode) -> Result<Datum<'static>, Fail
 
 /// Only texts have texts' methods: a number compared with a text column would match rows that are spelt otherwise.
 fn text<'v>(value: &'v Datum<'_>) -> Result<Cow<'v, str>, Failure> {
-    match value {
-        Datum::Text(text) => Ok(Cow::Borrowed(text)),
-        other => Err(format!("expected a text, found {}; use `toString()`", other.describe())),
-    }
+    let Datum::Text(text) = value else {
+        return Err(format!("expected a text, found {}; use `toString()`", value.describe()));
+    };
+    Ok(Cow::Borrowed(text))
 }
 
 fn absolute(value: &Datum<'_>, arithmetic: Arithmetic) -> Result<Datum<'static>, Failure> {
     match value.to_number() {
-        Some(Datum::Int(number, width)) => Ok(operate::fit(number.saturating_abs(), width, arithmetic)),
+        Some(Datum::Int(number, width)) => {
+            Ok(operate::fit(number.saturating_abs(), width, arithmetic))
+        }
         Some(Datum::Decimal(number)) => Ok(Datum::Decimal(number.abs())),
         _ => Err(format!("expected a number, found {}", value.describe())),
     }
@@ -312,9 +304,8 @@ fn int_div(
 ) -> Result<Datum<'static>, Failure> {
     let (a, b) = (whole(left)?, whole(right)?);
     let quotient = a.checked_div(b).ok_or("division by zero")?;
-    let width = |value: &Datum<'_>, number: i128| match value {
-        Datum::Int(_, width) => *width,
-        _ => Width::of(number),
+    let width = |value: &Datum<'_>, number: i128| {
+        if let Datum::Int(_, width) = value { *width } else { Width::of(number) }
     };
     Ok(operate::fit(quotient, width(left, a).max(width(right, b)), arithmetic))
 }
@@ -326,7 +317,13 @@ fn hash(value: &Datum<'_>, arithmetic: Arithmetic) -> Result<Datum<'static>, Fai
             value::java_hash_of_long(i64::try_from(*number).unwrap_or_default())
         }
         (Datum::Int(number, _), Arithmetic::Groovy) => value::java_hash_of_whole(*number),
-        (Datum::Bool(flag), Arithmetic::Groovy) => if *flag { 1231 } else { 1237 },
+        (Datum::Bool(flag), Arithmetic::Groovy) => {
+            if *flag {
+                1231
+            } else {
+                1237
+            }
+        }
         (value, _) => match value.to_number() {
             Some(Datum::Int(number, _)) => value::java_hash_of_whole(number),
             Some(Datum::Decimal(number)) => value::java_hash_of_text(&number.to_plain_string()),
@@ -336,39 +333,52 @@ fn hash(value: &Datum<'_>, arithmetic: Arithmetic) -> Result<Datum<'static>, Fai
     Ok(Datum::Int(i128::from(code), Width::Integer))
 }
 
-fn of_list<'a>(method: Method, on: Datum<'a>, other: &Datum<'a>) -> Result<Datum<'a>, Failure> {
-    let items = match on {
-        Datum::List(items) => items,
-        Datum::Text(text) => return of_characters(method, &text, other),
-        other => return Err(format!("expected a text or list, found {}", other.describe())),
+fn of_items<'a>(
+    method: ItemsMethod,
+    on: Datum<'a>,
+    other: &Datum<'a>,
+) -> Result<Datum<'a>, Failure> {
+    if let Datum::Text(text) = on {
+        return of_characters(method, &text, other);
+    }
+    let Datum::List(items) = on else {
+        return Err(format!("expected a text or list, found {}", on.describe()));
     };
     let missing = || "the list is empty".to_owned();
     match method {
-        Method::IsEmpty => Ok(Datum::Bool(items.is_empty())),
-        Method::First => items.into_iter().next().ok_or_else(missing),
-        Method::Last => items.into_iter().next_back().ok_or_else(missing),
-        Method::Contains => Ok(Datum::Bool(items.iter().any(|item| operate::is_equal(item, other)))),
-        Method::Reverse => Ok(Datum::List(items.into_iter().rev().collect())),
-        Method::Join => {
+        ItemsMethod::IsEmpty => Ok(Datum::Bool(items.is_empty())),
+        ItemsMethod::First => items.into_iter().next().ok_or_else(missing),
+        ItemsMethod::Last => items.into_iter().next_back().ok_or_else(missing),
+        ItemsMethod::Contains => {
+            Ok(Datum::Bool(items.iter().any(|item| operate::is_equal(item, other))))
+        }
+        ItemsMethod::Reverse => Ok(Datum::List(items.into_iter().rev().collect())),
+        ItemsMethod::Join => {
             let texts: Vec<Cow<'_, str>> = items.iter().filter_map(Datum::to_text).collect();
             Ok(Datum::text(texts.join(&text(other)?)))
         }
-        _ => Ok(Datum::int(items.len() as i128)),
+        ItemsMethod::Length => Ok(Datum::int(items.len() as i128)),
     }
 }
 
-fn of_characters<'a>(method: Method, on: &str, other: &Datum<'a>) -> Result<Datum<'a>, Failure> {
+fn of_characters<'a>(
+    method: ItemsMethod,
+    on: &str,
+    other: &Datum<'a>,
+) -> Result<Datum<'a>, Failure> {
     match method {
-        Method::Length => Ok(Datum::int(on.encode_utf16().count() as i128)),
-        Method::IsEmpty => Ok(Datum::Bool(on.is_empty())),
-        Method::Contains => Ok(Datum::Bool(on.contains(&*text(other)?))),
-        Method::Reverse => Ok(Datum::text(on.chars().rev().collect::<String>())),
-        _ => Err("expected a list, found a text".into()),
+        ItemsMethod::Length => Ok(Datum::int(on.encode_utf16().count() as i128)),
+        ItemsMethod::IsEmpty => Ok(Datum::Bool(on.is_empty())),
+        ItemsMethod::Contains => Ok(Datum::Bool(on.contains(&*text(other)?))),
+        ItemsMethod::Reverse => Ok(Datum::text(on.chars().rev().collect::<String>())),
+        ItemsMethod::First | ItemsMethod::Last | ItemsMethod::Join => {
+            Err("expected a list, found a text".into())
+        }
     }
 }
 
 fn of_text<'a>(
-    method: Method,
+    method: TextMethod,
     on: &Datum<'a>,
     arguments: &[Datum<'a>],
 ) -> Result<Datum<'a>, Failure> {
@@ -380,17 +390,17 @@ fn of_text<'a>(
         Ok(Datum::int(at.unwrap_or(-1)))
     };
     match method {
-        Method::Substring => substring(&on, &first, arguments.get(1)),
-        Method::CharAt => index(Datum::text(on.into_owned()), &first),
-        Method::IndexOf => position(on.find(&*text(&first)?)),
-        Method::LastIndexOf => position(on.rfind(&*text(&first)?)),
-        Method::ToLower => Ok(Datum::text(on.to_lowercase())),
-        Method::ToUpper => Ok(Datum::text(on.to_uppercase())),
-        Method::Trim => Ok(Datum::text(on.trim().to_owned())),
-        Method::PadLeft | Method::PadRight => pad(method, &on, &first, arguments.get(1)),
-        Method::StartsWith => Ok(Datum::Bool(on.starts_with(&*text(&first)?))),
-        Method::EndsWith => Ok(Datum::Bool(on.ends_with(&*text(&first)?))),
-        Method::Replace => {
+        TextMethod::Substring => substring(&on, &first, arguments.get(1)),
+        TextMethod::CharAt => index(Datum::text(on.into_owned()), &first),
+        TextMethod::IndexOf => position(on.find(&*text(&first)?)),
+        TextMethod::LastIndexOf => position(on.rfind(&*text(&first)?)),
+        TextMethod::ToLower => Ok(Datum::text(on.to_lowercase())),
+        TextMethod::ToUpper => Ok(Datum::text(on.to_uppercase())),
+        TextMethod::Trim => Ok(Datum::text(on.trim().to_owned())),
+        TextMethod::PadLeft | TextMethod::PadRight => pad(method, &on, &first, arguments.get(1)),
+        TextMethod::StartsWith => Ok(Datum::Bool(on.starts_with(&*text(&first)?))),
+        TextMethod::EndsWith => Ok(Datum::Bool(on.ends_with(&*text(&first)?))),
+        TextMethod::Replace => {
             let (from, to) = (text(&first)?, argument(1));
             let to = text(&to)?;
             if from.is_empty() || to.len() > 100 {
@@ -398,7 +408,7 @@ fn of_text<'a>(
             }
             Ok(Datum::text(on.replace(&*from, &to)))
         }
-        _ => {
+        TextMethod::Split => {
             let separator = text(&first)?;
             if separator.is_empty() {
                 return Err("`split` needs a separator".into());
@@ -411,18 +421,12 @@ fn of_text<'a>(
     }
 }
 
-fn substring<'a>(
-    on: &str,
-    from: &Datum<'a>,
-    to: Option<&Datum<'a>>,
-) -> Result<Datum<'a>, Failure> {
+fn substring<'a>(on: &str, from: &Datum<'a>, to: Option<&Datum<'a>>) -> Result<Datum<'a>, Failure> {
     let length = on.chars().count();
     let bound = |value: &Datum<'_>| {
         let number = whole(value)?;
         let number = usize::try_from(number).ok().filter(|number| *number <= length);
-        number.ok_or_else(|| {
-            format!("`substring` beyond the {length} characters of the text")
-        })
+        number.ok_or_else(|| format!("`substring` beyond the {length} characters of the text"))
     };
     let from = bound(from)?;
     let to = to.map_or(Ok(length), bound)?;
@@ -433,7 +437,7 @@ fn substring<'a>(
 }
 
 fn pad<'a>(
-    method: Method,
+    method: TextMethod,
     on: &str,
     width: &Datum<'a>,
     filler: Option<&Datum<'a>>,
@@ -446,6 +450,6 @@ fn pad<'a>(
     };
     let missing = width.saturating_sub(on.chars().count());
     let fill: String = filler.chars().cycle().take(missing).collect();
-    let padded = if method == Method::PadLeft { fill + on } else { on.to_owned() + &fill };
+    let padded = if method == TextMethod::PadLeft { fill + on } else { on.to_owned() + &fill };
     Ok(Datum::text(padded))
 }

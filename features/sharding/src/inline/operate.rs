@@ -27,10 +27,12 @@ pub(crate) fn binary<'a>(
         Binary::Greater => order(&left, &right).map(|order| Datum::Bool(order.is_gt())),
         Binary::GreaterEqual => order(&left, &right).map(|order| Datum::Bool(order.is_ge())),
         Binary::Compare => order(&left, &right).map(|order| Datum::int(order as i128)),
-        Binary::In => match right {
-            Datum::List(items) => Ok(Datum::Bool(items.iter().any(|item| is_equal(&left, item)))),
-            other => Err(format!("`in` needs a list, found {}", other.describe())),
-        },
+        Binary::In => {
+            let Datum::List(items) = right else {
+                return Err(format!("`in` needs a list, found {}", right.describe()));
+            };
+            Ok(Datum::Bool(items.iter().any(|item| is_equal(&left, item))))
+        }
         Binary::Add if is_text(&left) || is_text(&right) => concatenate(&left, &right),
         Binary::Add => whole(left, right, arithmetic, i128::checked_add, |a, b| Ok(a + b)),
         Binary::Subtract => whole(left, right, arithmetic, i128::checked_sub, |a, b| Ok(a - b)),

@@ -88,7 +88,10 @@ impl Template {
                     let mut scope = self.scope(values);
                     let value = evaluate(expr, &mut scope)?;
                     let text = value.to_text().ok_or_else(|| {
-                        Error::new(expr.at, format!("{} cannot be part of a name", value.describe()))
+                        Error::new(
+                            expr.at,
+                            format!("{} cannot be part of a name", value.describe()),
+                        )
                     })?;
                     name.push_str(&text);
                 }
@@ -244,7 +247,8 @@ fn pieces(part: &[char], start: usize, names: &[String]) -> Result<Vec<Piece>, E
             i = close + 1;
             continue;
         }
-        let is_bare = part[i] == '$' && part.get(i + 1).is_some_and(|c| c.is_alphabetic() || *c == '_');
+        let is_bare =
+            part[i] == '$' && part.get(i + 1).is_some_and(|c| c.is_alphabetic() || *c == '_');
         if is_bare {
             // `t_$order_id` is a variable without braces.
             let rest = &part[i + 1..];
@@ -289,7 +293,8 @@ fn product(pieces: &[Piece], names: &mut Vec<String>) -> Result<(), Error> {
         if count.saturating_add(names.len()) > MOST_ITEMS {
             return Err(Error::new(0, format!("more than {MOST_ITEMS} names")));
         }
-        let join = |head: &String| tails.iter().map(|tail| format!("{head}{tail}")).collect::<Vec<_>>();
+        let join =
+            |head: &String| tails.iter().map(|tail| format!("{head}{tail}")).collect::<Vec<_>>();
         heads = heads.iter().flat_map(join).collect();
     }
     names.extend(heads);
@@ -329,9 +334,7 @@ fn children(expr: &Expr) -> Vec<&Expr> {
         | Kind::Each { on: a, body: b, .. } => vec![a, b],
         Kind::Choose(a, b, c) => vec![a, b, c],
         Kind::Unary(_, a) | Kind::Cast(_, a) => vec![a],
-        Kind::Call { on, arguments, .. } => {
-            std::iter::once(on.as_ref()).chain(arguments).collect()
-        }
+        Kind::Call { on, arguments, .. } => std::iter::once(on.as_ref()).chain(arguments).collect(),
     }
 }
 
