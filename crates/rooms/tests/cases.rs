@@ -1,0 +1,57 @@
+//! Runs `build.case`: a database's configuration, and what is built of it or why it cannot be.
+
+#![allow(clippy::expect_used, reason = "test support functions")]
+
+use std::path::Path;
+
+use pando_config::{Errors, File, parse_one};
+use pando_rooms::{Built, build};
+
+fn outcome(yaml: &str) -> String {
+    let file = File { name: "db.yaml", text: yaml };
+    let built = parse_one(file, &|_| None).and_then(|configuration| {
+        build(configuration.databases.first().expect("one database"), Path::new("data"))
+    });
+    match built {
+        Ok(built) => summary(&built),
+        Err(errors) => problems(&errors),
+    }
+}
+
+fn summary(built: &Built) -> String {
+    let features: Vec<&str> = built.database.features.iter().map(|room| room.name()).collect();
+    let pools: Vec<String> =
+        built.units.iter().map(|unit| format!("{}/{}", unit.name, unit.pool.max)).collect();
+    let mut lines = vec![
+        format!("family {}", built.database.dialect.family()),
+        format!("units {}", built.database.units.join(" ")),
+        format!("pools {}", pools.join(" ")),
+        format!("rooms {}", features.join(" ")),
+    ];
+    for table in built.database.features.iter().flat_map(|feature| feature.tables()) {
+        let nodes: Vec<String> =
+            table.nodes.iter().map(|node| format!("{}.{}", node.unit, node.table)).collect();
+        lines.push(format!("{:?} {}: {}", table.kind, table.name, nodes.join(" ")));
+    }
+    lines.extend(built.warnings.iter().map(|warning| format!("warning {warning}")));
+    lines.join("\n")
+}
+
+fn problems(errors: &Errors) -> String {
+    let lines: Vec<String> =
+        errors.problems().iter().map(|problem| format!("error {problem}")).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_configuration_becomes_rooms_and_units_or_its_problems() {
+    let mut wrong = Vec::new();
+    for case in include_str!("build.case").split("=====\n").filter(|case| !case.trim().is_empty()) {
+        let (yaml, expected) = case.split_once("-----\n").expect("a case has two halves");
+        let actual = outcome(yaml);
+        if actual.trim() != expected.trim() {
+            wrong.push(format!("{yaml}-----\n{actual}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "these differ:\n{}", wrong.join("=====\n"));
+}
