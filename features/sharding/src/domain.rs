@@ -104,17 +104,20 @@ fn narrowed(a: Vec<Part>, b: &[Part], meet: &dyn Fn(&Part) -> bool) -> Vec<Part>
 fn tighter(a: &Bound<Value>, b: &Bound<Value>, wanted: std::cmp::Ordering) -> Bound<Value> {
     match (a, b) {
         (Bound::Unbounded, other) | (other, Bound::Unbounded) => other.clone(),
-        (
-            Bound::Included(x) | Bound::Excluded(x),
-            Bound::Included(y) | Bound::Excluded(y),
-        ) => match compare(x, y) {
-            Some(order) if order == wanted => a.clone(),
-            Some(std::cmp::Ordering::Equal) => {
-                if matches!(a, Bound::Excluded(_)) { a.clone() } else { b.clone() }
+        (Bound::Included(x) | Bound::Excluded(x), Bound::Included(y) | Bound::Excluded(y)) => {
+            match compare(x, y) {
+                Some(order) if order == wanted => a.clone(),
+                Some(std::cmp::Ordering::Equal) => {
+                    if matches!(a, Bound::Excluded(_)) {
+                        a.clone()
+                    } else {
+                        b.clone()
+                    }
+                }
+                Some(_) => b.clone(),
+                None => a.clone(),
             }
-            Some(_) => b.clone(),
-            None => a.clone(),
-        },
+        }
     }
 }
 

@@ -174,7 +174,10 @@ fn node_of(
         [] => Err(wrong(20041, format!("a row of `{}` belongs to no shard", table.logic()))),
         _ => Err(wrong(
             20056,
-            format!("a row of `{}` would go to several shards: its sharding values do not decide for one", table.logic()),
+            format!(
+                "a row of `{}` would go to several shards: its sharding values do not decide for one",
+                table.logic()
+            ),
         )),
     }
 }
@@ -201,7 +204,10 @@ fn given(
         Some(value) => Ok(value),
         None => Err(Error::refused(
             20056,
-            format!("the sharding column `{key}` of `{}` must be a literal or a parameter", table.logic()),
+            format!(
+                "the sharding column `{key}` of `{}` must be a literal or a parameter",
+                table.logic()
+            ),
             "compute the value in the application",
         )),
     }

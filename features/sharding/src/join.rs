@@ -93,9 +93,8 @@ pub(crate) fn outer_joins_are_split(
     if classes.iter().all(|class| class.nodes.len() == 1) {
         return Ok(());
     }
-    let sharded = |sources: &[usize]| {
-        sources.iter().any(|i| tables.get(*i).copied().flatten().is_some())
-    };
+    let sharded =
+        |sources: &[usize]| sources.iter().any(|i| tables.get(*i).copied().flatten().is_some());
     for outer in &scope.outers {
         if sharded(&outer.optional) && !sharded(&outer.preserved) {
             return Err(refused(
@@ -111,7 +110,8 @@ pub(crate) fn outer_joins_are_split(
 pub(crate) fn product(placed: &Placed<'_>) -> Result<Vec<Target>> {
     let mut targets: Vec<Target> = Vec::new();
     for (i, class) in placed.classes.iter().enumerate() {
-        let own: Result<Vec<Target>> = class.nodes.iter().map(|node| target(class, *node)).collect();
+        let own: Result<Vec<Target>> =
+            class.nodes.iter().map(|node| target(class, *node)).collect();
         let own = own?;
         if i == 0 {
             targets = own;
@@ -159,7 +159,10 @@ pub(crate) fn united(left: Target, right: Target) -> Result<Target> {
             Some(_) => {
                 return Err(refused(
                     30001,
-                    format!("`{}` stands twice in the statement and is needed from two shards", table.logic),
+                    format!(
+                        "`{}` stands twice in the statement and is needed from two shards",
+                        table.logic
+                    ),
                 ));
             }
         }

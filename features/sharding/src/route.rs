@@ -6,7 +6,8 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
 use pando_sql::ast::{
-    CopyDirection, Define, DefineAction, Kind, Node, ObjectKind, Query, QueryBody, Select, Statement,
+    CopyDirection, Define, DefineAction, Kind, Node, ObjectKind, Query, QueryBody, Select,
+    Statement,
 };
 use pando_sql::visit;
 
@@ -42,7 +43,12 @@ pub(crate) fn refused(code: u32, reason: impl Into<String>) -> Error {
 }
 
 /// Routes a statement that touches sharded tables; leaves others alone.
-pub(crate) fn route(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+pub(crate) fn route(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    route: &mut Route,
+) -> Result<()> {
     if *route != Route::Unclaimed {
         return Ok(());
     }
@@ -94,11 +100,14 @@ fn routed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, kind: &Kind) -> Resu
             if delete.from.is_empty() {
                 delete.targets.iter().for_each(|target| scope.target(target));
             } else {
-                let named = |label: &str, scope: &Scope<'_>| scope.sources.iter().any(|s| s.label == label);
+                let named =
+                    |label: &str, scope: &Scope<'_>| scope.sources.iter().any(|s| s.label == label);
                 scope.factors(&delete.from);
                 for target in &delete.targets {
                     let label = target.alias.as_ref().unwrap_or_else(|| &target.name.parts[0]);
-                    if !named(&label.value.to_lowercase(), &scope) && !named(&last(&target.name), &scope) {
+                    if !named(&label.value.to_lowercase(), &scope)
+                        && !named(&last(&target.name), &scope)
+                    {
                         scope.target(target);
                     }
                 }
@@ -153,7 +162,9 @@ fn select(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, query: &Query) -> Re
     };
     match &placed[..] {
         [(one, select)] if top.is_some_and(|top| std::ptr::eq(top, *select)) => spread(one),
-        [] => Err(refused(20030, "the sharded tables of this statement could not be found in a FROM")),
+        [] => {
+            Err(refused(20030, "the sharded tables of this statement could not be found in a FROM"))
+        }
         many => single(many.iter().map(|(placed, _)| placed)),
     }
 }
@@ -226,14 +237,13 @@ pub(crate) fn place<'r>(
     let mut placed = Vec::new();
     for members in classes.groups() {
         let deciding = join::deciding(scope, members);
-        placed.push(class(rule, stmt, &tables, (members, &deciding), &domains)?);
+        placed.push(class(stmt, &tables, (members, &deciding), &domains)?);
     }
     join::outer_joins_are_split(scope, &tables, &placed)?;
     Ok(Placed { classes: placed, has_outer: !scope.outers.is_empty() })
 }
 
 fn class<'r>(
-    rule: &'r Rule,
     stmt: &Statement,
     tables: &[Option<&'r Table>],
     (members, deciding): (&[usize], &[usize]),
@@ -244,9 +254,8 @@ fn class<'r>(
     let mut lead: Option<&'r Table> = None;
     for member in members {
         let Some(table) = tables.get(*member).copied().flatten() else { continue };
-        let of = |column: &str| {
-            domains.get(&(*member, column.to_owned())).cloned().unwrap_or_default()
-        };
+        let of =
+            |column: &str| domains.get(&(*member, column.to_owned())).cloned().unwrap_or_default();
         let own = table.route(&of, &stmt.hints)?;
         let first = *lead.get_or_insert(table);
         let own = first.counterparts(table, &own)?;
@@ -273,7 +282,8 @@ fn class<'r>(
 /// The targets of one scope: its class's nodes, or the product of its classes inside one storage unit (paper, "Cartesian route").
 fn spread(placed: &Placed<'_>) -> Result<Units> {
     if let [class] = &placed.classes[..] {
-        let targets: Result<Vec<Target>> = class.nodes.iter().map(|node| target(class, *node)).collect();
+        let targets: Result<Vec<Target>> =
+            class.nodes.iter().map(|node| target(class, *node)).collect();
         return Ok(Units::new(targets?, Spread::Gather));
     }
     join::product(placed).map(|targets| Units::new(targets, Spread::Gather))
@@ -320,7 +330,10 @@ fn defined(rule: &Rule, stmt: &Statement, define: &Define) -> Result<Units> {
         (define.object == ObjectKind::Routine, "a routine over a sharded table"),
         (define.object == ObjectKind::Trigger, "a trigger on a sharded table"),
         (define.temporary, "a temporary sharded table"),
-        (define.action == DefineAction::Drop && define.cascade, "DROP … CASCADE of a sharded table"),
+        (
+            define.action == DefineAction::Drop && define.cascade,
+            "DROP … CASCADE of a sharded table",
+        ),
     ];
     if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
         return Err(Error::refused(20030, format!("{what} is not supported"), ""));
@@ -351,6 +364,7 @@ fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
     }
     let nodes = (0..first.nodes().len()).collect();
     let class = Class { tables: tables.clone(), nodes };
-    let targets: Result<Vec<Target>> = class.nodes.iter().map(|node| target(&class, *node)).collect();
+    let targets: Result<Vec<Target>> =
+        class.nodes.iter().map(|node| target(&class, *node)).collect();
     Ok(Units::new(targets?, spread))
 }

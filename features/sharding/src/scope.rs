@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use pando_kernel::feature::Context;
 use pando_sql::ast::{
-    BinaryOp, Expr, Join, JoinConstraint, JoinKind, Node, ObjectName, Query, QueryBody, Select, Table,
-    TableFactor,
+    BinaryOp, Expr, Join, JoinConstraint, JoinKind, Node, ObjectName, Query, QueryBody, Select,
+    Table, TableFactor,
 };
 
 use crate::domain::Domain;
@@ -14,13 +14,11 @@ use crate::literal;
 
 /// A table of a scope.
 #[derive(Debug)]
-pub(crate) struct Source<'a> {
+pub(crate) struct Source {
     /// What columns are qualified with: the alias, or the table's name; lower-cased.
     pub(crate) label: String,
     /// The table's name, lower-cased.
     pub(crate) logic: String,
-    /// Where it stands.
-    pub(crate) table: &'a Table,
 }
 
 /// A condition and the sources whose rows it restricts.
@@ -44,12 +42,12 @@ pub(crate) struct Outer {
 /// A FROM and the conditions on it.
 #[derive(Debug, Default)]
 pub(crate) struct Scope<'a> {
-    pub(crate) sources: Vec<Source<'a>>,
+    pub(crate) sources: Vec<Source>,
     pub(crate) outers: Vec<Outer>,
     conditions: Vec<Condition<'a>>,
     using: Vec<(Vec<usize>, Vec<usize>, String)>,
-    /// NATURAL joins and LATERAL factors: equalities are not known.
-    pub(crate) derived: usize,
+    /// Sub-queries and functions in FROM: whose columns a bare name may mean.
+    derived: usize,
 }
 
 /// A column of a source, lower-cased.
@@ -67,10 +65,10 @@ impl<'a> Scope<'a> {
     }
 
     /// Adds a table that stands outside FROM: the target of UPDATE and DELETE.
-    pub(crate) fn target(&mut self, table: &'a Table) {
+    pub(crate) fn target(&mut self, table: &Table) {
         let logic = last(&table.name);
         let label = table.alias.as_ref().map_or_else(|| logic.clone(), |a| a.value.to_lowercase());
-        self.sources.push(Source { label, logic, table });
+        self.sources.push(Source { label, logic });
     }
 
     /// Adds a WHERE: it restricts every source.
@@ -189,7 +187,9 @@ impl<'a> Scope<'a> {
         let mut edges = Vec::new();
         for condition in &self.conditions {
             for part in conjuncts(condition.expr) {
-                let Node::Binary { op: BinaryOp::Equal, left, right } = &part.node else { continue };
+                let Node::Binary { op: BinaryOp::Equal, left, right } = &part.node else {
+                    continue;
+                };
                 let (Node::Column(a), Node::Column(b)) =
                     (&literal::unwrapped(left).node, &literal::unwrapped(right).node)
                 else {

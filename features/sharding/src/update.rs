@@ -9,8 +9,9 @@ use crate::domain::Domain;
 use crate::literal;
 use crate::rule::Rule;
 use crate::scope::{Scope, last};
+use crate::table::Table;
 
-/// Refuses assignments to sharding columns, unless the statement runs on one node and the new value belongs to that node.
+/// Refuses assignments to sharding columns, unless the statement runs on one node and its rows, with the new value, belong to that node.
 pub(crate) fn keeps_its_shard(
     rule: &Rule,
     ctx: &Context<'_>,
@@ -18,34 +19,53 @@ pub(crate) fn keeps_its_shard(
     scope: &Scope<'_>,
     units: &Units,
 ) -> Result<()> {
+    let tables: Vec<Option<&Table>> =
+        scope.sources.iter().map(|source| rule.table(&source.logic)).collect();
+    let keys = |i: usize, column: &str| {
+        tables.get(i).copied().flatten().is_some_and(|table| table.is_key(column))
+    };
+    let domains = scope.domains(ctx, &keys);
     for assignment in &update.assignments {
         let column = last(&assignment.column);
         let owner = assignment.column.parts.len().checked_sub(2);
-        let owner = owner.and_then(|i| assignment.column.parts.get(i)).map(|p| p.value.to_lowercase());
-        for source in &scope.sources {
-            let Some(table) = rule.table(&source.logic) else { continue };
-            if owner.as_ref().is_some_and(|owner| *owner != source.label) || !table.is_key(&column) {
+        let owner = owner.and_then(|i| assignment.column.parts.get(i));
+        let owner = owner.map(|part| part.value.to_lowercase());
+        for (i, source) in scope.sources.iter().enumerate() {
+            let Some(table) = tables.get(i).copied().flatten() else { continue };
+            if owner.as_ref().is_some_and(|owner| *owner != source.label) || !table.is_key(&column)
+            {
                 continue;
             }
             let stays = literal::value(ctx, &assignment.value).is_some_and(|value| {
                 let of = |key: &str| {
-                    if key == column { Domain::equal(value.clone()) } else { Domain::Any }
+                    if key == column {
+                        return Domain::equal(value.clone());
+                    }
+                    domains.get(&(i, key.to_owned())).cloned().unwrap_or_default()
                 };
-                let [target] = &units.targets[..] else { return false };
-                let nodes = table.route_exactly(&of, &[]).unwrap_or_default();
-                let [node] = nodes[..] else { return false };
-                table.node(node).is_ok_and(|actual| {
-                    actual.unit == target.unit && target.actual(table.logic()) == Some(&*actual.table)
-                })
+                on_one_node(table, units, &of)
             });
             if !stays {
                 return Err(Error::refused(
                     20031,
-                    format!("UPDATE may not change the sharding column `{column}` of `{}`", table.logic()),
+                    format!(
+                        "UPDATE may not change the sharding column `{column}` of `{}`",
+                        table.logic()
+                    ),
                     "insert the row with its new key and delete the old one in a transaction",
                 ));
             }
         }
     }
     Ok(())
+}
+
+/// Whether values like these live on the one node the statement runs on.
+fn on_one_node(table: &Table, units: &Units, of: &dyn Fn(&str) -> Domain) -> bool {
+    let [target] = &units.targets[..] else { return false };
+    let nodes = table.route_exactly(of, &[]).unwrap_or_default();
+    let [node] = nodes[..] else { return false };
+    table.node(node).is_ok_and(|actual| {
+        actual.unit == target.unit && target.actual(table.logic()) == Some(&*actual.table)
+    })
 }
