@@ -30,6 +30,7 @@ impl Variables for MySql {
             "character_set_client" | "character_set_connection" | "character_set_results" => {
                 character_set(name, value)
             }
+            "collation_connection" => Ok(collation_effect(&value.to_ascii_lowercase())),
             "sql_mode" => sql_mode(value),
             "time_zone" => Ok(match string_of(value) {
                 Some(zone) => {
@@ -133,7 +134,16 @@ fn names(name: &str, value: &str) -> Result<VariableEffect> {
     if !is_utf8(charset) {
         return Err(variable_refused(name, "Pando speaks UTF-8 only"));
     }
-    Ok(if collation.is_some() { VariableEffect::Replay } else { VariableEffect::Ignore })
+    Ok(collation.map_or(VariableEffect::Ignore, collation_effect))
+}
+
+/// Drivers set the default collation of the MySQL 8 that the door tells to be. Connections have it where the server
+/// knows it, and the others' own default where not.
+fn collation_effect(collation: &str) -> VariableEffect {
+    match string_of(collation) {
+        Some("utf8mb4_0900_ai_ci") => VariableEffect::Ignore,
+        Some(_) | None => VariableEffect::Replay,
+    }
 }
 
 fn character_set(name: &str, value: &str) -> Result<VariableEffect> {
@@ -174,6 +184,8 @@ mod tests {
             ("names", "utf8mb4", Some(VariableEffect::Ignore)),
             ("names", "'utf8'", Some(VariableEffect::Ignore)),
             ("names", "utf8mb4 COLLATE utf8mb4_bin", Some(VariableEffect::Replay)),
+            ("names", "'utf8mb4' COLLATE 'utf8mb4_0900_ai_ci'", Some(VariableEffect::Ignore)),
+            ("collation_connection", "utf8mb4_bin", Some(VariableEffect::Replay)),
             ("names", "latin1", None),
             ("character_set_results", "NULL", Some(VariableEffect::Ignore)),
             ("sql_mode", "'STRICT_TRANS_TABLES'", Some(VariableEffect::Replay)),
