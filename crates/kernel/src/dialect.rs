@@ -7,6 +7,7 @@ use pando_sql::Syntax;
 
 use crate::column::Column;
 use crate::error::{Error, Result};
+use crate::presentation::Presentation;
 use crate::value::{Kind, Value};
 
 /// All of a family's traits together.
@@ -77,6 +78,11 @@ pub trait Metadata: Send + Sync + Debug {
 
     /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own.
     fn tables_query(&self) -> String;
+
+    /// How the family's catalogue is shown as the logical database's; `None` shows it as it stands.
+    fn presentation(&self) -> Option<&dyn Presentation> {
+        None
+    }
 
     /// Whether index names must be unique in their schema (otherwise in their table only).
     fn index_names_are_global(&self) -> bool {
@@ -197,6 +203,8 @@ pub enum VariableEffect {
 pub struct Facts {
     /// The logical database.
     pub database: Option<String>,
+    /// Names of the logical databases the session can change to, in configuration order.
+    pub databases: Arc<[String]>,
     /// The user.
     pub user: String,
     /// The client's host.

@@ -11,7 +11,7 @@ use crate::dialect::{Dialect, TableColumn};
 use crate::error::Result;
 use crate::merge::MergePlan;
 use crate::request::Parameter;
-use crate::route::{Route, Target, UnitName};
+use crate::route::{Place, Route, Target, UnitName};
 use crate::session::TransactionState;
 use crate::value::Value;
 
@@ -54,6 +54,11 @@ pub trait Feature: Send + Sync + Debug {
 
     /// What the feature knows about tables, for catalogue answers and for other rooms.
     fn tables(&self) -> Vec<LogicTable>;
+
+    /// Groups of storage units that stand under one name in other rooms' routes.
+    fn groups(&self) -> Vec<Place> {
+        Vec::new()
+    }
 }
 
 /// A table as clients see it.

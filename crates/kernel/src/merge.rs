@@ -70,6 +70,11 @@ pub enum KeyCompare {
         /// The derived column with weights, when there is one.
         weights: Option<Position>,
     },
+    /// As [`KeyCompare::ByResult`]; but what only the server can order compares as bytes. For answers whose order is a courtesy.
+    Loose {
+        /// The derived column with weights, when there is one.
+        weights: Option<Position>,
+    },
 }
 
 /// How rows fall into groups.

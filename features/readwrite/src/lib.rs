@@ -10,7 +10,7 @@ use pando_config::rules::ReadwriteSplitting;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable};
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Target, UnitName};
+use pando_kernel::route::{Place, Route, Target, UnitName};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
@@ -83,5 +83,14 @@ impl Feature for ReadWrite {
 
     fn tables(&self) -> Vec<LogicTable> {
         Vec::new()
+    }
+
+    fn groups(&self) -> Vec<Place> {
+        let place = |group: GroupMembers| {
+            let reads = group.reads.iter().filter(|read| **read != group.write).cloned();
+            let members = std::iter::once(group.write.clone()).chain(reads).collect();
+            Place { name: group.name, members }
+        };
+        ReadWrite::groups(self).into_iter().map(place).collect()
     }
 }

@@ -232,6 +232,10 @@ impl Resolver<'_> {
                     Some(_) | None => Ok((at, self.dialect.compare_result(column)?)),
                 }
             }
+            KeyCompare::Loose { weights } => {
+                let by = KeyCompare::ByResult { weights: weights.clone() };
+                self.compare(position, &by).or(Ok((at, Compare::Bytes)))
+            }
         }
     }
 

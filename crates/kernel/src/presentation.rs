@@ -1,0 +1,93 @@
+//! How the catalogues of the storage units are shown as the one of the logical database: actual tables under their logic names, each logic
+//! table once, physical databases under the logical one's name.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use pando_sql::Edits;
+use pando_sql::ast::{Ident, ObjectName, Show, Statement};
+
+use crate::dialect::Facts;
+use crate::error::Result;
+use crate::feature::Catalog;
+use crate::route::Need;
+
+/// What a family knows of its own catalogue. Pure, as all of planning is.
+pub trait Presentation: Send + Sync + Debug {
+    /// The part of a table's (or a column owner's) name that names a database; `None` when it is not written, or names one of the vendor's own.
+    fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident>;
+
+    /// What stands in the catalogue relation of this name; `None` when it is not the vendor's own.
+    fn holding(&self, name: &ObjectName) -> Option<Holding>;
+
+    /// Which storage unit alone can answer a question about the catalogue.
+    fn asked(&self, stmt: &Statement) -> Asked;
+
+    /// What must be changed in a text about the catalogue so that one unit answers with its part of the logical database.
+    ///
+    /// # Errors
+    /// `Refused` when the statement cannot be answered so.
+    fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented>;
+
+    /// The statement that answers a SHOW from the catalogue instead, in logic names; `None` leaves the SHOW as it is. `text` is the whole SHOW.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`, `NoDatabase`, and `Refused` for a database other than the current one.
+    fn restate(&self, text: &str, show: &Show, facts: &Facts) -> Result<Option<String>>;
+
+    /// What a field of a SHOW's answer is told as; `None` leaves it. `label` is the column's.
+    fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String>;
+}
+
+/// What the rows of a catalogue relation are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holding {
+    /// Tables and what belongs to them: each unit has rows of its own.
+    Tables,
+    /// Types, settings, schemas, …: every unit has the same rows.
+    Shared,
+}
+
+/// Whom a question about the catalogue is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// Nobody in particular.
+    Anyone,
+    /// The unit that shows this table (as written, quotes off): the server itself looks the name up.
+    Table(String),
+    /// The unit of this number, when one unit must be chosen: the text holds an object's number that is shown by it.
+    Number(usize),
+}
+
+/// What presenting gives.
+#[derive(Debug)]
+pub enum Presented {
+    /// These changes; none when the text can stay.
+    Edits(Edits),
+    /// Something must be found out first.
+    Needs(Need),
+}
+
+/// One storage unit's part of the logical database.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// The session: user, current database, databases it can see.
+    pub facts: &'a Facts,
+    /// The unit's place among the database's units; the first (0) also shows what is the same on all.
+    pub number: usize,
+    /// The unit's tables that are not simply shown under their own names.
+    pub tables: &'a [Shown],
+    /// Columns of the vendor's relations are found under `schema.relation`.
+    pub catalog: &'a dyn Catalog,
+}
+
+/// How an actual table of one unit is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its name in the unit.
+    pub actual: Arc<str>,
+    /// The logic table it belongs to.
+    pub logic: Arc<str>,
+    /// It is not shown: another actual table stands for the logic one.
+    pub hidden: bool,
+}
