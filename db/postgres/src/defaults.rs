@@ -5,5 +5,4 @@ pub(crate) const DATE_STYLE: &str = "ISO, MDY";
 /// One zone for all units: rows of different units would else show different clocks.
 pub(crate) const TIME_ZONE: &str = "Etc/UTC";
 /// The version clients are told; what follows the number is ignored by drivers.
-#[expect(dead_code, reason = "the front door tells it")]
 pub(crate) const SERVER_VERSION: &str = "15.0 (Pando)";

@@ -55,8 +55,9 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
     }
 }
 
-/// Appends an ErrorResponse. `text` is the statement a syntax error's position belongs to.
-pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, text: Option<&str>) {
+/// Appends an ErrorResponse. `place` is the text a client sent and the byte where the statement begins
+/// that a syntax error's position belongs to.
+pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, place: Option<(&str, u32)>) {
     match error.kind() {
         ErrorKind::Server(server) => encode_server(buf, severity, server),
         kind => {
@@ -67,17 +68,12 @@ pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, text: Optio
             {
                 more.push((b'H', instead.clone()));
             }
-            if let (ErrorKind::Syntax { at, .. }, Some(text)) = (kind, text) {
-                more.push((b'P', position(text, *at).to_string()));
+            if let (ErrorKind::Syntax { at, .. }, Some((text, start))) = (kind, place) {
+                more.push((b'P', position(text, start.saturating_add(*at)).to_string()));
             }
             plain(buf, severity, (sqlstate(kind), &message), &more);
         }
     }
-}
-
-/// Appends an ErrorResponse of the door's own.
-pub fn encode_own(buf: &mut BytesMut, severity: Severity, sqlstate: &str, message: &str) {
-    plain(buf, severity, (sqlstate, message), &[]);
 }
 
 /// Appends a NoticeResponse.
@@ -199,7 +195,7 @@ mod tests {
 
     fn fields(error: &Error, text: Option<&str>) -> ServerError {
         let mut buf = BytesMut::new();
-        encode(&mut buf, Severity::Error, error, text);
+        encode(&mut buf, Severity::Error, error, text.map(|text| (text, 2)));
         read(&Notice::decode("ErrorResponse", &buf[5..]).unwrap())
     }
 
@@ -229,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_position_counts_characters_from_one() {
-        let kind = ErrorKind::Syntax { message: "near `x`".into(), at: 9 };
+        let kind = ErrorKind::Syntax { message: "near `x`".into(), at: 7 };
         let seen = fields(&Error::new(kind), Some("SELECT é x"));
         assert_eq!(seen.fields, [(b'P', "9".into())]);
         assert_eq!(seen.sqlstate, "42601");

@@ -6,6 +6,7 @@ pub mod codec;
 mod defaults;
 pub mod dialect;
 pub mod error;
+pub mod frontend;
 pub mod row;
 pub mod types;
 

@@ -1,0 +1,88 @@
+//! The values of a Bind as parameters: decoded for routing, raw for passing on.
+
+use bytes::Bytes;
+use pando_kernel::{Description, Format, Native, Parameter, Prepared, Result, Value};
+
+use super::end::own;
+use crate::codec::frontend::Bind;
+use crate::types::{self, FAMILY};
+
+/// Bodies up to this many bytes are copied once, so that values that stay do not hold on to the
+/// client's input buffer.
+const COPY_BELOW: usize = 16 * 1024;
+
+/// Whether the types must be asked for: a value came in binary and its type is not known.
+pub(super) fn needs_types(prepared: &Prepared, bind: &Bind<'_>) -> bool {
+    let open = |index: usize| prepared.declared.get(index).is_none_or(|oid| *oid == 0);
+    prepared.description.get().is_none()
+        && (0..bind.values.len())
+            .any(|index| open(index) && bind.formats.get(index) == Format::Binary)
+}
+
+/// The parameters of a Bind.
+///
+/// # Errors
+/// SQLSTATE 08P01 when their number is wrong; `Value` when binary bytes are no value of their type.
+pub(super) fn parameters(
+    prepared: &Prepared,
+    name: &str,
+    (bind, body): (&Bind<'_>, &Bytes),
+) -> Result<Vec<Parameter>> {
+    let (given, wanted) = (bind.values.len(), prepared.statement.parameters as usize);
+    if given != wanted {
+        let message = format!(
+            "bind message supplies {given} parameters, but prepared statement \"{name}\" requires {wanted}"
+        );
+        return Err(own("08P01", message));
+    }
+    let kept = match bind.values.is_empty() {
+        true => Bytes::new(),
+        false if body.len() < COPY_BELOW => Bytes::copy_from_slice(body),
+        false => body.clone(),
+    };
+    let start = body.as_ptr() as usize;
+    let description = prepared.description.get();
+    bind.values
+        .iter()
+        .enumerate()
+        .map(|(index, value)| {
+            let raw = value.map(|value| {
+                let at = value.as_ptr() as usize - start;
+                kept.slice(at..at + value.len())
+            });
+            let type_id = type_of(prepared, description, index);
+            parameter(type_id, bind.formats.get(index), raw)
+        })
+        .collect()
+}
+
+/// The type the client declared, else the one the storage unit found; 0 when neither is known.
+fn type_of(prepared: &Prepared, description: Option<&Description>, index: usize) -> u32 {
+    match prepared.declared.get(index) {
+        Some(oid) if *oid != 0 => *oid,
+        Some(_) | None => description
+            .and_then(|description| description.parameters.get(index))
+            .filter(|native| native.family == FAMILY)
+            .map_or(0, |native| native.type_id),
+    }
+}
+
+fn parameter(type_id: u32, format: Format, raw: Option<Bytes>) -> Result<Parameter> {
+    let native = Native {
+        family: FAMILY,
+        type_id,
+        length: types::size(type_id).into(),
+        modifier: -1,
+        ..Native::default()
+    };
+    let value = match (&raw, format) {
+        (None, _) => Value::Null,
+        (Some(bytes), Format::Binary) => types::decode(type_id, format, bytes)?,
+        // The server reads more spellings than we do (`0x1F`, `tr`): it shall judge.
+        (Some(bytes), Format::Text) => match types::decode(type_id, format, bytes) {
+            Ok(value) => value,
+            Err(_) => types::decode(types::oid::TEXT, format, bytes)?,
+        },
+    };
+    Ok(Parameter { value, native, format, raw })
+}

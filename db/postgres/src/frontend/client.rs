@@ -1,0 +1,185 @@
+//! The message loop of one client.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use pando_kernel::session::{Doorway, Settings};
+use pando_kernel::{Error, ErrorKind};
+
+use super::end::{End, Halt, own};
+use super::execute::Owed;
+use super::portals::{Portals, Statements};
+use super::wait::{Idle, Next, next};
+use super::wire::{Frame, Wire};
+use crate::codec::frontend::Frontend;
+use crate::codec::{Fault, Malformed};
+
+/// One client and its session.
+pub(super) struct Client<D: Doorway> {
+    pub(super) doorway: Arc<D>,
+    pub(super) settings: Settings,
+    pub(super) wire: Wire,
+    pub(super) session: D::Session,
+    pub(super) statements: Statements,
+    pub(super) portals: Portals,
+    /// A portal whose description is owed unless it is run next.
+    pub(super) deferred: Option<String>,
+    /// After an error in the extended protocol everything up to the next Sync is passed over.
+    pub(super) skipping: bool,
+    /// Something was executed since the last Sync.
+    pub(super) executed: bool,
+    /// What was executed waits for a Sync to be committed.
+    pub(super) opened: bool,
+    /// Data of a COPY TO goes out.
+    pub(super) copying_out: bool,
+}
+
+impl<D: Doorway> Client<D> {
+    pub(super) fn new(
+        doorway: Arc<D>,
+        settings: Settings,
+        wire: Wire,
+        session: D::Session,
+    ) -> Client<D> {
+        Client {
+            doorway,
+            settings,
+            wire,
+            session,
+            statements: Statements::default(),
+            portals: Portals::default(),
+            deferred: None,
+            skipping: false,
+            executed: false,
+            opened: false,
+            copying_out: false,
+        }
+    }
+
+    /// Serves messages until one side ends it.
+    pub(super) async fn serve(&mut self) -> End {
+        let doorway = Arc::clone(&self.doorway);
+        let mut stopping = pin!(doorway.stopping());
+        let mut idle = Idle::new(doorway.runtime(), self.settings.idle_timeout);
+        loop {
+            let step = match next(&mut self.wire, &mut idle, stopping.as_mut()).await {
+                Ok(Next::Frame(frame)) => self.obey(&frame).await,
+                Ok(Next::Broken(malformed)) => Err(self.wire.last_words(&malformed.into()).await),
+                Ok(Next::Idle) => {
+                    let message = "terminating connection due to idle-session timeout";
+                    Err(self.wire.last_words(&own("57P05", message.into())).await)
+                }
+                Ok(Next::Stopping) => {
+                    Err(self.wire.last_words(&Error::new(ErrorKind::Shutdown)).await)
+                }
+                Err(end) => Err(end),
+            };
+            if let Err(end) = step {
+                return end;
+            }
+            if self.wire.output.len() >= self.settings.flush_bytes
+                && let Err(end) = self.wire.flush().await
+            {
+                return end;
+            }
+        }
+    }
+
+    async fn obey(&mut self, frame: &Frame) -> Result<(), End> {
+        if self.skipping && !matches!(frame.tag, b'S' | b'X') {
+            return Ok(());
+        }
+        let message = match Frontend::decode(frame.tag, &frame.body) {
+            Ok(message) => message,
+            Err(malformed) => return self.malformed(frame.tag, malformed).await,
+        };
+        let owed = match self.settle_deferred(&message).await {
+            Ok(owed) => owed,
+            Err(halt) => {
+                // The failure belongs to the Describe; a Sync still ends the pipeline.
+                self.stumble(Err(halt)).await?;
+                match message {
+                    Frontend::Sync | Frontend::Terminate => Owed::Nothing,
+                    _ => return Ok(()),
+                }
+            }
+        };
+        self.dispatch(message, frame, owed).await
+    }
+
+    async fn dispatch(
+        &mut self,
+        message: Frontend<'_>,
+        frame: &Frame,
+        owed: Owed,
+    ) -> Result<(), End> {
+        let outcome = match message {
+            Frontend::Query(query) => return self.query(query.text).await,
+            Frontend::Parse(parse) => {
+                let outcome = self.parse(parse).await;
+                return self.stumble_in(outcome, parse.text).await;
+            }
+            Frontend::Bind(bind) => self.bind(bind, &frame.body).await,
+            Frontend::Describe(describe) => self.describe(describe).await,
+            Frontend::Execute(execute) => self.execute(execute, owed).await,
+            Frontend::Close(close) => self.close(close).await,
+            Frontend::Flush => return self.wire.flush().await,
+            Frontend::Sync => return self.sync().await,
+            Frontend::Terminate => return Err(End::Quit),
+            // Left over from a copy that failed.
+            Frontend::CopyData(_) | Frontend::CopyDone | Frontend::CopyFail(_) => Ok(()),
+            Frontend::FunctionCall => {
+                let error = Error::refused(
+                    30001,
+                    "function calls by number are not served",
+                    "call the function in a SELECT",
+                );
+                self.fail(error.into(), None).await?;
+                return self.ready().await;
+            }
+            Frontend::Password(_) => {
+                return self.unexpected(frame.tag).await;
+            }
+        };
+        self.stumble(outcome).await
+    }
+
+    /// Pays what a Describe left open, unless the message is the Execute it waited for.
+    async fn settle_deferred(&mut self, message: &Frontend<'_>) -> Result<Owed, Halt> {
+        let Some(name) = self.deferred.take() else { return Ok(Owed::Nothing) };
+        if matches!(message, Frontend::Execute(execute) if execute.portal == name) {
+            return Ok(Owed::Description);
+        }
+        self.describe_deferred(&name).await?;
+        Ok(Owed::Nothing)
+    }
+
+    /// After a failure in the extended protocol: tells it and passes over the rest of the pipeline.
+    async fn stumble(&mut self, outcome: Result<(), Halt>) -> Result<(), End> {
+        self.stumble_in(outcome, "").await
+    }
+
+    async fn stumble_in(&mut self, outcome: Result<(), Halt>, text: &str) -> Result<(), End> {
+        let Err(halt) = outcome else { return Ok(()) };
+        self.skipping = true;
+        self.deferred = None;
+        let place = (!text.is_empty()).then_some((text, 0));
+        self.fail(halt, place).await
+    }
+
+    async fn malformed(&mut self, tag: u8, malformed: Malformed) -> Result<(), End> {
+        match (tag, malformed.fault) {
+            (_, Fault::UnknownTag(tag)) => self.unexpected(tag).await,
+            (b'Q', _) => {
+                self.fail(malformed.into(), None).await?;
+                self.ready().await
+            }
+            _ => self.stumble(Err(malformed.into())).await,
+        }
+    }
+
+    async fn unexpected(&mut self, tag: u8) -> Result<(), End> {
+        let message = format!("invalid frontend message type {tag}");
+        Err(self.wire.last_words(&own("08P01", message)).await)
+    }
+}

@@ -1,0 +1,132 @@
+//! Execute: runs a portal, or goes on with it.
+
+use pando_kernel::session::Doorway;
+use pando_kernel::{Columns, Completion, Error, Event, Execute as Run, Pipeline, Request};
+
+use super::client::Client;
+use super::end::{Halt, own};
+use super::portals::Progress;
+use super::shape::Shape;
+use crate::codec::backend::{encode_empty_query, encode_no_data, encode_portal_suspended};
+use crate::codec::frontend::Execute;
+
+/// Whether RowDescription or NoData is still owed for a Describe just before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owed {
+    Nothing,
+    Description,
+}
+
+impl<D: Doorway> Client<D> {
+    /// Runs a portal and answers up to its end or its row limit.
+    pub(super) async fn execute(&mut self, execute: Execute<'_>, owed: Owed) -> Result<(), Halt> {
+        let name = execute.portal;
+        let limit = u32::try_from(execute.max_rows).ok().filter(|rows| *rows > 0);
+        let portal = self.portals.get_mut(name)?;
+        let request = match portal.progress {
+            Progress::Done => return self.run_out(name),
+            Progress::Suspended(cursor) => Request::Fetch { cursor, limit },
+            Progress::New => self.first(name, limit)?,
+        };
+        // Whatever happens from here on, it does not run again.
+        let cursor = match &request {
+            Request::Fetch { cursor, .. } => Some(*cursor),
+            Request::Execute(run) => run.cursor,
+            _ => None,
+        };
+        self.portals.get_mut(name)?.progress = Progress::Done;
+        self.run(request).await?;
+        let mut owed = owed;
+        while let Some(event) = self.next().await? {
+            match event {
+                Event::Columns(columns) => self.columns(name, columns, &mut owed)?,
+                Event::Rows(rows) => match &self.portals.get_mut(name)?.shape {
+                    Some(shape) => shape.rows(&mut self.wire.output, rows)?,
+                    None => return Err(Error::internal("rows came before their columns").into()),
+                },
+                Event::Notice(_) | Event::Parameter { .. } => {
+                    self.aside(&event);
+                }
+                Event::CopyData(data) => self.copy_data(&data),
+                event => {
+                    self.no_data(&mut owed);
+                    match event {
+                        Event::Complete(completion) => self.complete(&completion),
+                        Event::Empty => encode_empty_query(self.wire.output.buffer()),
+                        Event::CopyIn(form) => self.copy_in(form).await?,
+                        Event::CopyOut(form) => self.copy_out(form)?,
+                        Event::SendFile(_) => self.refuse_file().await?,
+                        Event::Suspended => self.suspend(name, cursor)?,
+                        Event::Columns(_)
+                        | Event::Rows(_)
+                        | Event::Notice(_)
+                        | Event::Parameter { .. }
+                        | Event::CopyData(_)
+                        | Event::Described(_)
+                        | Event::Done => {}
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn first(&mut self, name: &str, limit: Option<u32>) -> Result<Request, Halt> {
+        let cursor = limit.map(|_| self.portals.next_cursor());
+        let alone = !self.executed && self.wire.sync_is_next();
+        let pipeline = if alone { Pipeline::Alone } else { Pipeline::More };
+        self.executed = true;
+        self.opened |= pipeline == Pipeline::More;
+        let portal = self.portals.get_mut(name)?;
+        Ok(Request::Execute(Run {
+            prepared: portal.prepared.clone(),
+            parameters: std::mem::take(&mut portal.parameters),
+            result_formats: portal.formats.clone(),
+            limit,
+            cursor,
+            pipeline,
+        }))
+    }
+
+    fn columns(&mut self, name: &str, columns: Columns, owed: &mut Owed) -> Result<(), Halt> {
+        let portal = self.portals.get_mut(name)?;
+        let shape = if *owed == Owed::Description {
+            let shape = Shape::asked(columns, &portal.formats, None)?;
+            shape.describe(self.wire.output.buffer())?;
+            *owed = Owed::Nothing;
+            shape
+        } else {
+            // The client may know the columns from an earlier description.
+            let told = portal.prepared.description.get();
+            let told = told.and_then(|told| told.columns.as_ref()).map(|told| &told.list[..]);
+            Shape::asked(columns, &portal.formats, told)?
+        };
+        portal.shape = Some(shape);
+        Ok(())
+    }
+
+    fn no_data(&mut self, owed: &mut Owed) {
+        if std::mem::replace(owed, Owed::Nothing) == Owed::Description {
+            encode_no_data(self.wire.output.buffer());
+        }
+    }
+
+    fn suspend(&mut self, name: &str, cursor: Option<pando_kernel::CursorId>) -> Result<(), Halt> {
+        let Some(cursor) = cursor else {
+            return Err(Error::internal("a reply without a limit was suspended").into());
+        };
+        self.portals.get_mut(name)?.progress = Progress::Suspended(cursor);
+        encode_portal_suspended(self.wire.output.buffer());
+        Ok(())
+    }
+
+    /// A portal that has run to its end gives no more rows; one that gave none cannot run twice.
+    fn run_out(&mut self, name: &str) -> Result<(), Halt> {
+        if self.portals.get_mut(name)?.shape.is_none() {
+            return Err(own("55000", format!("portal \"{name}\" cannot be run")).into());
+        }
+        let tag = "SELECT".to_owned();
+        self.complete(&Completion { tag, affected: Some(0), ..Completion::default() });
+        Ok(())
+    }
+}

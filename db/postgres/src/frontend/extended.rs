@@ -1,0 +1,165 @@
+//! The extended protocol: Parse, Bind, Describe, Close and Sync.
+//! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY>
+
+use bytes::Bytes;
+use pando_kernel::session::{Doorway, Session, TransactionState};
+use pando_kernel::{Description, Prepared, Request};
+
+use super::bind;
+use super::client::Client;
+use super::end::{End, Halt};
+use super::portals::{Portal, Progress};
+use super::shape;
+use super::wait::watched;
+use crate::codec::backend::{
+    ParameterDescription, encode_bind_complete, encode_close_complete, encode_no_data,
+    encode_parse_complete,
+};
+use crate::codec::frontend::{Bind, Close, Describe, Named, Parse};
+use crate::types::{FAMILY, oid};
+
+impl<D: Doorway> Client<D> {
+    pub(super) async fn parse(&mut self, parse: Parse<'_>) -> Result<(), Halt> {
+        self.statements.check(parse.name)?;
+        let declared = parse.types().collect();
+        let prepared = self.session.prepare(parse.text.into(), declared).await?;
+        self.statements.insert(parse.name, prepared);
+        encode_parse_complete(self.wire.output.buffer());
+        Ok(())
+    }
+
+    pub(super) async fn bind(&mut self, bind: Bind<'_>, body: &Bytes) -> Result<(), Halt> {
+        let prepared = self.statements.get(bind.statement)?;
+        if bind.portal.is_empty() {
+            self.close_portal("").await?;
+        }
+        self.portals.check(bind.portal)?;
+        if bind::needs_types(&prepared, &bind) {
+            self.ask(&prepared).await?;
+        }
+        let parameters = bind::parameters(&prepared, bind.statement, (&bind, body))?;
+        let portal = Portal {
+            prepared,
+            parameters,
+            formats: bind.results.to_vec(),
+            progress: Progress::New,
+            shape: None,
+        };
+        self.portals.insert(bind.portal, portal);
+        encode_bind_complete(self.wire.output.buffer());
+        Ok(())
+    }
+
+    pub(super) async fn describe(&mut self, describe: Describe<'_>) -> Result<(), Halt> {
+        match describe.0 {
+            Named::Statement(name) => self.describe_statement(name).await,
+            Named::Portal(name) => {
+                let portal = self.portals.get_mut(name)?;
+                if portal.progress == Progress::New {
+                    // Most clients run the portal next: its columns then come with the reply, and
+                    // nobody has to be asked for them.
+                    self.deferred = Some(name.to_owned());
+                    return Ok(());
+                }
+                match &portal.shape {
+                    Some(shape) => shape.describe(self.wire.output.buffer())?,
+                    None => encode_no_data(self.wire.output.buffer()),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn describe_statement(&mut self, name: &str) -> Result<(), Halt> {
+        let prepared = self.statements.get(name)?;
+        let description = self.ask(&prepared).await?;
+        let types = parameter_types(&prepared, &description);
+        let buf = self.wire.output.buffer();
+        ParameterDescription::encode(buf, &types)?;
+        match &description.columns {
+            Some(columns) => shape::describe(buf, &columns.list, &[])?,
+            None => encode_no_data(buf),
+        }
+        Ok(())
+    }
+
+    /// Describes a portal that is not run next after all.
+    pub(super) async fn describe_deferred(&mut self, name: &str) -> Result<(), Halt> {
+        let portal = self.portals.get_mut(name)?;
+        let (prepared, formats) = (portal.prepared.clone(), portal.formats.clone());
+        let description = self.ask(&prepared).await?;
+        let buf = self.wire.output.buffer();
+        match &description.columns {
+            Some(columns) => shape::describe(buf, &columns.list, &formats)?,
+            None => encode_no_data(buf),
+        }
+        Ok(())
+    }
+
+    async fn ask(&mut self, prepared: &std::sync::Arc<Prepared>) -> Result<Description, Halt> {
+        let key = self.session.key();
+        let (doorway, session) = (&*self.doorway, &mut self.session);
+        let left = || doorway.cancel(key);
+        Ok(watched(&mut self.wire, session.describe(prepared), left).await?)
+    }
+
+    pub(super) async fn close(&mut self, close: Close<'_>) -> Result<(), Halt> {
+        match close.0 {
+            Named::Statement(name) => self.statements.remove(name),
+            Named::Portal(name) => self.close_portal(name).await?,
+        }
+        encode_close_complete(self.wire.output.buffer());
+        Ok(())
+    }
+
+    async fn close_portal(&mut self, name: &str) -> Result<(), Halt> {
+        match self.portals.remove(name) {
+            Some(cursor) => self.run_quietly(Request::CloseCursor(cursor)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Ends a pipeline: what it did is committed, or rolled back when it failed.
+    pub(super) async fn sync(&mut self) -> Result<(), End> {
+        self.skipping = false;
+        if let Err(halt) = self.end_pipeline().await {
+            self.fail(halt, None).await?;
+        }
+        if let Err(halt) = self.leave_transaction().await {
+            self.fail(halt, None).await?;
+        }
+        self.ready().await
+    }
+
+    /// Commits what executions with more behind them have opened.
+    pub(super) async fn end_pipeline(&mut self) -> Result<(), Halt> {
+        self.executed = false;
+        if std::mem::take(&mut self.opened) {
+            self.run_quietly(Request::Sync).await?;
+        }
+        Ok(())
+    }
+
+    /// Portals do not outlive their transaction.
+    pub(super) async fn leave_transaction(&mut self) -> Result<(), Halt> {
+        if self.session.state().transaction != TransactionState::Idle {
+            return Ok(());
+        }
+        for cursor in self.portals.take_all() {
+            self.run_quietly(Request::CloseCursor(cursor)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// One type per parameter: the unit's, the declared one, or text where neither is known.
+fn parameter_types(prepared: &Prepared, description: &Description) -> Vec<u32> {
+    (0..prepared.statement.parameters as usize)
+        .map(|index| {
+            let described = description.parameters.get(index).filter(|n| n.family == FAMILY);
+            let described = described.map_or(0, |native| native.type_id);
+            let declared = prepared.declared.get(index).copied().unwrap_or(0);
+            [declared, described].into_iter().find(|oid| *oid != 0).unwrap_or(oid::TEXT)
+        })
+        .collect()
+}

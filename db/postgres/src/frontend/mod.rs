@@ -1,0 +1,76 @@
+//! The door towards clients: whoever speaks the PostgreSQL protocol gets a session here.
+
+mod auth;
+mod bind;
+mod client;
+mod copy;
+mod end;
+mod execute;
+mod extended;
+mod greeting;
+mod login;
+mod output;
+mod portals;
+mod query;
+mod reply;
+mod shape;
+mod wait;
+mod wire;
+
+use std::sync::Arc;
+
+use pando_kernel::runtime::{Stream, within};
+use pando_kernel::session::Doorway;
+
+use client::Client;
+use end::End;
+
+/// A PostgreSQL door: serves clients until they leave or the server stops.
+///
+/// ```no_run
+/// # async fn f<D: pando_kernel::session::Doorway>(doorway: std::sync::Arc<D>, stream: Box<dyn pando_kernel::runtime::Stream>) {
+/// let door = pando_postgres::frontend::Door::new(doorway);
+/// door.serve(stream, "192.0.2.7".to_owned()).await;
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Door<D> {
+    doorway: Arc<D>,
+}
+
+impl<D> Clone for Door<D> {
+    fn clone(&self) -> Self {
+        Door { doorway: Arc::clone(&self.doorway) }
+    }
+}
+
+impl<D: Doorway> Door<D> {
+    /// A door onto this server.
+    pub fn new(doorway: Arc<D>) -> Door<D> {
+        Door { doorway }
+    }
+
+    /// Serves one client to the end. `host` is the client's address without port, for messages.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the client's connection and its session.
+    pub async fn serve(&self, stream: Box<dyn Stream>, host: String) {
+        let settings = self.doorway.settings();
+        let runtime = self.doorway.runtime();
+        let limit = settings.login_timeout;
+        let login = login::log_in(&*self.doorway, stream, host, &settings);
+        let end = match within(&*runtime, limit, login).await {
+            None => End::Told("the client did not log in in time".into()),
+            Some(Err(end)) => end,
+            Some(Ok((wire, session))) => {
+                let mut client = Client::new(Arc::clone(&self.doorway), settings, wire, session);
+                client.serve().await
+            }
+        };
+        match end {
+            End::Quit => {}
+            End::Gone(error) => tracing::debug!(%error, "the client is gone"),
+            End::Told(why) => tracing::debug!(why, "the client's connection is closed"),
+        }
+    }
+}

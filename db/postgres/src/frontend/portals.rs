@@ -1,0 +1,139 @@
+//! Prepared statements and portals of one client.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pando_kernel::{CursorId, Error, ErrorKind, Format, Parameter, Prepared};
+
+use super::end::own;
+use super::shape::Shape;
+
+/// Prepared statements one client may have.
+const MAX_STATEMENTS: usize = 10_000;
+/// Portals one client may have.
+const MAX_PORTALS: usize = 1_000;
+
+/// Statements by name; the empty name is the unnamed one.
+#[derive(Debug, Default)]
+pub(super) struct Statements {
+    all: HashMap<String, Arc<Prepared>>,
+}
+
+impl Statements {
+    /// Fails when a statement of that name may not be made now.
+    pub(super) fn check(&self, name: &str) -> Result<(), Error> {
+        if name.is_empty() {
+            return Ok(());
+        }
+        if self.all.contains_key(name) {
+            return Err(Error::new(ErrorKind::StatementExists(name.to_owned())));
+        }
+        if self.all.len() >= MAX_STATEMENTS {
+            let message = format!("more than {MAX_STATEMENTS} prepared statements");
+            return Err(Error::new(ErrorKind::TooLarge(message)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn insert(&mut self, name: &str, prepared: Arc<Prepared>) {
+        match self.all.get_mut(name) {
+            Some(place) => *place = prepared,
+            None => drop(self.all.insert(name.to_owned(), prepared)),
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Result<Arc<Prepared>, Error> {
+        self.all.get(name).cloned().ok_or_else(|| match name {
+            "" => own("26000", "unnamed prepared statement does not exist".into()),
+            name => Error::new(ErrorKind::UnknownStatement(name.to_owned())),
+        })
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.all.remove(name);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+    }
+}
+
+/// A statement bound to values.
+#[derive(Debug)]
+pub(super) struct Portal {
+    pub(super) prepared: Arc<Prepared>,
+    /// Given away when the portal runs: it runs once.
+    pub(super) parameters: Vec<Parameter>,
+    /// None means all text, one means all so, else one per column.
+    pub(super) formats: Vec<Format>,
+    pub(super) progress: Progress,
+    /// How its rows go out, once it has run.
+    pub(super) shape: Option<Shape>,
+}
+
+/// How far a portal has run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    New,
+    Suspended(CursorId),
+    Done,
+}
+
+/// Portals by name; the empty name is the unnamed one.
+#[derive(Debug, Default)]
+pub(super) struct Portals {
+    all: HashMap<String, Portal>,
+    last_cursor: u64,
+}
+
+impl Portals {
+    /// Fails when a portal of that name may not be made now.
+    pub(super) fn check(&self, name: &str) -> Result<(), Error> {
+        if !name.is_empty() && self.all.contains_key(name) {
+            return Err(own("42P03", format!("portal \"{name}\" already exists")));
+        }
+        if self.all.len() >= MAX_PORTALS {
+            let message = format!("more than {MAX_PORTALS} portals");
+            return Err(Error::new(ErrorKind::TooLarge(message)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn insert(&mut self, name: &str, portal: Portal) {
+        match self.all.get_mut(name) {
+            Some(place) => *place = portal,
+            None => drop(self.all.insert(name.to_owned(), portal)),
+        }
+    }
+
+    pub(super) fn get_mut(&mut self, name: &str) -> Result<&mut Portal, Error> {
+        self.all
+            .get_mut(name)
+            .ok_or_else(|| own("34000", format!("portal \"{name}\" does not exist")))
+    }
+
+    /// Removes a portal; the cursor it waits on has to be closed.
+    pub(super) fn remove(&mut self, name: &str) -> Option<CursorId> {
+        self.all.remove(name).and_then(|portal| portal.cursor())
+    }
+
+    /// Removes all portals; the cursors they wait on have to be closed.
+    pub(super) fn take_all(&mut self) -> Vec<CursorId> {
+        self.all.drain().filter_map(|(_, portal)| portal.cursor()).collect()
+    }
+
+    /// A number for a cursor that no other cursor of this client has had.
+    pub(super) fn next_cursor(&mut self) -> CursorId {
+        self.last_cursor += 1;
+        CursorId(self.last_cursor)
+    }
+}
+
+impl Portal {
+    fn cursor(&self) -> Option<CursorId> {
+        match self.progress {
+            Progress::Suspended(cursor) => Some(cursor),
+            Progress::New | Progress::Done => None,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The simple protocol: a text of any number of statements.
+//! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SIMPLE-QUERY>
+
+use std::sync::Arc;
+
+use pando_kernel::session::Doorway;
+use pando_kernel::{Error, ErrorKind, Event, Request};
+
+use super::client::Client;
+use super::end::{End, Halt};
+use super::shape::Shape;
+use crate::codec::backend::encode_empty_query;
+use crate::dialect::SYNTAX;
+
+impl<D: Doorway> Client<D> {
+    /// Runs a text and answers, ReadyForQuery included.
+    pub(super) async fn query(&mut self, text: &str) -> Result<(), End> {
+        let text: Arc<str> = text.into();
+        let mut done = 0;
+        if let Err(halt) = self.answer(&text, &mut done).await {
+            let place = place(&halt, &text, done);
+            self.fail(halt, place).await?;
+        }
+        if let Err(halt) = self.leave_transaction().await {
+            self.fail(halt, None).await?;
+        }
+        self.ready().await
+    }
+
+    async fn answer(&mut self, text: &Arc<str>, done: &mut usize) -> Result<(), Halt> {
+        // What a pipeline did before it ends here, as a Sync would end it.
+        self.end_pipeline().await?;
+        self.statements.remove("");
+        if let Some(cursor) = self.portals.remove("") {
+            self.run_quietly(Request::CloseCursor(cursor)).await?;
+        }
+        self.run(Request::Query(Arc::clone(text))).await?;
+        let mut shape = None;
+        while let Some(event) = self.next().await? {
+            match event {
+                Event::Columns(columns) => {
+                    let found = Shape::simple(columns);
+                    found.describe(self.wire.output.buffer())?;
+                    shape = Some(found);
+                }
+                Event::Rows(rows) => match &shape {
+                    Some(shape) => shape.rows(&mut self.wire.output, rows)?,
+                    None => return Err(Error::internal("rows came before their columns").into()),
+                },
+                Event::Complete(completion) => {
+                    *done += 1;
+                    shape = None;
+                    self.complete(&completion);
+                }
+                Event::Empty => encode_empty_query(self.wire.output.buffer()),
+                Event::CopyIn(form) => self.copy_in(form).await?,
+                Event::CopyOut(form) => self.copy_out(form)?,
+                Event::CopyData(data) => self.copy_data(&data),
+                Event::SendFile(_) => self.refuse_file().await?,
+                Event::Notice(_) | Event::Parameter { .. } => {
+                    self.aside(&event);
+                }
+                Event::Suspended | Event::Described(_) | Event::Done => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the statement stands whose syntax is wrong: the one behind those that are done.
+fn place<'a>(halt: &Halt, text: &'a str, done: usize) -> Option<(&'a str, u32)> {
+    let Halt::Failed(error) = halt else { return None };
+    let ErrorKind::Syntax { .. } = error.kind() else { return None };
+    match pando_sql::split(text, &SYNTAX) {
+        Ok(spans) => spans.get(done).map(|span| (text, span.start)),
+        // The text cannot even be cut: the position counts from its start.
+        Err(_) => Some((text, 0)),
+    }
+}

@@ -1,0 +1,160 @@
+//! The pieces of a session's reply as messages.
+
+use pando_kernel::session::{Doorway, Session, TransactionState};
+use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request};
+
+use super::client::Client;
+use super::end::{End, Halt};
+use super::wait::watched;
+use crate::codec::backend::{ParameterStatus, ReadyForQuery, Status, encode_command_complete};
+use crate::codec::copy::{CopyResponse, Direction, encode_data, encode_done};
+use crate::error::{self, Severity};
+
+/// Copied data goes out in messages of at most so many bytes.
+const COPY_CHUNK: usize = 1024 * 1024;
+
+impl<D: Doorway> Client<D> {
+    /// Starts a request, with an eye on whether the client is still there.
+    pub(super) async fn run(&mut self, request: Request) -> Result<(), Halt> {
+        let key = self.session.key();
+        let (doorway, session) = (&*self.doorway, &mut self.session);
+        let left = || doorway.cancel(key);
+        Ok(watched(&mut self.wire, session.run(request), left).await?)
+    }
+
+    /// The next piece of the reply. What waits to be written goes out first when it is much, so that
+    /// a client that reads slowly slows the storage units down.
+    pub(super) async fn next(&mut self) -> Result<Option<Event>, Halt> {
+        if self.wire.output.len() >= self.settings.flush_bytes {
+            self.wire.flush().await?;
+        }
+        let key = self.session.key();
+        let (doorway, session) = (&*self.doorway, &mut self.session);
+        let left = || doorway.cancel(key);
+        Ok(watched(&mut self.wire, session.next(), left).await?)
+    }
+
+    /// Runs a request whose reply holds nothing but warnings.
+    pub(super) async fn run_quietly(&mut self, request: Request) -> Result<(), Halt> {
+        self.run(request).await?;
+        while let Some(event) = self.next().await? {
+            self.aside(&event);
+        }
+        Ok(())
+    }
+
+    /// Appends what may come anywhere in a reply; false when it is none of that.
+    pub(super) fn aside(&mut self, event: &Event) -> bool {
+        let buf = self.wire.output.buffer();
+        match event {
+            Event::Notice(notice) => error::encode_warning(buf, notice),
+            Event::Parameter { name, value } => {
+                ParameterStatus { name, value: value.as_bytes() }.encode(buf);
+            }
+            Event::Columns(_)
+            | Event::Rows(_)
+            | Event::Complete(_)
+            | Event::Empty
+            | Event::Suspended
+            | Event::Described(_)
+            | Event::CopyIn(_)
+            | Event::CopyOut(_)
+            | Event::CopyData(_)
+            | Event::SendFile(_)
+            | Event::Done => return false,
+        }
+        true
+    }
+
+    /// Appends CommandComplete, and CopyDone before it when data went out.
+    pub(super) fn complete(&mut self, completion: &Completion) {
+        if std::mem::take(&mut self.copying_out) {
+            encode_done(self.wire.output.buffer());
+        }
+        let tag = tag(completion);
+        if matches!(tag.as_str(), "DEALLOCATE ALL" | "DISCARD ALL") {
+            self.statements.clear();
+        }
+        encode_command_complete(self.wire.output.buffer(), &tag);
+    }
+
+    pub(super) fn copy_out(&mut self, form: CopyForm) -> Result<(), Halt> {
+        self.copying_out = true;
+        response(form).encode(self.wire.output.buffer(), Direction::Out)?;
+        Ok(())
+    }
+
+    pub(super) fn copy_data(&mut self, data: &[u8]) {
+        let buf = self.wire.output.buffer();
+        data.chunks(COPY_CHUNK).for_each(|chunk| encode_data(buf, chunk));
+    }
+
+    /// Tells the client what went wrong; some errors end the conversation. `text` and `at` say where
+    /// a statement's text stands that a syntax error's position belongs to.
+    pub(super) async fn fail(&mut self, halt: Halt, text: Option<(&str, u32)>) -> Result<(), End> {
+        self.copying_out = false;
+        let error = match halt {
+            Halt::End(end) => return Err(end),
+            Halt::Failed(error) => error,
+        };
+        match error.kind() {
+            ErrorKind::Closed => Err(End::Quit),
+            ErrorKind::Shutdown | ErrorKind::Internal(_) => {
+                tracing::debug!(%error, "a session ends with an error");
+                Err(self.wire.last_words(&error).await)
+            }
+            _ => {
+                error::encode(self.wire.output.buffer(), Severity::Error, &error, text);
+                Ok(())
+            }
+        }
+    }
+
+    /// Appends ReadyForQuery and sends everything.
+    pub(super) async fn ready(&mut self) -> Result<(), End> {
+        let status = match self.session.state().transaction {
+            TransactionState::Idle => Status::Idle,
+            TransactionState::Open => Status::Transaction,
+            TransactionState::Failed => Status::Failed,
+        };
+        ReadyForQuery(status).encode(self.wire.output.buffer());
+        self.wire.flush().await
+    }
+}
+
+/// The formats of a copy as a message.
+pub(super) fn response(form: CopyForm) -> CopyResponse {
+    CopyResponse { format: form.format, columns: form.columns }
+}
+
+/// The command tag with its count, as PostgreSQL writes it.
+fn tag(completion: &Completion) -> String {
+    let tag = completion.tag.as_str();
+    match (tag, completion.affected) {
+        ("INSERT", Some(rows)) => format!("INSERT 0 {rows}"),
+        ("SELECT" | "UPDATE" | "DELETE" | "MERGE" | "MOVE" | "FETCH" | "COPY", Some(rows)) => {
+            format!("{tag} {rows}")
+        }
+        // A result without a name of its own is one of rows.
+        ("", Some(rows)) => format!("SELECT {rows}"),
+        ("", None) => "OK".into(),
+        _ => tag.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_written_as_postgresql_writes_them() {
+        let of = |tag: &str, affected| {
+            let tag = tag.to_owned();
+            super::tag(&Completion { tag, affected, ..Completion::default() })
+        };
+        assert_eq!(of("INSERT", Some(3)), "INSERT 0 3");
+        assert_eq!(of("SELECT", Some(0)), "SELECT 0");
+        assert_eq!(of("CREATE TABLE", Some(0)), "CREATE TABLE");
+        assert_eq!(of("BEGIN", None), "BEGIN");
+    }
+}

@@ -1,0 +1,194 @@
+//! How rows go out to a client: as they came when they already stand in the client's form.
+
+use std::ops::Range;
+
+use bytes::{BufMut, BytesMut};
+use pando_kernel::{Column, Columns, Error, Format, Result, Rows};
+
+use super::end::own;
+use super::output::Output;
+use crate::codec::backend::{Column as Described, RowDescription};
+use crate::codec::frame::LARGE_LIMIT;
+use crate::row::FORM;
+use crate::types::{self, FAMILY};
+
+/// The columns a client sees, and how rows become such.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// What the rows come with.
+    source: Columns,
+    /// What the client was or will be told.
+    target: Vec<Target>,
+    /// The frames go out unchanged.
+    passes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Target {
+    oid: u32,
+    format: Format,
+}
+
+impl Shape {
+    /// Rows as they come where they are this family's own, else as text.
+    pub(super) fn simple(source: Columns) -> Shape {
+        let own = source.codec.form() == FORM;
+        let target: Vec<Target> = source
+            .list
+            .iter()
+            .map(|column| Target {
+                oid: oid(column),
+                format: if own { column.format } else { Format::Text },
+            })
+            .collect();
+        Shape::new(source, target)
+    }
+
+    /// Rows in the formats asked for, with the types the client was told when it was.
+    ///
+    /// # Errors
+    /// SQLSTATE 0A000 when the result has other columns than the client was told.
+    pub(super) fn asked(
+        source: Columns,
+        formats: &[Format],
+        told: Option<&[Column]>,
+    ) -> Result<Shape> {
+        if told.is_some_and(|told| told.len() != source.list.len()) {
+            let message = "cached plan must not change result type";
+            return Err(own("0A000", message.into()));
+        }
+        check(formats, source.list.len())?;
+        let list = told.unwrap_or(&source.list);
+        let target = list
+            .iter()
+            .enumerate()
+            .map(|(index, column)| Target { oid: oid(column), format: format(formats, index) })
+            .collect();
+        Ok(Shape::new(source, target))
+    }
+
+    fn new(source: Columns, target: Vec<Target>) -> Shape {
+        let same =
+            source.list.iter().zip(&target).all(|(column, target)| {
+                *target == Target { oid: oid(column), format: column.format }
+            });
+        let passes = same && source.codec.form() == FORM;
+        Shape { source, target, passes }
+    }
+
+    /// Appends the RowDescription.
+    ///
+    /// # Errors
+    /// `TooLarge` when there are too many columns.
+    pub(super) fn describe(&self, buf: &mut BytesMut) -> Result<()> {
+        let columns = self.source.list.iter().zip(&self.target);
+        encode(buf, columns.map(|(column, target)| (column, *target)))
+    }
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// `Value` when a value cannot be written in the form asked for.
+    pub(super) fn rows(&self, output: &mut Output, rows: Rows) -> Result<()> {
+        if self.passes {
+            output.append(rows.bytes);
+            return Ok(());
+        }
+        let mut fields = Vec::new();
+        rows.for_each(&self.source, |body| self.row(output.buffer(), body, &mut fields))
+    }
+
+    fn row(
+        &self,
+        buf: &mut BytesMut,
+        body: &[u8],
+        fields: &mut Vec<Option<Range<usize>>>,
+    ) -> Result<()> {
+        self.source.codec.fields(&self.source.list, body, fields)?;
+        let start = buf.len();
+        buf.put_u8(b'D');
+        buf.put_u32(0);
+        buf.put_u16(u16::try_from(fields.len()).unwrap_or(u16::MAX));
+        for ((column, target), field) in self.source.list.iter().zip(&self.target).zip(&*fields) {
+            let field = field.clone().and_then(|range| body.get(range));
+            let written = self
+                .source
+                .codec
+                .value(column, field)
+                .and_then(|value| types::encode_sized(target.oid, target.format, &value, buf));
+            if let Err(error) = written {
+                buf.truncate(start);
+                return Err(error);
+            }
+        }
+        let length = buf.len() - start - 1;
+        match u32::try_from(length) {
+            Ok(wire) if length <= LARGE_LIMIT => {
+                buf[start + 1..start + 5].copy_from_slice(&wire.to_be_bytes());
+                Ok(())
+            }
+            Ok(_) | Err(_) => {
+                buf.truncate(start);
+                Err(Error::new(pando_kernel::ErrorKind::TooLarge("a row exceeds 1 GiB".into())))
+            }
+        }
+    }
+}
+
+/// Appends the RowDescription of columns that have been described but not run.
+///
+/// # Errors
+/// SQLSTATE 08P01 when the formats do not fit; `TooLarge` when there are too many columns.
+pub(super) fn describe(buf: &mut BytesMut, columns: &[Column], formats: &[Format]) -> Result<()> {
+    check(formats, columns.len())?;
+    let columns = columns.iter().enumerate().map(|(index, column)| {
+        (column, Target { oid: oid(column), format: format(formats, index) })
+    });
+    encode(buf, columns)
+}
+
+fn encode<'a>(
+    buf: &mut BytesMut,
+    columns: impl ExactSizeIterator<Item = (&'a Column, Target)>,
+) -> Result<()> {
+    let described = columns.map(|(column, target)| {
+        let own = column.native.family == FAMILY;
+        let native = &column.native;
+        let size = if own && native.length != 0 {
+            i16::try_from(native.length).unwrap_or(-1)
+        } else {
+            types::size(target.oid)
+        };
+        Described {
+            name: column.name.as_bytes(),
+            table: if own { native.relation } else { 0 },
+            attribute: if own { native.attribute } else { 0 },
+            oid: target.oid,
+            size,
+            modifier: if own { native.modifier } else { -1 },
+            format: target.format,
+        }
+    });
+    RowDescription::encode(buf, described)?;
+    Ok(())
+}
+
+fn oid(column: &Column) -> u32 {
+    types::oid_of(&column.native, column.kind)
+}
+
+fn check(formats: &[Format], columns: usize) -> Result<()> {
+    if formats.len() <= 1 || formats.len() == columns {
+        return Ok(());
+    }
+    let message = format!(
+        "bind message has {} result formats but query has {columns} columns",
+        formats.len()
+    );
+    Err(own("08P01", message))
+}
+
+fn format(formats: &[Format], index: usize) -> Format {
+    let index = if formats.len() == 1 { 0 } else { index };
+    formats.get(index).copied().unwrap_or_default()
+}

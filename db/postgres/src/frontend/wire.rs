@@ -1,0 +1,211 @@
+//! A client's stream with its buffers.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use pando_kernel::Error;
+use pando_kernel::runtime::{BoxFuture, SharedRuntime, Stream};
+use tokio::io::{AsyncReadExt, AsyncWrite};
+
+use super::end::End;
+use super::output::Output;
+use crate::codec::frame::{self, HEADER};
+use crate::codec::{Fault, Malformed};
+use crate::error::{self, Severity};
+
+/// Bytes asked for by one read.
+const READ: usize = 16 * 1024;
+/// An input buffer that has grown beyond this many bytes is not kept.
+const KEEP: usize = 256 * 1024;
+/// Bytes read ahead while a statement runs, to see whether the client is still there.
+const READ_AHEAD: usize = 64 * 1024;
+
+/// One message of the client.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) tag: u8,
+    pub(super) body: Bytes,
+}
+
+pub(super) struct Wire {
+    stream: Box<dyn Stream>,
+    runtime: SharedRuntime,
+    /// A client that takes or gives nothing for so long is gone.
+    patience: Duration,
+    input: BytesMut,
+    pub(super) output: Output,
+    /// The largest message taken, bytes on the wire.
+    limit: usize,
+    gone: bool,
+}
+
+impl Wire {
+    pub(super) fn new(
+        stream: Box<dyn Stream>,
+        runtime: SharedRuntime,
+        patience: Duration,
+        limit: usize,
+    ) -> Wire {
+        let (input, output) = (BytesMut::new(), Output::default());
+        Wire { stream, runtime, patience, input, output, limit, gone: false }
+    }
+
+    pub(super) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// The stream, for TLS; `None` when the client sent something before it was asked to.
+    pub(super) fn into_stream(self) -> Option<Box<dyn Stream>> {
+        self.input.is_empty().then_some(self.stream)
+    }
+
+    /// The first packet of a connection, its length field included.
+    pub(super) async fn startup(&mut self) -> Result<Bytes, End> {
+        loop {
+            match frame::startup(&self.input) {
+                Ok(Some(length)) if self.input.len() >= length => {
+                    return Ok(self.input.split_to(length).freeze());
+                }
+                Ok(_) => poll_fn(|cx| self.poll_read(cx)).await?,
+                Err(malformed) => return Err(self.refuse(malformed).await),
+            }
+        }
+    }
+
+    /// The next message, if it is there or comes. A broken frame is an error of the inner result.
+    pub(super) fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Result<Frame, Malformed>, End>> {
+        loop {
+            match self.take() {
+                Ok(Some(frame)) => return Poll::Ready(Ok(Ok(frame))),
+                Ok(None) => ready!(self.poll_read(cx))?,
+                Err(malformed) => return Poll::Ready(Ok(Err(malformed))),
+            }
+        }
+    }
+
+    /// The next message; a client that sends none for too long is gone.
+    pub(super) async fn frame(&mut self) -> Result<Frame, End> {
+        let (mut timer, patience) = (None, self.patience);
+        let runtime = std::sync::Arc::clone(&self.runtime);
+        let frame = poll_fn(|cx| match self.poll_frame(cx) {
+            Poll::Pending => over(&mut timer, &runtime, patience, cx),
+            ready => ready,
+        })
+        .await?;
+        match frame {
+            Ok(frame) => Ok(frame),
+            Err(malformed) => Err(self.refuse(malformed).await),
+        }
+    }
+
+    fn take(&mut self) -> Result<Option<Frame>, Malformed> {
+        let Some(header) = frame::header(&self.input, self.limit)? else { return Ok(None) };
+        let limit = frame::frontend_limit(header.tag, self.limit);
+        if header.total > limit.saturating_add(1) {
+            return Err(Malformed::new("frame", Fault::BadLength));
+        }
+        if self.input.len() < header.total {
+            return Ok(None);
+        }
+        let body = self.input.split_to(header.total).freeze().slice(HEADER..);
+        if self.input.is_empty() && header.total > KEEP {
+            self.input = BytesMut::new();
+        }
+        Ok(Some(Frame { tag: header.tag, body }))
+    }
+
+    /// Whether a Sync is already there, with nothing before it that could start a statement.
+    pub(super) fn sync_is_next(&self) -> bool {
+        let mut rest = &self.input[..];
+        while let Ok(Some(header)) = frame::header(rest, self.limit) {
+            match header.tag {
+                b'S' => return true,
+                // Close and Flush.
+                b'C' | b'H' if rest.len() >= header.total => rest = &rest[header.total..],
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
+        if self.gone {
+            return Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into())));
+        }
+        if self.input.capacity() - self.input.len() < READ / 2 {
+            self.input.reserve(READ);
+        }
+        match ready!(pin!(self.stream.read_buf(&mut self.input)).poll(cx)) {
+            Ok(0) => {
+                self.gone = true;
+                Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into())))
+            }
+            Ok(_) => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(End::Gone(error))),
+        }
+    }
+
+    /// Ready when the client has left. What it sends meanwhile is kept, up to a bound.
+    pub(super) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.input.len() < READ_AHEAD {
+            if ready!(self.poll_read(cx)).is_err() {
+                self.gone = true;
+                return Poll::Ready(());
+            }
+        }
+        Poll::Pending
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.output.poll_write(cx, &mut *self.stream))?;
+        AsyncWrite::poll_flush(Pin::new(&mut *self.stream), cx)
+    }
+
+    /// Writes out everything.
+    pub(super) async fn flush(&mut self) -> Result<(), End> {
+        if self.output.is_empty() {
+            return Ok(());
+        }
+        let (mut timer, patience) = (None, self.patience);
+        let runtime = std::sync::Arc::clone(&self.runtime);
+        poll_fn(|cx| match self.poll_flush(cx) {
+            Poll::Pending => over(&mut timer, &runtime, patience, cx),
+            Poll::Ready(written) => Poll::Ready(written.map_err(End::Gone)),
+        })
+        .await
+    }
+
+    /// Appends an error that ends the connection, and sends it.
+    pub(super) async fn last_words(&mut self, error: &Error) -> End {
+        error::encode(self.output.buffer(), Severity::Fatal, error, None);
+        match self.flush().await {
+            Ok(()) => End::Told(error.to_string()),
+            Err(end) => end,
+        }
+    }
+
+    async fn refuse(&mut self, malformed: Malformed) -> End {
+        self.last_words(&malformed.into()).await
+    }
+}
+
+/// Ready once the patience is over. Most waits are short: the timer is made for those that are not.
+fn over<T>(
+    timer: &mut Option<BoxFuture<'static, ()>>,
+    runtime: &SharedRuntime,
+    patience: Duration,
+    cx: &mut Context<'_>,
+) -> Poll<Result<T, End>> {
+    if patience == Duration::MAX {
+        return Poll::Pending;
+    }
+    let timer = timer.get_or_insert_with(|| runtime.sleep(patience));
+    timer.as_mut().poll(cx).map(|()| Err(End::Gone(io::ErrorKind::TimedOut.into())))
+}
