@@ -19,7 +19,7 @@ pub struct TokioRuntime {
 
 impl TokioRuntime {
     /// The seam to the runtime behind `handle`. It must have its I/O and time drivers enabled.
-    pub fn new(handle: Handle) -> SharedRuntime {
+    pub fn shared(handle: Handle) -> SharedRuntime {
         Arc::new(Self { handle, tls: Client::default() })
     }
 }

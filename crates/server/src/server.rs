@@ -65,7 +65,7 @@ impl Server {
         if mysql.is_none() && postgres.is_none() {
             return Err(configuration("both doors are off: there is nothing to serve"));
         }
-        let runtime = TokioRuntime::new(Handle::current());
+        let runtime = TokioRuntime::shared(Handle::current());
         let engine = Engine::new(Arc::clone(&runtime));
         let (stop, stopping) = Stop::new();
         let gate = Gate::new(engine.clone(), Arc::clone(&runtime), stopping.clone(), live);

@@ -64,7 +64,7 @@ pub(super) const ASK: [Step; 6] = [
     },
     Step {
         door: Door::MySql,
-        says: "Change rows in several shards with one statement: all of them or none.",
+        says: "Change rows in several shards with one statement.",
         sql: "UPDATE t_order SET amount = amount + 1 WHERE user_id IN (10, 11)",
     },
     Step {
