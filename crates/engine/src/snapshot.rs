@@ -1,7 +1,7 @@
 //! What a statement sees of the configuration: taken once at its start, never looked up again.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pando_kernel::error::{Error, Result};
@@ -52,14 +52,48 @@ pub struct LiveDatabase {
     /// Pools by storage unit.
     pools: HashMap<UnitName, Pool>,
     /// Tables and columns read so far.
-    pub(crate) catalog: UnitCatalog,
+    pub(crate) catalog: Arc<UnitCatalog>,
+    /// The language its clients speak, when its units must be told.
+    pub(crate) client_language: Option<&'static str>,
+    /// The same database for doors whose language its units can take.
+    spoken: Mutex<HashMap<&'static str, Arc<LiveDatabase>>>,
 }
 
 impl LiveDatabase {
     /// A database over these pools, one per storage unit.
     pub fn new(database: Database, pools: Vec<Pool>) -> Self {
         let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool)).collect();
-        Self { database, pools, catalog: UnitCatalog::default() }
+        Self {
+            database,
+            pools,
+            catalog: Arc::default(),
+            client_language: None,
+            spoken: Mutex::default(),
+        }
+    }
+
+    /// This database for clients of a door: itself, or one that takes the door's language.
+    pub(crate) fn at_door(self: &Arc<Self>, family: &'static str) -> Arc<Self> {
+        let Some(dialect) = self.database.dialect.spoken_at(family) else {
+            return Arc::clone(self);
+        };
+        let mut spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner);
+        let live = spoken.entry(family).or_insert_with(|| {
+            let database = Database {
+                name: self.database.name.clone(),
+                units: self.database.units.clone(),
+                features: self.database.features.clone(),
+                dialect,
+            };
+            Arc::new(Self {
+                database,
+                pools: self.pools.clone(),
+                catalog: Arc::clone(&self.catalog),
+                client_language: Some(family),
+                spoken: Mutex::default(),
+            })
+        });
+        Arc::clone(live)
     }
 
     /// The pool of a storage unit.

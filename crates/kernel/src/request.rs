@@ -16,7 +16,7 @@ pub enum Request {
     Query(Arc<str>),
     /// Runs a prepared statement.
     Execute(Execute),
-    /// More rows of a suspended cursor.
+    /// More rows of a suspended cursor; their columns were given when it was opened.
     Fetch {
         /// Which cursor.
         cursor: CursorId,

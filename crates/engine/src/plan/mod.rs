@@ -67,7 +67,8 @@ pub struct Unit {
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     if let Some(units) = named_unit(ctx, stmt)? {
         let nothing = (MergePlan::iterate(), Edits::default());
-        return rewrite::finish(ctx, stmt, units, nothing).map(|plan| Planned::Plan(Box::new(plan)));
+        return rewrite::finish(ctx, stmt, units, nothing)
+            .map(|plan| Planned::Plan(Box::new(plan)));
     }
     for feature in &ctx.database.features {
         feature.check(ctx, stmt)?;

@@ -71,7 +71,7 @@ impl CopyIn {
         let parameters: Vec<Parameter> = values.into_iter().map(Parameter::made).collect();
         let ctx = Context {
             database: &self.live.database,
-            catalog: &self.live.catalog,
+            catalog: self.live.catalog.as_ref(),
             dialect: self.live.database.dialect.as_ref(),
             parameters: Some(&parameters),
             session: &self.view,

@@ -146,6 +146,9 @@ impl Session {
 
     fn start_variables(&mut self) -> Result<()> {
         let Some(live) = self.live.clone() else { return Ok(()) };
+        if let Some(language) = live.client_language {
+            self.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+        }
         for (name, value) in self.login.variables.clone() {
             self.startup_variable(live.database.dialect.as_ref(), &name, &value)?;
         }
@@ -203,11 +206,12 @@ impl Session {
 }
 
 /// A database by name that speaks the door's language.
-fn find(snapshot: &Snapshot, name: &str, family: &str) -> Result<Arc<LiveDatabase>> {
+fn find(snapshot: &Snapshot, name: &str, family: &'static str) -> Result<Arc<LiveDatabase>> {
     let live = snapshot
         .database(name)
         .cloned()
-        .ok_or_else(|| Error::new(ErrorKind::UnknownDatabase(name.to_owned())))?;
+        .ok_or_else(|| Error::new(ErrorKind::UnknownDatabase(name.to_owned())))?
+        .at_door(family);
     let units = live.database.dialect.family();
     if family.is_empty() || units == family || live.database.dialect.serves_every_door() {
         return Ok(live);

@@ -38,7 +38,7 @@ impl Session {
             _ => self.open_pipeline(),
         }
         for span in spans {
-            let one = span.of(text);
+            let one = span.of(text).trim();
             let one = if one.len() == text.len() { Arc::clone(text) } else { Arc::from(one) };
             self.queue.push_back(one);
         }
@@ -154,7 +154,7 @@ impl Session {
                     (bound.prepared && purpose == Purpose::Run).then_some(&bound.parameters[..]);
                 let ctx = Context {
                     database: &live.database,
-                    catalog: &live.catalog,
+                    catalog: live.catalog.as_ref(),
                     dialect: live.database.dialect.as_ref(),
                     parameters,
                     session: &view,

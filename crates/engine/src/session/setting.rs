@@ -66,7 +66,10 @@ impl Session {
             }
             let Some(value) = &one.value else {
                 if one.name == "all" {
-                    variables.clear()
+                    variables.clear();
+                    if let Some(language) = self.live.as_ref().and_then(|l| l.client_language) {
+                        variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+                    }
                 } else {
                     variables.unset(&one.name)
                 }
@@ -177,6 +180,12 @@ impl Session {
             ));
         }
         let first = self.live.is_none();
+        match live.client_language {
+            Some(language) => {
+                self.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+            }
+            None => self.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
+        }
         self.facts.database = Some(live.database.name.clone());
         self.live = Some(live);
         if first {

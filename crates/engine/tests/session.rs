@@ -1,0 +1,365 @@
+//! The whole line over scripted storage units: what a session sends, and what its client gets.
+
+use std::sync::Arc;
+
+use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};
+use pando_fake::{FakeDialect, FakeRuntime, Reply, STANDARD, Unit, server_error};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::Event;
+use pando_kernel::feature::{Context, Database, Feature, LogicTable};
+use pando_kernel::merge::MergePlan;
+use pando_kernel::request::{CursorId, Execute, Pipeline, Request};
+use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
+use pando_kernel::session::{Login, Session as _, TransactionState};
+use pando_kernel::{Columns, Kind, Value};
+use pando_pool::{Options, Pool};
+use pando_sql::Edits;
+use pando_sql::ast::Statement;
+use pando_sql::visit;
+
+/// A room whose tables tell by their names where they are: `all_…` on both units, `zero_…` and `one_…` on theirs.
+#[derive(Debug)]
+struct ByName;
+
+impl Feature for ByName {
+    fn name(&self) -> &'static str {
+        "by name"
+    }
+
+    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
+        Ok(())
+    }
+
+    fn route(&self, _: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+        let tables = visit::tables(&stmt.kind);
+        let Some(name) = tables.first().and_then(|table| table.name.parts.last()) else {
+            return Ok(());
+        };
+        let whole = |n: usize| Target::whole(UnitName::from(format!("ds_{n}")));
+        let targets = match name.value.split('_').next() {
+            Some("all") => vec![whole(0), whole(1)],
+            Some("zero") => vec![whole(0)],
+            _ => vec![whole(1)],
+        };
+        *route = Route::Units(Units::new(targets, Spread::Gather));
+        Ok(())
+    }
+
+    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
+        Ok(())
+    }
+
+    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
+        Ok(())
+    }
+
+    fn tables(&self) -> Vec<LogicTable> {
+        Vec::new()
+    }
+}
+
+/// Two scripted units and a session.
+struct House {
+    runtime: FakeRuntime,
+    units: [Unit; 2],
+    session: Session,
+    /// Of the last reply that had any: a fetch does not repeat them.
+    columns: Option<Columns>,
+}
+
+/// Whether an error fails the whole transaction, as in PostgreSQL.
+enum Manners {
+    Postgres,
+    MySql,
+}
+
+fn house(manners: &Manners) -> House {
+    let fails = matches!(manners, Manners::Postgres);
+    let dialect = || FakeDialect {
+        syntax: if fails { &STANDARD } else { &pando_fake::BACKTICK },
+        error_fails_transaction: fails,
+        ..FakeDialect::default()
+    };
+    let runtime = FakeRuntime::new();
+    let units = [0, 1].map(|n| Unit::with_dialect(&format!("ds_{n}"), dialect()));
+    for unit in &units {
+        unit.otherwise(Reply::affected(1));
+    }
+    let pools = [0, 1].map(|n| {
+        let name = UnitName::from(format!("ds_{n}"));
+        let options = Options { min: 0, max: 2, ..Options::default() };
+        Pool::new(name, units[n].connector(), runtime.handle(), options)
+    });
+    let database = Database {
+        name: "shop".into(),
+        units: vec!["ds_0".into(), "ds_1".into()],
+        features: vec![Arc::new(ByName)],
+        dialect: Arc::new(dialect()),
+    };
+    let engine = Engine::new(runtime.handle());
+    let live = Arc::new(LiveDatabase::new(database, pools.into()));
+    engine.publish(Snapshot { databases: vec![live], settings: Settings::default() });
+    let login = Login { database: Some("shop".into()), ..Login::default() };
+    let session = engine.open(login).unwrap();
+    House { runtime, units, session, columns: None }
+}
+
+/// A reply as text: rows by their values, completions by tag and count.
+fn show(events: &[Event], columns: &mut Option<Columns>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for event in events {
+        match event {
+            Event::Columns(found) => *columns = Some(found.clone()),
+            Event::Rows(rows) => {
+                let columns = columns.as_ref().unwrap();
+                let mut fields = Vec::new();
+                rows.for_each(columns, |body| {
+                    columns.codec.fields(&columns.list, body, &mut fields)?;
+                    let row: Vec<String> = columns
+                        .list
+                        .iter()
+                        .zip(&fields)
+                        .map(|(column, field)| {
+                            let raw = field.clone().map(|range| &body[range]);
+                            format!("{:?}", columns.codec.value(column, raw).unwrap())
+                        })
+                        .collect();
+                    lines.push(row.join(" "));
+                    Ok(())
+                })
+                .unwrap();
+            }
+            Event::Complete(done) => {
+                lines.push(format!("{} {}", done.tag, done.affected.unwrap_or(0)));
+            }
+            Event::Suspended => lines.push("suspended".into()),
+            Event::Notice(notice) => lines.push(notice.message.clone()),
+            _ => {}
+        }
+    }
+    lines
+}
+
+impl House {
+    fn ask(&mut self, request: Request) -> Result<Vec<String>> {
+        let (session, columns) = (&mut self.session, &mut self.columns);
+        self.runtime.block_on(async {
+            session.run(request).await?;
+            let mut events = Vec::new();
+            while let Some(event) = session.next().await? {
+                events.push(event);
+            }
+            Ok(show(&events, columns))
+        })
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Vec<String>> {
+        self.ask(Request::Query(sql.into()))
+    }
+
+    fn ok(&mut self, sql: &str) -> Vec<String> {
+        self.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+
+    fn fails(&mut self, sql: &str) -> Error {
+        self.query(sql).expect_err(sql)
+    }
+
+    /// What both units received since the last look.
+    fn sent(&self) -> [Vec<String>; 2] {
+        let sent = [0, 1].map(|n: usize| self.units[n].statements());
+        self.units.iter().for_each(|unit| {
+            unit.forget();
+        });
+        sent
+    }
+}
+
+fn sent(zero: &[&str], one: &[&str]) -> [Vec<String>; 2] {
+    [zero, one].map(|list| list.iter().map(|text| (*text).to_owned()).collect())
+}
+
+fn ids(list: &[i64]) -> Reply {
+    Reply::rows(&[("id", Kind::Int)], list.iter().map(|id| vec![Value::Int(*id)]).collect())
+}
+
+#[test]
+fn a_transaction_reaches_only_the_units_it_touches() {
+    let mut house = house(&Manners::Postgres);
+    house.ok("BEGIN");
+    assert_eq!(house.sent(), sent(&[], &[]));
+    house.ok("UPDATE one_t SET a = 1");
+    house.ok("UPDATE one_t SET a = 2");
+    house.ok("COMMIT");
+    let one = ["BEGIN", "UPDATE one_t SET a = 1", "UPDATE one_t SET a = 2", "COMMIT"];
+    assert_eq!(house.sent(), sent(&[], &one));
+}
+
+#[test]
+fn savepoints_are_replayed_on_units_enlisted_later() {
+    let mut house = house(&Manners::Postgres);
+    house.ok("BEGIN");
+    house.ok("SAVEPOINT s");
+    house.ok("UPDATE zero_t SET a = 1");
+    house.ok("ROLLBACK TO SAVEPOINT s");
+    house.ok("ROLLBACK");
+    let zero = [
+        "BEGIN",
+        "SAVEPOINT \"s\"",
+        "UPDATE zero_t SET a = 1",
+        "ROLLBACK TO SAVEPOINT \"s\"",
+        "ROLLBACK",
+    ];
+    assert_eq!(house.sent(), sent(&zero, &[]));
+}
+
+#[test]
+fn a_statement_that_writes_to_several_units_is_one_transaction() {
+    let mut house = house(&Manners::MySql);
+    assert_eq!(house.ok("UPDATE all_t SET a = 1"), ["UPDATE 2"]);
+    let each = ["BEGIN", "UPDATE all_t SET a = 1", "COMMIT"];
+    assert_eq!(house.sent(), sent(&each, &each));
+    assert_eq!(house.session.state().transaction, TransactionState::Idle);
+}
+
+#[test]
+fn a_failing_unit_undoes_the_statement_on_all() {
+    let mut house = house(&Manners::Postgres);
+    house.units[1]
+        .reply("UPDATE all_t SET a = 1", Reply::Error(server_error("23505", "duplicate")));
+    let error = house.fails("UPDATE all_t SET a = 1");
+    assert!(matches!(error.kind(), ErrorKind::Server(e) if e.sqlstate == "23505"), "{error}");
+    let each = ["BEGIN", "UPDATE all_t SET a = 1", "ROLLBACK"];
+    assert_eq!(house.sent(), sent(&each, &each));
+}
+
+#[test]
+fn inside_a_transaction_that_goes_on_only_the_statement_is_undone() {
+    let mut house = house(&Manners::MySql);
+    house.units[1]
+        .reply("UPDATE all_t SET a = 1", Reply::Error(server_error("23000", "duplicate")));
+    house.ok("BEGIN");
+    house.fails("UPDATE all_t SET a = 1");
+    assert_eq!(house.session.state().transaction, TransactionState::Open);
+    house.ok("COMMIT");
+    let each = [
+        "BEGIN",
+        "SAVEPOINT `pando_statement`",
+        "UPDATE all_t SET a = 1",
+        "ROLLBACK TO SAVEPOINT `pando_statement`",
+        "COMMIT",
+    ];
+    assert_eq!(house.sent(), sent(&each, &each));
+}
+
+#[test]
+fn a_failed_transaction_accepts_only_its_end() {
+    let mut house = house(&Manners::Postgres);
+    house.units[0]
+        .reply("UPDATE zero_t SET a = 1", Reply::Error(server_error("22012", "division")));
+    house.ok("BEGIN");
+    house.fails("UPDATE zero_t SET a = 1");
+    let error = house.fails("SELECT id FROM one_t");
+    assert_eq!(*error.kind(), ErrorKind::TransactionFailed);
+    assert_eq!(house.ok("COMMIT"), ["ROLLBACK 0"]);
+    assert_eq!(house.sent(), sent(&["BEGIN", "UPDATE zero_t SET a = 1", "ROLLBACK"], &[]));
+}
+
+#[test]
+fn several_statements_of_one_text_are_one_transaction_where_the_language_says_so() {
+    let mut house = house(&Manners::Postgres);
+    house.ok("UPDATE zero_t SET a = 1; UPDATE one_t SET a = 2");
+    assert_eq!(
+        house.sent(),
+        sent(
+            &["BEGIN", "UPDATE zero_t SET a = 1", "COMMIT"],
+            &["BEGIN", "UPDATE one_t SET a = 2", "COMMIT"]
+        )
+    );
+}
+
+#[test]
+fn rows_of_two_units_are_merged_in_order_within_the_limit() {
+    let mut house = house(&Manners::Postgres);
+    let sql = "SELECT id FROM all_t ORDER BY id LIMIT 3";
+    for (unit, list) in house.units.iter().zip([[1, 4, 5], [2, 3, 6]]) {
+        unit.table("all_t", vec![pando_fake::table_column("id", Kind::Int)]);
+        unit.reply(sql, ids(&list));
+    }
+    assert_eq!(house.ok(sql), ["Int(1)", "Int(2)", "Int(3)", "SELECT 3"]);
+}
+
+#[test]
+fn a_session_variable_holds_on_the_next_connection() {
+    let mut house = house(&Manners::MySql);
+    house.ok("SET sort_buffer_size = 1000");
+    house.sent();
+    house.ok("UPDATE one_t SET a = 1");
+    let [_, one] = house.sent();
+    assert_eq!(one.len(), 2, "{one:?}");
+    assert!(one[0].starts_with("SET") && one[0].contains("1000"), "{one:?}");
+    house.ok("UPDATE one_t SET a = 2");
+    assert_eq!(house.sent(), sent(&[], &["UPDATE one_t SET a = 2"]));
+}
+
+#[test]
+fn a_cursor_waits_for_its_client() {
+    let mut house = house(&Manners::Postgres);
+    house.units[0].reply("SELECT id FROM zero_t", ids(&[1, 2, 3, 4, 5]));
+    house.ok("BEGIN");
+    let session = &mut house.session;
+    let prepared = house
+        .runtime
+        .block_on(async { session.prepare("SELECT id FROM zero_t".into(), Vec::new()).await })
+        .unwrap();
+    let execute = Request::Execute(Execute {
+        prepared,
+        parameters: Vec::new(),
+        result_formats: Vec::new(),
+        limit: Some(2),
+        cursor: Some(CursorId(7)),
+        pipeline: Pipeline::Alone,
+    });
+    assert_eq!(house.ask(execute).unwrap(), ["Int(1)", "Int(2)", "suspended"]);
+    // The same connection is needed: the rest of the cursor is read into memory.
+    assert_eq!(house.ok("UPDATE zero_t SET a = 1"), ["UPDATE 1"]);
+    let fetch = |limit| Request::Fetch { cursor: CursorId(7), limit };
+    assert_eq!(house.ask(fetch(Some(2))).unwrap(), ["Int(3)", "Int(4)", "suspended"]);
+    assert_eq!(house.ask(fetch(None)).unwrap(), ["Int(5)", "SELECT 5"]);
+    house.ok("COMMIT");
+}
+
+#[test]
+fn a_refused_statement_is_sent_nowhere() {
+    let mut house = house(&Manners::Postgres);
+    for sql in [
+        "SELECT id FROM all_t UNION SELECT id FROM all_t",
+        "SELECT COUNT(DISTINCT id) FROM all_t",
+        "SELECT SUM(id) + 1 FROM all_t",
+        "SELECT id, COUNT(*) FROM all_t GROUP BY id HAVING COUNT(*) > 1",
+        "SELECT id, ROW_NUMBER() OVER (ORDER BY id) FROM all_t",
+        "UPDATE all_t SET a = 1 LIMIT 1",
+    ] {
+        let error = house.fails(sql);
+        assert!(
+            matches!(error.kind(), ErrorKind::Refused { .. } | ErrorKind::Syntax { .. }),
+            "{sql}: {error}"
+        );
+    }
+    assert_eq!(house.sent(), sent(&[], &[]));
+}
+
+#[test]
+fn preview_shows_what_would_be_sent() {
+    let mut house = house(&Manners::Postgres);
+    let lines = house.ok("PREVIEW SELECT a FROM all_t");
+    assert_eq!(
+        lines,
+        [
+            "Text(\"ds_0\") Text(\"SELECT a FROM all_t\")",
+            "Text(\"ds_1\") Text(\"SELECT a FROM all_t\")",
+            "PREVIEW 2"
+        ]
+    );
+    assert_eq!(house.sent(), sent(&[], &[]));
+}
