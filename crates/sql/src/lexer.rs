@@ -59,6 +59,8 @@ struct Lexer<'a> {
     parameters: u32,
     /// Inside `/*! … */`.
     executable: Option<usize>,
+    /// Semicolons not yet in the digest.
+    semicolons: u32,
     /// Depth of parentheses.
     depth: u32,
     /// Depth plus one at which a `BY` list is open, 0 outside: there a lone number is an ordinal, not a value.
@@ -77,6 +79,7 @@ impl<'a> Lexer<'a> {
             hint: None,
             parameters: 0,
             executable: None,
+            semicolons: 0,
             depth: 0,
             by: 0,
         }
@@ -129,7 +132,16 @@ impl<'a> Lexer<'a> {
     fn push(&mut self, kind: TokenKind, start: usize, end: usize) {
         let bytes = self.bytes.get(start..end).unwrap_or(&[]);
         let mut slot = false;
+        // Semicolons count only when something follows: a final one changes nothing.
+        if bytes == b";" {
+            self.semicolons += 1;
+        } else {
+            for _ in 0..std::mem::take(&mut self.semicolons) {
+                self.digest.piece(tag::SYMBOL, b";");
+            }
+        }
         match kind {
+            TokenKind::Punctuation if bytes == b";" => {}
             TokenKind::Word => self.digest.piece(tag::WORD, bytes),
             TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => {
                 self.digest.piece(tag::IDENTIFIER, bytes);

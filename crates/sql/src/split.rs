@@ -42,11 +42,8 @@ pub(crate) fn first_separator(text: &str, tokens: &[Token], syntax: &Syntax) -> 
         return Some(first);
     }
     tokens.iter().enumerate().position(|(index, token)| {
-        if is_semicolon(token) {
-            return body.depth == 0;
-        }
         body.take(tokens, index);
-        false
+        is_semicolon(token) && body.depth == 0
     })
 }
 

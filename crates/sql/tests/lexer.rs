@@ -248,6 +248,7 @@ fn the_digest_is_equal_when_only_literals_white_space_or_comments_differ() {
         "SELECT a FROM t WHERE b=22 AND c=\"y\"",
         "SELECT a FROM t WHERE b = 0x1F AND c = N'z' -- end",
         "/* x */ SELECT\ta\nFROM t WHERE b = 1.5e3 AND c = 'x'",
+        "SELECT a FROM t WHERE b = 1 AND c = 'x' ; ",
     ] {
         assert_eq!(digest(same), of, "{same}");
     }
@@ -259,6 +260,7 @@ fn the_digest_is_equal_when_only_literals_white_space_or_comments_differ() {
         "SELECT A FROM t WHERE b = 1 AND c = 'x'",
         "SELECT a FROM t WHERE b = 1 AND c = -'x'",
         "SELECT a FROM t WHERE b = 1 AND c = 'x' LIMIT 1",
+        "SELECT a FROM t WHERE b = 1; AND c = 'x'",
         "SELECT aFROM t WHERE b = 1 AND c = 'x'",
         "SELECT /*+ NO_INDEX_MERGE(t) */ a FROM t WHERE b = 1 AND c = 'x'",
         "SELECT /*! a */ FROM t WHERE b = 1 AND c = 'x'",

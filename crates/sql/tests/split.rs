@@ -73,6 +73,7 @@ fn bodies_of_routines_stay_whole() {
         "CREATE PROCEDURE p() BEGIN CASE a WHEN 1 THEN SELECT 1; ELSE BEGIN END; END CASE; SELECT CASE WHEN a THEN 1 END; END",
         "CREATE PROCEDURE p() IF a THEN SELECT 1; SELECT 2; END IF",
         "BEGIN NOT ATOMIC SELECT 1; SELECT 2; END",
+        "CREATE PROCEDURE p() BEGIN BEGIN SELECT 1; END; IF (a) THEN SELECT 2; END IF; END",
     ];
     for body in bodies {
         check(&COMMAS, &format!("SELECT 0; {body}; SELECT 9"), &["SELECT 0", body, "SELECT 9"]);

@@ -162,7 +162,9 @@ impl Parser<'_> {
         }
         let low = Box::new(self.expr_at(level::OTHER)?);
         self.expect(Keyword::AND)?;
-        let high = Box::new(self.expr_at(level::OTHER)?);
+        // The upper bound of one language is a whole predicate.
+        let floor = if self.commas() { level::PREDICATE } else { level::OTHER };
+        let high = Box::new(self.expr_at(floor)?);
         Ok(self.over(left, |operand| Node::Between { operand, low, high, negated, symmetric }))
     }
 
@@ -208,7 +210,7 @@ impl Parser<'_> {
             return Ok(self.over(left, |operand| Node::IsNull { operand, negated }));
         }
         if self.eat_all(&[Keyword::DISTINCT, Keyword::FROM]) {
-            let right = self.expr_at(level::OTHER)?;
+            let right = self.expr_at(level::COMPARISON)?;
             let op = match negated {
                 true => BinaryOp::NullSafeEqual,
                 false => BinaryOp::Other("IS DISTINCT FROM".to_owned()),

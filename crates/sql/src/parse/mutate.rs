@@ -165,7 +165,7 @@ impl Parser<'_> {
                 TableFactor::Derived { .. }
                 | TableFactor::Join(_)
                 | TableFactor::Function { .. } => {
-                    return Ok(self.opaque());
+                    return self.unknown();
                 }
             }
         }

@@ -311,6 +311,14 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// The error that makes the whole statement opaque: well-formed as far as read, but more than the tree can hold.
+    pub(super) fn unknown<T>(&self) -> Result<T> {
+        self.unexpected("a statement this parser knows").map_err(|mut error| {
+            error.malformed = false;
+            error
+        })
+    }
+
     /// Runs `parse` one level deeper. The height it builds counts for this level too.
     pub(super) fn deeper<T>(
         &mut self,

@@ -207,7 +207,7 @@ impl Parser<'_> {
             BINARY if self.commas() && self.starts_operand_at(1) => {
                 self.unary("BINARY".to_owned(), level::UNARY)
             }
-            NEXT if self.are(&[NEXT, VALUE, FOR]) => self.next_value(),
+            _ if self.keyword_at(1) == VALUE && self.keyword_at(2) == FOR => self.next_value(),
             _ if self.is_typed_literal(token) => self.typed_literal(),
             _ if self.is_bare_function(token.keyword) && !opens => self.bare_function(),
             _ if self.text_of(token) == "\\N" => Ok(self.word_literal(Literal::Null)),
@@ -235,8 +235,15 @@ impl Parser<'_> {
     fn starts_operand_at(&self, ahead: usize) -> bool {
         let token = self.peek(ahead);
         match token.kind {
-            TokenKind::Word => !token.keyword.is_reserved(),
-            TokenKind::Operator => false,
+            TokenKind::Word => {
+                use Keyword::*;
+                let value = matches!(
+                    token.keyword,
+                    NULL | TRUE | FALSE | CASE | EXISTS | NOT | LEFT | RIGHT
+                );
+                value || !token.keyword.is_reserved()
+            }
+            TokenKind::Operator => matches!(self.text_of(token), "-" | "+" | "~" | "!"),
             TokenKind::Punctuation => self.text_of(token) == "(",
             TokenKind::End => false,
             TokenKind::QuotedIdentifier

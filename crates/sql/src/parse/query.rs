@@ -27,9 +27,17 @@ impl Parser<'_> {
         use Keyword::*;
         match self.keyword() {
             SELECT | WITH => true,
-            VALUES => self.colons() || self.keyword_at(1) == ROW,
+            VALUES => self.is_values_list(),
             TABLE => self.is_identifier_at(1),
             _ => false,
+        }
+    }
+
+    /// VALUES with rows behind it: the word is also a column's name in one language and a function's in the other.
+    fn is_values_list(&self) -> bool {
+        match self.colons() {
+            true => self.is_symbol_at(1, "("),
+            false => self.keyword_at(1) == Keyword::ROW,
         }
     }
 
@@ -299,8 +307,9 @@ impl Parser<'_> {
                 LIMIT | OFFSET | FETCH => self.limit_clause(&mut query.limit)?,
                 INTO => {
                     let into = self.selected_into()?;
-                    if let QueryBody::Select(select) = &mut query.body {
-                        select.into = Some(into);
+                    match last_select(&mut query.body) {
+                        Some(select) => select.into = Some(into),
+                        None => return self.unknown(),
                     }
                 }
                 PROCEDURE => {
@@ -479,6 +488,8 @@ impl Parser<'_> {
             INSERT | REPLACE => self.insert(with, start).map(|i| Kind::Insert(Box::new(i))),
             UPDATE => self.update(with, start).map(|u| Kind::Update(Box::new(u))),
             DELETE => self.delete(with, start).map(|d| Kind::Delete(Box::new(d))),
+            // The tree has no place for the queries in front of it.
+            MERGE if !with.is_empty() => self.unknown(),
             MERGE => self.merge(),
             _ => {
                 let mut query = self.deeper(3, Self::query_without_with)?;
@@ -490,6 +501,15 @@ impl Parser<'_> {
                 Ok(Kind::Select(Box::new(query)))
             }
         }
+    }
+}
+
+/// The SELECT that an INTO behind the whole query is noted at: of a set operation, the last one.
+fn last_select(body: &mut QueryBody) -> Option<&mut Select> {
+    match body {
+        QueryBody::Select(select) => Some(select),
+        QueryBody::Set { right, .. } => last_select(&mut right.body),
+        QueryBody::Values(_) | QueryBody::Table(_) => None,
     }
 }
 

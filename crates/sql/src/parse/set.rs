@@ -15,14 +15,10 @@ impl Parser<'_> {
             return Ok(kind);
         }
         let mut list = Vec::new();
+        // A scope word holds for the names behind it as well, until another comes.
         let mut scope = Scope::Session;
         loop {
-            let assignment = self.assignment(scope)?;
-            scope = match assignment.scope {
-                // A scope word holds for the names behind it as well, until another comes.
-                Scope::Global => Scope::Session,
-                Scope::Session | Scope::Local | Scope::User => scope,
-            };
+            let assignment = self.assignment(&mut scope)?;
             list.push(assignment);
             if !self.commas() || !self.eat_symbol(",") {
                 break;
@@ -60,14 +56,15 @@ impl Parser<'_> {
         Ok(Some(self.utility_rest(verb)))
     }
 
-    fn assignment(&mut self, scope: Scope) -> Result<Assignment> {
+    fn assignment(&mut self, held: &mut Scope) -> Result<Assignment> {
         use Keyword::*;
         let start = self.start();
         let token = self.token();
         if token.kind == TokenKind::Variable {
             return self.variable_assignment();
         }
-        let scope = self.scope_word().unwrap_or(scope);
+        let scope = self.scope_word().unwrap_or(*held);
+        *held = scope;
         let name = match self.keyword() {
             NAMES if !self.is_assigned_at(1) => {
                 self.advance();
@@ -84,6 +81,10 @@ impl Parser<'_> {
             TIME if self.keyword_at(1) == ZONE => {
                 self.skip(2);
                 return self.named_setting("time zone", scope, start);
+            }
+            _ if self.is_word("xml") && self.is_word_at(1, "option") => {
+                self.skip(2);
+                return self.named_setting("xmloption", scope, start);
             }
             ROLE if !self.is_assigned_at(1) => {
                 self.advance();

@@ -207,7 +207,7 @@ impl Parser<'_> {
         Ok(self.node(start, Node::Other(list)))
     }
 
-    /// `NEXT VALUE FOR s`.
+    /// `NEXT VALUE FOR s`, `PREVIOUS VALUE FOR s`.
     pub(super) fn next_value(&mut self) -> Result<Expr> {
         let start = self.start();
         self.skip(3);
