@@ -80,7 +80,7 @@ fn query_spreadable(query: &Query) -> Result<()> {
     }
 }
 
-fn select_spreadable(query: &Query, select: &Select) -> Result<()> {
+pub(super) fn select_spreadable(query: &Query, select: &Select) -> Result<()> {
     let reasons = [
         (select.having.is_some(), "HAVING"),
         (select.grouping_sets, "ROLLUP, CUBE and GROUPING SETS"),

@@ -2,8 +2,10 @@
 //! what PREVIEW prints, and what execution runs.
 
 mod aggregate;
+mod catalogue;
 mod check;
 mod gather;
+mod logical;
 mod resolve;
 mod rewrite;
 
@@ -70,6 +72,8 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
         return rewrite::finish(ctx, stmt, units, nothing)
             .map(|plan| Planned::Plan(Box::new(plan)));
     }
+    let restated = logical::logical(ctx, stmt)?;
+    let stmt = restated.as_ref().unwrap_or(stmt);
     for feature in &ctx.database.features {
         feature.check(ctx, stmt)?;
     }
@@ -80,9 +84,17 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             return Ok(Planned::Needs(need));
         }
     }
+    let mut is_catalogue = false;
     let mut units = match route {
         Route::Units(units) => units,
-        Route::Unclaimed | Route::Needs(_) => check::unclaimed(ctx, stmt)?,
+        Route::Unclaimed | Route::Needs(_) => match catalogue::route(ctx, stmt)? {
+            catalogue::Routed::Units(units) => {
+                is_catalogue = true;
+                units
+            }
+            catalogue::Routed::Needs(need) => return Ok(Planned::Needs(need)),
+            catalogue::Routed::Other => check::unclaimed(ctx, stmt)?,
+        },
     };
     if purpose == Purpose::Describe {
         units.targets.truncate(1);
@@ -93,7 +105,11 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
     let mut edits = Edits::default();
     let mut merge = MergePlan::iterate();
     if units.targets.len() > 1 && units.spread == Spread::Gather {
-        match gathered(ctx, stmt, &units)? {
+        let gathered = match is_catalogue {
+            true => catalogue::merge(ctx, stmt, &mut units)?,
+            false => gathered(ctx, stmt, &units)?,
+        };
+        match gathered {
             Gathered::Plan(plan, changes) => {
                 merge = plan;
                 edits = changes;
@@ -104,7 +120,11 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             feature.merge(ctx, stmt, &mut merge)?;
         }
     }
-    rewrite::finish(ctx, stmt, units, (merge, edits)).map(|plan| Planned::Plan(Box::new(plan)))
+    let mut plan = rewrite::finish(ctx, stmt, units, (merge, edits))?;
+    if is_catalogue && let Some(need) = catalogue::present(ctx, &mut plan)? {
+        return Ok(Planned::Needs(need));
+    }
+    Ok(Planned::Plan(Box::new(plan)))
 }
 
 /// The unit a hint names: the statement goes there as it is, past all rooms.

@@ -2,7 +2,7 @@
 //! <https://www.postgresql.org/docs/current/catalogs.html>
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
-use pando_kernel::{Error, Result, Value};
+use pando_kernel::{Error, Presentation, Result, Value};
 
 use super::{Postgres, text_literal};
 use crate::types;
@@ -71,6 +71,10 @@ impl Metadata for Postgres {
             auto_increment: *auto_increment,
             nullable: *nullable,
         })
+    }
+
+    fn presentation(&self) -> Option<&dyn Presentation> {
+        Some(self)
     }
 
     fn tables_query(&self) -> String {

@@ -1,0 +1,67 @@
+//! What a statement says once the logical database's own name is taken out of it, and a SHOW is put as the question it is.
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::presentation::Presentation;
+use pando_sql::ast::{Ident, Kind, Statement};
+use pando_sql::{Edits, Span, visit};
+
+/// The statement to be planned instead; `None` when it can stay.
+///
+/// # Errors
+/// `Refused` for tables of another logical database, `UnknownDatabase`, and what the family says of a SHOW.
+pub(super) fn logical(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Statement>> {
+    let Some(presentation) = ctx.dialect.presentation() else { return Ok(None) };
+    if let Kind::Show(show) = &stmt.kind
+        && let Some(text) = presentation.restate(&stmt.text, show, &ctx.session.facts)?
+    {
+        return parsed(ctx, &text).map(Some);
+    }
+    let mut edits = Edits::default();
+    for table in visit::tables(&stmt.kind) {
+        if let Some(other) = take_out(ctx, presentation, &table.name.parts, &mut edits) {
+            return Err(elsewhere(ctx, &other.value));
+        }
+    }
+    for owner in visit::column_owners(&stmt.kind) {
+        take_out(ctx, presentation, owner.parts, &mut edits);
+    }
+    if edits.is_empty() {
+        return Ok(None);
+    }
+    parsed(ctx, &edits.apply(&stmt.text)).map(Some)
+}
+
+pub(super) fn parsed(ctx: &Context<'_>, text: &str) -> Result<Statement> {
+    pando_sql::parse(text, ctx.dialect.syntax())
+        .map_err(|error| ErrorKind::Syntax { message: error.message, at: error.at }.into())
+}
+
+/// Removes the current database's name in front of a table; gives back the name of another.
+fn take_out<'a>(
+    ctx: &Context<'_>,
+    presentation: &dyn Presentation,
+    parts: &'a [Ident],
+    edits: &mut Edits,
+) -> Option<&'a Ident> {
+    let database = presentation.database_part(parts)?;
+    if !database.value.eq_ignore_ascii_case(&ctx.database.name) {
+        return Some(database);
+    }
+    let at = parts.iter().position(|part| part.span == database.span)?;
+    let next = parts.get(at + 1)?;
+    edits.replace(Span::new(database.span.start, next.span.start), "");
+    None
+}
+
+fn elsewhere(ctx: &Context<'_>, database: &str) -> Error {
+    let known = ctx.session.facts.databases.iter();
+    if known.into_iter().any(|known| known.eq_ignore_ascii_case(database)) {
+        return Error::refused(
+            30001,
+            format!("tables of `{database}` cannot be used while the database is `{}`", ctx.database.name),
+            format!("change to `{database}` first"),
+        );
+    }
+    ErrorKind::UnknownDatabase(database.to_owned()).into()
+}

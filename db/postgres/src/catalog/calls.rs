@@ -1,0 +1,298 @@
+//! Functions and casts that take or give names and numbers of relations.
+
+use pando_kernel::dialect::Language;
+use pando_sql::ast::{
+    Expr, Function, Kind, Literal, Node, Query, QueryBody, SelectItem, Statement,
+};
+use pando_sql::{Edits, Span, visit};
+
+use super::names::{Names, literal};
+use super::number;
+use crate::dialect::Postgres;
+
+/// Functions whose text names tables.
+const DEFINITIONS: &[&str] = &[
+    "pg_get_constraintdef",
+    "pg_get_expr",
+    "pg_get_indexdef",
+    "pg_get_ruledef",
+    "pg_get_serial_sequence",
+    "pg_get_statisticsobjdef",
+    "pg_get_triggerdef",
+    "pg_get_viewdef",
+];
+
+/// Functions that take a relation, or what belongs to one, and which argument that is.
+const RELATION_ARGUMENT: &[(&str, usize)] = &[
+    ("col_description", 0),
+    ("currval", 0),
+    ("has_any_column_privilege", 0),
+    ("has_column_privilege", 0),
+    ("has_sequence_privilege", 0),
+    ("has_table_privilege", 0),
+    ("obj_description", 0),
+    ("pg_column_is_updatable", 0),
+    ("pg_get_constraintdef", 0),
+    ("pg_get_expr", 1),
+    ("pg_get_indexdef", 0),
+    ("pg_get_partkeydef", 0),
+    ("pg_get_replica_identity_index", 0),
+    ("pg_get_ruledef", 0),
+    ("pg_get_serial_sequence", 0),
+    ("pg_get_statisticsobjdef", 0),
+    ("pg_get_statisticsobjdef_columns", 0),
+    ("pg_get_triggerdef", 0),
+    ("pg_get_viewdef", 0),
+    ("pg_index_column_has_property", 0),
+    ("pg_index_has_property", 0),
+    ("pg_indexes_size", 0),
+    ("pg_partition_ancestors", 0),
+    ("pg_partition_root", 0),
+    ("pg_partition_tree", 0),
+    ("pg_relation_filenode", 0),
+    ("pg_relation_filepath", 0),
+    ("pg_relation_is_publishable", 0),
+    ("pg_relation_is_updatable", 0),
+    ("pg_relation_size", 0),
+    ("pg_sequence_last_value", 0),
+    ("pg_sequence_parameters", 0),
+    ("pg_stat_get_numscans", 0),
+    ("pg_table_is_visible", 0),
+    ("pg_table_size", 0),
+    ("pg_total_relation_size", 0),
+    ("row_security_active", 0),
+    ("to_regclass", 0),
+];
+
+/// Functions with an optional user in front of the relation, by their number of arguments with one.
+const WITH_USER: &[(&str, usize)] = &[
+    ("has_any_column_privilege", 3),
+    ("has_column_privilege", 4),
+    ("has_sequence_privilege", 3),
+    ("has_table_privilege", 3),
+];
+
+/// Functions that take a database's name or number first, a user before it when there are so many arguments.
+const DATABASE_ARGUMENT: &[(&str, usize)] =
+    &[("has_database_privilege", 3), ("pg_database_size", usize::MAX)];
+
+fn name_of(call: &Function) -> &str {
+    call.name.parts.last().map_or("", |part| part.value.as_str())
+}
+
+fn relation_argument(call: &Function) -> Option<&Expr> {
+    let name = name_of(call);
+    let (_, at) = RELATION_ARGUMENT.iter().find(|(known, _)| *known == name)?;
+    let user = WITH_USER.contains(&(name, call.arguments.len()));
+    call.arguments.get(at + usize::from(user))
+}
+
+/// Whether the type is `regclass`.
+fn is_regclass(text: &str) -> bool {
+    let text = text.trim();
+    let bare = match text.split_once('.') {
+        Some((schema, name)) if schema.trim().eq_ignore_ascii_case("pg_catalog") => name.trim(),
+        _ => text,
+    };
+    bare.eq_ignore_ascii_case("regclass")
+}
+
+fn is_text(text: &str) -> bool {
+    let text = text.trim().to_ascii_lowercase();
+    let bare = text.rsplit('.').next().unwrap_or("");
+    matches!(bare, "text" | "varchar" | "name" | "character varying")
+}
+
+/// The text of a string literal that is no number, parentheses and casts to text taken off.
+fn named(expr: &Expr) -> Option<(&str, Span)> {
+    match &expr.node {
+        Node::Nested(inner) => named(inner),
+        Node::Cast { operand, .. } => named(operand),
+        Node::Literal(Literal::Text(text)) if number(expr).is_none() => Some((text, expr.span)),
+        _ => None,
+    }
+}
+
+/// A table that an expression makes the server look up by name, apart from those of its own catalogue.
+pub(super) fn looked_up(expr: &Expr, text: &str) -> Option<String> {
+    let (name, _) = match &expr.node {
+        Node::Cast { operand, to } if is_regclass(to.of(text)) => named(operand)?,
+        Node::Function(call) => named(relation_argument(call)?)?,
+        _ => return None,
+    };
+    let parts = split(name)?;
+    let (table, schemas) = parts.split_last()?;
+    let of_server = table.starts_with("pg_")
+        || schemas.last().is_some_and(|schema| {
+            matches!(schema.as_str(), "pg_catalog" | "information_schema" | "pg_toast")
+        });
+    (!of_server).then(|| table.clone())
+}
+
+/// A dotted name, quotes taken off and folded as the server does.
+fn split(name: &str) -> Option<Vec<String>> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    let mut letters = name.trim().chars().peekable();
+    while let Some(letter) = letters.next() {
+        let part = parts.last_mut()?;
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                part.push('"');
+            }
+            '"' => quoted = !quoted,
+            '.' if !quoted => parts.push(String::new()),
+            letter if quoted => part.push(letter),
+            letter => part.extend(letter.to_lowercase()),
+        }
+    }
+    (!quoted && parts.iter().all(|part| !part.is_empty())).then_some(parts)
+}
+
+/// Edits every such function and cast.
+pub(super) fn edit(stmt: &Statement, names: &Names<'_>, edits: &mut Edits) {
+    let shown = displayed(&stmt.kind, &stmt.text);
+    visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
+        Node::Cast { operand, to } if is_regclass(to.of(&stmt.text)) => {
+            regclass((expr, operand), shown.contains(&expr.span), names, edits);
+        }
+        Node::Function(call) => {
+            if DEFINITIONS.contains(&name_of(call)) && !names.are_plain() && call.over.is_none() {
+                wrap(expr.span, names.around_definition(name_of(call)), edits);
+            }
+            if name_of(call) == "to_regclass" && names.shift() > 0 {
+                shift(expr.span, names, edits);
+            }
+            if let Some(argument) = relation_argument(call) {
+                own_argument(argument, names, edits);
+            }
+            database_argument(call, edits);
+        }
+        _ => {}
+    });
+}
+
+fn wrap(span: Span, (before, behind): (String, String), edits: &mut Edits) {
+    edits.replace(Span::at(span.start), before);
+    edits.replace(Span::at(span.end), behind);
+}
+
+/// A number of the unit's own becomes the one that is shown.
+fn shift(span: Span, names: &Names<'_>, edits: &mut Edits) {
+    let marker = "\u{0}";
+    let whole = names.shown_number(marker);
+    if let Some((before, behind)) = whole.split_once(marker) {
+        wrap(span, (before.to_owned(), behind.to_owned()), edits);
+    }
+}
+
+fn regclass((expr, operand): (&Expr, &Expr), shown: bool, names: &Names<'_>, edits: &mut Edits) {
+    if let Some((name, span)) = named(operand) {
+        if let Some(actual) = actual(name, names) {
+            edits.replace(span, literal(&actual));
+        }
+        if shown && !names.are_plain() {
+            wrap(expr.span, names.around_definition("regclass"), edits);
+        } else if names.shift() > 0 {
+            shift(expr.span, names, edits);
+        }
+        return;
+    }
+    if !shown {
+        return;
+    }
+    let label = match &operand.node {
+        Node::Column(name) => name.parts.last().map_or("regclass", |part| part.value.as_str()),
+        _ => "regclass",
+    };
+    if !names.are_plain() {
+        wrap(expr.span, names.around_definition(label), edits);
+    }
+    if names.shift() > 0 {
+        match number(operand) {
+            Some(number) => {
+                edits.replace(operand.span, format!("'{}'", names.own_number(number)));
+            }
+            None => wrap(operand.span, names.around_number(), edits),
+        }
+    }
+}
+
+/// The text that names the actual table where this one names a logic one.
+fn actual(name: &str, names: &Names<'_>) -> Option<String> {
+    let mut parts = split(name)?;
+    let table = parts.pop()?;
+    let actual = names.actual(&table)?;
+    parts.push(actual.to_owned());
+    Some(parts.iter().map(|part| Postgres.quote(part)).collect::<Vec<_>>().join("."))
+}
+
+/// The argument of a function that looks a relation up.
+fn own_argument(argument: &Expr, names: &Names<'_>, edits: &mut Edits) {
+    if let Node::Cast { .. } = argument.node
+        && named(argument).is_some()
+    {
+        // A cast to `regclass` is edited where it is met.
+        return;
+    }
+    if let Some((name, span)) = named(argument) {
+        if let Some(actual) = actual(name, names) {
+            edits.replace(span, literal(&actual));
+        }
+        return;
+    }
+    if names.shift() == 0 {
+        return;
+    }
+    match number(argument) {
+        Some(number) => edits.replace(argument.span, format!("'{}'", names.own_number(number))),
+        None => wrap(argument.span, names.around_number(), edits),
+    }
+}
+
+/// The server knows its own databases only: the one behind this connection is the answer for every logical one.
+fn database_argument(call: &Function, edits: &mut Edits) {
+    let known = DATABASE_ARGUMENT.iter().find(|(known, _)| *known == name_of(call));
+    let Some((_, with_user)) = known else { return };
+    let at = usize::from(call.arguments.len() == *with_user);
+    if let Some(argument) = call.arguments.get(at) {
+        edits.replace(argument.span, "pg_catalog.current_database()");
+    }
+}
+
+/// Casts to `regclass` whose text is looked at: select items of the outermost query, and casts on to text.
+fn displayed(kind: &Kind, text: &str) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut queries: Vec<&Query> = match kind {
+        Kind::Select(query) => vec![query],
+        _ => Vec::new(),
+    };
+    while let Some(query) = queries.pop() {
+        match &query.body {
+            QueryBody::Select(select) => {
+                found.extend(select.items.iter().filter_map(|item| match item {
+                    SelectItem::Expr { expr, .. } => Some(unwrapped(expr).span),
+                    SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
+                }));
+            }
+            QueryBody::Set { left, right, .. } => queries.extend([&**left, &**right]),
+            QueryBody::Values(_) | QueryBody::Table(_) => {}
+        }
+    }
+    visit::exprs(kind, &mut |expr| {
+        if let Node::Cast { operand, to } = &expr.node
+            && is_text(to.of(text))
+        {
+            found.push(unwrapped(operand).span);
+        }
+    });
+    found
+}
+
+fn unwrapped(expr: &Expr) -> &Expr {
+    match &expr.node {
+        Node::Nested(inner) => unwrapped(inner),
+        _ => expr,
+    }
+}

@@ -1,0 +1,99 @@
+//! PostgreSQL's catalogue, shown as the logical database's: every relation that names tables or databases is replaced by a sub-query with
+//! the same columns, and functions that take or give such names are wrapped.
+
+mod calls;
+mod names;
+mod relation;
+mod relations;
+
+use pando_kernel::dialect::Facts;
+use pando_kernel::error::Result;
+use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
+use pando_kernel::route::Need;
+use pando_sql::ast::{Expr, Ident, Literal, Node, ObjectName, Show, Statement};
+use pando_sql::visit::{self, Refers};
+use pando_sql::{Edits, Span};
+
+use crate::dialect::Postgres;
+use names::{Names, STEP};
+
+impl Presentation for Postgres {
+    fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident> {
+        match parts {
+            [database, _, _] => Some(database),
+            _ => None,
+        }
+    }
+
+    fn holding(&self, name: &ObjectName) -> Option<Holding> {
+        relations::parts(name)?;
+        Some(relations::find(name).map_or(Holding::Shared, |(relation, _)| relation.holding))
+    }
+
+    fn asked(&self, stmt: &Statement) -> Asked {
+        let mut asked = Asked::Anyone;
+        visit::exprs(&stmt.kind, &mut |expr| {
+            if let Asked::Table(_) = asked {
+                return;
+            }
+            if let Some(table) = calls::looked_up(expr, &stmt.text) {
+                asked = Asked::Table(table);
+            } else if let Some(number) = number(expr).filter(|number| *number >= STEP) {
+                asked = Asked::Number(usize::try_from(number / STEP).unwrap_or(usize::MAX));
+            }
+        });
+        asked
+    }
+
+    fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented> {
+        let names = Names::new(view);
+        let mut edits = Edits::default();
+        let mut replaced: Vec<Span> = Vec::new();
+        for occurrence in visit::tables(&stmt.kind) {
+            let Some((known, name)) = relations::find(occurrence.name) else { continue };
+            let Some(table) = occurrence.table else { continue };
+            let key = format!("{}.{name}", known.schema);
+            let Some(columns) = view.catalog.columns(&key) else {
+                return Ok(Presented::Needs(Need::Columns(key)));
+            };
+            let hidden = relation::hidden_columns(stmt);
+            let Some(text) = relation::sub_query(&names, known, name, (&columns, &hidden)) else {
+                continue;
+            };
+            let alias = if table.alias.is_none() { format!(" AS {name}") } else { String::new() };
+            edits.replace(occurrence.name.span, format!("{text}{alias}"));
+            table.extras.iter().for_each(|extra| edits.replace(*extra, ""));
+            replaced.push(occurrence.name.span);
+        }
+        for owner in visit::column_owners(&stmt.kind) {
+            if let (Refers::Table(name), [_, .., last]) = (owner.refers, owner.parts)
+                && replaced.contains(&name.span)
+            {
+                edits.replace(Span::new(owner.span.start, last.span.start), "");
+            }
+        }
+        calls::edit(stmt, &names, &mut edits);
+        Ok(Presented::Edits(edits))
+    }
+
+    fn restate(&self, _text: &str, _show: &Show, _facts: &Facts) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn retell(&self, _show: &Show, _label: &str, _field: &str, _tables: &[Shown]) -> Option<String> {
+        None
+    }
+}
+
+/// A literal that can be an object's number.
+fn number(expr: &Expr) -> Option<u64> {
+    match &expr.node {
+        Node::Literal(Literal::Integer(number)) => u64::try_from(*number).ok(),
+        Node::Literal(Literal::Text(text)) => text.trim().parse().ok(),
+        _ => None,
+    }
+    .filter(|number| u32::try_from(*number).is_ok())
+}
+
+#[cfg(test)]
+mod tests;

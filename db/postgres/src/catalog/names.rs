@@ -1,0 +1,168 @@
+//! SQL that turns a unit's names and numbers into those of the logical database, and back.
+
+use std::fmt::Write as _;
+
+use pando_kernel::Value;
+use pando_kernel::dialect::Language;
+use pando_kernel::presentation::View;
+
+use crate::dialect::Postgres;
+
+/// Objects below this number come with the server.
+const FIRST_USER: u64 = 16_384;
+
+/// Numbers of objects of unit n are shown so many times n higher, so that no two units show the same number.
+pub(super) const STEP: u64 = 1 << 26;
+
+/// The names of one unit.
+#[derive(Debug)]
+pub(super) struct Names<'a> {
+    pub(super) view: &'a View<'a>,
+    /// (actual, logic, hidden) of every table that is not simply shown.
+    entries: Vec<(String, String, bool)>,
+    /// The same as a row source `v(a, l, h)`.
+    values: String,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(view: &'a View<'a>) -> Self {
+        let mut entries: Vec<(String, String, bool)> = Vec::new();
+        let mut add = |actual: &str, logic: &str, hidden| {
+            if !entries.iter().any(|(known, ..)| known == actual) {
+                entries.push((actual.to_owned(), logic.to_owned(), hidden));
+            }
+        };
+        for shown in view.tables {
+            add(&shown.actual, &shown.logic, shown.hidden);
+            // A name configured in mixed case and never quoted in a statement is a lower-case table.
+            add(&shown.actual.to_lowercase(), &shown.logic.to_lowercase(), shown.hidden);
+        }
+        let mut values = String::from("(VALUES ");
+        for (i, (actual, logic, hidden)) in entries.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            let (actual, logic) = (literal(actual), literal(logic));
+            let _ = write!(values, "{comma}({actual}::text, {logic}::text, {hidden})");
+        }
+        values.push_str(") v(a, l, h)");
+        Self { view, entries, values }
+    }
+
+    /// Whether every table is shown under its own name.
+    pub(super) fn are_plain(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The actual table that stands for a logic one here.
+    pub(super) fn actual(&self, logic: &str) -> Option<&str> {
+        let shown = self.entries.iter().filter(|(.., hidden)| !hidden);
+        shown.into_iter().find(|(_, known, _)| known == logic).map(|(actual, ..)| actual.as_str())
+    }
+
+    /// A row source `(oid, a, l, h)` of the unit's tables that are not simply shown, their indexes, sequences and overflow tables.
+    pub(super) fn owned(&self) -> String {
+        format!(
+            "(SELECT r.oid, v.a, v.l, v.h FROM {} JOIN pg_catalog.pg_class c ON c.relname = v.a AND c.relnamespace = \
+             (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = pg_catalog.current_schema()) \
+             CROSS JOIN LATERAL (SELECT c.oid UNION SELECT c.reltoastrelid WHERE c.reltoastrelid <> 0 \
+             UNION SELECT i.indexrelid FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid \
+             UNION SELECT d.objid FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass \
+             AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = c.oid AND d.refobjsubid > 0 \
+             AND d.deptype IN ('a', 'i')) r(oid))",
+            self.values
+        )
+    }
+
+    /// The row of `v` for a table's name.
+    pub(super) fn table_row(&self, column: &str, schema: &str) -> String {
+        format!(
+            "(SELECT v.a, v.l, v.h FROM {} WHERE v.a = {column}::pg_catalog.text AND {schema}::pg_catalog.text = \
+             pg_catalog.current_schema()::pg_catalog.text LIMIT 1)",
+            self.values
+        )
+    }
+
+    /// The row of `v` for the table whose name an index, constraint or sequence has at its end or start.
+    pub(super) fn part_row(&self, column: &str) -> String {
+        format!(
+            "(SELECT v.a, v.l, v.h FROM {} WHERE {} ORDER BY pg_catalog.length(v.a) DESC LIMIT 1)",
+            self.values,
+            is_part(column, "v")
+        )
+    }
+
+    /// What stands before and behind an expression so that tables in its text get their logic names. `label` is the name of the result's column.
+    pub(super) fn around_definition(&self, label: &str) -> (String, String) {
+        let before = format!(
+            "(SELECT pg_catalog.string_agg(coalesce((SELECT {} FROM {} WHERE t.w = v.a OR {} \
+             ORDER BY (t.w = v.a) DESC, pg_catalog.length(v.a) DESC LIMIT 1), t.w), '' ORDER BY t.o) AS {} \
+             FROM (SELECT r.w[1] AS w, r.o FROM pg_catalog.regexp_matches((",
+            renamed("t.w", "v"),
+            self.values,
+            is_part("t.w", "v"),
+            Postgres.quote(label),
+        );
+        let behind = ")::pg_catalog.text, '[[:alnum:]_$]+|[^[:alnum:]_$]+', 'g') WITH ORDINALITY r(w, o)) t)";
+        (before, behind.to_owned())
+    }
+
+    /// How much higher this unit's numbers are shown.
+    pub(super) fn shift(&self) -> u64 {
+        self.view.number as u64 * STEP
+    }
+
+    /// The number as shown.
+    pub(super) fn shown_number(&self, column: &str) -> String {
+        match self.shift() {
+            0 => column.to_owned(),
+            shift => format!(
+                "(SELECT CASE WHEN s.n >= {FIRST_USER} THEN (s.n + {shift}) % 4294967296 ELSE s.n END \
+                 FROM (SELECT ({column})::pg_catalog.oid::pg_catalog.int8 AS n) s)::pg_catalog.oid"
+            ),
+        }
+    }
+
+    /// The condition that an object does not come with the server.
+    pub(super) fn is_users(column: &str) -> String {
+        format!("{column}::pg_catalog.int8 >= {FIRST_USER}")
+    }
+
+    /// The unit's own number for one that is shown.
+    pub(super) fn own_number(&self, shown: u64) -> u64 {
+        shown.checked_sub(self.shift()).filter(|own| *own >= FIRST_USER).unwrap_or(shown)
+    }
+
+    /// What stands before and behind an expression that gives a shown number, so that it gives the unit's own.
+    pub(super) fn around_number(&self) -> (String, String) {
+        let shift = self.shift();
+        let before = format!(
+            "(SELECT CASE WHEN u.n >= {} THEN u.n - {shift} ELSE u.n END FROM (SELECT (",
+            shift + FIRST_USER
+        );
+        (before, ")::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid".into())
+    }
+}
+
+pub(super) fn literal(text: &str) -> String {
+    Postgres.literal(&Value::Text(text.to_owned()))
+}
+
+/// Names that the server makes for what belongs to a table begin with the table's name; those Pando makes end with it.
+fn is_part(column: &str, row: &str) -> String {
+    format!(
+        "pg_catalog.right({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) = '_' || {row}.a OR \
+         pg_catalog.left({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) = {row}.a || '_' AND \
+         {column}::pg_catalog.text ~ '_(pkey|key|fkey|check|idx|seq|excl|not_null)[0-9]*$'"
+    )
+}
+
+/// A name with the actual table's name in it, with the logic one's instead. `row` has `a` and `l`; where it is NULL, the name stays.
+pub(super) fn renamed(column: &str, row: &str) -> String {
+    format!(
+        "CASE WHEN {row}.a IS NULL THEN {column}::pg_catalog.text WHEN {column}::pg_catalog.text = {row}.a THEN {row}.l \
+         WHEN pg_catalog.right({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) = '_' || {row}.a \
+         THEN pg_catalog.left({column}::pg_catalog.text, -pg_catalog.length({row}.a) - 1) \
+         WHEN pg_catalog.left({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) = {row}.a || '_' \
+         THEN {row}.l || pg_catalog.substr({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) \
+         ELSE {column}::pg_catalog.text END"
+    )
+}

@@ -1,0 +1,185 @@
+//! The sub-query that stands in a relation's place.
+
+use std::fmt::Write as _;
+
+use pando_kernel::dialect::{Language, TableColumn};
+use pando_kernel::presentation::Holding;
+use pando_sql::ast::{Node, Statement};
+use pando_sql::visit;
+
+use super::names::{Names, literal, renamed};
+use super::relations::{Owner, Relation, Role};
+use crate::dialect::Postgres;
+
+/// Columns every table has that `*` does not show.
+const HIDDEN: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+
+/// Catalogues whose objects are numbered anew in each unit.
+const NUMBERED: &str = "'pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_constraint'::pg_catalog.regclass, \
+     'pg_catalog.pg_attrdef'::pg_catalog.regclass, 'pg_catalog.pg_trigger'::pg_catalog.regclass, \
+     'pg_catalog.pg_rewrite'::pg_catalog.regclass, 'pg_catalog.pg_policy'::pg_catalog.regclass, \
+     'pg_catalog.pg_statistic_ext'::pg_catalog.regclass";
+
+/// Those that the statement names.
+pub(super) fn hidden_columns(stmt: &Statement) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    visit::exprs(&stmt.kind, &mut |expr| {
+        if let Node::Column(name) = &expr.node
+            && let Some(last) = name.parts.last()
+            && let Some(hidden) = HIDDEN.iter().find(|hidden| **hidden == last.value)
+            && !found.contains(hidden)
+        {
+            found.push(*hidden);
+        }
+    });
+    found
+}
+
+/// What is said of the rows while the columns are gone through.
+#[derive(Debug, Default)]
+struct Rows {
+    joins: String,
+    conditions: Vec<String>,
+}
+
+/// A sub-query in parentheses with the relation's columns; `None` when the relation can stay.
+pub(super) fn sub_query(
+    names: &Names<'_>,
+    relation: &Relation,
+    name: &str,
+    (columns, hidden): (&[TableColumn], &[&str]),
+) -> Option<String> {
+    if relation.owner == Owner::Databases {
+        return databases(names, columns, hidden);
+    }
+    let mut rows = Rows::default();
+    let mut changed = false;
+    let mut list: Vec<String> = hidden.iter().map(|name| format!("x.{name}")).collect();
+    if let (Owner::Number(owner), false) = (relation.owner, names.are_plain()) {
+        own_rows(names, relation, owner, &mut rows);
+        changed = true;
+    }
+    for column in columns {
+        let own = format!("x.{}", Postgres.quote(&column.name));
+        match role(relation, &column.name).and_then(|role| shown(names, role, &own, &mut rows)) {
+            Some(text) => {
+                changed = true;
+                let name = Postgres.quote(&column.name);
+                list.push(format!("({text})::{} AS {name}", column.type_name));
+            }
+            None => list.push(own),
+        }
+    }
+    if names.shift() > 0 && relation.holding == Holding::Tables {
+        changed |= only_users(relation, columns, &mut rows);
+    }
+    let filter = match &rows.conditions[..] {
+        [] => String::new(),
+        all => format!(" WHERE {}", all.join(" AND ")),
+    };
+    let Relation { schema, .. } = relation;
+    let text =
+        format!("(SELECT {} FROM {schema}.{name} x{}{filter})", list.join(", "), rows.joins);
+    changed.then_some(text)
+}
+
+fn role(relation: &Relation, column: &str) -> Option<Role> {
+    let of_information = relation.schema == "information_schema"
+        && (column.ends_with("_catalog") || column == "catalog_name");
+    if of_information {
+        return Some(Role::Database);
+    }
+    relation.columns.iter().find(|(name, _)| *name == column).map(|(_, role)| *role)
+}
+
+/// Joins the row's owner as `m` and leaves out what is not shown.
+fn own_rows(names: &Names<'_>, relation: &Relation, owner: &str, rows: &mut Rows) {
+    let of_class = match role(relation, owner) {
+        Some(Role::Object(class)) => {
+            format!(" AND x.{class} = 'pg_catalog.pg_class'::pg_catalog.regclass")
+        }
+        _ => String::new(),
+    };
+    let _ = write!(rows.joins, " LEFT JOIN {} m ON m.oid = x.{owner}{of_class}", names.owned());
+    rows.conditions.push("m.h IS NOT TRUE".into());
+}
+
+/// What a column is shown as; `None` when it stays.
+fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<String> {
+    match role {
+        Role::Own => (!names.are_plain()).then(|| renamed(own, "m")),
+        Role::Table(_) | Role::Part if names.are_plain() => None,
+        Role::Table(schema) => {
+            Some(looked_up(names.table_row(own, &format!("x.{schema}")), own, rows))
+        }
+        Role::Part => Some(looked_up(names.part_row(own), own, rows)),
+        Role::Number => (names.shift() > 0).then(|| names.shown_number(own)),
+        Role::Object(class) => (names.shift() > 0).then(|| {
+            let shown = names.shown_number(own);
+            format!("CASE WHEN x.{class} IN ({NUMBERED}) THEN {shown} ELSE {own} END")
+        }),
+        Role::Database => Some(format!(
+            "CASE WHEN {own}::pg_catalog.text = pg_catalog.current_database()::pg_catalog.text THEN {} ELSE {own}::pg_catalog.text END",
+            literal(names.view.facts.database.as_deref().unwrap_or_default())
+        )),
+        Role::Definition => (!names.are_plain()).then(|| {
+            let (before, behind) = names.around_definition("text");
+            format!("{before}{own}{behind}")
+        }),
+    }
+}
+
+/// Joins a row of names found by the column itself, and renames by it.
+fn looked_up(row: String, own: &str, rows: &mut Rows) -> String {
+    let alias = format!("n{}", rows.conditions.len());
+    let _ = write!(rows.joins, " LEFT JOIN LATERAL {row} {alias} ON true");
+    rows.conditions.push(format!("{alias}.h IS NOT TRUE"));
+    renamed(own, &alias)
+}
+
+/// All units but the first leave out what comes with the server: the first one shows it.
+fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> bool {
+    if let Owner::Number(owner) = relation.owner {
+        rows.conditions.push(Names::is_users(&format!("x.{owner}")));
+        if owner == "oid" {
+            rows.conditions.push("x.relkind <> 't'".into());
+        }
+        return true;
+    }
+    let schema = columns.iter().find(|column| {
+        matches!(
+            column.name.as_str(),
+            "schemaname" | "table_schema" | "constraint_schema" | "sequence_schema"
+        )
+    });
+    if let Some(schema) = schema {
+        rows.conditions.push(format!(
+            "x.{}::pg_catalog.text NOT IN ('pg_catalog', 'information_schema', 'pg_toast')",
+            schema.name
+        ));
+    }
+    schema.is_some()
+}
+
+/// One row per logical database, all of them with what the unit says of its own.
+fn databases(names: &Names<'_>, columns: &[TableColumn], hidden: &[&str]) -> Option<String> {
+    let facts = names.view.facts;
+    let current = facts.database.as_deref()?;
+    let others = facts.databases.iter().filter(|name| !name.eq_ignore_ascii_case(current));
+    let all: Vec<String> = std::iter::once(current)
+        .chain(others.map(String::as_str))
+        .enumerate()
+        .map(|(i, name)| format!("({}::pg_catalog.name, {i})", literal(name)))
+        .collect();
+    let own = columns.iter().map(|column| match column.name.as_str() {
+        "oid" => "(x.oid::pg_catalog.int8 + d.i)::pg_catalog.oid AS oid".to_owned(),
+        "datname" => "d.n AS datname".to_owned(),
+        name => format!("x.{}", Postgres.quote(name)),
+    });
+    let list: Vec<String> = hidden.iter().map(|name| format!("x.{name}")).chain(own).collect();
+    Some(format!(
+        "(SELECT {} FROM pg_catalog.pg_database x CROSS JOIN (VALUES {}) d(n, i) WHERE x.datname = pg_catalog.current_database())",
+        list.join(", "),
+        all.join(", ")
+    ))
+}
