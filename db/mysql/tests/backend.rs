@@ -219,6 +219,25 @@ fn statements_that_cannot_be_prepared_run_as_text() {
 }
 
 #[test]
+fn variables_are_found_by_their_new_names_on_every_server() {
+    for (_, port) in servers() {
+        run(async {
+            let mut backend = connect(settings(port)).await;
+            let set = "SET SESSION transaction_isolation = 'SERIALIZABLE'";
+            text(&mut *backend, set).await.unwrap();
+            let query = "SELECT @@session.transaction_isolation, @@transaction_read_only";
+            let expected = [words("SERIALIZABLE"), Value::Int(0)];
+            let by_text = text(&mut *backend, query).await.unwrap();
+            let by_binary = execute(&mut *backend, query, &[]).await.unwrap();
+            assert_eq!(by_text.rows[0], expected);
+            assert_eq!(by_binary.rows[0], expected);
+            let error = text(&mut *backend, "SELECT @@no_such_variable").await.unwrap_err();
+            assert_eq!(number(&error), 1193);
+        });
+    }
+}
+
+#[test]
 fn transactions_show_in_the_condition() {
     for (_, port) in servers() {
         run(async {

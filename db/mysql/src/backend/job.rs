@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::{Column, Error, Native, Parameter};
 
+use super::old_names::with_old_names;
 use super::reset::Reset;
 use super::statements::Statement;
 use crate::codec::PrepareOk;
@@ -26,6 +27,24 @@ pub(super) enum Work {
     Describe { sql: Arc<str> },
     Reset,
     Ping,
+}
+
+impl Work {
+    /// Puts older names of variables into the statement; false when it has none of them.
+    pub(super) fn use_old_names(&mut self) -> bool {
+        match self {
+            Self::Text(sql) | Self::Prepared { sql, .. } | Self::Describe { sql } => {
+                match with_old_names(sql) {
+                    Some(renamed) => {
+                        *sql = renamed.into();
+                        true
+                    }
+                    None => false,
+                }
+            }
+            Self::Reset | Self::Ping => false,
+        }
+    }
 }
 
 /// What the next packet of the reply is.

@@ -3,6 +3,7 @@
 mod connection;
 mod job;
 mod login;
+mod old_names;
 mod reply;
 mod reset;
 mod statements;

@@ -9,6 +9,7 @@ use pando_kernel::{
 
 use super::connection::Connection;
 use super::job::{Definitions, Stage, Work, may_ask_for_file};
+use super::old_names::UNKNOWN_VARIABLE;
 use super::statements::Statement;
 use crate::codec::{
     Capabilities, ColumnDefinition, Eof, ErrPacket, LocalInfile, MAX_FRAME, OkPacket, PrepareOk,
@@ -123,15 +124,18 @@ impl Connection {
         let error = server_error(&ErrPacket::decode(payload).map_err(malformed)?);
         let ErrorKind::Server(server) = error.kind() else { return Err(error) };
         let number = server.number;
+        // Nothing may have been written behind the job, or the order would be lost.
+        let alone = self.sent == 1;
         let Some(job) = self.jobs.front_mut() else { return Err(error) };
+        if number == UNKNOWN_VARIABLE && alone && job.work.use_old_names() {
+            return Ok(Some(self.again()));
+        }
         let Work::Prepared { sql, parameters } = &job.work else { return Err(error) };
         let preparing = matches!(stage, Stage::PrepareAnswer);
         if preparing && number == TEXT_ONLY && parameters.is_empty() {
             job.work = Work::Text(sql.clone());
             return Ok(Some(self.again()));
         }
-        // Nothing may be written behind the jobs that are under way already.
-        let alone = self.sent == 1;
         if !preparing && FORGOTTEN.contains(&number) {
             let sql = sql.clone();
             let retry = alone && !std::mem::replace(&mut job.retried, true);
