@@ -9,7 +9,7 @@ use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::runtime::{SharedRuntime, TlsAcceptor};
 use pando_kernel::session::{Credential, Doorway, Key, Login, Settings};
 
-use crate::authority::Authority;
+use crate::authority::{Authority, Permitted};
 use crate::guarded::{Guarded, denied};
 use crate::stop::Stopping;
 
@@ -94,6 +94,11 @@ impl Doorway for Gate {
             return Err(denied(&login.user, database));
         }
         let user = login.user.clone();
+        let databases = match &permitted {
+            Permitted::All => None,
+            Permitted::Only(names) => Some(names.clone()),
+        };
+        let login = Login { databases, ..login };
         Ok(Guarded::new(self.engine.open(login)?, user, permitted))
     }
 

@@ -220,6 +220,7 @@ async fn a_cancel_request_ends_the_statement_and_not_the_session() {
         let cancelled = tokio::select! {
             answer = client.ask(slow) => answer.unwrap_err(),
             () = cancels => unreachable!("it never ends"),
+            () = tokio::time::sleep(Duration::from_secs(20)) => panic!("it is not cancelled"),
         };
         assert!(["57014", "70100"].contains(&code(&cancelled).1.as_str()), "{cancelled}");
         assert_eq!(client.ask("SELECT 1").await.unwrap(), ["1"]);
