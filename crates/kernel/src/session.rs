@@ -142,6 +142,8 @@ pub struct Login {
     pub host: String,
     /// The logical database, when one was named.
     pub database: Option<String>,
+    /// The databases the user may see; `None` means every one.
+    pub databases: Option<Vec<String>>,
     /// The family of the door's language: `Language::family`.
     pub family: &'static str,
     /// Session variables given at start-up (`application_name`, `client_encoding`, …): set as SET would.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Context, LogicTable};
+use pando_kernel::feature::{Context, Database, LogicTable};
 use pando_kernel::merge::{KeyCompare, MergePlan, Position, SortKey};
 use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
 use pando_kernel::route::{Need, Spread, Target, UnitName, Units};
@@ -71,9 +71,9 @@ enum Shower {
 
 /// The unit that shows a table.
 fn shown_by(ctx: &Context<'_>, table: &str) -> Shower {
-    if let Some(known) = tables(ctx).find(|known| known.name.eq_ignore_ascii_case(table)) {
+    if let Some(known) = tables(ctx.database).find(|known| known.name.eq_ignore_ascii_case(table)) {
         let node = known.nodes.first();
-        return node.map_or(Shower::Nobody, |node| Shower::Unit(writer(ctx, &node.unit)));
+        return node.map_or(Shower::Nobody, |node| Shower::Unit(writer(ctx.database, &node.unit)));
     }
     match ctx.catalog.tables() {
         None => Shower::Unread,
@@ -84,13 +84,13 @@ fn shown_by(ctx: &Context<'_>, table: &str) -> Shower {
     }
 }
 
-fn tables(ctx: &Context<'_>) -> impl Iterator<Item = LogicTable> {
-    ctx.database.features.iter().flat_map(|feature| feature.tables())
+fn tables(database: &Database) -> impl Iterator<Item = LogicTable> {
+    database.features.iter().flat_map(|feature| feature.tables())
 }
 
 /// The unit itself, or the one of a group that takes writes.
-fn writer(ctx: &Context<'_>, unit: &UnitName) -> UnitName {
-    let mut groups = ctx.database.features.iter().flat_map(|feature| feature.groups());
+fn writer(database: &Database, unit: &UnitName) -> UnitName {
+    let mut groups = database.features.iter().flat_map(|feature| feature.groups());
     let group = groups.find(|group| group.name == *unit);
     group.and_then(|group| group.members.into_iter().next()).unwrap_or_else(|| Arc::clone(unit))
 }
@@ -104,13 +104,15 @@ fn preferred(
     if let Asked::Number(number) = presentation.asked(stmt) {
         return ctx.database.units.get(number).cloned();
     }
-    let known: Vec<LogicTable> = tables(ctx).collect();
+    let known: Vec<LogicTable> = tables(ctx.database).collect();
     let mut found = None;
     visit::exprs(&stmt.kind, &mut |expr| {
         if let Node::Literal(Literal::Text(text)) = &expr.node
             && let Some(table) = known.iter().find(|table| table.name.eq_ignore_ascii_case(text))
         {
-            found = found.take().or_else(|| table.nodes.first().map(|node| writer(ctx, &node.unit)));
+            found = found
+                .take()
+                .or_else(|| table.nodes.first().map(|node| writer(ctx.database, &node.unit)));
         }
     });
     found.or_else(|| ctx.database.units.first().cloned())
@@ -309,13 +311,8 @@ pub(super) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Option<Need>
     let Some(presentation) = ctx.dialect.presentation() else { return Ok(None) };
     for unit in &mut plan.units {
         let number = number_of(ctx, &unit.target.unit);
-        let shown = shown_at(ctx, &unit.target.unit);
-        let view = View {
-            facts: &ctx.session.facts,
-            number,
-            tables: &shown,
-            catalog: ctx.catalog,
-        };
+        let shown = shown_at(ctx.database, &unit.target.unit);
+        let view = View { facts: &ctx.session.facts, number, tables: &shown, catalog: ctx.catalog };
         let stmt = parsed(ctx, &unit.sql)?;
         match presentation.present(&stmt, &view)? {
             Presented::Needs(need) => return Ok(Some(need)),
@@ -332,13 +329,13 @@ fn number_of(ctx: &Context<'_>, unit: &str) -> usize {
 
 /// The tables of a unit that are not simply shown under their own names: of each logic table the first node stands for all, and what has a logic
 /// table's name without being a part of it cannot be reached, so it is not shown.
-pub(crate) fn shown_at(ctx: &Context<'_>, unit: &str) -> Vec<Shown> {
+pub(crate) fn shown_at(database: &Database, unit: &str) -> Vec<Shown> {
     let mut list = Vec::new();
-    for table in tables(ctx) {
+    for table in tables(database) {
         let logic: Arc<str> = table.name.as_str().into();
         let mut is_node = false;
         for (i, node) in table.nodes.iter().enumerate() {
-            if *writer(ctx, &node.unit) != *unit {
+            if *writer(database, &node.unit) != *unit {
                 continue;
             }
             let same = node.table.eq_ignore_ascii_case(&logic);

@@ -59,7 +59,10 @@ fn elsewhere(ctx: &Context<'_>, database: &str) -> Error {
     if known.into_iter().any(|known| known.eq_ignore_ascii_case(database)) {
         return Error::refused(
             30001,
-            format!("tables of `{database}` cannot be used while the database is `{}`", ctx.database.name),
+            format!(
+                "tables of `{database}` cannot be used while the database is `{}`",
+                ctx.database.name
+            ),
             format!("change to `{database}` first"),
         );
     }

@@ -11,6 +11,7 @@ mod rewrite;
 
 use std::sync::Arc;
 
+pub(crate) use catalogue::shown_at;
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;

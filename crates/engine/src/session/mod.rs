@@ -4,10 +4,12 @@ mod acquire;
 mod copy;
 mod cursor;
 mod finish;
+mod home;
 mod local;
 mod needs;
 mod prepared;
 mod reply;
+mod retell;
 mod run;
 mod setting;
 
@@ -37,6 +39,7 @@ pub struct Session {
     handle: Arc<Handle>,
     login: Login,
     snapshot: Arc<Snapshot>,
+    /// The current database, or the one that answers before one is chosen.
     live: Option<Arc<LiveDatabase>>,
     transaction: Local,
     /// Who opened the transaction.
@@ -101,13 +104,18 @@ const MAX_NAMED: usize = 10_000;
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
         let snapshot = engine.snapshot();
+        let databases = home::visible(&snapshot, &login);
         let live = match &login.database {
             Some(name) => Some(find(&snapshot, name, login.family)?),
-            None => None,
+            None => home::home(&snapshot, &login, &databases),
         };
         let handle = engine.inner.registry.register();
         let facts = Facts {
-            database: live.as_ref().map(|live| live.database.name.clone()),
+            database: live
+                .as_ref()
+                .filter(|_| login.database.is_some())
+                .map(|live| live.database.name.clone()),
+            databases,
             user: login.user.clone(),
             host: login.host.clone(),
             id: handle.key.id,
@@ -177,9 +185,11 @@ impl Session {
         }
         self.snapshot = Arc::clone(&newest);
         drop(newest);
-        if let Some(name) = self.facts.database.clone() {
-            self.live = Some(find(&self.snapshot, &name, self.login.family)?);
-        }
+        self.facts.databases = home::visible(&self.snapshot, &self.login);
+        self.live = match self.facts.database.clone() {
+            Some(name) => Some(find(&self.snapshot, &name, self.login.family)?),
+            None => home::home(&self.snapshot, &self.login, &self.facts.databases),
+        };
         Ok(())
     }
 

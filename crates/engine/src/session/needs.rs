@@ -47,6 +47,17 @@ impl Session {
     async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
         let epoch = live.catalog.epoch();
         let dialect = Arc::clone(&live.database.dialect);
+        if let Some((schema, relation)) = table.split_once('.')
+            && dialect.presentation().is_some()
+        {
+            // The vendor's own relations are the same everywhere.
+            let unit = crate::plan::any_unit_of(&live.database)?;
+            let query = dialect.columns_query(Some(schema), relation);
+            let rows = self.ask(live, &unit, &query).await?;
+            let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
+            live.catalog.learn_columns(epoch, table, columns?);
+            return Ok(());
+        }
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
         let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(super::run::syntax_error)?;
         let planned = Box::pin(self.plan(live, &stmt, &Bound::default(), Purpose::Describe)).await;

@@ -107,6 +107,7 @@ impl Session {
 
     /// Lets a storage unit describe the statement as it would run on the first target.
     async fn describe_on_unit(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+        self.refuse_without_database(&prepared.statement)?;
         let live = self.live()?;
         self.settle_cursors().await?;
         let stmt = Arc::clone(&prepared.statement);

@@ -14,6 +14,7 @@ use crate::merge::Merge;
 
 use super::Session;
 use super::copy::CopyIn;
+use super::retell::Retelling;
 
 /// Where the pieces of the current statement come from.
 #[derive(Debug, Default)]
@@ -36,6 +37,7 @@ pub(super) enum Reply {
 pub(super) struct Pass {
     pub(super) channel: Channel,
     pub(super) tables: Arc<[TableName]>,
+    pub(super) retell: Option<Box<Retelling>>,
     pub(super) columns: Option<Columns>,
     pub(super) completion: Option<Completion>,
     pub(super) rows: u64,
@@ -185,9 +187,13 @@ impl Session {
     }
 
     fn shape_rows(&mut self, rows: Rows) -> Result<Option<Event>> {
+        let mut rows = rows;
         let columns = match &mut self.reply {
             Reply::Pass(pass) => {
                 pass.rows += u64::from(rows.count);
+                if let (Some(retell), Some(columns)) = (&pass.retell, &pass.columns) {
+                    rows = retell.rows(columns, rows)?;
+                }
                 pass.columns.clone()
             }
             Reply::Merged(merged) => {

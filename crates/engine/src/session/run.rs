@@ -19,10 +19,11 @@ use crate::source::System;
 use super::acquire::Started;
 use super::finish::first_key;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
+use super::retell::Retelling;
 use super::{Bound, Opened, Session, Window};
 
 /// How often a statement may ask for something to be found out before it is planned.
-const MAX_NEEDS: usize = 16;
+const MAX_NEEDS: usize = 64;
 
 impl Session {
     /// Splits a text into statements and starts the first.
@@ -123,6 +124,7 @@ impl Session {
             return Ok(());
         }
         self.refuse_if_failed(false)?;
+        self.refuse_without_database(stmt)?;
         let live = self.live()?;
         if let Kind::Define(define) = &stmt.kind {
             live.catalog.forget();
@@ -219,7 +221,9 @@ impl Session {
         if let ([unit], [_]) = (&plan.units[..], &started.channels[..]) {
             let tables = unit.target.tables.clone().into();
             let Some(channel) = started.channels.into_iter().next() else { return Ok(()) };
-            let pass = Pass { channel, tables, columns: None, completion: None, rows: 0, verb };
+            let retell = Retelling::of(&live.database, &stmt.kind, &unit.target.unit);
+            let pass =
+                Pass { channel, tables, retell, columns: None, completion: None, rows: 0, verb };
             self.reply = Reply::Pass(Box::new(pass));
             return Ok(());
         }

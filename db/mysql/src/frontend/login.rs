@@ -182,6 +182,7 @@ async fn enter<D: Doorway>(
         variables: Vec::new(),
         found_rows: facts.capabilities.has(Capabilities::FOUND_ROWS),
         id: facts.id,
+        ..Login::default()
     };
     let session = match door.doorway.open(login) {
         Ok(session) => session,

@@ -80,7 +80,13 @@ impl Presentation for Postgres {
         Ok(None)
     }
 
-    fn retell(&self, _show: &Show, _label: &str, _field: &str, _tables: &[Shown]) -> Option<String> {
+    fn retell(
+        &self,
+        _show: &Show,
+        _label: &str,
+        _field: &str,
+        _tables: &[Shown],
+    ) -> Option<String> {
         None
     }
 }

@@ -78,8 +78,7 @@ pub(super) fn sub_query(
         all => format!(" WHERE {}", all.join(" AND ")),
     };
     let Relation { schema, .. } = relation;
-    let text =
-        format!("(SELECT {} FROM {schema}.{name} x{}{filter})", list.join(", "), rows.joins);
+    let text = format!("(SELECT {} FROM {schema}.{name} x{}{filter})", list.join(", "), rows.joins);
     changed.then_some(text)
 }
 

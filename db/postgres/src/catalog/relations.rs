@@ -184,12 +184,7 @@ const RELATIONS: &[Relation] = &[
             "pg_statio_user_indexes",
             "pg_statio_sys_indexes",
         ],
-        &[
-            ("relid", N),
-            ("indexrelid", N),
-            ("relname", OF_SCHEMA),
-            ("indexrelname", Role::Part),
-        ],
+        &[("relid", N), ("indexrelid", N), ("relname", OF_SCHEMA), ("indexrelname", Role::Part)],
     ),
     by_name(
         &["pg_statio_all_sequences", "pg_statio_user_sequences"],
@@ -214,7 +209,10 @@ const RELATIONS: &[Relation] = &[
         ],
         &[("table_name", OF_TABLE_SCHEMA), ("column_default", Role::Definition)],
     ),
-    information(&["views"], &[("table_name", OF_TABLE_SCHEMA), ("view_definition", Role::Definition)]),
+    information(
+        &["views"],
+        &[("table_name", OF_TABLE_SCHEMA), ("view_definition", Role::Definition)],
+    ),
     information(
         &[
             "table_constraints",
@@ -244,9 +242,10 @@ const RELATIONS: &[Relation] = &[
 /// The relation a name means, in lower case; `None` when it is shown as it stands.
 pub(super) fn find(name: &ObjectName) -> Option<(&'static Relation, &'static str)> {
     let (schema, name) = parts(name)?;
-    RELATIONS.iter().filter(|known| known.schema == schema).find_map(|known| {
-        known.names.iter().find(|own| **own == name).map(|own| (known, *own))
-    })
+    RELATIONS
+        .iter()
+        .filter(|known| known.schema == schema)
+        .find_map(|known| known.names.iter().find(|own| **own == name).map(|own| (known, *own)))
 }
 
 /// Schema and name of a relation that is the vendor's own.
