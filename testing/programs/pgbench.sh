@@ -44,7 +44,7 @@ data() {
 }
 
 counts() {
-  query "select (select count(*) from pgbench_branches)" && query "select count(*) from pgbench_tellers" &&
+  query "select count(*) from pgbench_branches" && query "select count(*) from pgbench_tellers" &&
     query "select count(*) from pgbench_accounts"
 }
 
