@@ -23,6 +23,7 @@ struct Known {
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
     tables: Option<Arc<TableMap>>,
     tables_at: Option<Instant>,
+    indexes: Option<Arc<HashMap<String, String>>>,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -59,6 +60,14 @@ impl UnitCatalog {
         known.tables_at = Some(Instant::now());
     }
 
+    /// Remembers which table each index belongs to, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_indexes(&self, epoch: u64, indexes: HashMap<String, String>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.indexes = Some(Arc::new(indexes));
+        }
+    }
+
     /// Forgets everything when it is old enough that a look may help; false when it is fresh or nothing is known.
     pub(crate) fn forget_stale(&self) -> bool {
         let read = self.known.read().unwrap_or_else(PoisonError::into_inner).tables_at;
@@ -80,6 +89,11 @@ impl Catalog for UnitCatalog {
     fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.columns.get(table).cloned()
+    }
+
+    fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.indexes.clone()
     }
 
     fn tables(&self) -> Option<Arc<TableMap>> {

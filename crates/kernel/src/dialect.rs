@@ -84,6 +84,12 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
+    /// A query whose rows are (index name, table name) of every index of the current database; `None` where an index is always named together with
+    /// its table.
+    fn indexes_query(&self) -> Option<String> {
+        None
+    }
+
     /// Whether index names must be unique in their schema (otherwise in their table only).
     fn index_names_are_global(&self) -> bool {
         true

@@ -132,6 +132,11 @@ pub trait Catalog: Send + Sync + Debug {
 
     /// For each actual table name (lower-cased) the units that have it; `None` when not read yet.
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>>;
+
+    /// For each index name the actual table it belongs to, both lower-cased; `None` when not read yet.
+    fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
+        None
+    }
 }
 
 /// The session, as planning sees it.

@@ -106,6 +106,8 @@ pub enum Need {
     Columns(String),
     /// Which tables stand in which storage unit.
     Tables,
+    /// Which table each index belongs to.
+    Indexes,
 }
 
 impl Route {

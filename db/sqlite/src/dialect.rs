@@ -136,6 +136,13 @@ impl Metadata for SqliteDialect {
         })
     }
 
+    fn indexes_query(&self) -> Option<String> {
+        Some(
+            "SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'"
+                .into(),
+        )
+    }
+
     fn tables_query(&self) -> String {
         "SELECT NULL, name FROM sqlite_master WHERE type IN ('table', 'view') \
          AND name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY name"

@@ -59,7 +59,12 @@ fn spelled(ctx: &Context<'_>, ident: &Ident, actual: &str) -> String {
 fn inner_names(ctx: &Context<'_>, define: &Define, to: &Target, edits: &mut Edits) {
     let global = ctx.dialect.index_names_are_global();
     let owner = define.on.as_ref().or(define.names.first());
-    let Some(actual) = owner.and_then(|name| to.actual(&last(name))) else { return };
+    let alone = define.object == ObjectKind::Index && define.on.is_none();
+    let actual = match alone {
+        true => to.tables.first().map(|table| &*table.actual),
+        false => owner.and_then(|name| to.actual(&last(name))),
+    };
+    let Some(actual) = actual else { return };
     let suffixed = |name: &Ident| spelled(ctx, name, &format!("{}_{actual}", name.value));
     if define.object == ObjectKind::Index && global {
         for name in define.names.iter().filter_map(|name| name.parts.last()) {

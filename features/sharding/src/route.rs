@@ -52,6 +52,17 @@ pub(crate) fn route(
     if *route != Route::Unclaimed {
         return Ok(());
     }
+    if let Kind::Define(define) = &stmt.kind
+        && define.object == ObjectKind::Index
+        && define.on.is_none()
+        && let Some(found) = index_alone(rule, ctx, define)?
+    {
+        *route = match found {
+            Found::Units(units) => Route::Units(units),
+            Found::Needs(need) => Route::Needs(need),
+        };
+        return Ok(());
+    }
     let touched = sharded(rule, &stmt.kind);
     if touched.is_empty() {
         return Ok(());
@@ -126,8 +137,8 @@ fn routed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, kind: &Kind) -> Resu
             units.targets.truncate(1);
             Ok(Found::Units(units))
         }
-        Kind::Utility { verb, .. } if verb.starts_with("CALL") || verb.starts_with("DO") => {
-            Err(refused(20030, format!("{verb} cannot be sharded")))
+        Kind::Utility { verb, .. } if !spreads(verb) => {
+            Err(refused(20030, format!("`{verb}` on a sharded table is not supported")))
         }
         Kind::Utility { .. } | Kind::Lock(_) => {
             everywhere(rule, stmt, Spread::Same).map(Found::Units)
@@ -144,6 +155,15 @@ fn routed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, kind: &Kind) -> Resu
         | Kind::Empty
         | Kind::Opaque => Err(refused(20030, "this statement cannot be sharded")),
     }
+}
+
+/// Verbs that do the same to every actual table, and whose first answer tells enough.
+fn spreads(verb: &str) -> bool {
+    let first = verb.split(' ').next().unwrap_or("");
+    matches!(
+        first,
+        "ANALYZE" | "ANALYSE" | "VACUUM" | "OPTIMIZE" | "REINDEX" | "CLUSTER" | "GRANT" | "REVOKE"
+    )
 }
 
 /// SELECT: the scope at the top may go to several targets; every other one must be on a single one, the same as all others.
@@ -319,6 +339,40 @@ pub(crate) fn target(class: &Class<'_>, node: usize) -> Result<Target> {
         names.push(TableName { logic: table.logic().clone(), actual: actual.table.clone() });
     }
     Ok(Target { unit, tables: names, rows: None })
+}
+
+/// DROP INDEX and ALTER INDEX without a table: the index of a sharded table is known by its actual names. `None` when the index is none of ours.
+fn index_alone(rule: &Rule, ctx: &Context<'_>, define: &Define) -> Result<Option<Found>> {
+    let Some(indexes) = ctx.catalog.indexes() else { return Ok(Some(Found::Needs(Need::Indexes))) };
+    let of = |name: &str| {
+        rule.tables().find(|table| {
+            table.nodes().first().is_some_and(|node| {
+                let actual = node.table.to_lowercase();
+                indexes.get(&format!("{name}_{actual}")).is_some_and(|owner| *owner == actual)
+            })
+        })
+    };
+    let mut owner = None;
+    for name in &define.names {
+        let table = of(&last(name));
+        if owner.is_some_and(|known: &Table| table.is_none_or(|t| t.logic() != known.logic())) {
+            return Err(Error::refused(
+                20030,
+                "indexes of several tables cannot be changed in one statement",
+                "write one statement for each index",
+            ));
+        }
+        owner = table;
+    }
+    let Some(table) = owner else { return Ok(None) };
+    if !define.renamed_to.is_empty() {
+        return Err(Error::refused(20030, "renaming an index of a sharded table is not supported", ""));
+    }
+    let nodes = (0..table.nodes().len()).collect();
+    let class = Class { tables: vec![table], nodes };
+    let targets: Result<Vec<Target>> =
+        class.nodes.iter().map(|node| target(&class, *node)).collect();
+    Ok(Some(Found::Units(Units::new(targets?, Spread::Same))))
 }
 
 /// DDL: every node of the named tables, which must be one binding group when there are several.

@@ -207,8 +207,11 @@ impl Table {
         domain: &dyn Fn(&str) -> Domain,
         hints: &[(String, String)],
     ) -> Result<Vec<usize>> {
-        let (units, tables) = self.choose(domain, hints)?;
-        Ok(self.layout.nodes_at(&units, &tables))
+        match self.choose(domain, hints) {
+            Ok((units, tables)) => Ok(self.layout.nodes_at(&units, &tables)),
+            Err(error) if is_of_another_type(&error) => Ok((0..self.layout.nodes.len()).collect()),
+            Err(error) => Err(error),
+        }
     }
 
     /// As [`Table::route`], for rows about to be written: each chosen table must also be there in each chosen storage unit.
@@ -323,4 +326,10 @@ impl Table {
         }
         self.binding = Binding { group: Some(group), to_group, from_group };
     }
+}
+
+/// Whether a value could not be read as what the algorithm takes. In a condition that says nothing about the shard: the storage units compare such a
+/// value by their own rules, or refuse it with their own error.
+fn is_of_another_type(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::ShardingValue { code: 20021 | 20022 | 20023 | 10440, .. })
 }

@@ -22,7 +22,24 @@ impl Session {
         match need {
             Need::Tables => self.learn_tables(live).await,
             Need::Columns(table) => self.learn_columns(live, table).await,
+            Need::Indexes => self.learn_indexes(live).await,
         }
+    }
+
+    async fn learn_indexes(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
+        let epoch = live.catalog.epoch();
+        let mut indexes = HashMap::new();
+        if let Some(query) = live.database.dialect.indexes_query() {
+            for unit in &live.database.units {
+                for row in self.ask(live, unit, &query).await? {
+                    if let [Value::Text(index), Value::Text(table)] = &row[..] {
+                        indexes.insert(index.to_lowercase(), table.to_lowercase());
+                    }
+                }
+            }
+        }
+        live.catalog.learn_indexes(epoch, indexes);
+        Ok(())
     }
 
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {

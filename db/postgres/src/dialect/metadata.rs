@@ -77,6 +77,13 @@ impl Metadata for Postgres {
         Some(self)
     }
 
+    fn indexes_query(&self) -> Option<String> {
+        Some(
+            "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid)"
+                .into(),
+        )
+    }
+
     fn tables_query(&self) -> String {
         "SELECT n.nspname::text, c.relname::text FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \

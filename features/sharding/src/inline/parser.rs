@@ -10,12 +10,15 @@ use super::tree::{Binary, Expr, Kind, Type, Unary};
 
 /// How deep expressions may nest.
 const MOST_DEPTH: usize = 48;
+/// Operators and calls of one expression: each makes the tree one level deeper, and the tree is walked by recursion.
+const MOST_OPERATORS: usize = 300;
 
 /// The tree of one expression whose variables are `names`; `start` is where it begins in the whole text.
 pub(crate) fn parse(chars: &[char], start: usize, names: &[String]) -> Result<Expr, Error> {
     let tokens = tokens(chars, start)?;
     let end = start + chars.len();
-    let mut parser = Parser { tokens, next: 0, end, names, locals: Vec::new(), depth: 0 };
+    let mut parser =
+        Parser { tokens, next: 0, end, names, locals: Vec::new(), depth: 0, operators: 0 };
     if parser.tokens.is_empty() {
         return Err(Error::new(start, "the expression is empty"));
     }
@@ -33,6 +36,7 @@ struct Parser<'n> {
     names: &'n [String],
     locals: Vec<String>,
     depth: usize,
+    operators: usize,
 }
 
 /// Binary operators from the loosest to the tightest; those of one row associate to the left.
@@ -81,6 +85,7 @@ impl Parser<'_> {
     fn or(&mut self) -> Result<Expr, Error> {
         let mut left = self.and()?;
         while self.take("||") {
+            self.count()?;
             let right = self.and()?;
             left = Expr { at: left.at, kind: Kind::Or(Box::new(left), Box::new(right)) };
         }
@@ -90,6 +95,7 @@ impl Parser<'_> {
     fn and(&mut self) -> Result<Expr, Error> {
         let mut left = self.binary(0)?;
         while self.take("&&") {
+            self.count()?;
             let right = self.binary(0)?;
             left = Expr { at: left.at, kind: Kind::And(Box::new(left), Box::new(right)) };
         }
@@ -100,6 +106,7 @@ impl Parser<'_> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
         loop {
+            self.count()?;
             let at = left.at;
             let found = operators.iter().find(|(sign, _)| self.is(sign));
             if let Some((_, operator)) = found {
@@ -118,6 +125,7 @@ impl Parser<'_> {
                 let right = Box::new(self.binary(level + 1)?);
                 left = Expr { at, kind: Kind::Binary(Binary::In, Box::new(left), right) };
             } else {
+                self.operators -= 1;
                 return Ok(left);
             }
         }
@@ -172,6 +180,7 @@ impl Parser<'_> {
     fn postfix(&mut self) -> Result<Expr, Error> {
         let mut expr = self.primary()?;
         loop {
+            self.count()?;
             let safe = self.is("?.");
             if safe || self.is(".") {
                 self.next += 1;
@@ -181,6 +190,7 @@ impl Parser<'_> {
                 self.expect("]")?;
                 expr = Expr { at: expr.at, kind: Kind::Index(Box::new(expr), index) };
             } else {
+                self.operators -= 1;
                 return Ok(expr);
             }
         }
@@ -327,6 +337,15 @@ impl Parser<'_> {
             matches!(self.tokens.get(self.next), Some((_, Token::Name(name))) if name == word);
         self.next += usize::from(found);
         found
+    }
+
+    fn count(&mut self) -> Result<(), Error> {
+        self.operators += 1;
+        if self.operators <= MOST_OPERATORS {
+            return Ok(());
+        }
+        let message = format!("the expression has more than {MOST_OPERATORS} operators");
+        Err(Error::new(self.at(), message))
     }
 
     fn expect(&mut self, sign: &'static str) -> Result<(), Error> {

@@ -1,5 +1,7 @@
 //! A whole text with expressions in it: compiled, then expanded to names or evaluated to one.
 
+use pando_kernel::Value;
+
 use super::datum::Datum;
 use super::evaluate::{MOST_ITEMS, Scope, evaluate};
 use super::tree::{Expr, Kind};
@@ -76,6 +78,15 @@ impl Template {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// The name for these sharding values, one per variable.
+    ///
+    /// # Errors
+    /// What cannot be computed with them, and where.
+    pub fn evaluate(&self, values: &[Value]) -> Result<String, Error> {
+        let data: Vec<Datum<'_>> = values.iter().map(Datum::of).collect();
+        self.name(&data)
     }
 
     /// The name for these values, one per variable.
