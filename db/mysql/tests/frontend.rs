@@ -186,6 +186,14 @@ fn a_client_without_local_files_is_told_so() {
 }
 
 #[test]
+fn a_flag_that_was_not_offered_changes_nothing() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), Capabilities::QUERY_ATTRIBUTES).await;
+        assert_eq!(raw.command(b"\x03UPDATE").await[0], 0);
+    });
+}
+
+#[test]
 fn several_statements_need_the_clients_consent() {
     run(async |house| {
         let mut raw = Raw::entered(house.enter(1 << 16), BASE).await;

@@ -95,7 +95,8 @@ pub(super) async fn log_in<D: Doorway>(
         Ok(response) => response,
         Err(fault) => return Err(wire.last_words(&malformed_login(fault)).await),
     };
-    facts.capabilities = response.head.capabilities;
+    // Some clients set flags they were not offered, and do not mean them.
+    facts.capabilities = response.head.capabilities & OFFERED;
     let claim = Claim {
         user: response.user,
         database: response.database,
