@@ -77,7 +77,8 @@ users root@%
 
 #[test]
 fn check_says_every_mistake_with_its_place_and_fails() {
-    let folder = folder(&SHOP.replace("tables: [t_region]", "tables: [t_order]\n- !MASK\n  tables: {}"));
+    let folder =
+        folder(&SHOP.replace("tables: [t_region]", "tables: [t_order]\n- !MASK\n  tables: {}"));
     std::fs::write(folder.path().join("global.yaml"), "props: {sql-shown: true}\n").unwrap();
     let (output, out, err) = run(&["check", "--config", path(folder.path())]);
     assert_eq!((output.status.code(), out.as_str()), (Some(1), ""));
@@ -107,7 +108,7 @@ impl Serving {
     fn start(folder: &Path, more: &[&str]) -> (Self, String) {
         let fixed = ["serve", "--config", path(folder), "--data", path(folder)];
         let doors = ["--mysql", "127.0.0.1:0", "--postgres", "127.0.0.1:0"];
-        let mut child = pando(&[&fixed, &doors, more].concat())
+        let mut child = pando(&[&fixed[..], &doors[..], more].concat())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -173,7 +174,8 @@ fn a_door_that_is_off_says_so() {
     let (serving, ready) = Serving::start(folder.path(), &["--log", "off"]);
     drop(serving);
     assert!(ready.starts_with("ready mysql=127.0.0.1:"), "{ready}");
-    let arguments = ["serve", "--config", path(folder.path()), "--mysql", "off", "--postgres", "off"];
+    let arguments =
+        ["serve", "--config", path(folder.path()), "--mysql", "off", "--postgres", "off"];
     let (output, _, err) = run(&arguments);
     assert_eq!(output.status.code(), Some(1));
     assert!(err.contains("both doors are off"), "{err}");
