@@ -451,6 +451,7 @@ fn a_stopping_server_says_good_bye_after_the_running_statement() {
         let mut idle = Raw::entered(house.enter(1 << 16), BASE).await;
         let mut busy = Raw::entered(house.enter(2048), BASE).await;
         busy.send(0, b"\x03ROWS 100").await;
+        busy.read().await.unwrap();
         house.stop.send(true).unwrap();
         idle.input.expect(0);
         assert_eq!(idle.error().await, 1053);
@@ -468,6 +469,12 @@ fn a_stopping_server_says_good_bye_after_the_running_statement() {
             }
         }
         assert_eq!(rows, 100);
+        let house = House::new();
+        let mut raw = Raw::entered(house.enter(1 << 16), BASE).await;
+        raw.send(0, b"\x03UPDATE").await;
+        house.stop.send(true).unwrap();
+        // The command was there before the door looked: it is refused in its own turn.
+        assert_eq!(raw.error().await, 1053);
         let mut raw = Raw::entered(House::new().enter(1 << 16), BASE).await;
         raw.send(0, b"\x03STOP").await;
         assert_eq!(raw.error().await, 1053);

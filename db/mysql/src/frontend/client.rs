@@ -37,6 +37,8 @@ pub(super) struct Client<D: Doorway> {
 /// What comes next while a client is idle.
 enum Next {
     Packet(Packet),
+    /// A command came, but the server is stopping.
+    Refused,
     Idle,
     Stopping,
 }
@@ -69,6 +71,9 @@ impl<D: Doorway> Client<D> {
             self.wire.input.expect(0);
             let packet = match self.next(stopping.as_mut()).await {
                 Ok(Next::Packet(packet)) => packet,
+                Ok(Next::Refused) => {
+                    return self.wire.last_words(&ClientError::of(&ErrorKind::Shutdown)).await;
+                }
                 Ok(Next::Idle) => return self.last_words(&idle()).await,
                 Ok(Next::Stopping) => {
                     return self.last_words(&ClientError::of(&ErrorKind::Shutdown)).await;
@@ -98,11 +103,13 @@ impl<D: Doorway> Client<D> {
         let (wire, runtime) = (&mut self.wire, self.door.doorway.runtime());
         let idle = self.settings.idle_timeout;
         let next = std::future::poll_fn(|cx| {
-            if let Poll::Ready(packet) = wire.poll_packet(cx) {
-                return Poll::Ready(packet.map(Next::Packet));
-            }
-            if stopping.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Ok(Next::Stopping));
+            let packet = wire.poll_packet(cx);
+            let stops = stopping.as_mut().poll(cx).is_ready();
+            match packet {
+                Poll::Ready(Ok(_)) if stops => return Poll::Ready(Ok(Next::Refused)),
+                Poll::Ready(packet) => return Poll::Ready(packet.map(Next::Packet)),
+                Poll::Pending if stops => return Poll::Ready(Ok(Next::Stopping)),
+                Poll::Pending => {}
             }
             let timer = timer.get_or_insert_with(|| runtime.sleep(idle));
             timer.as_mut().poll(cx).map(|()| Ok(Next::Idle))

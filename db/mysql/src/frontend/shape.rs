@@ -14,7 +14,8 @@ use crate::types::{FAMILY, definition_of};
 #[derive(Debug)]
 pub(super) struct Shape {
     source: Columns,
-    target: Vec<Column>,
+    /// The columns as this protocol describes them, where another vendor did.
+    target: Option<Vec<Column>>,
     codec: Box<dyn RowCodec>,
     forward: bool,
     fields: Vec<Option<Range<usize>>>,
@@ -27,20 +28,19 @@ impl Shape {
             Form::Text => Box::new(TextRows),
             Form::Binary => Box::new(BinaryRows),
         };
-        let ours = |column: &Column| column.native.family == FAMILY;
-        let forward = source.codec.form() == codec.form()
-            && (form == Form::Text || source.list.iter().all(ours));
-        let target = source.list.iter().map(target_column).collect();
+        let ours = source.list.iter().all(|column| column.native.family == FAMILY);
+        let forward = source.codec.form() == codec.form() && (form == Form::Text || ours);
+        let target = (!ours).then(|| source.list.iter().map(target_column).collect());
         Self { source, target, codec, forward, fields: Vec::new() }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.target.len()
+        self.source.list.len()
     }
 
     /// Appends the column definitions, each a packet.
     pub(super) fn define(&self, output: &mut Outbound) {
-        for column in &self.target {
+        for column in self.target.as_ref().unwrap_or(&self.source.list) {
             output.packet(|out| definition(column).encode(out));
         }
     }
@@ -55,6 +55,7 @@ impl Shape {
             return Ok(());
         }
         let Self { source, target, codec, fields, .. } = self;
+        let target = target.as_ref().unwrap_or(&source.list);
         let mut frame = BytesMut::new();
         rows.for_each(source, |body| {
             source.codec.fields(&source.list, body, fields)?;
