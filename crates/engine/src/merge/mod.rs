@@ -38,6 +38,7 @@ mod group;
 mod iterate;
 mod key;
 mod limit;
+mod merged;
 mod number;
 mod order;
 mod pipeline;
@@ -46,21 +47,13 @@ mod row;
 mod stream;
 mod temporal;
 
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use pando_kernel::column::Columns;
-use pando_kernel::dialect::Ordering;
-use pando_kernel::error::{Error, Result};
-use pando_kernel::merge::MergePlan;
+use pando_kernel::error::Result;
 use pando_kernel::row::Rows;
 
-use iterate::Iterate;
-use limit::{Budget, Window};
-use order::Ordered;
-use pipeline::{Pipeline, Supply};
-use recipe::Recipe;
-use row::Layout;
-use stream::Stream;
+pub use merged::Merge;
 
 /// One source of rows: a storage unit's reply behind its columns.
 pub trait RowSource: Send {
@@ -88,107 +81,4 @@ pub struct Input<S> {
 pub struct Limits {
     /// Bytes that groups, distinct values and rows to be sorted may take together. 0 refuses every form that holds rows.
     pub memory_bytes: usize,
-}
-
-/// A merge under way.
-#[derive(Debug)]
-pub struct Merge<S> {
-    layout: Layout,
-    flow: Flow<S>,
-    window: Window,
-    done: bool,
-}
-
-#[derive(Debug)]
-enum Flow<S> {
-    /// Chunks pass as they are, or cut.
-    Chunks(Iterate<S>),
-    /// Rows are looked at one by one.
-    Rows(Box<Pipeline<S>>),
-}
-
-impl<S: RowSource> Merge<S> {
-    /// Resolves the plan against the columns of the first input. Pulls nothing.
-    ///
-    /// # Errors
-    /// `UnknownColumn` when no visible column has a name of the plan, `Refused` when several have or when a column's values cannot be
-    /// compared outside the storage units or when the inputs differ in their number of columns, `Internal` for a plan that does not
-    /// fit the columns.
-    pub fn new(
-        plan: &MergePlan,
-        inputs: Vec<Input<S>>,
-        dialect: &dyn Ordering,
-        limits: Limits,
-    ) -> Result<Self> {
-        let Some(columns) = inputs.first().map(|input| input.columns.clone()) else {
-            return Err(Error::internal("a merge needs at least one stream"));
-        };
-        let recipe = Recipe::new(plan, columns, inputs.len(), dialect)?;
-        let Recipe { layout, order, group, unique, window, untouched } = recipe;
-        let streams = inputs
-            .into_iter()
-            .map(|input| Stream::new(input.rows, input.columns, &layout.all))
-            .collect::<Result<Vec<_>>>()?;
-        let flow = if untouched {
-            Flow::Chunks(Iterate::new(streams))
-        } else {
-            let supply = if order.is_empty() {
-                Supply::Iterate(Iterate::new(streams))
-            } else {
-                Supply::Ordered(Ordered::new(streams, order))
-            };
-            let budget = Budget::new(limits.memory_bytes);
-            Flow::Rows(Box::new(Pipeline::new(supply, group, unique, budget)))
-        };
-        Ok(Self { layout, flow, window, done: window.is_spent() })
-    }
-
-    /// The columns the client sees: without the derived ones. The kind of an aggregate's column is that of its result; its vendor's
-    /// own description stays as it came.
-    pub fn columns(&self) -> &Columns {
-        &self.layout.output
-    }
-
-    /// Nothing more will come: the end, the limit or an error was reached. The sources can be dropped.
-    pub fn is_finished(&self) -> bool {
-        self.done
-    }
-
-    /// The next chunk: as its source gave it when nothing has to look inside, else at most 64 KiB or one row. `None` at the end and
-    /// ever after, also after an error.
-    ///
-    /// # Errors
-    /// What a source says first; `Memory` beyond the limit; `Value` for values that cannot be compared or computed; `Refused` for a
-    /// source that is not sorted as the plan says; `Protocol` for broken rows.
-    ///
-    /// # Cancel safety
-    /// Polls lose nothing.
-    pub fn poll_rows(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Rows>>> {
-        if self.done {
-            return Poll::Ready(Ok(None));
-        }
-        let outcome = ready!(self.poll_chunk(cx));
-        let rest = match &self.flow {
-            Flow::Chunks(_) => false,
-            Flow::Rows(pipeline) => pipeline.has_rest(),
-        };
-        self.done = !matches!(outcome, Ok(Some(_))) || (self.window.is_spent() && !rest);
-        Poll::Ready(outcome)
-    }
-
-    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Rows>>> {
-        let Self { layout, flow, window, .. } = self;
-        let streams = match flow {
-            Flow::Rows(pipeline) => return pipeline.poll_chunk(cx, layout, window),
-            Flow::Chunks(streams) => streams,
-        };
-        loop {
-            let Some(rows) = ready!(streams.poll_chunk(cx, &layout.all))? else {
-                return Poll::Ready(Ok(None));
-            };
-            if let Some(rows) = window.cut(rows, &layout.all)? {
-                return Poll::Ready(Ok(Some(rows)));
-            }
-        }
-    }
 }

@@ -4,64 +4,24 @@
 mod aggregate;
 mod catalogue;
 mod check;
+mod choice;
 mod gather;
 mod logical;
+mod outcome;
 mod resolve;
 mod rewrite;
 
 use std::sync::Arc;
 
 pub(crate) use catalogue::shown_at;
+pub(crate) use choice::{any_unit, any_unit_of, writes};
+pub use outcome::{Plan, Planned, Purpose, Unit};
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{GeneratedKeys, Need, Route, Spread, Target, UnitName, Units};
+use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
-
-/// What is wanted of a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// It will be run, or shown as if.
-    Run,
-    /// Only its parameter and column types are asked for: one target is enough, nothing is added to the select list.
-    Describe,
-}
-
-/// The outcome of planning.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Planned {
-    /// A plan.
-    Plan(Box<Plan>),
-    /// Something must be found out first.
-    Needs(Need),
-}
-
-/// How one statement is run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// What is sent where, in target order; never empty.
-    pub units: Vec<Unit>,
-    /// How the answers become one.
-    pub spread: Spread,
-    /// How rows are merged; of no meaning for a single unit.
-    pub merge: MergePlan,
-    /// Keys generated for an INSERT.
-    pub keys: Option<GeneratedKeys>,
-    /// It changes data or definitions.
-    pub writes: bool,
-}
-
-/// One actual statement.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Unit {
-    /// Where it is sent.
-    pub target: Target,
-    /// Its text.
-    pub sql: Arc<str>,
-    /// Which of the statement's parameters it takes, in its own order.
-    pub parameters: Vec<u32>,
-}
 
 /// Plans a statement.
 ///
@@ -157,51 +117,4 @@ fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gather
         return gather::gather(ctx, stmt, query, select, units);
     }
     Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
-}
-
-/// Whether a statement changes data or definitions.
-pub(crate) fn writes(kind: &Kind) -> bool {
-    match kind {
-        Kind::Insert(_)
-        | Kind::Update(_)
-        | Kind::Delete(_)
-        | Kind::Define(_)
-        | Kind::Load(_)
-        | Kind::Utility { .. }
-        | Kind::Opaque => true,
-        Kind::Select(query) => query.lock.is_some() || query.with.iter().any(|c| writes(&c.body)),
-        Kind::Explain { inner, analyze, .. } => *analyze && writes(inner),
-        Kind::Copy(copy) => copy.direction != pando_sql::ast::CopyDirection::ToClient,
-        Kind::Transaction(_)
-        | Kind::Set(_)
-        | Kind::Show(_)
-        | Kind::Use(_)
-        | Kind::Prepare { .. }
-        | Kind::Execute { .. }
-        | Kind::Deallocate(_)
-        | Kind::Cursor(_)
-        | Kind::Lock(_)
-        | Kind::Kill { .. }
-        | Kind::Preview(_)
-        | Kind::Empty => false,
-    }
-}
-
-/// The unit a statement without a table of its own goes to: one the session already holds, else the first.
-pub(crate) fn any_unit(ctx: &Context<'_>) -> Option<UnitName> {
-    ctx.session.held.first().or_else(|| ctx.database.units.first()).cloned()
-}
-
-/// The first unit of a database.
-///
-/// # Errors
-/// `Refused` when it has none.
-pub(crate) fn any_unit_of(database: &pando_kernel::feature::Database) -> Result<UnitName> {
-    database.units.first().cloned().ok_or_else(|| {
-        pando_kernel::Error::refused(
-            10101,
-            "the database has no storage unit",
-            "configure `dataSources`",
-        )
-    })
 }

@@ -9,7 +9,8 @@ use pando_sql::visit;
 
 use crate::snapshot::{LiveDatabase, Snapshot};
 
-use super::{Session, find};
+use super::Session;
+use super::door::find;
 
 /// The databases that can be used through the session's door by its user, in configuration order.
 pub(super) fn visible(snapshot: &Snapshot, login: &Login) -> Arc<[String]> {

@@ -12,7 +12,8 @@ use pando_transaction::{drain, finish};
 
 use crate::plan::any_unit_of;
 
-use super::{Bound, Session, find};
+use super::door::find;
+use super::{Bound, Session};
 
 impl Session {
     /// A variable given at start-up.

@@ -1,0 +1,53 @@
+//! Small questions about statements and units that several stages ask.
+
+use pando_kernel::error::Result;
+use pando_kernel::feature::Context;
+use pando_kernel::route::UnitName;
+use pando_sql::ast::Kind;
+
+/// Whether a statement changes data or definitions.
+pub(crate) fn writes(kind: &Kind) -> bool {
+    match kind {
+        Kind::Insert(_)
+        | Kind::Update(_)
+        | Kind::Delete(_)
+        | Kind::Define(_)
+        | Kind::Load(_)
+        | Kind::Utility { .. }
+        | Kind::Opaque => true,
+        Kind::Select(query) => query.lock.is_some() || query.with.iter().any(|c| writes(&c.body)),
+        Kind::Explain { inner, analyze, .. } => *analyze && writes(inner),
+        Kind::Copy(copy) => copy.direction != pando_sql::ast::CopyDirection::ToClient,
+        Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Show(_)
+        | Kind::Use(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Lock(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Empty => false,
+    }
+}
+
+/// The unit a statement without a table of its own goes to: one the session already holds, else the first.
+pub(crate) fn any_unit(ctx: &Context<'_>) -> Option<UnitName> {
+    ctx.session.held.first().or_else(|| ctx.database.units.first()).cloned()
+}
+
+/// The first unit of a database.
+///
+/// # Errors
+/// `Refused` when it has none.
+pub(crate) fn any_unit_of(database: &pando_kernel::feature::Database) -> Result<UnitName> {
+    database.units.first().cloned().ok_or_else(|| {
+        pando_kernel::Error::refused(
+            10101,
+            "the database has no storage unit",
+            "configure `dataSources`",
+        )
+    })
+}

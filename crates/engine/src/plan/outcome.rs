@@ -1,0 +1,50 @@
+//! What planning makes: plain data.
+
+use std::sync::Arc;
+
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
+
+/// What is wanted of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// It will be run, or shown as if.
+    Run,
+    /// Only its parameter and column types are asked for: one target is enough, nothing is added to the select list.
+    Describe,
+}
+
+/// The outcome of planning.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Planned {
+    /// A plan.
+    Plan(Box<Plan>),
+    /// Something must be found out first.
+    Needs(Need),
+}
+
+/// How one statement is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// What is sent where, in target order; never empty.
+    pub units: Vec<Unit>,
+    /// How the answers become one.
+    pub spread: Spread,
+    /// How rows are merged; of no meaning for a single unit.
+    pub merge: MergePlan,
+    /// Keys generated for an INSERT.
+    pub keys: Option<GeneratedKeys>,
+    /// It changes data or definitions.
+    pub writes: bool,
+}
+
+/// One actual statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit {
+    /// Where it is sent.
+    pub target: Target,
+    /// Its text.
+    pub sql: Arc<str>,
+    /// Which of the statement's parameters it takes, in its own order.
+    pub parameters: Vec<u32>,
+}

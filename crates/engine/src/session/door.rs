@@ -1,0 +1,215 @@
+//! The session as its door sees it: opened, asked, dropped.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use pando_kernel::dialect::{Dialect, Facts};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Description, Event};
+use pando_kernel::request::{Prepared, Request};
+use pando_kernel::session::{Key, Login, State, TransactionState};
+use pando_transaction::Local;
+
+use crate::house::Engine;
+use crate::snapshot::{LiveDatabase, Settings, Snapshot};
+use crate::variables::Variables;
+
+use super::reply::Reply;
+use super::{Opened, Session, home};
+
+impl Session {
+    pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
+        let snapshot = engine.snapshot();
+        let databases = home::visible(&snapshot, &login);
+        let live = match &login.database {
+            Some(name) => Some(find(&snapshot, name, login.family)?),
+            None => home::home(&snapshot, &login, &databases),
+        };
+        let handle = engine.inner.registry.register();
+        let facts = Facts {
+            database: live
+                .as_ref()
+                .filter(|_| login.database.is_some())
+                .map(|live| live.database.name.clone()),
+            databases,
+            user: login.user.clone(),
+            host: login.host.clone(),
+            id: handle.key.id,
+            autocommit: true,
+            ..Facts::default()
+        };
+        let mut session = Self {
+            engine: engine.clone(),
+            handle,
+            snapshot,
+            live,
+            transaction: Local::default(),
+            opened: Opened::Client,
+            autocommit: true,
+            next_modes: Vec::new(),
+            session_modes: Vec::new(),
+            variables: Variables::default(),
+            variables_at_begin: None,
+            local_settings: Vec::new(),
+            facts,
+            ticket: 0,
+            queue: VecDeque::new(),
+            pending: VecDeque::new(),
+            reply: Reply::Idle,
+            window: None,
+            cursors: HashMap::new(),
+            named: HashMap::new(),
+            sql_cursors: HashMap::new(),
+            last_suspended: None,
+            text_request: false,
+            login,
+        };
+        session.start_variables()?;
+        Ok(session)
+    }
+
+    pub(super) fn start_variables(&mut self) -> Result<()> {
+        let Some(live) = self.live.clone() else { return Ok(()) };
+        if let Some(language) = live.client_language {
+            self.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+        }
+        for (name, value) in self.login.variables.clone() {
+            self.startup_variable(live.database.dialect.as_ref(), &name, &value)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn live(&self) -> Result<Arc<LiveDatabase>> {
+        self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.snapshot.settings
+    }
+
+    /// Takes the newest snapshot; inside a transaction the one it began with stays.
+    pub(super) fn refresh(&mut self) -> Result<()> {
+        if self.handle.is_killed() {
+            return Err(ErrorKind::Shutdown.into());
+        }
+        if self.transaction.state() != TransactionState::Idle || !self.cursors.is_empty() {
+            return Ok(());
+        }
+        let newest = self.engine.inner.snapshot.load();
+        if Arc::ptr_eq(&newest, &self.snapshot) {
+            return Ok(());
+        }
+        self.snapshot = Arc::clone(&newest);
+        drop(newest);
+        self.facts.databases = home::visible(&self.snapshot, &self.login);
+        self.live = match self.facts.database.clone() {
+            Some(name) => Some(find(&self.snapshot, &name, self.login.family)?),
+            None => home::home(&self.snapshot, &self.login, &self.facts.databases),
+        };
+        Ok(())
+    }
+
+    /// What a failed transaction still accepts.
+    pub(super) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
+        if self.transaction.state() == TransactionState::Failed && !ends {
+            return Err(ErrorKind::TransactionFailed.into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn complete(&mut self, tag: &str) {
+        let completion = Completion {
+            tag: tag.to_owned(),
+            more: !self.queue.is_empty(),
+            ..Completion::default()
+        };
+        self.pending.push_back(Event::Complete(completion));
+    }
+
+    pub(super) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
+        self.live.as_ref().map(|live| Arc::clone(&live.database.dialect))
+    }
+}
+
+/// A database by name that speaks the door's language.
+pub(super) fn find(
+    snapshot: &Snapshot,
+    name: &str,
+    family: &'static str,
+) -> Result<Arc<LiveDatabase>> {
+    let live = snapshot
+        .database(name)
+        .cloned()
+        .ok_or_else(|| Error::new(ErrorKind::UnknownDatabase(name.to_owned())))?
+        .at_door(family);
+    let units = live.database.dialect.family();
+    if family.is_empty() || units == family || live.database.dialect.serves_every_door() {
+        return Ok(live);
+    }
+    Err(Error::refused(
+        30001,
+        format!("database `{name}` is made of {units} storage units"),
+        format!("connect to Pando's {units} port"),
+    ))
+}
+
+impl pando_kernel::session::Session for Session {
+    async fn run(&mut self, request: Request) -> Result<()> {
+        if let Request::Copy(input) = request {
+            return self.copy_input(input).await;
+        }
+        self.abandon().await;
+        self.refresh()?;
+        match request {
+            Request::Query(text) => self.begin_text(&text).await,
+            Request::Execute(execute) => self.begin_execute(execute).await,
+            Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
+            Request::CloseCursor(cursor) => {
+                self.close_cursor(cursor).await;
+                Ok(())
+            }
+            Request::Sync => self.sync().await,
+            Request::Use(name) => self.use_database(&name).await,
+            Request::Reset => self.reset().await,
+            Request::Fields { table } => self.fields(&table).await,
+            Request::Copy(_) => Ok(()),
+        }
+    }
+
+    async fn next(&mut self) -> Result<Option<Event>> {
+        self.next_event().await
+    }
+
+    async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
+        self.refresh()?;
+        self.make_prepared(sql, declared)
+    }
+
+    async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+        self.abandon().await;
+        self.refresh()?;
+        self.describe_prepared(prepared).await
+    }
+
+    fn state(&self) -> State {
+        State {
+            transaction: match self.opened {
+                Opened::Statement | Opened::Pipeline => TransactionState::Idle,
+                Opened::Client => self.transaction.state(),
+            },
+            autocommit: self.autocommit,
+            database: self.facts.database.clone(),
+        }
+    }
+
+    fn key(&self) -> Key {
+        self.handle.key
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.handle.rests();
+        self.engine.inner.registry.remove(self.handle.key.id);
+    }
+}

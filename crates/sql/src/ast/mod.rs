@@ -1,0 +1,143 @@
+//! The tree of one statement: enough for routing, rewriting and merging, with exact byte spans. What the parser does not
+//! know stays an opaque span, which planning treats as unknown.
+
+mod change;
+mod define;
+mod expr;
+mod query;
+mod session;
+
+use crate::span::Span;
+
+pub use change::{ColumnAssignment, Delete, Insert, InsertRow, InsertSource, OnConflict, Update};
+pub use define::{ColumnDefinition, Define, DefineAction, InnerKind, InnerName, ObjectKind};
+pub use expr::{BinaryOp, Expr, Function, Literal, Node};
+pub use query::{
+    Cte, Distinct, Join, JoinConstraint, JoinKind, Limit, Lock, OrderItem, Query, QueryBody,
+    Select, SelectItem, SetOp, Table, TableFactor,
+};
+pub use session::{Assignment, Copy, CopyDirection, Cursor, Load, Scope, Show, Transaction};
+
+/// A name as written, with the quotes taken off and folded as the language says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ident {
+    /// The whole token, quotes included.
+    pub span: Span,
+    /// The name that compares: unquoted, unescaped, folded when it was not quoted.
+    pub value: String,
+    /// It was quoted in the text.
+    pub quoted: bool,
+}
+
+/// A dotted name: `table`, `schema.table`, `catalog.schema.table`. Never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectName {
+    /// The parts from left to right.
+    pub parts: Vec<Ident>,
+    /// From the first part's start to the last part's end.
+    pub span: Span,
+}
+
+/// One parsed statement with the text it came from. Spans index `text`.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// The statement alone, without the final semicolon; comments are kept.
+    pub text: std::sync::Arc<str>,
+    /// What it says.
+    pub kind: Kind,
+    /// Hash of the normalised tokens: equal for statements that differ only in literals, white space and comments.
+    pub digest: u64,
+    /// Number of parameters the text refers to (the highest `$n`, or the count of `?`).
+    pub parameters: u32,
+    /// Key and value pairs of a hint comment (`SHARDINGSPHERE_HINT: k=v, …`), keys upper-cased.
+    pub hints: Vec<(String, String)>,
+    /// Where the hint comment stands, so that rewriting can take it out.
+    pub hint_span: Option<Span>,
+}
+
+/// What a statement says.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    /// SELECT, VALUES, TABLE, with every WITH and set operation.
+    Select(Box<Query>),
+    /// INSERT and REPLACE.
+    Insert(Box<Insert>),
+    /// UPDATE of one or several tables.
+    Update(Box<Update>),
+    /// DELETE from one or several tables.
+    Delete(Box<Delete>),
+    /// CREATE, ALTER, DROP, TRUNCATE, RENAME and other definitions.
+    Define(Box<Define>),
+    /// BEGIN, COMMIT, ROLLBACK, savepoints, SET TRANSACTION, two-phase and XA verbs.
+    Transaction(Transaction),
+    /// SET and RESET of variables; one statement may set several.
+    Set(Vec<Assignment>),
+    /// SHOW and DESCRIBE.
+    Show(Box<Show>),
+    /// USE name.
+    Use(Ident),
+    /// EXPLAIN; the inner statement's spans index the same text.
+    Explain {
+        /// Where the explained statement starts.
+        body: Span,
+        /// What is explained.
+        inner: Box<Kind>,
+        /// ANALYZE was asked for: the statement really runs.
+        analyze: bool,
+    },
+    /// COPY table FROM STDIN, COPY … TO STDOUT.
+    Copy(Box<Copy>),
+    /// LOAD DATA [LOCAL] INFILE.
+    Load(Box<Load>),
+    /// PREPARE name AS … / PREPARE name FROM '…'.
+    Prepare {
+        /// The statement's name.
+        name: Ident,
+        /// The text to prepare: a span of this text, or a decoded string literal.
+        body: PrepareBody,
+    },
+    /// EXECUTE name (…) / EXECUTE name USING @a.
+    Execute {
+        /// The prepared statement's name.
+        name: Ident,
+        /// Arguments in order.
+        arguments: Vec<Expr>,
+    },
+    /// DEALLOCATE / DROP PREPARE; `None` means ALL.
+    Deallocate(Option<Ident>),
+    /// DECLARE, FETCH, MOVE and CLOSE of SQL-level cursors.
+    Cursor(Box<Cursor>),
+    /// LOCK TABLE(S), UNLOCK TABLES.
+    Lock(Vec<ObjectName>),
+    /// KILL [CONNECTION | QUERY] id.
+    Kill {
+        /// The session's number.
+        id: u64,
+        /// Only the running statement ends, not the session.
+        query_only: bool,
+    },
+    /// PREVIEW statement: the rest of the text is planned and not run.
+    Preview(Span),
+    /// LISTEN, NOTIFY, UNLISTEN, VACUUM, ANALYZE, GRANT, CALL, DO, FLUSH, …: the verb and the tables that could be read off.
+    Utility {
+        /// First keyword(s), upper-cased: `VACUUM`, `ANALYZE TABLE`, `GRANT`.
+        verb: String,
+        /// Tables named where the grammar says a table stands.
+        tables: Vec<ObjectName>,
+    },
+    /// No statement at all: only white space and comments.
+    Empty,
+    /// Unknown beginning; nothing is known about it.
+    Opaque,
+}
+
+/// The text of a SQL-level PREPARE.
+#[derive(Debug, Clone)]
+pub enum PrepareBody {
+    /// It stands in this statement's text.
+    Span(Span),
+    /// It was a string literal, decoded.
+    Text(String),
+    /// It is a user variable (`@name`).
+    Variable(String),
+}
