@@ -71,7 +71,9 @@ pub enum Presented {
 /// One storage unit's part of the logical database.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// The session: user, current database, databases it can see.
+    /// The logical database.
+    pub database: &'a str,
+    /// The session: user, databases it can see.
     pub facts: &'a Facts,
     /// The unit's place among the database's units; the first (0) also shows what is the same on all.
     pub number: usize,

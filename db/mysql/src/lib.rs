@@ -2,6 +2,7 @@
 
 pub mod auth;
 pub mod backend;
+mod catalog;
 pub mod codec;
 pub mod dialect;
 pub mod error;

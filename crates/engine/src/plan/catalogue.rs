@@ -312,7 +312,13 @@ pub(super) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Option<Need>
     for unit in &mut plan.units {
         let number = number_of(ctx, &unit.target.unit);
         let shown = shown_at(ctx.database, &unit.target.unit);
-        let view = View { facts: &ctx.session.facts, number, tables: &shown, catalog: ctx.catalog };
+        let view = View {
+            database: &ctx.database.name,
+            facts: &ctx.session.facts,
+            number,
+            tables: &shown,
+            catalog: ctx.catalog,
+        };
         let stmt = parsed(ctx, &unit.sql)?;
         match presentation.present(&stmt, &view)? {
             Presented::Needs(need) => return Ok(Some(need)),

@@ -1,7 +1,7 @@
 //! Reading the catalogue.
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
-use pando_kernel::{Error, Kind, Result, Value};
+use pando_kernel::{Error, Kind, Presentation, Result, Value};
 
 use super::MySql;
 
@@ -33,6 +33,10 @@ impl Metadata for MySql {
             auto_increment: text(extra)?.to_ascii_lowercase().contains("auto_increment"),
             nullable: text(nullable)? == "YES",
         })
+    }
+
+    fn presentation(&self) -> Option<&dyn Presentation> {
+        Some(self)
     }
 
     fn tables_query(&self) -> String {

@@ -119,7 +119,7 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
         }),
         Role::Database => Some(format!(
             "CASE WHEN {own}::pg_catalog.text = pg_catalog.current_database()::pg_catalog.text THEN {} ELSE {own}::pg_catalog.text END",
-            literal(names.view.facts.database.as_deref().unwrap_or_default())
+            literal(names.view.database)
         )),
         Role::Definition => (!names.are_plain()).then(|| {
             let (before, behind) = names.around_definition("text");
@@ -162,9 +162,9 @@ fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> 
 
 /// One row per logical database, all of them with what the unit says of its own.
 fn databases(names: &Names<'_>, columns: &[TableColumn], hidden: &[&str]) -> Option<String> {
-    let facts = names.view.facts;
-    let current = facts.database.as_deref()?;
-    let others = facts.databases.iter().filter(|name| !name.eq_ignore_ascii_case(current));
+    let current = names.view.database;
+    let others =
+        names.view.facts.databases.iter().filter(|name| !name.eq_ignore_ascii_case(current));
     let all: Vec<String> = std::iter::once(current)
         .chain(others.map(String::as_str))
         .enumerate()

@@ -1,0 +1,114 @@
+//! The text of SHOW CREATE TABLE in logic names.
+
+use pando_kernel::presentation::Shown;
+
+/// Endings of names that the server makes for constraints: `t_ibfk_1`, `t_chk_1`.
+const MADE: [&str; 3] = ["_ibfk_", "_chk_", "_fk_"];
+
+/// The logic name of a table.
+pub(super) fn table(name: &str, tables: &[Shown]) -> Option<String> {
+    let known = tables.iter().find(|shown| shown.actual.eq_ignore_ascii_case(name))?;
+    (known.actual != known.logic).then(|| known.logic.to_string())
+}
+
+/// A constraint's name without the actual table's.
+fn constraint(name: &str, tables: &[Shown]) -> Option<String> {
+    let differ = || tables.iter().filter(|shown| shown.actual != shown.logic);
+    let by_ending = differ()
+        .filter_map(|shown| name.strip_suffix(&*shown.actual)?.strip_suffix('_'))
+        .min_by_key(|rest| rest.len());
+    if let Some(rest) = by_ending.filter(|rest| !rest.is_empty()) {
+        return Some(rest.to_owned());
+    }
+    differ().find_map(|shown| {
+        let rest = name.strip_prefix(&*shown.actual)?;
+        MADE.iter().any(|made| rest.starts_with(made)).then(|| format!("{}{rest}", shown.logic))
+    })
+}
+
+/// The text with every table and constraint under its logic name. Strings and comments stay as they are.
+pub(super) fn text(text: &str, tables: &[Shown]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut word = "";
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '`' | '\'' | '"' => quoted(rest, first),
+            letter if letter.is_alphanumeric() || letter == '_' => {
+                rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len())
+            }
+            other => other.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(length);
+        let new = match first {
+            '`' => renamed(token, word, tables),
+            _ => None,
+        };
+        out.push_str(new.as_deref().unwrap_or(token));
+        if !token.trim().is_empty() {
+            word = token;
+        }
+        rest = behind;
+    }
+    out
+}
+
+fn renamed(token: &str, word: &str, tables: &[Shown]) -> Option<String> {
+    let name = token.get(1..token.len() - 1)?.replace("``", "`");
+    let new = match word.to_ascii_uppercase().as_str() {
+        "TABLE" | "REFERENCES" | "EXISTS" => table(&name, tables),
+        "CONSTRAINT" => constraint(&name, tables),
+        _ => None,
+    }?;
+    Some(format!("`{}`", new.replace('`', "``")))
+}
+
+/// Bytes of a quoted token with both its marks; a doubled mark is part of it, and in strings so is an escaped one.
+fn quoted(text: &str, mark: char) -> usize {
+    let mut letters = text.char_indices().skip(1).peekable();
+    while let Some((at, letter)) = letters.next() {
+        if letter == '\\' && mark != '`' {
+            letters.next();
+        } else if letter == mark {
+            match letters.peek() {
+                Some((_, next)) if *next == mark => {
+                    letters.next();
+                }
+                _ => return at + letter.len_utf8(),
+            }
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(actual: &str, logic: &str, hidden: bool) -> Shown {
+        Shown { actual: actual.into(), logic: logic.into(), hidden }
+    }
+
+    #[test]
+    fn tables_and_constraints_get_their_logic_names_and_nothing_else_does() {
+        let tables = [
+            shown("t_order_0", "t_order", false),
+            shown("t_item_0", "t_item", false),
+            shown("t_item_1", "t_item", true),
+        ];
+        let server = "CREATE TABLE `t_item_0` (\n  `t_order_0` int COMMENT 'CONSTRAINT `fk_t_item_0` it''s \\' REFERENCES `t_order_0`',\n  \
+             KEY `k_t_item_0` (`t_order_0`),\n  CONSTRAINT `fk_t_item_0` FOREIGN KEY (`o`) REFERENCES `t_order_0` (`id`),\n  \
+             CONSTRAINT `t_item_0_ibfk_1` FOREIGN KEY (`p`) REFERENCES `t_item_1` (`id`)\n) ENGINE=InnoDB";
+        let logic = "CREATE TABLE `t_item` (\n  `t_order_0` int COMMENT 'CONSTRAINT `fk_t_item_0` it''s \\' REFERENCES `t_order_0`',\n  \
+             KEY `k_t_item_0` (`t_order_0`),\n  CONSTRAINT `fk` FOREIGN KEY (`o`) REFERENCES `t_order` (`id`),\n  \
+             CONSTRAINT `t_item_ibfk_1` FOREIGN KEY (`p`) REFERENCES `t_item` (`id`)\n) ENGINE=InnoDB";
+        assert_eq!(text(server, &tables), logic);
+    }
+
+    #[test]
+    fn a_text_that_breaks_off_stays_whole() {
+        for cut in ["`a", "'a\\", "\"", "``"] {
+            assert_eq!(text(cut, &[shown("a", "b", false)]), cut);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! MySQL's and MariaDB's catalogue, shown as the logical database's: tables of `information_schema` that name tables or databases are replaced
+//! by a sub-query with the same columns, SHOW becomes a query of them, and what SHOW CREATE TABLE says is retold.
+
+mod create;
+mod relation;
+mod relations;
+mod show;
+
+use pando_kernel::dialect::Facts;
+use pando_kernel::error::Result;
+use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
+use pando_kernel::route::Need;
+use pando_sql::ast::{Ident, ObjectName, Show, Statement};
+use pando_sql::visit::{self, Refers};
+use pando_sql::{Edits, Span};
+
+use crate::dialect::MySql;
+
+impl Presentation for MySql {
+    fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident> {
+        match parts {
+            [database, _] if !relations::is_vendors(&database.value) => Some(database),
+            _ => None,
+        }
+    }
+
+    fn holding(&self, name: &ObjectName) -> Option<Holding> {
+        let is_vendors = match &name.parts[..] {
+            [only] => only.value.eq_ignore_ascii_case("dual"),
+            [schema, _] => relations::is_vendors(&schema.value),
+            _ => false,
+        };
+        let known = relations::find(name).map_or(Holding::Shared, |(relation, _)| relation.holding);
+        is_vendors.then_some(known)
+    }
+
+    fn asked(&self, _stmt: &Statement) -> Asked {
+        Asked::Anyone
+    }
+
+    fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented> {
+        let mut edits = Edits::default();
+        let mut replaced: Vec<Span> = Vec::new();
+        for occurrence in visit::tables(&stmt.kind) {
+            let Some((known, name)) = relations::find(occurrence.name) else { continue };
+            let Some(table) = occurrence.table else { continue };
+            let key = format!("information_schema.{name}");
+            let Some(columns) = view.catalog.columns(&key) else {
+                return Ok(Presented::Needs(Need::Columns(key)));
+            };
+            if columns.is_empty() {
+                // This server has no such table, and says so itself.
+                continue;
+            }
+            let text = relation::sub_query(view, known, name, &columns);
+            let own = occurrence.name.parts.last().map_or(name, |part| part.value.as_str());
+            let alias = match table.alias {
+                Some(_) => String::new(),
+                None => format!(" AS `{}`", own.replace('`', "``")),
+            };
+            edits.replace(occurrence.name.span, format!("{text}{alias}"));
+            replaced.push(occurrence.name.span);
+        }
+        for owner in visit::column_owners(&stmt.kind) {
+            if let (Refers::Table(name), [_, last]) = (owner.refers, owner.parts)
+                && replaced.contains(&name.span)
+            {
+                edits.replace(Span::new(owner.span.start, last.span.start), "");
+            }
+        }
+        Ok(Presented::Edits(edits))
+    }
+
+    fn restate(&self, text: &str, show: &Show, facts: &Facts) -> Result<Option<String>> {
+        show::restate(text, show, facts)
+    }
+
+    fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
+        let what = show.what.as_str();
+        let of_index = matches!(what.rsplit(' ').next(), Some("INDEX" | "INDEXES" | "KEYS"));
+        match (what, label) {
+            ("CREATE TABLE", "Create Table") => Some(create::text(field, tables)),
+            ("CREATE TABLE" | "TRIGGERS", "Table") => create::table(field, tables),
+            (_, "Table") if of_index => create::table(field, tables),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! The sub-query that stands in a table's place.
+
+use std::fmt::Write as _;
+
+use pando_kernel::Value;
+use pando_kernel::dialect::{Language, TableColumn};
+use pando_kernel::presentation::{Shown, View};
+
+use super::relations::{Relation, Role, SCHEMATA, VENDORS};
+use crate::dialect::MySql;
+
+/// A sub-query in parentheses with the table's columns.
+pub(super) fn sub_query(
+    view: &View<'_>,
+    relation: &Relation,
+    name: &str,
+    columns: &[TableColumn],
+) -> String {
+    let table = relation.table.filter(|table| columns.iter().any(|own| own.name == *table));
+    let list: Vec<String> = columns
+        .iter()
+        .map(|column| {
+            let name = MySql.quote(&column.name);
+            match shown(view, (relation, table), &column.name) {
+                Some(text) => format!("{text} AS {name}"),
+                None => format!("x.{name}"),
+            }
+        })
+        .collect();
+    let schema = relation.schema;
+    let mut own = format!("x.{schema} = DATABASE()");
+    let hidden: Vec<String> =
+        view.tables.iter().filter(|t| t.hidden).map(|t| literal(&t.actual)).collect();
+    match table {
+        Some(table) if !hidden.is_empty() => {
+            let _ = write!(own, " AND x.{table} NOT IN ({})", hidden.join(", "));
+        }
+        None if relation.table.is_some() && !hidden.is_empty() => {
+            let _ = write!(own, " AND NOT EXISTS ({})", part_of_any("x.CONSTRAINT_NAME", &hidden));
+        }
+        Some(_) | None => {}
+    }
+    let vendors = match view.number {
+        0 => format!(" OR x.{schema} IN ('{}')", VENDORS.join("', '")),
+        _ => String::new(),
+    };
+    let mut from = format!("information_schema.{name} x");
+    if name.starts_with(SCHEMATA) {
+        let all: Vec<String> =
+            databases(view).iter().map(|name| format!("SELECT {} AS n", literal(name))).collect();
+        let _ = write!(
+            from,
+            " LEFT JOIN ({}) d ON x.SCHEMA_NAME = DATABASE()",
+            all.join(" UNION ALL ")
+        );
+    }
+    format!("(SELECT {} FROM {from} WHERE {own}{vendors})", list.join(", "))
+}
+
+/// The logical databases to be listed, never empty.
+fn databases<'a>(view: &'a View<'_>) -> Vec<&'a str> {
+    match &view.facts.databases[..] {
+        [] => vec![view.database],
+        all => all.iter().map(String::as_str).collect(),
+    }
+}
+
+/// What a column is shown as; `None` when it stays.
+fn shown(
+    view: &View<'_>,
+    (relation, table): (&Relation, Option<&str>),
+    column: &str,
+) -> Option<String> {
+    let own = format!("x.{}", MySql.quote(column));
+    if column == "SCHEMA_NAME" {
+        return Some(format!("COALESCE(d.n, {own})"));
+    }
+    if column == relation.schema {
+        return Some(database(view, &own));
+    }
+    if Some(column) == table {
+        return named(&own, view.tables.iter().filter(|shown| !shown.hidden));
+    }
+    let (_, role) = relation.columns.iter().find(|(name, _)| *name == column)?;
+    match role {
+        Role::Database => Some(database(view, &own)),
+        Role::Reference => named(&own, view.tables.iter()),
+        Role::Definition => Some(format!("REPLACE({own}, CONCAT('`', DATABASE(), '`.'), '')")),
+        Role::Part => part(view, &own, table),
+    }
+}
+
+fn database(view: &View<'_>, own: &str) -> String {
+    format!("CASE WHEN {own} = DATABASE() THEN {} ELSE {own} END", literal(view.database))
+}
+
+/// The table's logic name.
+fn named<'a>(own: &str, tables: impl Iterator<Item = &'a Shown>) -> Option<String> {
+    let mut branches = String::new();
+    for shown in tables.filter(|shown| shown.actual != shown.logic) {
+        let _ = write!(branches, " WHEN {} THEN {}", literal(&shown.actual), literal(&shown.logic));
+    }
+    (!branches.is_empty()).then(|| format!("CASE {own}{branches} ELSE {own} END"))
+}
+
+/// A constraint's name without the actual table's name: Pando puts it at the end, the server itself at the beginning.
+fn part(view: &View<'_>, own: &str, table: Option<&str>) -> Option<String> {
+    let mut branches = String::new();
+    for shown in view.tables.iter().filter(|shown| !shown.hidden && shown.actual != shown.logic) {
+        let of_table = match table {
+            Some(table) => format!("x.{table} = {} AND ", literal(&shown.actual)),
+            None => String::new(),
+        };
+        let (ending, start) =
+            (literal(&format!("_{}", shown.actual)), literal(&format!("{}_", shown.actual)));
+        let length = shown.actual.chars().count() + 1;
+        let _ = write!(
+            branches,
+            " WHEN {of_table}RIGHT({own}, {length}) = {ending} THEN LEFT({own}, CHAR_LENGTH({own}) - {length}) \
+             WHEN {of_table}LEFT({own}, {length}) = {start} THEN CONCAT({}, SUBSTRING({own}, {}))",
+            literal(&format!("{}_", shown.logic)),
+            length + 1
+        );
+    }
+    (!branches.is_empty()).then(|| format!("CASE{branches} ELSE {own} END"))
+}
+
+/// A sub-query that has a row when a constraint's name is made of one of these tables' names (given as literals).
+fn part_of_any(own: &str, tables: &[String]) -> String {
+    let list: Vec<String> = tables.iter().map(|table| format!("SELECT {table} AS a")).collect();
+    format!(
+        "SELECT 1 FROM ({}) v WHERE RIGHT({own}, CHAR_LENGTH(v.a) + 1) = CONCAT('_', v.a) \
+         OR LEFT({own}, CHAR_LENGTH(v.a) + 1) = CONCAT(v.a, '_')",
+        list.join(" UNION ALL ")
+    )
+}
+
+pub(super) fn literal(text: &str) -> String {
+    MySql.literal(&Value::Text(text.to_owned()))
+}

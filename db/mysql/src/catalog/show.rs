@@ -1,0 +1,196 @@
+//! SHOW as the query of the catalogue that it is.
+//! <https://dev.mysql.com/doc/refman/8.4/en/show.html>
+
+use pando_kernel::dialect::{Facts, Language};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_sql::ast::Show;
+
+use super::relation::literal;
+use super::relations::is_vendors;
+use crate::dialect::MySql;
+
+/// The columns of SHOW TABLE STATUS and where they come from.
+const STATUS: &[(&str, &str)] = &[
+    ("TABLE_NAME", "Name"),
+    ("ENGINE", "Engine"),
+    ("VERSION", "Version"),
+    ("ROW_FORMAT", "Row_format"),
+    ("TABLE_ROWS", "Rows"),
+    ("AVG_ROW_LENGTH", "Avg_row_length"),
+    ("DATA_LENGTH", "Data_length"),
+    ("MAX_DATA_LENGTH", "Max_data_length"),
+    ("INDEX_LENGTH", "Index_length"),
+    ("DATA_FREE", "Data_free"),
+    ("AUTO_INCREMENT", "Auto_increment"),
+    ("CREATE_TIME", "Create_time"),
+    ("UPDATE_TIME", "Update_time"),
+    ("CHECK_TIME", "Check_time"),
+    ("TABLE_COLLATION", "Collation"),
+    ("CHECKSUM", "Checksum"),
+    ("CREATE_OPTIONS", "Create_options"),
+    ("TABLE_COMMENT", "Comment"),
+];
+
+/// Those of SHOW PROCEDURE STATUS and SHOW FUNCTION STATUS.
+const ROUTINES: &[(&str, &str)] = &[
+    ("ROUTINE_SCHEMA", "Db"),
+    ("ROUTINE_NAME", "Name"),
+    ("ROUTINE_TYPE", "Type"),
+    ("DEFINER", "Definer"),
+    ("LAST_ALTERED", "Modified"),
+    ("CREATED", "Created"),
+    ("SECURITY_TYPE", "Security_type"),
+    ("ROUTINE_COMMENT", "Comment"),
+    ("CHARACTER_SET_CLIENT", "character_set_client"),
+    ("COLLATION_CONNECTION", "collation_connection"),
+    ("DATABASE_COLLATION", "Database Collation"),
+];
+
+/// A SHOW with the text it stands in.
+struct Shown<'a> {
+    text: &'a str,
+    show: &'a Show,
+    facts: &'a Facts,
+}
+
+/// The statement to run instead; `None` when the SHOW can stay.
+pub(super) fn restate(text: &str, show: &Show, facts: &Facts) -> Result<Option<String>> {
+    let shown = Shown { text, show, facts };
+    let words: Vec<&str> = show.what.split(' ').collect();
+    let plain = match &words[..] {
+        ["EXTENDED", "FULL", rest @ ..] | ["EXTENDED" | "FULL", rest @ ..] => rest,
+        all => all,
+    };
+    match plain {
+        ["TABLES"] => shown.tables(words.contains(&"FULL")),
+        ["TABLE", "STATUS"] => {
+            let database = shown.database()?;
+            Ok(database.map(|name| shown.of("TABLES", STATUS, &of_schema("TABLE_SCHEMA", &name))))
+        }
+        ["DATABASES" | "SCHEMAS"] => Ok(Some(shown.databases())),
+        ["PROCEDURE", "STATUS"] => {
+            Ok(Some(shown.of("ROUTINES", ROUTINES, "ROUTINE_TYPE = 'PROCEDURE'")))
+        }
+        ["FUNCTION", "STATUS"] => {
+            Ok(Some(shown.of("ROUTINES", ROUTINES, "ROUTINE_TYPE = 'FUNCTION'")))
+        }
+        ["CREATE", "DATABASE" | "SCHEMA"] => shown.create_database(),
+        ["COLUMNS" | "FIELDS" | "INDEX" | "INDEXES" | "KEYS"] if show.database.is_some() => {
+            shown.of_table().map(Some)
+        }
+        ["TRIGGERS" | "EVENTS"] | ["OPEN", "TABLES"] if show.database.is_some() => {
+            Ok(shown.database()?.map(|_| format!("SHOW {}{}", show.what, shown.narrowed())))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn of_schema(column: &str, database: &str) -> String {
+    format!("{column} = {}", literal(database))
+}
+
+impl Shown<'_> {
+    /// The logical database that is asked about; `None` for one of the vendor's own.
+    fn database(&self) -> Result<Option<String>> {
+        let current = self.facts.database.as_ref();
+        let Some(named) = &self.show.database else {
+            return current.cloned().map(Some).ok_or_else(|| ErrorKind::NoDatabase.into());
+        };
+        if is_vendors(&named.value) {
+            return Ok(None);
+        }
+        let home = current.or_else(|| self.facts.databases.first());
+        if let Some(home) = home.filter(|home| home.eq_ignore_ascii_case(&named.value)) {
+            return Ok(Some(home.clone()));
+        }
+        if self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(&named.value)) {
+            return Err(Error::refused(
+                30001,
+                format!("database `{}` is not the current one", named.value),
+                format!("change to `{}` first", named.value),
+            ));
+        }
+        Err(ErrorKind::UnknownDatabase(named.value.clone()).into())
+    }
+
+    /// LIKE or WHERE as written.
+    fn narrowed(&self) -> String {
+        match (&self.show.like, &self.show.filter) {
+            (Some(like), _) => format!(" LIKE {}", literal(like)),
+            (None, Some(filter)) => format!(" WHERE {}", filter.span.of(self.text)),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Rows of a query, narrowed by LIKE on its first column or by WHERE on any of them, and sorted by the first.
+    fn listed(&self, labels: &[&str], inner: &str) -> String {
+        let list: Vec<String> =
+            labels.iter().map(|label| format!("t.{}", MySql.quote(label))).collect();
+        let filter = match (&self.show.like, &self.show.filter) {
+            (Some(like), _) => format!(" WHERE {} LIKE {}", list[0], literal(like)),
+            (None, Some(filter)) => format!(" WHERE {}", filter.span.of(self.text)),
+            (None, None) => String::new(),
+        };
+        format!("SELECT {} FROM ({inner}) AS t{filter} ORDER BY 1", list.join(", "))
+    }
+
+    /// Columns of a table of the catalogue under other labels.
+    fn of(&self, table: &str, columns: &[(&str, &str)], condition: &str) -> String {
+        let items: Vec<String> = columns
+            .iter()
+            .map(|(name, label)| format!("{name} AS {}", MySql.quote(label)))
+            .collect();
+        let labels: Vec<&str> = columns.iter().map(|(_, label)| *label).collect();
+        let inner = format!(
+            "SELECT {} FROM information_schema.{table} WHERE {condition}",
+            items.join(", ")
+        );
+        self.listed(&labels, &inner)
+    }
+
+    /// The first column's label, with the pattern of LIKE as the server has it.
+    fn label(&self, label: String) -> String {
+        match &self.show.like {
+            Some(like) => format!("{label} ({like})"),
+            None => label,
+        }
+    }
+
+    fn tables(&self, full: bool) -> Result<Option<String>> {
+        let Some(database) = self.database()? else { return Ok(None) };
+        let label = self.label(format!("Tables_in_{database}"));
+        let mut columns = vec![("TABLE_NAME", label.as_str())];
+        if full {
+            columns.push(("TABLE_TYPE", "Table_type"));
+        }
+        Ok(Some(self.of("TABLES", &columns, &of_schema("TABLE_SCHEMA", &database))))
+    }
+
+    fn databases(&self) -> String {
+        let label = self.label("Database".into());
+        self.of("SCHEMATA", &[("SCHEMA_NAME", &label)], "1 = 1")
+    }
+
+    fn create_database(&self) -> Result<Option<String>> {
+        let Some(database) = self.database()? else { return Ok(None) };
+        Ok(Some(format!(
+            "SELECT SCHEMA_NAME AS `Database`, CONCAT('CREATE DATABASE ', {}, ' /*!40100 DEFAULT CHARACTER SET ', \
+             DEFAULT_CHARACTER_SET_NAME, ' COLLATE ', DEFAULT_COLLATION_NAME, ' */') AS `Create Database` \
+             FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {}",
+            literal(&MySql.quote(&database)),
+            literal(&database)
+        )))
+    }
+
+    /// SHOW COLUMNS and SHOW INDEX without the database's name.
+    fn of_table(&self) -> Result<String> {
+        let own = self.database()?;
+        let table = self.show.table.as_ref().and_then(|name| name.parts.last());
+        let table = table.map_or_else(String::new, |table| MySql.quote(&table.value));
+        let schema = match (&own, &self.show.database) {
+            (None, Some(vendors)) => format!("{}.", MySql.quote(&vendors.value)),
+            _ => String::new(),
+        };
+        Ok(format!("SHOW {} FROM {schema}{table}{}", self.show.what, self.narrowed()))
+    }
+}
