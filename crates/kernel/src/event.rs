@@ -52,6 +52,8 @@ pub struct Completion {
     pub tag: String,
     /// Rows affected or returned; `None` where the vendor counts nothing.
     pub affected: Option<u64>,
+    /// Rows the condition of an UPDATE matched, where the vendor tells them beside those it changed.
+    pub matched: Option<u64>,
     /// First generated key of the statement; 0 means none.
     pub last_insert_id: u64,
     /// Number of warnings.

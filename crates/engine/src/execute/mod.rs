@@ -69,6 +69,10 @@ pub(crate) fn sum<'a>(completions: impl Iterator<Item = &'a Completion>) -> Comp
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (a, b) => a.or(b),
         };
+        total.matched = match (total.matched, one.matched) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
         total.warnings = total.warnings.saturating_add(one.warnings);
         if total.last_insert_id == 0 {
             total.last_insert_id = one.last_insert_id;

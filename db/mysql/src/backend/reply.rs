@@ -256,6 +256,7 @@ impl Connection {
         self.ready.push_back(Event::Complete(Completion {
             tag: String::new(),
             affected: Some(rows.unwrap_or(ok.affected)),
+            matched: matched(ok.info),
             last_insert_id: ok.last_insert_id,
             warnings: ok.warnings,
             info: String::from_utf8_lossy(ok.info).into_owned(),
@@ -341,4 +342,11 @@ impl Connection {
 fn row_end(capabilities: Capabilities) -> impl Fn(u8, usize) -> bool {
     let longest = if capabilities.has(Capabilities::DEPRECATE_EOF) { MAX_FRAME } else { 9 };
     move |first, len| first == 0xFF || (first == 0xFE && len < longest)
+}
+
+/// The number behind `Rows matched: ` in the information an UPDATE ends with.
+fn matched(info: &[u8]) -> Option<u64> {
+    let rest = info.strip_prefix(b"Rows matched: ")?;
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    std::str::from_utf8(rest.get(..end)?).ok()?.parse().ok()
 }

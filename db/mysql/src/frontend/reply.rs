@@ -161,6 +161,13 @@ impl<D: Doorway> Client<D> {
         let mut status = status_of(&state).with_if(Status::MORE_RESULTS, completion.more);
         let warnings = completion.warnings.max(std::mem::take(&mut progress.notices));
         let changes = self.changes(&state, std::mem::take(&mut progress.variables));
+        let info = match completion.matched {
+            Some(matched) if completion.info.is_empty() => {
+                let changed = completion.affected.unwrap_or(0);
+                format!("Rows matched: {matched}  Changed: {changed}  Warnings: {warnings}")
+            }
+            _ => completion.info.clone(),
+        };
         let mut ok = OkPacket { warnings, session_state: &changes, ..OkPacket::default() };
         let header = match (&progress.purpose, progress.shape.take()) {
             (Purpose::Fetch(_), _) => {
@@ -174,9 +181,14 @@ impl<D: Doorway> Client<D> {
             }
             (Purpose::Whole(_), Some(_)) => OkHeader::EndOfRows,
             (Purpose::Whole(_) | Purpose::Cursor, None) => {
-                ok.affected = completion.affected.unwrap_or(0);
+                ok.affected = match completion.matched {
+                    Some(matched) if self.facts.capabilities.has(Capabilities::FOUND_ROWS) => {
+                        matched
+                    }
+                    _ => completion.affected.unwrap_or(0),
+                };
                 ok.last_insert_id = completion.last_insert_id;
-                ok.info = completion.info.as_bytes();
+                ok.info = info.as_bytes();
                 OkHeader::Ok
             }
         };
