@@ -32,19 +32,22 @@ fn folded(name: &str) -> Vec<char> {
     name.chars().filter(|c| !matches!(c, '-' | '_' | '.')).flat_map(char::to_lowercase).collect()
 }
 
-/// Edits (insert, delete, replace) between the two.
+/// Edits (insert, delete, replace, swap neighbours) between the two.
 fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
     for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        let mut row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+            let replaced = rows[i][j] + usize::from(x != y);
+            let mut least = replaced.min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                least = least.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(least);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -57,6 +60,7 @@ mod tests {
         assert_eq!(nearest("actualDataNode", known), Some("actualDataNodes"));
         assert_eq!(nearest("table-strategy", known), Some("tableStrategy"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("valeu", ["value"]), Some("value"));
         assert_eq!(hint("x", []), " (none is defined)");
     }
 }
