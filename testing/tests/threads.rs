@@ -233,3 +233,20 @@ fn mysql_sessions_run_on_plain_threads() {
     settings.database = "shop".into();
     share(Arc::new(pando_mysql::MySqlConnector::new(settings)), Arc::new(into));
 }
+
+#[test]
+fn postgres_sessions_run_on_plain_threads() {
+    let Some(port) = port("PG1_PORT") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let runtime: SharedRuntime = Arc::new(Threads);
+    let urls = [0, 1].map(|n| format!("jdbc:postgresql://127.0.0.1:{port}/ds_{n}"));
+    let engine = engine(folder.path(), [&urls[0], &urls[1]], &runtime);
+    let door = Arc::new(pando_postgres::frontend::Door::new(Arc::new(House { engine, runtime })));
+    let into = IntoDoor(move |stream| {
+        let door = Arc::clone(&door);
+        std::thread::spawn(move || block_on(door.serve(stream, "memory".into())));
+    });
+    let address = Address::Tcp("memory".into(), 0);
+    let options = pando_postgres::Options::new("client", address, "test", "secret", "shop");
+    share(Arc::new(pando_postgres::PostgresConnector::new(options)), Arc::new(into));
+}
