@@ -1,17 +1,18 @@
 //! Sorting and comparing as the server does.
 //!
 //! The server alone knows its collations, so text is compared by its weight string, which the storage units compute as a
-//! derived column. Collations that pad with spaces (all but the `0900` and `nopad` ones) say that `'a'` and `'a '` are equal;
-//! their weight strings are made from padded text, so that plain bytes compare right.
+//! derived column. Collations that pad with spaces (all but the `0900` and `nopad` ones) say that `'a'` and `'a '` are equal
+//! and that `'a\n'` comes before both; their weight strings are padded with the weight of a space, so that plain bytes
+//! compare right. Padding the text instead would not do: `'ß'` has the weights of `'ss'`, but one letter less.
 
 use pando_kernel::dialect::{Compare, Comparison, Ordering, TableColumn};
 use pando_kernel::{Column, Error, Kind, Result};
 
 use super::MySql;
 
-/// Characters of padded text whose weights decide the order; the server itself looks at `max_sort_length` bytes (1024 unless
-/// changed), which is as many characters of two bytes. What lies behind them still tells groups apart.
-const PADDED: u32 = 512;
+/// Bytes to which weights are padded at most: as many as the server itself sorts by (`max_sort_length`, unless changed). What
+/// lies behind them still tells groups apart.
+const PADDED: u32 = 1024;
 
 impl Ordering for MySql {
     fn nulls_first(&self) -> bool {
@@ -31,7 +32,7 @@ impl Ordering for MySql {
             }
             Kind::Time => Comparison::Value(Compare::Temporal(Kind::Time)),
             Kind::Text if pads(&info.collation) => {
-                Comparison::Derive(padded_weights(text, declared_length(&info.type_name)))
+                Comparison::Derive(padded_weights(text, padded_length(info)))
             }
             Kind::Text => Comparison::Derive(format!("WEIGHT_STRING({text})")),
             Kind::Other => other(text, info),
@@ -71,27 +72,31 @@ fn pads(collation: &str) -> bool {
     !(collation == "binary" || collation.contains("_0900_") || collation.contains("nopad"))
 }
 
+/// Bytes to which the weights of a column's values are padded.
+fn padded_length(info: &TableColumn) -> u32 {
+    let width = if info.collation.contains("_general_") { 2 } else { 3 };
+    declared_length(&info.type_name).map_or(PADDED, |length| (length * width).clamp(1, PADDED))
+}
+
 /// The length in characters in a type like `varchar(50)`.
 fn declared_length(type_name: &str) -> Option<u32> {
     let (_, rest) = type_name.split_once('(')?;
-    rest.split_once(')')?.0.trim().parse().ok()
+    rest.split_once(')')?.0.trim().parse().ok().filter(|length| *length <= PADDED)
 }
 
-fn padded_weights(text: &str, length: Option<u32>) -> String {
-    match length.filter(|length| (1..=PADDED).contains(length)) {
-        Some(length) => format!("WEIGHT_STRING({text} AS CHAR({length}))"),
-        None => format!(
-            "CONCAT(WEIGHT_STRING({text} AS CHAR({PADDED})), WEIGHT_STRING(SUBSTRING(RTRIM({text}), {})))",
-            PADDED + 1
-        ),
-    }
+fn padded_weights(text: &str, length: u32) -> String {
+    format!(
+        "CONCAT(RPAD(WEIGHT_STRING({text}), {length}, WEIGHT_STRING(CONCAT(LEFT({text}, 0), ' '))), \
+         SUBSTRING(WEIGHT_STRING({text}), {}))",
+        length + 1
+    )
 }
 
 /// For text whose collation is not known here: the server is asked whether it pads.
 fn weights_of_any(text: &str) -> String {
     format!(
         "IF(CONCAT(LEFT({text}, 0), 'a') = CONCAT(LEFT({text}, 0), 'a '), {}, WEIGHT_STRING({text}))",
-        padded_weights(text, None)
+        padded_weights(text, PADDED)
     )
 }
 
@@ -122,10 +127,6 @@ mod tests {
                 Comparison::Derive("WEIGHT_STRING(c)".into()),
             ),
             (
-                column(Kind::Text, "varchar(50)", "utf8mb4_general_ci"),
-                Comparison::Derive("WEIGHT_STRING(c AS CHAR(50))".into()),
-            ),
-            (
                 column(Kind::Other, "enum('b','a')", "utf8mb4_general_ci"),
                 Comparison::Derive("LPAD(c + 0, 20, '0')".into()),
             ),
@@ -135,12 +136,18 @@ mod tests {
         }
         let json = column(Kind::Other, "json", "");
         assert!(matches!(MySql.comparison("c", Some(&json)), Comparison::Refuse(_)));
-        let Comparison::Derive(long) =
-            MySql.comparison("c", Some(&column(Kind::Text, "text", "latin1_swedish_ci")))
-        else {
-            panic!("text has weights");
-        };
-        assert!(long.contains("AS CHAR(512)") && long.contains("513"));
+        for (type_name, collation, length) in [
+            ("varchar(50)", "utf8mb4_general_ci", "100"),
+            ("varchar(50)", "utf8mb4_unicode_ci", "150"),
+            ("varchar(4000)", "utf8mb4_bin", "1024"),
+            ("text", "latin1_swedish_ci", "1024"),
+        ] {
+            let info = column(Kind::Text, type_name, collation);
+            let Comparison::Derive(padded) = MySql.comparison("c", Some(&info)) else {
+                panic!("text has weights");
+            };
+            assert!(padded.contains(&format!("RPAD(WEIGHT_STRING(c), {length}, ")), "{padded}");
+        }
     }
 
     #[test]
