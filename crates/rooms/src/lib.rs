@@ -19,7 +19,7 @@ pub use served::check_global;
 pub struct Built {
     /// Its rooms in walking order, and its dialect. Its units are those that take writes, in file order: replicas are spoken to through their group only.
     pub database: feature::Database,
-    /// Every storage unit in file order, and each read/write group once more under its own name, for looking into its catalogue.
+    /// Every storage unit in file order.
     pub units: Vec<Unit>,
     /// What was accepted but should be changed.
     pub warnings: Vec<Problem>,
@@ -59,7 +59,7 @@ pub fn build(database: &Database, data: &Path) -> Result<Built, Errors> {
             features,
             dialect,
         },
-        units: places::with_catalogues(units, &groups),
+        units,
         warnings,
     })
 }

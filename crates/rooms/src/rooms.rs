@@ -6,8 +6,8 @@ use pando_broadcast::Broadcast;
 use pando_config::{Database, Problem, Report};
 use pando_kernel::Feature;
 use pando_kernel::feature::LogicTable;
-use pando_kernel::route::UnitName;
-use pando_readwrite::{GroupMembers, ReadWrite};
+use pando_kernel::route::{Place, UnitName};
+use pando_readwrite::ReadWrite;
 use pando_sharding::Sharding;
 use pando_single::Single;
 
@@ -40,7 +40,7 @@ pub(crate) fn build(database: &Database, report: &mut Report) -> Vec<Arc<dyn Fea
 }
 
 /// The read/write groups; none when their section is wrong, which [`build`] reports.
-pub(crate) fn groups(database: &Database) -> Vec<GroupMembers> {
+pub(crate) fn groups(database: &Database) -> Vec<Place> {
     let section = database.rules.readwrite.as_ref();
     let room = section.and_then(|section| ReadWrite::new(section, &units(database)).ok());
     room.map(|room| room.groups()).unwrap_or_default()

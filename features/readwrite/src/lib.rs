@@ -20,17 +20,6 @@ pub struct ReadWrite {
     rule: rule::Rule,
 }
 
-/// A group as other rooms must see it: one storage unit with this name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupMembers {
-    /// The group's name.
-    pub name: UnitName,
-    /// The storage unit that takes writes.
-    pub write: UnitName,
-    /// The storage units that take reads; never empty, and may hold the write unit.
-    pub reads: Vec<UnitName>,
-}
-
 impl ReadWrite {
     /// Validates a section; `units` are the names of all storage units of the database.
     ///
@@ -38,18 +27,6 @@ impl ReadWrite {
     /// Every problem of the section, in file order; never empty.
     pub fn new(section: &ReadwriteSplitting, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
         rule::Rule::new(section, units).map(|rule| Self { rule })
-    }
-
-    /// The groups in file order.
-    pub fn groups(&self) -> Vec<GroupMembers> {
-        let groups = self.rule.groups.iter();
-        groups
-            .map(|group| GroupMembers {
-                name: group.name.clone(),
-                write: group.write.clone(),
-                reads: group.reads.clone(),
-            })
-            .collect()
     }
 }
 
@@ -86,11 +63,6 @@ impl Feature for ReadWrite {
     }
 
     fn groups(&self) -> Vec<Place> {
-        let place = |group: GroupMembers| {
-            let reads = group.reads.iter().filter(|read| **read != group.write).cloned();
-            let members = std::iter::once(group.write.clone()).chain(reads).collect();
-            Place { name: group.name, members }
-        };
-        ReadWrite::groups(self).into_iter().map(place).collect()
+        self.rule.groups.iter().map(rule::Group::place).collect()
     }
 }

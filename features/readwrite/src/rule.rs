@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pando_config::rules::{ReadwriteSplitting, TransactionalRead};
 use pando_config::{Placed, Problem};
-use pando_kernel::route::UnitName;
+use pando_kernel::route::{Place, UnitName};
 
 use crate::algorithm::{self, Balancer};
 
@@ -70,6 +70,15 @@ impl Rule {
             });
         }
         if problems.is_empty() { Ok(Self { groups }) } else { Err(problems) }
+    }
+}
+
+impl Group {
+    /// What other rooms see of it: each member once, the one that takes writes first.
+    pub(crate) fn place(&self) -> Place {
+        let reads = self.reads.iter().filter(|read| **read != self.write).cloned();
+        let members = std::iter::once(self.write.clone()).chain(reads).collect();
+        Place { name: self.name.clone(), members }
     }
 }
 
