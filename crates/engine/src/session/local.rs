@@ -406,6 +406,12 @@ impl Session {
         Ok(())
     }
 
+    /// The columns of a cursor made by DECLARE.
+    pub(super) fn sql_cursor_columns(&self, name: &str) -> Result<Option<Columns>> {
+        let known = self.sql_cursors.get(name).ok_or_else(|| unknown_cursor(name))?;
+        Ok(known.1.clone())
+    }
+
     async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
         let known = self.sql_cursors.get(name).cloned();
         let (id, columns) = known.ok_or_else(|| unknown_cursor(name))?;
@@ -503,7 +509,7 @@ fn literal(expr: &Expr) -> Result<Value> {
     let value = match &expr.node {
         Node::Literal(literal) => match literal {
             Literal::Integer(n) => Some(Value::Int(*n)),
-            Literal::Number(text) => text.parse().ok().map(Value::Decimal),
+            Literal::Number(text) => Value::decimal(text),
             Literal::Text(text) | Literal::Typed(_, text) => Some(Value::Text(text.clone())),
             Literal::Bytes(bytes) => Some(Value::Bytes(bytes.clone().into())),
             Literal::Boolean(b) => Some(Value::Bool(*b)),

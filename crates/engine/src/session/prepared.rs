@@ -77,12 +77,20 @@ impl Session {
                 let columns = Box::pin(self.describe_prepared(&inner)).await?.columns;
                 return Ok(Description { parameters: Vec::new(), columns });
             }
+            Kind::Cursor(cursor) => {
+                let columns = match &**cursor {
+                    pando_sql::ast::Cursor::Fetch { name, moves: false, .. } => {
+                        self.sql_cursor_columns(&name.value)?
+                    }
+                    _ => None,
+                };
+                return Ok(Description { parameters: Vec::new(), columns });
+            }
             Kind::Transaction(_)
             | Kind::Set(_)
             | Kind::Use(_)
             | Kind::Prepare { .. }
             | Kind::Deallocate(_)
-            | Kind::Cursor(_)
             | Kind::Lock(_)
             | Kind::Kill { .. }
             | Kind::Copy(_)

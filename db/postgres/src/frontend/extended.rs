@@ -54,6 +54,9 @@ impl<D: Doorway> Client<D> {
         match describe.0 {
             Named::Statement(name) => self.describe_statement(name).await,
             Named::Portal(name) => {
+                if !name.is_empty() && self.portals.get_mut(name).is_err() {
+                    return self.describe_cursor(name).await;
+                }
                 let portal = self.portals.get_mut(name)?;
                 if portal.progress == Progress::New {
                     // Most clients run the portal next: its columns then come with the reply, and
@@ -76,6 +79,19 @@ impl<D: Doorway> Client<D> {
         let types = parameter_types(&prepared, &description);
         let buf = self.wire.output.buffer();
         ParameterDescription::encode(buf, &types)?;
+        match &description.columns {
+            Some(columns) => shape::describe(buf, &columns.list, &[])?,
+            None => encode_no_data(buf),
+        }
+        Ok(())
+    }
+
+    /// A cursor made by DECLARE is a portal, too: it is described as what a FETCH from it returns.
+    async fn describe_cursor(&mut self, name: &str) -> Result<(), Halt> {
+        let text = format!("FETCH FORWARD 0 FROM \"{}\"", name.replace('"', "\"\""));
+        let prepared = self.session.prepare(text.into(), Vec::new()).await?;
+        let description = self.ask(&prepared).await?;
+        let buf = self.wire.output.buffer();
         match &description.columns {
             Some(columns) => shape::describe(buf, &columns.list, &[])?,
             None => encode_no_data(buf),
