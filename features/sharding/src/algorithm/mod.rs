@@ -18,18 +18,19 @@ mod partition;
 mod props;
 mod targets;
 mod volume_range;
+mod wrong;
 
 use std::fmt::Debug;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use pando_config::{Problem, suggest};
-use pando_kernel::{Error, ErrorKind, Result, Value};
+use pando_kernel::{Result, Value};
 
 pub(crate) use props::Reader;
 pub use targets::{Selection, Targets};
 
-use crate::value;
+use wrong::{check_bounds, code, no_target, not_null, wrong};
 
 /// A sharding algorithm as configured: valid in itself, not yet bound to targets.
 pub trait Algorithm: Debug + Send + Sync {
@@ -141,50 +142,4 @@ pub fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn Algorithm>, Pro
         }
     };
     Err(config.kind.at.problem(message))
-}
-
-/// ShardingSphere's vendor codes of what can be wrong with a sharding value.
-mod code {
-    pub(super) const NULL: u32 = 20020;
-    pub(super) const TYPE: u32 = 20021;
-    pub(super) const DATE: u32 = 20022;
-    pub(super) const OFFSET: u32 = 20023;
-    pub(super) const NO_TARGET: u32 = 20051;
-    pub(super) const FAILED: u32 = 10440;
-}
-
-fn wrong(code: u32, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::ShardingValue { code, message: message.into() })
-}
-
-fn not_null(value: &Value) -> Result<&Value> {
-    if value.is_null() {
-        return Err(wrong(code::NULL, "a sharding value cannot be null"));
-    }
-    Ok(value)
-}
-
-/// A NULL bound is an error even where bounds are not looked at.
-fn check_bounds(low: Bound<&Value>, high: Bound<&Value>) -> Result<()> {
-    for bound in [low, high] {
-        match bound {
-            Bound::Included(value) | Bound::Excluded(value) => not_null(value).map(|_| ())?,
-            Bound::Unbounded => {}
-        }
-    }
-    Ok(())
-}
-
-/// A computed target that is not there: never passed over, as rows would seem to be gone.
-fn no_target(name: &str, value: &Value, targets: &Targets) -> Error {
-    const SHOWN: usize = 5;
-    let names: Vec<&str> = targets.names().take(SHOWN).collect();
-    let more = if targets.len() > SHOWN { ", …" } else { "" };
-    let message = format!(
-        "value `{}` is routed to `{name}`, which is not among the {} targets {}{more}",
-        value::shown(value),
-        targets.len(),
-        names.join(", ")
-    );
-    wrong(code::NO_TARGET, message)
 }
