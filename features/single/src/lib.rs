@@ -38,8 +38,8 @@ impl Feature for Single {
         "single"
     }
 
-    fn check(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<()> {
-        Ok(())
+    fn check(&self, _ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
+        route::check(stmt)
     }
 
     fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {

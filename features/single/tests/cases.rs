@@ -119,7 +119,8 @@ fn outcome(sql: &str, state: &[&str]) -> String {
         let targets = units.split(' ').map(|unit| Target::whole(unit.into())).collect();
         route = Route::Units(Units::new(targets, Spread::Gather));
     }
-    match room.route(&ctx, &stmt, &mut route) {
+    let routed = room.check(&ctx, &stmt).and_then(|()| room.route(&ctx, &stmt, &mut route));
+    match routed {
         Err(error) => format!("error {error}"),
         Ok(()) => match route {
             Route::Unclaimed => "unclaimed".to_owned(),
