@@ -44,6 +44,7 @@ pub(crate) struct Layout {
     pub(crate) units: Targets,
     pub(crate) tables: Targets,
     by_pair: HashMap<(usize, usize), usize>,
+    unit_of: Vec<usize>,
     of_unit: Vec<Vec<usize>>,
     of_table: Vec<Vec<usize>>,
 }
@@ -72,17 +73,19 @@ impl Layout {
         let units = Targets::new(nodes.iter().map(|node| node.unit.clone()));
         let tables = Targets::new(nodes.iter().map(|node| node.table.clone()));
         let mut by_pair = HashMap::with_capacity(nodes.len());
+        let mut unit_of = vec![0; nodes.len()];
         let mut of_unit = vec![Vec::new(); units.len()];
         let mut of_table = vec![Vec::new(); tables.len()];
         for (i, node) in nodes.iter().enumerate() {
             let pair = (units.find(&node.unit), tables.find(&node.table));
             if let (Some(unit), Some(table)) = pair {
                 by_pair.insert((unit, table), i);
+                unit_of[i] = unit;
                 of_unit[unit].push(i);
                 of_table[table].push(i);
             }
         }
-        Self { nodes, units, tables, by_pair, of_unit, of_table }
+        Self { nodes, units, tables, by_pair, unit_of, of_unit, of_table }
     }
 
     pub(crate) fn nodes(&self) -> &[DataNode] {
@@ -109,13 +112,20 @@ impl Layout {
             (Selection::All, Selection::One(table)) => {
                 self.of_table.get(*table).cloned().unwrap_or_default()
             }
+            (units, Selection::All) => {
+                let units = units.positions(self.units.len());
+                let nodes = units.into_iter().filter_map(|unit| self.of_unit.get(unit));
+                ascending(nodes.flatten().copied().collect())
+            }
             (units, tables) => {
-                let is_chosen =
-                    |pair: &(usize, usize)| units.contains(pair.0) && tables.contains(pair.1);
-                let found = self.by_pair.iter().filter(|(pair, _)| is_chosen(pair));
-                let mut nodes: Vec<usize> = found.map(|(_, node)| *node).collect();
-                nodes.sort_unstable();
-                nodes
+                let mut nodes = Vec::new();
+                for table in tables.positions(self.tables.len()) {
+                    let of_table = self.of_table.get(table).into_iter().flatten();
+                    nodes.extend(of_table.filter(|node| {
+                        self.unit_of.get(**node).is_some_and(|unit| units.contains(*unit))
+                    }));
+                }
+                ascending(nodes)
             }
         }
     }
@@ -326,6 +336,11 @@ impl Table {
         }
         self.binding = Binding { group: Some(group), to_group, from_group };
     }
+}
+
+fn ascending(mut nodes: Vec<usize>) -> Vec<usize> {
+    nodes.sort_unstable();
+    nodes
 }
 
 /// Whether a value could not be read as what the algorithm takes. In a condition that says nothing about the shard: the storage units compare such a
