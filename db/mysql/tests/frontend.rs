@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pando_kernel::backend::{Backend, Connector, Execution};
-use pando_kernel::runtime::{Address, SharedRuntime};
+use pando_kernel::runtime::{Address, SharedRuntime, TlsMode};
 use pando_kernel::{CopyInput, ErrorKind, Event, Result, Value};
 use pando_mysql::MySqlConnector;
 use pando_mysql::backend::{Count, Settings};
 use pando_mysql::codec::{Capabilities, Eof, ErrPacket, OkPacket, Status};
 use support::raw::{BASE, Raw};
-use support::script::{HOUSE, House, Inside};
+use support::script::{Clear, HOUSE, House, Inside};
 use support::{event, execute, number, prepared, reply, text};
 
 fn settings(user: &str, password: &str) -> Settings {
@@ -66,6 +66,24 @@ fn every_method_lets_the_right_password_in_and_no_other() {
             known.to_string(),
             "the error must not tell whether the user exists"
         );
+    });
+}
+
+#[test]
+fn tls_is_taken_up_before_the_login() {
+    let house = House::with(|settings| settings.tls = Some(Arc::new(Clear)));
+    run_in(house, async |house| {
+        for mode in [TlsMode::Off, TlsMode::Prefer, TlsMode::Require] {
+            for user in ["native", "sha2", "any"] {
+                let mut settings = settings(user, "secret");
+                settings.tls = mode;
+                let mut backend = enter(&house, settings).await.unwrap();
+                text(&mut *backend, "SELECT 1").await.unwrap();
+            }
+            let mut wrong = settings("sha2", "wrong");
+            wrong.tls = mode;
+            assert_eq!(number(&enter(&house, wrong).await.unwrap_err()), 1045);
+        }
     });
 }
 
