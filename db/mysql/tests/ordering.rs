@@ -1,5 +1,10 @@
 //! Weights that storage units compute compare as the server itself compares.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests only"
+)]
 
 mod support;
 
