@@ -10,6 +10,7 @@ use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 use crate::dialect::Facts;
 use crate::error::Result;
 use crate::feature::Catalog;
+use crate::request::Parameter;
 use crate::route::Need;
 
 /// What a family knows of its own catalogue. Pure, as all of planning is.
@@ -20,8 +21,8 @@ pub trait Presentation: Send + Sync + Debug {
     /// What stands in the catalogue relation of this name; `None` when it is not the vendor's own.
     fn holding(&self, name: &ObjectName) -> Option<Holding>;
 
-    /// Which storage unit alone can answer a question about the catalogue.
-    fn asked(&self, stmt: &Statement) -> Asked;
+    /// Which storage unit alone can answer a question about the catalogue. `parameters` are the bound ones, none while they are not known.
+    fn asked(&self, stmt: &Statement, parameters: &[Parameter]) -> Asked;
 
     /// What must be changed in a text about the catalogue so that one unit answers with its part of the logical database.
     ///

@@ -37,7 +37,7 @@ pub(super) fn route(ctx: &Context<'_>, stmt: &Statement) -> Result<Routed> {
     if let [_] | [] = &ctx.database.units[..] {
         return Ok(one(None));
     }
-    if let Asked::Table(table) = presentation.asked(stmt) {
+    if let Asked::Table(table) = presentation.asked(stmt, ctx.parameters.unwrap_or(&[])) {
         return Ok(match shown_by(ctx, &table) {
             Shower::Unit(unit) => one(Some(unit)),
             Shower::Nobody => one(None),
@@ -101,7 +101,7 @@ fn preferred(
     presentation: &dyn Presentation,
     stmt: &Statement,
 ) -> Option<UnitName> {
-    if let Asked::Number(number) = presentation.asked(stmt) {
+    if let Asked::Number(number) = presentation.asked(stmt, ctx.parameters.unwrap_or(&[])) {
         return ctx.database.units.get(number).cloned();
     }
     let known: Vec<LogicTable> = tables(ctx.database).collect();
@@ -212,8 +212,7 @@ pub(super) fn merge(ctx: &Context<'_>, stmt: &Statement, units: &mut Units) -> R
         return Err(Error::internal("only queries are put to several units"));
     };
     let merged = match &query.body {
-        QueryBody::Select(select) => check::select_spreadable(query, select)
-            .and_then(|()| gather::gather(ctx, stmt, query, select, units)),
+        QueryBody::Select(select) => selected(ctx, stmt, (query, select), units),
         QueryBody::Set { .. } => union(ctx, query),
         QueryBody::Values(_) | QueryBody::Table(_) => {
             Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
@@ -232,6 +231,27 @@ pub(super) fn merge(ctx: &Context<'_>, stmt: &Statement, units: &mut Units) -> R
         }
         other => other,
     }
+}
+
+/// A SELECT as any other; and where that is refused for what it does with groups, one whose groups are each about one table: no two units have
+/// rows of the same.
+fn selected(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    (query, select): (&Query, &Select),
+    units: &mut Units,
+) -> Result<Gathered> {
+    let merged = check::select_spreadable(query, select)
+        .and_then(|()| gather::gather(ctx, stmt, query, select, units));
+    let refused =
+        matches!(&merged, Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }));
+    let plain = !select.grouping_sets && select.into.is_none() && select.window.is_none();
+    let on = matches!(select.distinct, Distinct::On(..));
+    if !refused || select.group_by.is_empty() || !plain || on {
+        return merged;
+    }
+    units.disjoint_groups = true;
+    gather::gather(ctx, stmt, query, select, units)
 }
 
 fn loosen(key: &mut SortKey) {

@@ -25,6 +25,8 @@ struct Builder<'a> {
     query: &'a Query,
     select: &'a Select,
     scope: Scope<'a>,
+    /// Groups never span two units: their rows pass as they are.
+    own_groups: bool,
     derived: Vec<String>,
     need: Option<Need>,
     edits: Edits,
@@ -36,11 +38,12 @@ pub(super) fn gather(
     stmt: &Statement,
     query: &Query,
     select: &Select,
-    _units: &Units,
+    units: &Units,
 ) -> Result<Gathered> {
     let scope = Scope::new(ctx, stmt, select);
     let (derived, need, edits) = (Vec::new(), None, Edits::default());
-    let builder = Builder { ctx, stmt, query, select, scope, derived, need, edits };
+    let own_groups = units.disjoint_groups && !select.group_by.is_empty();
+    let builder = Builder { ctx, stmt, query, select, scope, own_groups, derived, need, edits };
     builder.build()
 }
 
@@ -50,13 +53,13 @@ impl Builder<'_> {
         let grouped = !self.select.group_by.is_empty();
         let aggregated =
             aggregate::any_in(self.item_exprs().chain(aggregate::order_exprs(self.query)));
-        if grouped || aggregated {
+        if (grouped || aggregated) && !self.own_groups {
             self.group(&mut plan)?;
         } else {
             plan.order = self.order_keys()?;
         }
         if let Distinct::Yes(_) = self.select.distinct {
-            if grouped || aggregated {
+            if (grouped || aggregated) && !self.own_groups {
                 return Err(refused("DISTINCT together with aggregates"));
             }
             plan.distinct = Some(self.distinct_keys()?);

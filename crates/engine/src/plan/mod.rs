@@ -10,6 +10,7 @@ mod logical;
 mod outcome;
 mod resolve;
 mod rewrite;
+mod settle;
 
 use std::sync::Arc;
 
@@ -81,11 +82,31 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             feature.merge(ctx, stmt, &mut merge)?;
         }
     }
-    let mut plan = rewrite::finish(ctx, stmt, units, (merge, edits))?;
+    let mut plan = finished(ctx, stmt, units, (merge, edits))?;
     if is_catalogue && let Some(need) = catalogue::present(ctx, &mut plan)? {
         return Ok(Planned::Needs(need));
     }
     Ok(Planned::Plan(Box::new(plan)))
+}
+
+fn finished(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    units: Units,
+    (merge, edits): (MergePlan, Edits),
+) -> Result<Plan> {
+    let settled = match merge.derived {
+        0 => None,
+        _ => settle::settle(ctx, stmt, &edits)?,
+    };
+    let Some(settled) = settled else {
+        return rewrite::finish(ctx, stmt, units, (merge, edits));
+    };
+    let mut plan = rewrite::finish(ctx, &settled.stmt, units, (merge, Edits::default()))?;
+    for parameter in plan.units.iter_mut().flat_map(|unit| &mut unit.parameters) {
+        *parameter = settled.original(*parameter);
+    }
+    Ok(plan)
 }
 
 /// The unit a hint names: the statement goes there as it is, past all rooms.

@@ -44,7 +44,7 @@ pub(super) fn finish(
 }
 
 /// Every parameter of the text with its place, in text order.
-fn parameters(stmt: &Statement) -> Vec<(Span, u32)> {
+pub(super) fn parameters(stmt: &Statement) -> Vec<(Span, u32)> {
     let mut found = Vec::new();
     if stmt.parameters > 0 {
         visit::exprs(&stmt.kind, &mut |expr| {
@@ -59,7 +59,7 @@ fn parameters(stmt: &Statement) -> Vec<(Span, u32)> {
 }
 
 /// The parameters that survive the edits; renumbered in the text where it writes numbers.
-fn number(placeholder: Placeholder, all: &[(Span, u32)], edits: &mut Edits) -> Vec<u32> {
+pub(super) fn number(placeholder: Placeholder, all: &[(Span, u32)], edits: &mut Edits) -> Vec<u32> {
     let left: Vec<(Span, u32)> =
         all.iter().filter(|(span, _)| !edits.covers(*span)).copied().collect();
     match placeholder {

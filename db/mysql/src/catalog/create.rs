@@ -14,16 +14,23 @@ pub(super) fn table(name: &str, tables: &[Shown]) -> Option<String> {
 /// A constraint's name without the actual table's.
 fn constraint(name: &str, tables: &[Shown]) -> Option<String> {
     let differ = || tables.iter().filter(|shown| shown.actual != shown.logic);
-    let by_ending = differ()
-        .filter_map(|shown| name.strip_suffix(&*shown.actual)?.strip_suffix('_'))
-        .min_by_key(|rest| rest.len());
-    if let Some(rest) = by_ending.filter(|rest| !rest.is_empty()) {
-        return Some(rest.to_owned());
-    }
-    differ().find_map(|shown| {
-        let rest = name.strip_prefix(&*shown.actual)?;
-        MADE.iter().any(|made| rest.starts_with(made)).then(|| format!("{}{rest}", shown.logic))
+    let by_ending = index(name, tables);
+    by_ending.or_else(|| {
+        differ().find_map(|shown| {
+            let rest = name.strip_prefix(&*shown.actual)?;
+            MADE.iter().any(|made| rest.starts_with(made)).then(|| format!("{}{rest}", shown.logic))
+        })
     })
+}
+
+/// The name of an index that the server made for a constraint and called the same.
+pub(super) fn index(name: &str, tables: &[Shown]) -> Option<String> {
+    let differ = tables.iter().filter(|shown| shown.actual != shown.logic);
+    differ
+        .filter_map(|shown| name.strip_suffix(&*shown.actual)?.strip_suffix('_'))
+        .filter(|rest| !rest.is_empty())
+        .min_by_key(|rest| rest.len())
+        .map(str::to_owned)
 }
 
 /// The text with every table and constraint under its logic name. Strings and comments stay as they are.
@@ -58,6 +65,7 @@ fn renamed(token: &str, word: &str, tables: &[Shown]) -> Option<String> {
     let new = match word.to_ascii_uppercase().as_str() {
         "TABLE" | "REFERENCES" | "EXISTS" => table(&name, tables),
         "CONSTRAINT" => constraint(&name, tables),
+        "KEY" => index(&name, tables),
         _ => None,
     }?;
     Some(format!("`{}`", new.replace('`', "``")))
@@ -100,7 +108,7 @@ mod tests {
              KEY `k_t_item_0` (`t_order_0`),\n  CONSTRAINT `fk_t_item_0` FOREIGN KEY (`o`) REFERENCES `t_order_0` (`id`),\n  \
              CONSTRAINT `t_item_0_ibfk_1` FOREIGN KEY (`p`) REFERENCES `t_item_1` (`id`)\n) ENGINE=InnoDB";
         let logic = "CREATE TABLE `t_item` (\n  `t_order_0` int COMMENT 'CONSTRAINT `fk_t_item_0` it''s \\' REFERENCES `t_order_0`',\n  \
-             KEY `k_t_item_0` (`t_order_0`),\n  CONSTRAINT `fk` FOREIGN KEY (`o`) REFERENCES `t_order` (`id`),\n  \
+             KEY `k` (`t_order_0`),\n  CONSTRAINT `fk` FOREIGN KEY (`o`) REFERENCES `t_order` (`id`),\n  \
              CONSTRAINT `t_item_ibfk_1` FOREIGN KEY (`p`) REFERENCES `t_item` (`id`)\n) ENGINE=InnoDB";
         assert_eq!(text(server, &tables), logic);
     }

@@ -6,6 +6,7 @@ mod relation;
 mod relations;
 mod show;
 
+use pando_kernel::Parameter;
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
 use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
@@ -34,7 +35,7 @@ impl Presentation for MySql {
         is_vendors.then_some(known)
     }
 
-    fn asked(&self, _stmt: &Statement) -> Asked {
+    fn asked(&self, _stmt: &Statement, _parameters: &[Parameter]) -> Asked {
         Asked::Anyone
     }
 
@@ -82,6 +83,7 @@ impl Presentation for MySql {
             ("CREATE TABLE", "Create Table") => Some(create::text(field, tables)),
             ("CREATE TABLE" | "TRIGGERS", "Table") => create::table(field, tables),
             (_, "Table") if of_index => create::table(field, tables),
+            (_, "Key_name") if of_index => create::index(field, tables),
             _ => None,
         }
     }

@@ -23,7 +23,7 @@ pub(super) struct Relation {
 pub(super) enum Role {
     /// The name of a database.
     Database,
-    /// The name of a constraint of the row's table.
+    /// The name of a constraint of the row's table, or of the index the server made for one.
     Part,
     /// The name of a table, perhaps another than the row's own.
     Reference,
@@ -54,7 +54,7 @@ const RELATIONS: &[Relation] = &[
         holding: Tables,
         schema: "TABLE_SCHEMA",
         table: Some("TABLE_NAME"),
-        columns: &[("INDEX_SCHEMA", Role::Database)],
+        columns: &[("INDEX_SCHEMA", Role::Database), ("INDEX_NAME", Role::Part)],
     },
     Relation {
         names: &["VIEWS"],

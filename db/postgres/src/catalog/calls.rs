@@ -30,6 +30,7 @@ const RELATION_ARGUMENT: &[(&str, usize)] = &[
     ("has_column_privilege", 0),
     ("has_sequence_privilege", 0),
     ("has_table_privilege", 0),
+    ("nextval", 0),
     ("obj_description", 0),
     ("pg_column_is_updatable", 0),
     ("pg_get_constraintdef", 0),
@@ -61,8 +62,12 @@ const RELATION_ARGUMENT: &[(&str, usize)] = &[
     ("pg_table_size", 0),
     ("pg_total_relation_size", 0),
     ("row_security_active", 0),
+    ("setval", 0),
     ("to_regclass", 0),
 ];
+
+/// Those of them that take the name as text, not as a number.
+const BY_TEXT: &[&str] = &["pg_get_serial_sequence", "to_regclass"];
 
 /// Functions with an optional user in front of the relation, by their number of arguments with one.
 const WITH_USER: &[(&str, usize)] = &[
@@ -153,9 +158,15 @@ fn split(name: &str) -> Option<Vec<String>> {
 /// Edits every such function and cast.
 pub(super) fn edit(stmt: &Statement, names: &Names<'_>, edits: &mut Edits) {
     let shown = displayed(&stmt.kind, &stmt.text);
+    let own = by_text(&stmt.kind);
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
         Node::Cast { operand, to } if is_regclass(to.of(&stmt.text)) => {
-            regclass((expr, operand), shown.contains(&expr.span), names, edits);
+            let is_own =
+                own.iter().any(|at| at.start <= expr.span.start && expr.span.end <= at.end);
+            match is_own && named(operand).is_none() {
+                true => own_number(operand, names, edits),
+                false => regclass((expr, operand), shown.contains(&expr.span), names, edits),
+            }
         }
         Node::Function(call) => {
             if DEFINITIONS.contains(&name_of(call)) && !names.are_plain() && call.over.is_none() {
@@ -165,7 +176,7 @@ pub(super) fn edit(stmt: &Statement, names: &Names<'_>, edits: &mut Edits) {
                 shift(expr.span, names, edits);
             }
             if let Some(argument) = relation_argument(call) {
-                own_argument(argument, names, edits);
+                own_argument(argument, !BY_TEXT.contains(&name_of(call)), names, edits);
             }
             database_argument(call, edits);
         }
@@ -209,14 +220,7 @@ fn regclass((expr, operand): (&Expr, &Expr), shown: bool, names: &Names<'_>, edi
     if !names.are_plain() {
         wrap(expr.span, names.around_definition(label), edits);
     }
-    if names.shift() > 0 {
-        match number(operand) {
-            Some(number) => {
-                edits.replace(operand.span, format!("'{}'", names.own_number(number)));
-            }
-            None => wrap(operand.span, names.around_number(), edits),
-        }
-    }
+    own_number(operand, names, edits);
 }
 
 /// The text that names the actual table where this one names a logic one.
@@ -229,7 +233,7 @@ fn actual(name: &str, names: &Names<'_>) -> Option<String> {
 }
 
 /// The argument of a function that looks a relation up.
-fn own_argument(argument: &Expr, names: &Names<'_>, edits: &mut Edits) {
+fn own_argument(argument: &Expr, by_number: bool, names: &Names<'_>, edits: &mut Edits) {
     if let Node::Cast { .. } = argument.node
         && named(argument).is_some()
     {
@@ -242,13 +246,33 @@ fn own_argument(argument: &Expr, names: &Names<'_>, edits: &mut Edits) {
         }
         return;
     }
+    if by_number {
+        own_number(argument, names, edits);
+    }
+}
+
+/// A shown number becomes the unit's own.
+fn own_number(expr: &Expr, names: &Names<'_>, edits: &mut Edits) {
     if names.shift() == 0 {
         return;
     }
-    match number(argument) {
-        Some(number) => edits.replace(argument.span, format!("'{}'", names.own_number(number))),
-        None => wrap(argument.span, names.around_number(), edits),
+    match number(expr) {
+        Some(number) => edits.replace(expr.span, format!("'{}'", names.own_number(number))),
+        None => wrap(expr.span, names.around_number(), edits),
     }
+}
+
+/// Arguments that are looked up as texts: the server must find its own names in them.
+fn by_text(kind: &Kind) -> Vec<Span> {
+    let mut found = Vec::new();
+    visit::exprs(kind, &mut |expr| {
+        if let Node::Function(call) = &expr.node
+            && BY_TEXT.contains(&name_of(call))
+        {
+            found.extend(call.arguments.first().map(|argument| argument.span));
+        }
+    });
+    found
 }
 
 /// The server knows its own databases only: the one behind this connection is the answer for every logical one.

@@ -10,6 +10,7 @@ use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
 use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
 use pando_kernel::route::Need;
+use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{Expr, Ident, Literal, Node, ObjectName, Show, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
@@ -30,7 +31,7 @@ impl Presentation for Postgres {
         Some(relations::find(name).map_or(Holding::Shared, |(relation, _)| relation.holding))
     }
 
-    fn asked(&self, stmt: &Statement) -> Asked {
+    fn asked(&self, stmt: &Statement, parameters: &[Parameter]) -> Asked {
         let mut asked = Asked::Anyone;
         visit::exprs(&stmt.kind, &mut |expr| {
             if let Asked::Table(_) = asked {
@@ -38,7 +39,9 @@ impl Presentation for Postgres {
             }
             if let Some(table) = calls::looked_up(expr, &stmt.text) {
                 asked = Asked::Table(table);
-            } else if let Some(number) = number(expr).filter(|number| *number >= STEP) {
+            } else if let Some(number) =
+                number(expr).or_else(|| bound(expr, parameters)).filter(|number| *number >= STEP)
+            {
                 asked = Asked::Number(usize::try_from(number / STEP).unwrap_or(usize::MAX));
             }
         });
@@ -89,6 +92,23 @@ impl Presentation for Postgres {
     ) -> Option<String> {
         None
     }
+}
+
+/// A parameter whose value can be an object's number, or begins a list of them.
+fn bound(expr: &Expr, parameters: &[Parameter]) -> Option<u64> {
+    let Node::Parameter(index) = expr.node else { return None };
+    let number = match &parameters.get(index as usize)?.value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        Value::UInt(number) => Some(*number),
+        Value::Text(text) => {
+            let first = text.trim_start_matches('{').split(',').next().unwrap_or_default();
+            first.trim_end_matches('}').trim().parse().ok()
+        }
+        Value::Null | Value::Bool(_) | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_) => {
+            None
+        }
+    };
+    number.filter(|number| u32::try_from(*number).is_ok())
 }
 
 /// A literal that can be an object's number.
