@@ -53,9 +53,42 @@ pub enum Kind {
     Other,
 }
 
+/// The most decimal digits before or after the point: what PostgreSQL's `numeric` keeps, rounded up. MySQL keeps 65.
+const MOST_DIGITS: usize = 150_000;
+
 impl Value {
     /// Whether it is SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
+    }
+
+    /// An exact number, with or without an exponent; `None` when the text is none or longer than any server's numbers. Without that
+    /// bound `1e999999999` would take a gigabyte to write out, and a text of millions of digits minutes to read.
+    pub fn decimal(text: &str) -> Option<Self> {
+        if text.len() > MOST_DIGITS {
+            return None;
+        }
+        let number: BigDecimal = text.parse().ok()?;
+        let digits = number.fractional_digit_count().unsigned_abs();
+        (digits <= MOST_DIGITS as u64).then_some(Self::Decimal(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_read_exactly_up_to_a_bound() {
+        let read = |text: &str| match Value::decimal(text) {
+            Some(Value::Decimal(number)) => Some(number.to_plain_string()),
+            _ => None,
+        };
+        assert_eq!(read("-12.50").as_deref(), Some("-12.50"));
+        assert_eq!(read("1e3").as_deref(), Some("1000"));
+        assert_eq!(read(&"9".repeat(1000)).map(|text| text.len()), Some(1000));
+        for text in ["", "x", "1e999999999", "1e-999999999", &"9".repeat(MOST_DIGITS + 1)] {
+            assert_eq!(read(text), None, "{} bytes", text.len());
+        }
     }
 }

@@ -192,3 +192,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_decimal_parameter_cannot_grow_into_gigabytes() {
+    let kind = ParameterType { type_id: 246, unsigned: false };
+    assert!(pando_mysql::types::parameter_value(kind, b"12.50").is_ok());
+    for text in ["1e999999999", "1e-999999999"] {
+        assert!(pando_mysql::types::parameter_value(kind, text.as_bytes()).is_err(), "{text}");
+    }
+}

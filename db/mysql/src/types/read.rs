@@ -1,6 +1,5 @@
 //! Wire bytes to values.
 
-use bigdecimal::BigDecimal;
 use bytes::Bytes;
 use pando_kernel::{Column, Error, ErrorKind, Kind, Result, Value};
 
@@ -30,7 +29,7 @@ pub fn read_text(column: &Column, field: &[u8]) -> Result<Value> {
         Kind::UInt => text.parse().ok().map(Value::UInt),
         Kind::Bool => text.parse::<i64>().ok().map(|number| Value::Bool(number != 0)),
         Kind::Float => text.parse().ok().map(Value::Float),
-        Kind::Decimal => text.parse::<BigDecimal>().ok().map(Value::Decimal),
+        Kind::Decimal => Value::decimal(text),
         Kind::Text
         | Kind::Bytes
         | Kind::Date
@@ -112,9 +111,7 @@ pub fn parameter_value(parameter_type: ParameterType, raw: &[u8]) -> Result<Valu
     let column_type = ColumnType::from_byte(parameter_type.type_id).ok_or_else(wrong)?;
     let utf8 = || std::str::from_utf8(raw).ok();
     let value = match column_type {
-        ColumnType::Decimal | ColumnType::NewDecimal => {
-            utf8().and_then(|text| text.parse().ok()).map(Value::Decimal)
-        }
+        ColumnType::Decimal | ColumnType::NewDecimal => utf8().and_then(Value::decimal),
         ColumnType::VarChar
         | ColumnType::VarString
         | ColumnType::String

@@ -96,17 +96,11 @@ fn float(text: &str) -> Option<f64> {
 
 fn numeric(text: &str) -> Option<Value> {
     let text = text.trim();
-    // A text such as 1e999999999 would become a number of a gigabyte when it is written out.
-    let exponent = text.find(['e', 'E']).map(|at| text[at + 1..].parse::<i64>());
-    match exponent {
-        Some(Ok(power)) if power.unsigned_abs() > 131_072 => return None,
-        Some(Err(_)) => return None,
-        Some(Ok(_)) | None => {}
-    }
-    match text.parse() {
-        Ok(number) => Some(Value::Decimal(number)),
-        Err(_) => float(text).filter(|number| !number.is_finite()).map(Value::Float),
-    }
+    Value::decimal(text).or_else(|| {
+        // NaN and the infinities by name; a number that only overflows a float is none of them.
+        let word = Some(text).filter(|text| !text.bytes().any(|b| b.is_ascii_digit()));
+        word.and_then(float).map(Value::Float)
+    })
 }
 
 /// Both output forms of bytea: `\x` and hex, or octal escapes.
