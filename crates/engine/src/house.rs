@@ -41,6 +41,11 @@ impl Engine {
         self.inner.snapshot.load_full()
     }
 
+    /// A fresh session number, for doors that must tell it before the login.
+    pub fn announce(&self) -> u32 {
+        self.inner.registry.announce()
+    }
+
     /// Opens a session for a user who has proved who he is.
     ///
     /// # Errors

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use pando_kernel::backend::{CancelToken, Connector};
 use pando_kernel::runtime::SharedRuntime;
-use pando_kernel::session::Key;
+use pando_kernel::session::{Key, Login};
 
 /// All sessions of an engine.
 #[derive(Debug, Default)]
@@ -20,9 +21,25 @@ pub(crate) struct Registry {
 pub(crate) struct Handle {
     /// Number and secret.
     pub(crate) key: Key,
+    /// The user.
+    pub(crate) user: String,
+    /// The client's host.
+    pub(crate) host: String,
+    activity: Mutex<Activity>,
     running: Mutex<Vec<Running>>,
     cancelled: AtomicBool,
     killed: AtomicBool,
+}
+
+/// What a session is at.
+#[derive(Debug, Clone)]
+pub(crate) struct Activity {
+    /// Its current database.
+    pub(crate) database: Option<String>,
+    /// When it began what it does, or to wait for its client.
+    pub(crate) since: Instant,
+    /// The statement that runs.
+    pub(crate) statement: Option<Arc<str>>,
 }
 
 #[derive(Debug, Clone)]
@@ -32,16 +49,31 @@ struct Running {
 }
 
 impl Registry {
-    /// Registers a new session.
-    pub(crate) fn register(&self) -> Arc<Handle> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut id = self.last.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        while id == 0 || sessions.contains_key(&id) {
-            id = self.last.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+    /// A session number nobody has.
+    pub(crate) fn announce(&self) -> u32 {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let id = self.last.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if id != 0 && !sessions.contains_key(&id) {
+                return id;
+            }
         }
+    }
+
+    /// Registers a new session, under the number it was announced with when there is one.
+    pub(crate) fn register(&self, login: &Login) -> Arc<Handle> {
+        let id = if login.id == 0 { self.announce() } else { login.id };
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let key = Key { id, secret: crate::source::random_u32() };
         let handle = Arc::new(Handle {
             key,
+            user: login.user.clone(),
+            host: login.host.clone(),
+            activity: Mutex::new(Activity {
+                database: login.database.clone(),
+                since: Instant::now(),
+                statement: None,
+            }),
             running: Mutex::default(),
             cancelled: AtomicBool::new(false),
             killed: AtomicBool::new(false),
@@ -53,6 +85,14 @@ impl Registry {
     /// Forgets a session.
     pub(crate) fn remove(&self, id: u32) {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    /// All sessions, by number.
+    pub(crate) fn all(&self) -> Vec<Arc<Handle>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<Arc<Handle>> = sessions.values().cloned().collect();
+        all.sort_by_key(|handle| handle.key.id);
+        all
     }
 
     /// How many sessions there are.
@@ -67,6 +107,24 @@ impl Registry {
 }
 
 impl Handle {
+    /// What the session is at.
+    pub(crate) fn activity(&self) -> Activity {
+        self.activity.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes a statement that begins.
+    pub(crate) fn begins(&self, statement: &Arc<str>) {
+        let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.since = Instant::now();
+        activity.statement = Some(Arc::clone(statement));
+    }
+
+    /// Notes the current database.
+    pub(crate) fn uses(&self, database: &str) {
+        let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.database = Some(database.to_owned());
+    }
+
     /// Notes a connection that now runs a statement of this session.
     pub(crate) fn runs_on(&self, connector: &Arc<dyn Connector>, token: CancelToken) {
         let connector = Arc::clone(connector);
@@ -79,6 +137,9 @@ impl Handle {
     pub(crate) fn rests(&self) -> bool {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.clear();
+        let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.since = Instant::now();
+        activity.statement = None;
         self.cancelled.swap(false, Ordering::AcqRel)
     }
 

@@ -81,6 +81,10 @@ impl Doorway for Gate {
         self.live().authority.credential(user, host)
     }
 
+    fn announce(&self) -> u32 {
+        self.engine.announce()
+    }
+
     fn open(&self, login: Login) -> Result<Guarded> {
         let live = self.live();
         if self.stopping.is_told() {

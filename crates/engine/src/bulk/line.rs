@@ -228,6 +228,7 @@ mod tests {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     fn check(form: Form, chunks: &[&str], expected: &[&[&str]]) {
         let mut lines = Lines::new(form);
         let mut seen: Vec<Vec<String>> = Vec::new();

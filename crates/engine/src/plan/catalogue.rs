@@ -55,6 +55,7 @@ pub(super) fn route(ctx: &Context<'_>, stmt: &Statement) -> Result<Routed> {
     Ok(one(of_tables.then(|| preferred(ctx, presentation, stmt)).flatten()))
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn query_of(kind: &Kind) -> Option<&Query> {
     match kind {
         Kind::Select(query) => Some(query),
@@ -119,6 +120,7 @@ fn preferred(
 }
 
 /// Whether each unit has rows of its own for this query: its FROM keeps the rows of a relation about tables. `ctes` are the names in scope.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn spreads<'a>(
     presentation: &dyn Presentation,
     query: &'a Query,
@@ -187,6 +189,7 @@ fn factor_spreads<'a>(
 }
 
 /// A sub-query whose answer is about all rows at once: parts of it cannot be put together.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn is_total(query: &Query) -> bool {
     let counts = match &query.body {
         QueryBody::Select(select) => {
@@ -261,6 +264,7 @@ fn loosen(key: &mut SortKey) {
 }
 
 /// UNION and UNION ALL at the top, sorted by places or names of columns.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn union(ctx: &Context<'_>, query: &Query) -> Result<Gathered> {
     let no = || Error::refused(30001, "this UNION cannot be answered across shards", "");
     let mut all = None;

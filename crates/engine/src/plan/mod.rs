@@ -11,6 +11,7 @@ mod outcome;
 mod resolve;
 mod rewrite;
 mod settle;
+mod state;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use pando_sql::ast::{Kind, QueryBody, Statement};
 /// # Errors
 /// `Refused`, `ShardingValue`, `UnknownTable`: nothing has been sent anywhere then.
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
+    state::check(stmt)?;
     if let Some(units) = named_unit(ctx, stmt)? {
         let nothing = (MergePlan::iterate(), Edits::default());
         return rewrite::finish(ctx, stmt, units, nothing)

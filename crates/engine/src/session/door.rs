@@ -25,7 +25,8 @@ impl Session {
             Some(name) => Some(find(&snapshot, name, login.family)?),
             None => home::home(&snapshot, &login, &databases),
         };
-        let handle = engine.inner.registry.register();
+        let handle = engine.inner.registry.register(&login);
+        let id = handle.key.id;
         let facts = Facts {
             database: live
                 .as_ref()
@@ -52,7 +53,8 @@ impl Session {
             variables_at_begin: None,
             local_settings: Vec::new(),
             facts,
-            ticket: 0,
+            // Sessions of one statement each must not all meet the same replica.
+            ticket: u64::from(id),
             queue: VecDeque::new(),
             pending: VecDeque::new(),
             reply: Reply::Idle,

@@ -10,8 +10,8 @@ use pando_kernel::row::{Cell, NeutralCodec, RowCodec, Rows};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, Parameter, Value};
 use pando_sql::ast::{
-    CopyDirection, Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, Statement,
-    Transaction,
+    CopyDirection, Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, QueryBody,
+    SelectItem, Statement, Transaction,
 };
 
 use crate::plan::Purpose;
@@ -65,6 +65,14 @@ impl Session {
                 return self.start_bulk(stmt).await;
             }
             Kind::Load(_) => return self.start_bulk(stmt).await,
+            Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
+                self.refuse_if_failed(false)?;
+                if stmt.text.to_ascii_uppercase().contains("ALL") {
+                    self.reset().await?;
+                }
+                self.complete("DISCARD");
+            }
+            Kind::Show(show) if show.what.ends_with("PROCESSLIST") => self.processlist()?,
             Kind::Select(_)
             | Kind::Copy(_)
             | Kind::Insert(_)
@@ -279,6 +287,38 @@ impl Session {
         Ok(())
     }
 
+    /// The sessions of this Pando, not those it has on storage units.
+    fn processlist(&mut self) -> Result<()> {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let rows: Vec<Vec<Value>> = self
+            .engine
+            .inner
+            .registry
+            .all()
+            .into_iter()
+            .map(|handle| {
+                let activity = handle.activity();
+                let seconds = activity.since.elapsed().as_secs();
+                let (command, state) = match activity.statement {
+                    Some(_) => ("Query", "executing"),
+                    None => ("Sleep", ""),
+                };
+                vec![
+                    Value::UInt(u64::from(handle.key.id)),
+                    text(&handle.user),
+                    text(&handle.host),
+                    activity.database.as_deref().map_or(Value::Null, text),
+                    text(command),
+                    Value::UInt(seconds),
+                    text(state),
+                    activity.statement.as_deref().map_or(Value::Null, text),
+                ]
+            })
+            .collect();
+        let names = ["Id", "User", "Host", "db", "Command", "Time", "State", "Info"];
+        self.rows("SHOW", &names, &rows)
+    }
+
     async fn preview(&mut self, text: &str, bound: &Bound) -> Result<()> {
         let live = self.live()?;
         let stmt = pando_sql::parse(text, live.database.dialect.syntax())
@@ -326,7 +366,7 @@ impl Session {
         let prepared =
             prepared.ok_or_else(|| Error::new(ErrorKind::UnknownStatement(name.to_owned())))?;
         let parameters: Result<Vec<Parameter>> =
-            arguments.iter().map(|argument| literal(argument).map(Parameter::made)).collect();
+            arguments.iter().map(|argument| self.argument(argument).map(Parameter::made)).collect();
         let parameters = parameters?;
         if parameters.len() as u64 != u64::from(prepared.statement.parameters) {
             return Err(ErrorKind::Value(format!(
@@ -339,6 +379,24 @@ impl Session {
         let bound = Bound { parameters, prepared: true, ..Bound::default() };
         let statement = Arc::clone(&prepared.statement);
         Box::pin(self.start_statement(&statement, bound)).await
+    }
+
+    /// An argument of EXECUTE: a literal, or a user variable set to one.
+    fn argument(&self, argument: &Expr) -> Result<Value> {
+        let Node::Variable(name) = &argument.node else { return literal(argument) };
+        let name = name.to_lowercase();
+        let known = self.variables.list().iter().find(|(known, _)| *known == name);
+        let Some((_, text)) = known else { return Ok(Value::Null) };
+        let live = self.live()?;
+        let select = pando_sql::parse(&format!("SELECT {text}"), live.database.dialect.syntax())
+            .map_err(super::run::syntax_error)?;
+        if let Kind::Select(query) = &select.kind
+            && let QueryBody::Select(select) = &query.body
+            && let [SelectItem::Expr { expr, .. }] = &select.items[..]
+        {
+            return literal(expr);
+        }
+        Err(Error::internal("a user variable's value cannot be read"))
     }
 
     fn deallocate(&mut self, name: Option<&str>) -> Result<()> {

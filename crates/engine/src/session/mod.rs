@@ -8,6 +8,7 @@ mod finish;
 mod home;
 mod local;
 mod needs;
+mod origin;
 mod prepared;
 mod reply;
 mod retell;

@@ -16,7 +16,7 @@ use pando_sql::ast::{Kind, Transaction};
 use crate::execute::Channel;
 use crate::plan::Purpose;
 
-use super::reply::rename;
+use super::origin::Origin;
 use super::{Bound, Session};
 
 impl Session {
@@ -61,6 +61,7 @@ impl Session {
         Ok(prepared.description.get_or_init(|| description).clone())
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     async fn describe_afresh(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         let stmt = &prepared.statement;
         match &stmt.kind {
@@ -141,7 +142,7 @@ impl Session {
         self.release_channels(vec![channel]).await;
         let mut described = described?;
         if let Some(columns) = &mut described.columns {
-            rename(columns, &unit.target.tables, &live.database.name);
+            Origin::of(&live, &unit.target).rename(columns);
         }
         let mut parameters = vec![Native::default(); stmt.parameters as usize];
         for (native, index) in described.parameters.iter().zip(&unit.parameters) {

@@ -4,16 +4,15 @@ use std::future::poll_fn;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
-use pando_kernel::route::TableName;
 use pando_kernel::row::Rows;
 use pando_kernel::{Columns, CopyInput};
-use std::sync::Arc;
 
 use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
 
 use super::Session;
 use super::copy::CopyIn;
+use super::origin::Origin;
 use super::retell::Retelling;
 
 /// Where the pieces of the current statement come from.
@@ -36,7 +35,7 @@ pub(super) enum Reply {
 #[derive(Debug)]
 pub(super) struct Pass {
     pub(super) channel: Channel,
-    pub(super) tables: Arc<[TableName]>,
+    pub(super) origin: Origin,
     pub(super) retell: Option<Box<Retelling>>,
     pub(super) columns: Option<Columns>,
     pub(super) completion: Option<Completion>,
@@ -169,10 +168,9 @@ impl Session {
     }
 
     fn shape_columns(&mut self, columns: Columns) -> Result<Event> {
-        let database = self.facts.database.clone().unwrap_or_default();
         let mut columns = columns;
         if let Reply::Pass(pass) = &mut self.reply {
-            rename(&mut columns, &pass.tables, &database);
+            pass.origin.rename(&mut columns);
             pass.columns = Some(columns.clone());
             if let Some(mut earlier) = pass.completion.take() {
                 earlier.more = true;
@@ -237,23 +235,6 @@ impl Merged {
         }
         let rows = poll_fn(|cx| self.merge.poll_rows(cx)).await?;
         Ok(rows.map_or(Event::Done, Event::Rows))
-    }
-}
-
-/// Actual names of tables and databases become the logic ones.
-pub(super) fn rename(columns: &mut Columns, tables: &[TableName], database: &str) {
-    for column in &mut columns.list {
-        for table in tables {
-            if column.origin_table.eq_ignore_ascii_case(&table.actual) {
-                column.origin_table = table.logic.to_string();
-            }
-            if column.table.eq_ignore_ascii_case(&table.actual) {
-                column.table = table.logic.to_string();
-            }
-        }
-        if !column.schema.is_empty() && !column.origin_table.is_empty() {
-            database.clone_into(&mut column.schema);
-        }
     }
 }
 

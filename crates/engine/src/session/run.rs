@@ -18,6 +18,7 @@ use crate::source::System;
 
 use super::acquire::Started;
 use super::finish::first_key;
+use super::origin::Origin;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
 use super::retell::Retelling;
 use super::{Bound, Opened, Session, Window};
@@ -120,6 +121,7 @@ impl Session {
     /// Starts one statement: here, or on storage units.
     pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         self.ticket = self.ticket.wrapping_add(1);
+        self.handle.begins(&stmt.text);
         if self.start_local(stmt, &bound).await? {
             return Ok(());
         }
@@ -219,11 +221,11 @@ impl Session {
         };
         let started = self.start_units(live, &plan, bound).await?;
         if let ([unit], [_]) = (&plan.units[..], &started.channels[..]) {
-            let tables = unit.target.tables.clone().into();
+            let origin = Origin::of(live, &unit.target);
             let Some(channel) = started.channels.into_iter().next() else { return Ok(()) };
             let retell = Retelling::of(&live.database, &stmt.kind, &unit.target.unit);
             let pass =
-                Pass { channel, tables, retell, columns: None, completion: None, rows: 0, verb };
+                Pass { channel, origin, retell, columns: None, completion: None, rows: 0, verb };
             self.reply = Reply::Pass(Box::new(pass));
             return Ok(());
         }
@@ -292,10 +294,11 @@ impl Session {
             && plan.merge.distinct.is_none();
         let limit = self.settings().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
-        let first_tables = plan.units.first().map(|unit| unit.target.tables.clone());
-        let database = live.database.name.clone();
+        let origin = plan.units.first().map(|unit| Origin::of(live, &unit.target));
         let dress = move |mut columns: Columns| {
-            super::reply::rename(&mut columns, first_tables.as_deref().unwrap_or(&[]), &database);
+            if let Some(origin) = &origin {
+                origin.rename(&mut columns);
+            }
             columns
         };
         let (inputs, shared, loaded) = if one_each || in_turn {

@@ -65,6 +65,10 @@ impl Session {
                 Scope::Local => local = true,
                 Scope::Session | Scope::User => {}
             }
+            let name = match one.scope {
+                Scope::User => format!("@{}", one.name.trim_start_matches('@')),
+                Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
+            };
             let Some(value) = &one.value else {
                 if one.name == "all" {
                     variables.clear();
@@ -78,19 +82,15 @@ impl Session {
             };
             let _ = value;
             let text = one.value_span.of(&stmt.text);
-            let effect = if one.scope == Scope::User {
-                VariableEffect::Replay
-            } else {
-                dialect.set(&one.name, text)?
-            };
+            let effect = dialect.set(&name, text)?;
             match effect {
                 VariableEffect::Ignore => {}
                 VariableEffect::Autocommit(on) => autocommit = Some(on),
                 VariableEffect::Replay if one.scope == Scope::Local => {}
                 VariableEffect::Report { .. } if one.scope == Scope::Local => {}
-                VariableEffect::Replay => keep(&mut variables, &one.name, text)?,
+                VariableEffect::Replay => keep(&mut variables, &name, text)?,
                 VariableEffect::Report { name, value } => {
-                    keep(&mut variables, &one.name, text)?;
+                    keep(&mut variables, &name, text)?;
                     reports.push(Event::Parameter { name, value });
                 }
             }
@@ -187,6 +187,7 @@ impl Session {
             }
             None => self.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
         }
+        self.handle.uses(&live.database.name);
         self.facts.database = Some(live.database.name.clone());
         self.live = Some(live);
         if first {

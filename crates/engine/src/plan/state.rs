@@ -1,0 +1,79 @@
+//! Statements that would leave something behind on a storage unit's connection: it serves another session next, so they are refused.
+
+use pando_kernel::error::{Error, Result};
+use pando_sql::ast::{BinaryOp, Kind, Node, QueryBody, Statement};
+use pando_sql::visit;
+
+/// Functions that keep or read state of their connection.
+const STATEFUL: &[&str] = &[
+    "currval",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "lastval",
+    "pg_advisory_lock",
+    "pg_advisory_lock_shared",
+    "pg_advisory_unlock",
+    "pg_advisory_unlock_all",
+    "pg_advisory_unlock_shared",
+    "pg_try_advisory_lock",
+    "pg_try_advisory_lock_shared",
+    "release_all_locks",
+    "release_lock",
+    "set_config",
+    "setseed",
+];
+
+fn refused(what: &str, instead: &str) -> Error {
+    Error::refused(
+        30001,
+        format!("{what} belongs to one server connection, and sessions share them"),
+        instead,
+    )
+}
+
+/// Refuses what would leave state behind.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+pub(super) fn check(stmt: &Statement) -> Result<()> {
+    if let Kind::Utility { verb, .. } = &stmt.kind
+        && matches!(verb.split(' ').next(), Some("LISTEN" | "UNLISTEN" | "HANDLER"))
+    {
+        return Err(refused(&format!("`{verb}`"), "connect to the storage unit itself"));
+    }
+    if let Kind::Select(query) = &stmt.kind
+        && let QueryBody::Select(select) = &query.body
+        && let Some(into) = select.into
+        && into.of(&stmt.text).contains('@')
+    {
+        return Err(refused("SELECT … INTO a user variable", "read the value in the application"));
+    }
+    let mut found = None;
+    visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
+        Node::Function(call) => {
+            let name = call.name.parts.last().map(|part| part.value.to_lowercase());
+            let name = name.unwrap_or_default();
+            let keeps = name == "last_insert_id" && !call.arguments.is_empty();
+            if keeps || STATEFUL.binary_search(&name.as_str()).is_ok() {
+                found.get_or_insert(format!("`{name}`"));
+            }
+        }
+        Node::Binary { op: BinaryOp::Other(op), .. } if op == ":=" => {
+            found.get_or_insert("assigning a user variable inside a statement".to_owned());
+        }
+        _ => {}
+    });
+    match found {
+        Some(what) => Err(refused(&what, "use a transaction-level form, or SET for variables")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::STATEFUL;
+
+    #[test]
+    fn the_list_is_sorted() {
+        assert!(STATEFUL.is_sorted());
+    }
+}
