@@ -1,0 +1,1 @@
+"""Plain clients and what the programs in Python share."""
