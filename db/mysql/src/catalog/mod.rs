@@ -42,6 +42,7 @@ impl Presentation for MySql {
     fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented> {
         let mut edits = Edits::default();
         let mut replaced: Vec<Span> = Vec::new();
+        let apart = relation::Apart::of(stmt);
         for occurrence in visit::tables(&stmt.kind) {
             let Some((known, name)) = relations::find(occurrence.name) else { continue };
             let Some(table) = occurrence.table else { continue };
@@ -53,7 +54,7 @@ impl Presentation for MySql {
                 // This server has no such table, and says so itself.
                 continue;
             }
-            let text = relation::sub_query(view, known, name, &columns);
+            let text = relation::sub_query(view, known, name, (&columns, apart));
             let own = occurrence.name.parts.last().map_or(name, |part| part.value.as_str());
             let alias = match table.alias {
                 Some(_) => String::new(),

@@ -6,15 +6,38 @@ use pando_kernel::Value;
 use pando_kernel::dialect::{Language, TableColumn};
 use pando_kernel::presentation::{Shown, View};
 
+use pando_sql::ast::{Distinct, Kind, QueryBody, Statement};
+
 use super::relations::{Relation, Role, SCHEMATA, VENDORS};
 use crate::dialect::MySql;
+
+/// Whether a sub-query must keep apart from the query around it. A server that merges the two no longer sees that an expression of ORDER BY is the
+/// one that SELECT DISTINCT has in its list, and refuses the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apart {
+    Yes,
+    No,
+}
+
+impl Apart {
+    pub(super) fn of(stmt: &Statement) -> Self {
+        let query = match &stmt.kind {
+            Kind::Select(query) => &query.body,
+            _ => return Self::No,
+        };
+        match query {
+            QueryBody::Select(select) if matches!(select.distinct, Distinct::Yes(_)) => Self::Yes,
+            _ => Self::No,
+        }
+    }
+}
 
 /// A sub-query in parentheses with the table's columns.
 pub(super) fn sub_query(
     view: &View<'_>,
     relation: &Relation,
     name: &str,
-    columns: &[TableColumn],
+    (columns, apart): (&[TableColumn], Apart),
 ) -> String {
     let table = relation.table.filter(|table| columns.iter().any(|own| own.name == *table));
     let list: Vec<String> = columns
@@ -54,7 +77,11 @@ pub(super) fn sub_query(
             all.join(" UNION ALL ")
         );
     }
-    format!("(SELECT {} FROM {from} WHERE {own}{vendors})", list.join(", "))
+    let limit = match apart {
+        Apart::Yes => " LIMIT 18446744073709551615",
+        Apart::No => "",
+    };
+    format!("(SELECT {} FROM {from} WHERE {own}{vendors}{limit})", list.join(", "))
 }
 
 /// The logical databases to be listed, never empty.

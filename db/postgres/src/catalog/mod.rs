@@ -92,6 +92,10 @@ impl Presentation for Postgres {
     ) -> Option<String> {
         None
     }
+
+    fn relation_number(&self, own: u32, unit: usize) -> u32 {
+        names::shown_number(own, unit)
+    }
 }
 
 /// A parameter whose value can be an object's number, or begins a list of them.

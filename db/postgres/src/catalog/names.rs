@@ -142,6 +142,15 @@ impl<'a> Names<'a> {
     }
 }
 
+/// A relation's number as shown by the unit of this place.
+pub(super) fn shown_number(own: u32, unit: usize) -> u32 {
+    if u64::from(own) < FIRST_USER {
+        return own;
+    }
+    let shown = (u64::from(own) + unit as u64 * STEP) % (1 << 32);
+    u32::try_from(shown).unwrap_or(own)
+}
+
 pub(super) fn literal(text: &str) -> String {
     Postgres.literal(&Value::Text(text.to_owned()))
 }
