@@ -16,7 +16,7 @@ use pando_sql::{Edits, Span};
 
 use super::Gathered;
 use super::aggregate::{self, Combinable};
-use super::resolve::{Info, Scope, unwrapped};
+use super::resolve::{Info, Meaning, Scope, unwrapped};
 
 /// Builds the merge plan and the edits of one SELECT.
 struct Builder<'a> {
@@ -47,7 +47,7 @@ pub(super) fn gather(
     builder.build()
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     fn build(mut self) -> Result<Gathered> {
         let mut plan = MergePlan::iterate();
         let grouped = !self.select.group_by.is_empty();
@@ -94,16 +94,13 @@ impl Builder<'_> {
         Position::Derived(self.derived.len() - 1)
     }
 
-    /// A key for an expression: where it stands, and how it compares.
-    fn key(&mut self, expr: &Expr, label: &str) -> Result<SortKey> {
-        let info = self.scope.info(self.scope.meaning(expr));
+    /// The key of an item: where it stands, and how it compares.
+    fn key(&mut self, meaning: Meaning<'_>, label: &str) -> Result<SortKey> {
+        let Meaning { text, at, info, .. } = meaning;
         if let Info::Needs(need) = info {
             self.need.get_or_insert(need);
             return Ok(plain_key(Position::Index(0)));
         }
-        let meaning = self.scope.meaning(expr);
-        let text = self.scope.text(meaning).to_owned();
-        let at = self.scope.item(expr);
         let place = |this: &mut Self| at.map_or_else(|| this.derive(&text, label), Position::Index);
         let (position, compare) = match self.ctx.dialect.comparison(&text, info.column()) {
             Comparison::Value(compare) => (place(self), KeyCompare::Known(compare)),
@@ -131,13 +128,15 @@ impl Builder<'_> {
     fn order_keys(&mut self) -> Result<Vec<SortKey>> {
         let distinct = matches!(self.select.distinct, Distinct::Yes(_));
         let mut keys = Vec::new();
-        for item in &self.query.order_by {
-            if distinct && self.scope.item(&item.expr).is_none() && !self.scope.has_star() {
+        let query = self.query;
+        for item in &query.order_by {
+            let meaning = self.scope.ordered(&item.expr)?;
+            if distinct && meaning.at.is_none() && !self.scope.has_star() {
                 return Err(refused(
                     "SELECT DISTINCT with ORDER BY an expression that is not selected",
                 ));
             }
-            let mut key = self.key(&item.expr, "ORDER_BY")?;
+            let mut key = self.key(meaning, "ORDER_BY")?;
             key.descending = item.descending;
             let default = self.ctx.dialect.nulls_first() != item.descending;
             key.nulls_first = item.nulls_first.unwrap_or(default);
@@ -154,8 +153,8 @@ impl Builder<'_> {
                 "name the columns instead of `*`",
             ));
         }
-        let exprs: Vec<Expr> = self.item_exprs().cloned().collect();
-        exprs.iter().map(|expr| self.key(expr, "DISTINCT")).collect()
+        let items = 0..self.select.items.len();
+        items.map(|at| self.key(self.scope.of_item(at), "DISTINCT")).collect()
     }
 
     fn group(&mut self, plan: &mut MergePlan) -> Result<()> {
@@ -163,12 +162,19 @@ impl Builder<'_> {
             return Err(refused("`*` together with aggregates or GROUP BY"));
         }
         let mut aggregates = self.aggregates()?;
-        let mut keys = Vec::new();
-        for expr in &self.select.group_by {
-            keys.push(self.key(expr, "GROUP_BY")?);
+        let (select, query) = (self.select, self.query);
+        if select.group_by.is_empty() {
+            self.only_aggregates()?;
+        }
+        let mut keys: Vec<SortKey> = Vec::new();
+        for expr in &select.group_by {
+            let key = self.key(self.scope.grouped(expr)?, "GROUP_BY")?;
+            if !keys.iter().any(|known| known.position == key.position) {
+                keys.push(key);
+            }
         }
         let mut order = Vec::new();
-        for item in &self.query.order_by {
+        for item in &query.order_by {
             let mut key = self.group_order_key(&item.expr, &mut aggregates)?;
             key.descending = item.descending;
             let default = self.ctx.dialect.nulls_first() != item.descending;
@@ -194,14 +200,20 @@ impl Builder<'_> {
             return (true, Vec::new());
         }
         if order.is_empty() {
+            let select = self.select;
+            if select.group_by.iter().any(|expr| self.scope.sorts_otherwise(expr)) {
+                return (false, Vec::new());
+            }
             let items: Vec<&str> =
                 self.select.group_by.iter().map(|expr| self.scope.text(expr)).collect();
             let text = format!(" ORDER BY {}", items.join(", "));
             self.edits.replace(Span::at(self.select.end), text);
             return (true, Vec::new());
         }
+        let has = |list: &[SortKey], key: &SortKey| list.iter().any(|k| k.position == key.position);
         let same_items = order.len() == keys.len()
-            && keys.iter().all(|key| order.iter().any(|o| o.position == key.position));
+            && keys.iter().all(|key| has(&order, key))
+            && order.iter().all(|key| has(keys, key));
         if same_items {
             *keys = order;
             return (true, Vec::new());
@@ -209,22 +221,38 @@ impl Builder<'_> {
         (false, order)
     }
 
-    fn group_order_key(&mut self, expr: &Expr, aggregates: &mut Vec<Aggregate>) -> Result<SortKey> {
-        let meaning = self.scope.meaning(expr).clone();
-        let Some((kind, function)) = aggregate::of(&meaning, &self.stmt.text)? else {
-            return self.key(expr, "ORDER_BY");
+    fn group_order_key(
+        &mut self,
+        expr: &'a Expr,
+        aggregates: &mut Vec<Aggregate>,
+    ) -> Result<SortKey> {
+        let meaning = self.scope.ordered(expr)?;
+        let Some(behind) = meaning.expr else { return self.key(meaning, "ORDER_BY") };
+        let Some((kind, function)) = aggregate::of(behind, &self.stmt.text)? else {
+            return self.key(meaning, "ORDER_BY");
         };
-        let position = match self.scope.item(expr) {
+        let position = match meaning.at {
             Some(at) => Position::Index(at),
             None => {
-                let text = self.scope.text(&meaning).to_owned();
-                let position = self.derive(&text, "ORDER_BY");
-                let aggregate = self.aggregate(kind, &function, &meaning, position.clone())?;
+                let position = self.derive(&meaning.text, "ORDER_BY");
+                let aggregate = self.aggregate(kind, &function, behind, position.clone())?;
                 aggregates.push(aggregate);
                 position
             }
         };
         Ok(plain_key(position))
+    }
+
+    /// Beside aggregates of all rows, a column would come from whichever shard answers first, which may have no row at all.
+    fn only_aggregates(&self) -> Result<()> {
+        for expr in self.item_exprs() {
+            let mut has_column = false;
+            aggregate::walk(expr, &mut |node| has_column |= matches!(node, Node::Column(_)));
+            if has_column && !aggregate::contains(expr) {
+                return Err(refused("a column beside aggregates without GROUP BY"));
+            }
+        }
+        Ok(())
     }
 
     fn aggregates(&mut self) -> Result<Vec<Aggregate>> {

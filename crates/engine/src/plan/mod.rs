@@ -97,13 +97,16 @@ fn finished(
     units: Units,
     (merge, edits): (MergePlan, Edits),
 ) -> Result<Plan> {
-    let settled = match merge.derived {
-        0 => None,
-        _ => settle::settle(ctx, stmt, &edits)?,
-    };
-    let Some(settled) = settled else {
+    if merge.derived == 0 && merge.group.is_none() {
         return rewrite::finish(ctx, stmt, units, (merge, edits));
-    };
+    }
+    let settled = settle::settle(ctx, stmt, &edits)?.ok_or_else(|| {
+        pando_kernel::Error::refused(
+            30001,
+            "sorting or grouping the rows of several shards by an expression with a parameter cannot be answered yet",
+            "write the value into the expression, or narrow it to one shard",
+        )
+    })?;
     let mut plan = rewrite::finish(ctx, &settled.stmt, units, (merge, Edits::default()))?;
     for parameter in plan.units.iter_mut().flat_map(|unit| &mut unit.parameters) {
         *parameter = settled.original(*parameter);

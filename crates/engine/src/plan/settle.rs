@@ -2,8 +2,8 @@
 
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
-use pando_sql::Edits;
 use pando_sql::ast::Statement;
+use pando_sql::{Edits, Placeholder};
 
 use super::logical::parsed;
 use super::rewrite::{number, parameters};
@@ -11,7 +11,7 @@ use super::rewrite::{number, parameters};
 /// The statement with its changes in the text.
 pub(super) struct Settled {
     pub(super) stmt: Statement,
-    /// For each of its parameters the one of the original statement.
+    /// For each of its parameters the one of the original statement; those behind the end are the same.
     parameters: Vec<u32>,
 }
 
@@ -21,11 +21,16 @@ pub(super) fn settle(
     stmt: &Statement,
     edits: &Edits,
 ) -> Result<Option<Settled>> {
-    let mut edits = edits.clone();
-    let numbers = number(ctx.dialect.syntax().placeholder, &parameters(stmt), &mut edits);
-    let stmt = parsed(ctx, &edits.apply(&stmt.text))?;
-    let whole = stmt.parameters as usize == numbers.len();
-    Ok(whole.then_some(Settled { stmt, parameters: numbers }))
+    let changed = parsed(ctx, &edits.apply(&stmt.text))?;
+    match ctx.dialect.syntax().placeholder {
+        // Numbers keep their meaning in the added items too; what is left is renumbered with the actual statement.
+        Placeholder::Dollar => Ok(Some(Settled { stmt: changed, parameters: Vec::new() })),
+        Placeholder::Question => {
+            let left = number(Placeholder::Question, &parameters(stmt), &mut edits.clone());
+            let whole = changed.parameters as usize == left.len();
+            Ok(whole.then_some(Settled { stmt: changed, parameters: left }))
+        }
+    }
 }
 
 impl Settled {
