@@ -1,6 +1,8 @@
 //! What the tests stand on: a runtime seam over tokio, and the address of a real server.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub(crate) mod door;
+
 use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
@@ -28,6 +30,10 @@ impl Runtime for TestRuntime {
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(duration))
+    }
+
+    fn now(&self) -> std::time::Instant {
+        tokio::time::Instant::now().into_std()
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

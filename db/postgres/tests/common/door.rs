@@ -1,0 +1,517 @@
+//! A scripted server behind a real door, and a client that speaks raw messages.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::{Buf, BytesMut};
+use pando_kernel::error::ErrorKind;
+use pando_kernel::runtime::{SharedRuntime, Stream};
+use pando_kernel::session::{
+    Credential, Doorway, Key, Login, Session, Settings, State, TransactionState,
+};
+use pando_kernel::{
+    Cell, Column, Columns, Completion, CopyForm, CopyInput, CursorId, Description, Error, Event,
+    Format, Kind, Native, NeutralCodec, Parameter, Prepared, Request, Result, RowCodec, Rows,
+    ServerError, Value,
+};
+use pando_postgres::codec::backend::{Authentication, Backend, Status};
+use pando_postgres::codec::frame;
+use pando_postgres::dialect::SYNTAX;
+use pando_postgres::frontend::Door;
+use pando_postgres::row::DataRows;
+use pando_postgres::types::{FAMILY, oid};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::watch;
+
+/// What the doorway has seen.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) requests: Vec<String>,
+    pub(crate) logins: Vec<Login>,
+    pub(crate) cancelled: Vec<Key>,
+}
+
+#[derive(Debug)]
+pub(crate) struct TestDoor {
+    pub(crate) seen: Arc<Mutex<Seen>>,
+    pub(crate) users: HashMap<String, Credential>,
+    pub(crate) settings: Settings,
+    cancel: Arc<watch::Sender<u32>>,
+    stop: Arc<watch::Sender<bool>>,
+}
+
+impl TestDoor {
+    pub(crate) fn new() -> TestDoor {
+        let user = |password: &str, method: &str| Credential {
+            password: password.into(),
+            method: method.into(),
+        };
+        let users =
+            [("ann", user("secret", "")), ("mad", user("secret", "MD5")), ("free", user("", ""))];
+        TestDoor {
+            seen: Arc::default(),
+            users: users.map(|(name, user)| (name.to_owned(), user)).into(),
+            settings: Settings {
+                tls: None,
+                login_timeout: Duration::from_secs(60),
+                idle_timeout: Duration::from_secs(600),
+                max_message: 1 << 20,
+                flush_bytes: 8 << 10,
+            },
+            cancel: Arc::new(watch::channel(0).0),
+            stop: Arc::new(watch::channel(false).0),
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+}
+
+impl Doorway for TestDoor {
+    type Session = Script;
+
+    fn credential(&self, user: &str, _host: &str) -> Option<Credential> {
+        self.users.get(user).cloned()
+    }
+
+    fn open(&self, login: Login) -> Result<Script> {
+        if login.database.as_deref() == Some("nowhere") {
+            return Err(ErrorKind::UnknownDatabase("nowhere".into()).into());
+        }
+        self.seen.lock().unwrap().logins.push(login);
+        Ok(Script {
+            seen: Arc::clone(&self.seen),
+            cancel: self.cancel.subscribe(),
+            events: VecDeque::new(),
+            cursors: HashMap::new(),
+            transaction: TransactionState::Idle,
+            copying: false,
+            hanging: false,
+        })
+    }
+
+    fn cancel(&self, key: Key) {
+        self.seen.lock().unwrap().cancelled.push(key);
+        self.cancel.send_modify(|count| *count += 1);
+    }
+
+    fn settings(&self) -> Settings {
+        self.settings.clone()
+    }
+
+    fn runtime(&self) -> SharedRuntime {
+        super::runtime()
+    }
+
+    async fn stopping(&self) {
+        let mut stop = self.stop.subscribe();
+        let _ = stop.wait_for(|stop| *stop).await;
+    }
+}
+
+/// A session that plays what the statement's first word says.
+#[derive(Debug)]
+pub(crate) struct Script {
+    seen: Arc<Mutex<Seen>>,
+    cancel: watch::Receiver<u32>,
+    events: VecDeque<Result<Event>>,
+    cursors: HashMap<CursorId, u32>,
+    transaction: TransactionState,
+    copying: bool,
+    hanging: bool,
+}
+
+pub(crate) fn server_error(sqlstate: &str, message: &str) -> Error {
+    Error::new(ErrorKind::Server(Box::new(ServerError {
+        sqlstate: sqlstate.into(),
+        message: message.into(),
+        severity: "ERROR".into(),
+        ..ServerError::default()
+    })))
+}
+
+fn int_column(format: Format) -> Column {
+    let native =
+        Native { family: FAMILY, type_id: oid::INT4, length: 4, modifier: -1, ..Native::default() };
+    Column { format, native, ..Column::computed("n", Kind::Int) }
+}
+
+fn int_columns(format: Format) -> Columns {
+    Columns { list: vec![int_column(format)].into(), codec: Arc::new(DataRows) }
+}
+
+fn int_rows(format: Format, numbers: std::ops::Range<u32>) -> Rows {
+    let count = numbers.len() as u32;
+    let mut out = BytesMut::new();
+    for number in numbers {
+        let value = Value::Int(number.into());
+        DataRows.write(&[int_column(format)], &[Cell::Value(&value)], &mut out).unwrap();
+    }
+    Rows { bytes: out.freeze(), count }
+}
+
+fn neutral() -> (Columns, Rows) {
+    let list = vec![Column::computed("a", Kind::Int), Column::computed("b", Kind::Text)];
+    let mut out = BytesMut::new();
+    let (one, text, null) = (Value::Int(1), Value::Text("x".into()), Value::Null);
+    NeutralCodec.write(&list, &[Cell::Value(&one), Cell::Value(&text)], &mut out).unwrap();
+    NeutralCodec.write(&list, &[Cell::Value(&null), Cell::Value(&text)], &mut out).unwrap();
+    let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
+    (columns, Rows { bytes: out.freeze(), count: 2 })
+}
+
+fn complete(tag: &str, affected: Option<u64>, more: bool) -> Result<Event> {
+    Ok(Event::Complete(Completion { tag: tag.into(), affected, more, ..Completion::default() }))
+}
+
+impl Script {
+    fn note(&self, what: impl Into<String>) {
+        self.seen.lock().unwrap().requests.push(what.into());
+    }
+
+    /// Queues what a statement answers.
+    fn play(&mut self, sql: &str, formats: &[Format], limit: Option<(u32, CursorId)>, more: bool) {
+        let mut words = sql.split_whitespace();
+        let word = words.next().unwrap_or_default().to_lowercase();
+        let number: u32 = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+        let format = formats.first().copied().unwrap_or_default();
+        match word.as_str() {
+            "" => self.events.push_back(Ok(Event::Empty)),
+            "rows" => {
+                self.events.push_back(Ok(Event::Columns(int_columns(format))));
+                self.rows(format, 0, number, limit);
+            }
+            "neutral" => {
+                let (columns, rows) = neutral();
+                self.events.extend([Ok(Event::Columns(columns)), Ok(Event::Rows(rows))]);
+                self.events.push_back(complete("SELECT", Some(2), more));
+            }
+            "big" => {
+                self.events.push_back(Ok(Event::Columns(int_columns(format))));
+                for _ in 0..number {
+                    self.events.push_back(Ok(Event::Rows(int_rows(format, 0..1000))));
+                }
+                self.events.push_back(complete("SELECT", Some(u64::from(number) * 1000), more));
+            }
+            "store" => self.events.push_back(complete("INSERT", Some(1), more)),
+            "begin" => {
+                self.transaction = TransactionState::Open;
+                self.events.push_back(complete("BEGIN", None, more));
+            }
+            "commit" => {
+                self.transaction = TransactionState::Idle;
+                self.events.push_back(complete("COMMIT", None, more));
+            }
+            "fail" => {
+                if self.transaction == TransactionState::Open {
+                    self.transaction = TransactionState::Failed;
+                }
+                self.events.push_back(Err(server_error("42P01", "no such thing")));
+            }
+            "syntax" => {
+                let at = sql.find("syntax").unwrap_or(0) as u32;
+                let kind = ErrorKind::Syntax { message: "near `syntax`".into(), at };
+                self.events.push_back(Err(kind.into()));
+            }
+            "broken" => self.events.push_back(Err(Error::internal("broken"))),
+            "warn" => {
+                let notice = ServerError {
+                    sqlstate: "01000".into(),
+                    message: "careful".into(),
+                    severity: "WARNING".into(),
+                    ..ServerError::default()
+                };
+                let parameter =
+                    Event::Parameter { name: "TimeZone".into(), value: "Asia/Tokyo".into() };
+                self.events.extend([Ok(Event::Notice(Box::new(notice))), Ok(parameter)]);
+                self.events.push_back(complete("SET", None, more));
+            }
+            "copyin" => {
+                self.copying = true;
+                let form = CopyForm { format: Format::Text, columns: vec![Format::Text] };
+                self.events.push_back(Ok(Event::CopyIn(form)));
+            }
+            "copyout" => {
+                let form = CopyForm { format: Format::Text, columns: vec![Format::Text] };
+                self.events.push_back(Ok(Event::CopyOut(form)));
+                self.events.push_back(Ok(Event::CopyData("1\n".into())));
+                self.events.push_back(Ok(Event::CopyData("2\n".into())));
+                self.events.push_back(complete("COPY", Some(2), more));
+            }
+            "hang" => self.hanging = true,
+            other => self.events.push_back(complete(&other.to_uppercase(), None, more)),
+        }
+    }
+
+    fn rows(&mut self, format: Format, from: u32, to: u32, limit: Option<(u32, CursorId)>) {
+        match limit {
+            Some((limit, cursor)) if to - from >= limit && limit > 0 => {
+                self.events.push_back(Ok(Event::Rows(int_rows(format, from..from + limit))));
+                self.cursors.insert(cursor, to - from - limit);
+                self.events.push_back(Ok(Event::Suspended));
+            }
+            _ => {
+                if from < to {
+                    self.events.push_back(Ok(Event::Rows(int_rows(format, from..to))));
+                }
+                self.events.push_back(complete("SELECT", Some(u64::from(to - from)), false));
+            }
+        }
+    }
+
+    fn copy(&mut self, input: CopyInput) -> Result<()> {
+        match input {
+            CopyInput::Data(data) => {
+                self.note(format!("data {}", String::from_utf8_lossy(&data)));
+                if &data[..] == b"bad\n" {
+                    self.copying = false;
+                    return Err(server_error("22P02", "bad data"));
+                }
+            }
+            CopyInput::Done => {
+                self.copying = false;
+                self.note("done");
+                self.events.push_back(complete("COPY", Some(1), false));
+            }
+            CopyInput::Fail(reason) => {
+                self.copying = false;
+                self.note(format!("fail {reason}"));
+                return Err(server_error("57014", "COPY from stdin failed"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shown(parameters: &[Parameter]) -> String {
+    let list: Vec<String> =
+        parameters.iter().map(|parameter| format!("{:?}", parameter.value)).collect();
+    list.join(", ")
+}
+
+impl Session for Script {
+    async fn run(&mut self, request: Request) -> Result<()> {
+        if let Request::Copy(input) = request {
+            return self.copy(input);
+        }
+        self.events.clear();
+        match request {
+            Request::Query(text) => {
+                self.note(format!("query {text}"));
+                let spans = pando_sql::split(&text, &SYNTAX).unwrap();
+                if spans.is_empty() {
+                    self.play("", &[], None, false);
+                }
+                for (index, span) in spans.iter().enumerate() {
+                    self.play(span.of(&text), &[], None, index + 1 < spans.len());
+                    if matches!(self.events.back(), Some(Err(_))) {
+                        break;
+                    }
+                }
+            }
+            Request::Execute(run) => {
+                let parameters = shown(&run.parameters);
+                self.note(format!(
+                    "execute {} ({parameters}) {:?}",
+                    run.prepared.sql, run.pipeline
+                ));
+                let limit = run.limit.zip(run.cursor);
+                self.play(&run.prepared.sql.clone(), &run.result_formats, limit, false);
+            }
+            Request::Fetch { cursor, limit } => {
+                self.note(format!("fetch {} {limit:?}", cursor.0));
+                let left = self.cursors.remove(&cursor).expect("a known cursor");
+                self.rows(Format::Text, 0, left, limit.map(|limit| (limit, cursor)));
+            }
+            Request::CloseCursor(cursor) => {
+                self.cursors.remove(&cursor);
+                self.note(format!("close {}", cursor.0));
+            }
+            Request::Sync => self.note("sync"),
+            other => panic!("unexpected {other:?}"),
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self) -> Result<Option<Event>> {
+        if std::mem::take(&mut self.hanging) {
+            self.cancel.changed().await.expect("the door lives");
+            return Err(ErrorKind::Cancelled.into());
+        }
+        self.events.pop_front().transpose()
+    }
+
+    async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
+        self.note(format!("prepare {sql} {declared:?}"));
+        if sql.starts_with("syntax") {
+            return Err(ErrorKind::Syntax { message: "near `syntax`".into(), at: 0 }.into());
+        }
+        let statement = pando_sql::parse(&sql, &SYNTAX).expect("test statements parse");
+        Ok(Arc::new(Prepared {
+            sql,
+            statement: Arc::new(statement),
+            declared,
+            description: std::sync::OnceLock::new(),
+        }))
+    }
+
+    async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+        self.note(format!("describe {}", prepared.sql));
+        let native = Native { family: FAMILY, type_id: oid::INT4, ..Native::default() };
+        let rows = prepared.sql.starts_with("rows");
+        let description = Description {
+            parameters: vec![native; prepared.statement.parameters as usize],
+            columns: rows.then(|| int_columns(Format::Text)),
+        };
+        Ok(prepared.description.get_or_init(|| description).clone())
+    }
+
+    fn state(&self) -> State {
+        State { transaction: self.transaction, autocommit: true, database: None }
+    }
+
+    fn key(&self) -> Key {
+        Key { id: 7, secret: 0x0102_0304 }
+    }
+}
+
+/// A client that writes bytes and reads messages.
+pub(crate) struct Peer {
+    pub(crate) stream: DuplexStream,
+    input: BytesMut,
+}
+
+impl Peer {
+    /// A client at the door; nothing is sent yet.
+    pub(crate) fn connect(door: &Arc<TestDoor>) -> Peer {
+        let (client, server) = tokio::io::duplex(64 * 1024);
+        let door = Door::new(Arc::clone(door));
+        tokio::spawn(async move {
+            door.serve(Box::new(server) as Box<dyn Stream>, "192.0.2.7".into()).await;
+        });
+        Peer { stream: client, input: BytesMut::new() }
+    }
+
+    /// A client that is logged in without a password.
+    pub(crate) async fn enter(door: &Arc<TestDoor>) -> Peer {
+        let mut peer = Peer::connect(door);
+        let mut out = BytesMut::new();
+        pando_postgres::codec::startup::encode(&mut out, &[("user", "free"), ("database", "shop")]);
+        peer.send(&out).await;
+        let greeting = peer.until("Z").await;
+        assert_eq!(greeting[0], "R ok");
+        peer
+    }
+
+    pub(crate) async fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.unwrap();
+    }
+
+    pub(crate) async fn byte(&mut self) -> u8 {
+        self.stream.read_u8().await.unwrap()
+    }
+
+    /// The next message's tag and body; `None` at the end of the stream.
+    pub(crate) async fn message(&mut self) -> Option<(u8, Vec<u8>)> {
+        loop {
+            if let Some((header, body)) = frame::frame(&self.input, 1 << 30).unwrap() {
+                let message = (header.tag, body.to_vec());
+                self.input.advance(header.total);
+                return Some(message);
+            }
+            if self.stream.read_buf(&mut self.input).await.unwrap() == 0 {
+                return None;
+            }
+        }
+    }
+
+    pub(crate) async fn next(&mut self) -> Option<String> {
+        self.message().await.map(|(tag, body)| line(tag, &body))
+    }
+
+    /// Messages up to the first that begins with `start`.
+    pub(crate) async fn until(&mut self, start: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            match self.next().await {
+                None => panic!("the door closed after {lines:?}"),
+                Some(line) => {
+                    let last = line.starts_with(start);
+                    lines.push(line);
+                    if last {
+                        return lines;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Everything up to the end of the stream.
+    pub(crate) async fn rest(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.next().await {
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// Sends messages and reads up to ReadyForQuery.
+    pub(crate) async fn ask(&mut self, bytes: &[u8]) -> Vec<String> {
+        self.send(bytes).await;
+        self.until("Z").await
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// One message in one line.
+fn line(tag: u8, body: &[u8]) -> String {
+    match Backend::decode(tag, body).unwrap() {
+        Backend::Authentication(Authentication::Ok) => "R ok".into(),
+        Backend::Authentication(step) => format!("R {step:?}"),
+        Backend::ParameterStatus(status) => format!("S {}={}", status.name, text(status.value)),
+        Backend::KeyData(key) => format!("K {} {:?}", key.process, key.key),
+        Backend::ReadyForQuery(ready) => match ready.0 {
+            Status::Idle => "Z I".into(),
+            Status::Transaction => "Z T".into(),
+            Status::Failed => "Z E".into(),
+        },
+        Backend::RowDescription(description) => {
+            let columns: Vec<String> = description
+                .columns()
+                .map(|column| format!("{}:{}:{:?}", text(column.name), column.oid, column.format))
+                .collect();
+            format!("T {}", columns.join(" "))
+        }
+        Backend::DataRow(row) => {
+            let fields: Vec<String> = row
+                .fields()
+                .map(|field| {
+                    field.unwrap().map_or("NULL".into(), |bytes| bytes.escape_ascii().to_string())
+                })
+                .collect();
+            format!("D {}", fields.join(" "))
+        }
+        Backend::CommandComplete(complete) => format!("C {}", complete.tag),
+        Backend::Error(error) => {
+            let field = |code| error.get(code).map(text).unwrap_or_default();
+            format!("E {} {} {} {}", field(b'S'), field(b'C'), field(b'M'), field(b'P'))
+                .trim_end()
+                .to_owned()
+        }
+        Backend::Notice(notice) => format!("N {}", text(notice.get(b'M').unwrap_or_default())),
+        Backend::ParameterDescription(types) => {
+            format!("t {:?}", types.types().collect::<Vec<_>>())
+        }
+        Backend::CopyData(data) => format!("d {}", text(data)),
+        Backend::CopyIn(_) => "G".into(),
+        Backend::CopyOut(_) => "H".into(),
+        Backend::Negotiate(negotiate) => format!("v {:?}", negotiate.unknown),
+        _ => char::from(tag).to_string(),
+    }
+}

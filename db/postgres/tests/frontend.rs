@@ -1,0 +1,675 @@
+//! The door with a scripted session behind it.
+
+mod common;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use common::door::{Peer, TestDoor};
+use pando_kernel::Format;
+use pando_postgres::auth::{md5, scram};
+use pando_postgres::codec::Malformed;
+use pando_postgres::codec::copy::{encode_data, encode_done, encode_fail};
+use pando_postgres::codec::frontend::{
+    Binding, Close, Describe, Execute, Named, Parse, Query, SaslInitial, encode_flush,
+    encode_password, encode_sasl, encode_sync, encode_terminate, put,
+};
+use pando_postgres::codec::startup::{self, Cancel};
+
+fn door() -> Arc<TestDoor> {
+    Arc::new(TestDoor::new())
+}
+
+/// Messages one after the other.
+#[derive(Default)]
+struct Batch(BytesMut);
+
+impl Batch {
+    fn query(mut self, text: &str) -> Batch {
+        Query { text }.encode(&mut self.0);
+        self
+    }
+
+    fn parse(mut self, name: &str, text: &str, types: &[u32]) -> Batch {
+        Parse::encode(&mut self.0, name, text, types).unwrap();
+        self
+    }
+
+    fn bind(self, portal: &str, statement: &str) -> Batch {
+        self.bind_with((portal, statement), &[], &[], &[])
+    }
+
+    fn bind_with(
+        mut self,
+        (portal, statement): (&str, &str),
+        values: &[Option<&[u8]>],
+        formats: &[Format],
+        results: &[Format],
+    ) -> Batch {
+        let binding = Binding { portal, statement, formats, count: values.len(), results };
+        let encoded = binding.encode(&mut self.0, |index, buf| {
+            put(buf, values[index]);
+            Ok::<(), Malformed>(())
+        });
+        encoded.unwrap();
+        self
+    }
+
+    fn describe(mut self, what: Named<'_>) -> Batch {
+        Describe(what).encode(&mut self.0);
+        self
+    }
+
+    fn execute(mut self, portal: &str, max_rows: i32) -> Batch {
+        Execute { portal, max_rows }.encode(&mut self.0);
+        self
+    }
+
+    fn close(mut self, what: Named<'_>) -> Batch {
+        Close(what).encode(&mut self.0);
+        self
+    }
+
+    fn sync(mut self) -> Batch {
+        encode_sync(&mut self.0);
+        self
+    }
+
+    fn flush(mut self) -> Batch {
+        encode_flush(&mut self.0);
+        self
+    }
+}
+
+fn batch() -> Batch {
+    Batch::default()
+}
+
+async fn check(messages: Batch, expected: &[&str]) -> Arc<TestDoor> {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    assert_eq!(peer.ask(&messages.0).await, expected);
+    door
+}
+
+fn requests(door: &TestDoor) -> Vec<String> {
+    door.seen.lock().unwrap().requests.clone()
+}
+
+// Start-up.
+
+async fn start(door: &Arc<TestDoor>, parameters: &[(&str, &str)]) -> Peer {
+    let mut peer = Peer::connect(door);
+    let mut out = BytesMut::new();
+    startup::encode(&mut out, parameters);
+    peer.send(&out).await;
+    peer
+}
+
+#[tokio::test]
+async fn a_client_is_greeted_with_settings_and_its_key() {
+    let door = door();
+    let mut peer = start(
+        &door,
+        &[("user", "free"), ("TimeZone", "Asia/Tokyo"), ("options", "-c search_path=s")],
+    )
+    .await;
+    let lines = peer.until("Z").await;
+    assert_eq!(lines[0], "R ok");
+    assert!(lines.contains(&"S TimeZone=Asia/Tokyo".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"S integer_datetimes=on".to_owned()));
+    assert!(lines.contains(&"K 7 [1, 2, 3, 4]".to_owned()));
+    let login = door.seen.lock().unwrap().logins[0].clone();
+    assert_eq!((login.user.as_str(), login.database.as_deref()), ("free", Some("free")));
+    let expected = [("search_path", "s"), ("TimeZone", "Asia/Tokyo")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(login.variables, expected);
+    assert_eq!(login.host, "192.0.2.7");
+}
+
+#[tokio::test]
+async fn scram_lets_in_who_knows_the_password() {
+    let door = door();
+    for (user, password, right) in
+        [("ann", "secret", true), ("ann", "wrong", false), ("nobody", "secret", false)]
+    {
+        let mut peer = start(&door, &[("user", user)]).await;
+        let (tag, _) = peer.message().await.unwrap();
+        assert_eq!(tag, b'R');
+        let client = scram::Client::new(password).unwrap();
+        let mut out = BytesMut::new();
+        let first = client.first();
+        SaslInitial { mechanism: scram::MECHANISM, data: Some(first.as_bytes()) }.encode(&mut out);
+        peer.send(&out).await;
+        let (_, body) = peer.message().await.unwrap();
+        let (proof, proved) = client.prove(&body[4..]).unwrap();
+        out.clear();
+        encode_sasl(&mut out, proof.as_bytes());
+        peer.send(&out).await;
+        if right {
+            let (_, body) = peer.message().await.unwrap();
+            proved.check(&body[4..]).unwrap();
+            assert_eq!(peer.until("Z").await[0], "R ok");
+        } else {
+            let expected =
+                format!("E FATAL 28P01 password authentication failed for user \"{user}\"");
+            assert_eq!(peer.rest().await, [expected]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn md5_lets_in_who_knows_the_password() {
+    for (password, right) in [("secret", true), ("wrong", false)] {
+        let mut peer = start(&door(), &[("user", "mad")]).await;
+        let (_, body) = peer.message().await.unwrap();
+        let salt: [u8; 4] = body[4..8].try_into().unwrap();
+        let mut out = BytesMut::new();
+        encode_password(&mut out, md5::answer("mad", password, salt).as_bytes());
+        peer.send(&out).await;
+        let first = peer.next().await.unwrap();
+        assert_eq!(first == "R ok", right, "{first}");
+    }
+}
+
+#[tokio::test]
+async fn wishes_that_cannot_be_met_are_refused_and_the_login_goes_on() {
+    let door = door();
+    let mut peer = Peer::connect(&door);
+    let mut out = BytesMut::new();
+    startup::encode_gssenc(&mut out);
+    peer.send(&out).await;
+    assert_eq!(peer.byte().await, b'N');
+    out.clear();
+    startup::encode_ssl(&mut out);
+    peer.send(&out).await;
+    assert_eq!(peer.byte().await, b'N');
+    out.clear();
+    startup::encode(&mut out, &[("user", "free")]);
+    peer.send(&out).await;
+    assert_eq!(peer.until("Z").await[0], "R ok");
+}
+
+#[tokio::test]
+async fn a_newer_minor_version_and_unknown_options_are_talked_down() {
+    let door = door();
+    let mut peer = Peer::connect(&door);
+    peer.send(b"\0\0\0\x1d\0\x03\0\x02user\0free\0_pq_.x\0on\0\0").await;
+    let lines = peer.until("Z").await;
+    assert_eq!(lines[..2], ["v [\"_pq_.x\"]", "R ok"]);
+}
+
+#[tokio::test]
+async fn bad_start_up_packets_end_with_the_right_code() {
+    for (packet, code) in [
+        (&b"\0\0\0\x08\0\x02\0\0"[..], "0A000"),
+        (b"\0\0\0\x09\0\x03\0\0\0", "28000"),
+        (b"\0\0\0\x0e\0\x03\0\0user\0\0", "08P01"),
+        (b"GET / HTTP/1.1\r\n\r\n", "08P01"),
+        (b"\0\0\0\x04", "08P01"),
+    ] {
+        let mut peer = Peer::connect(&door());
+        peer.send(packet).await;
+        let lines = peer.rest().await;
+        assert!(lines.len() == 1 && lines[0].starts_with(&format!("E FATAL {code}")), "{lines:?}");
+    }
+    for (pairs, code) in [
+        (&[("user", "free"), ("database", "nowhere")][..], "3D000"),
+        (&[("user", "free"), ("replication", "database")], "0A000"),
+        (&[("user", "free"), ("options", "-x")], "22023"),
+    ] {
+        let mut peer = start(&door(), pairs).await;
+        let last = peer.rest().await.pop().unwrap();
+        assert!(last.starts_with(&format!("E FATAL {code}")), "{last}");
+    }
+}
+
+#[tokio::test]
+async fn a_cancel_request_reaches_the_doorway_and_gets_no_answer() {
+    let door = door();
+    let mut peer = Peer::connect(&door);
+    let mut out = BytesMut::new();
+    startup::encode_cancel(&mut out, Cancel { process: 7, key: &[1, 2, 3, 4] });
+    peer.send(&out).await;
+    assert!(peer.rest().await.is_empty());
+    let cancelled = door.seen.lock().unwrap().cancelled.clone();
+    assert_eq!((cancelled[0].id, cancelled[0].secret), (7, 0x0102_0304));
+}
+
+// The simple protocol.
+
+#[tokio::test]
+async fn a_text_of_several_statements_gets_an_answer_for_each() {
+    let expected = ["T n:23:Text", "D 0", "D 1", "C SELECT 2", "C INSERT 0 1", "Z I"];
+    check(batch().query("rows 2; store 1"), &expected).await;
+}
+
+#[tokio::test]
+async fn an_empty_text_gets_its_own_answer() {
+    check(batch().query(" ; "), &["I", "Z I"]).await;
+}
+
+#[tokio::test]
+async fn an_error_ends_the_text_and_not_the_conversation() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let lines = peer.ask(&batch().query("store 1; fail; store 2").0).await;
+    assert_eq!(lines, ["C INSERT 0 1", "E ERROR 42P01 no such thing", "Z I"]);
+    assert_eq!(peer.ask(&batch().query("store 3").0).await, ["C INSERT 0 1", "Z I"]);
+}
+
+#[tokio::test]
+async fn a_syntax_error_is_placed_in_the_whole_text() {
+    let expected = ["C INSERT 0 1", "E ERROR 42601 syntax error: near `syntax` 11", "Z I"];
+    check(batch().query("store 1;  syntax"), &expected).await;
+}
+
+#[tokio::test]
+async fn rows_of_other_forms_become_this_protocols() {
+    let expected = ["T a:20:Text b:25:Text", "D 1 x", "D NULL x", "C SELECT 2", "Z I"];
+    check(batch().query("neutral"), &expected).await;
+}
+
+#[tokio::test]
+async fn warnings_and_settings_come_before_the_end() {
+    let expected = ["N careful", "S TimeZone=Asia/Tokyo", "C SET", "Z I"];
+    check(batch().query("warn"), &expected).await;
+}
+
+#[tokio::test]
+async fn the_transaction_status_is_told() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    assert_eq!(peer.ask(&batch().query("begin").0).await, ["C BEGIN", "Z T"]);
+    let lines = peer.ask(&batch().query("fail").0).await;
+    assert_eq!(lines.last().unwrap(), "Z E");
+}
+
+#[tokio::test]
+async fn a_broken_session_is_closed_with_a_fatal_error() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    peer.send(&batch().query("broken").0).await;
+    assert_eq!(peer.rest().await, ["E FATAL XX000 internal error: broken"]);
+}
+
+#[tokio::test]
+async fn large_replies_arrive_whole_though_the_client_reads_late() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let lines = peer.ask(&batch().query("big 100").0).await;
+    assert_eq!(lines.len(), 100_003);
+    assert_eq!(lines[100_001], "C SELECT 100000");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_cancels_its_statement() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    peer.send(&batch().query("hang").0).await;
+    while requests(&door).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    drop(peer);
+    while door.seen.lock().unwrap().cancelled.is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_terminated_conversation_ends_without_a_word() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let mut out = BytesMut::new();
+    encode_terminate(&mut out);
+    peer.send(&out).await;
+    assert!(peer.rest().await.is_empty());
+}
+
+// The extended protocol.
+
+#[tokio::test]
+async fn a_pipeline_is_answered_in_order() {
+    let messages = batch()
+        .parse("", "rows 2", &[])
+        .bind("", "")
+        .describe(Named::Portal(""))
+        .execute("", 0)
+        .sync();
+    let expected = ["1", "2", "T n:23:Text", "D 0", "D 1", "C SELECT 2", "Z I"];
+    let door = check(messages, &expected).await;
+    // The description came with the reply: nobody was asked for it, nor told to commit.
+    assert_eq!(requests(&door), ["prepare rows 2 []", "execute rows 2 () Alone"]);
+}
+
+#[tokio::test]
+async fn several_executions_before_a_sync_form_one_pipeline() {
+    let messages = batch()
+        .parse("", "store 1", &[])
+        .bind("", "")
+        .execute("", 0)
+        .bind("", "")
+        .execute("", 0)
+        .sync();
+    let expected = ["1", "2", "C INSERT 0 1", "2", "C INSERT 0 1", "Z I"];
+    let door = check(messages, &expected).await;
+    let expected =
+        ["prepare store 1 []", "execute store 1 () More", "execute store 1 () More", "sync"];
+    assert_eq!(requests(&door), expected);
+}
+
+#[tokio::test]
+async fn after_an_error_everything_up_to_the_sync_is_passed_over() {
+    let messages = batch()
+        .parse("", "fail", &[])
+        .bind("", "")
+        .execute("", 0)
+        .parse("never", "store 1", &[])
+        .query("store 2")
+        .sync()
+        .describe(Named::Statement("never"))
+        .sync();
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let lines = peer.ask(&messages.0).await;
+    assert_eq!(lines, ["1", "2", "E ERROR 42P01 no such thing", "Z I"]);
+    let lines = peer.until("Z").await;
+    assert_eq!(lines[0], "E ERROR 26000 prepared statement \"never\" does not exist");
+}
+
+#[tokio::test]
+async fn a_statement_tells_its_parameters_and_columns() {
+    let messages = batch()
+        .parse("s", "rows 2 $1 $2", &[0, 25])
+        .describe(Named::Statement("s"))
+        .parse("i", "store 1", &[])
+        .describe(Named::Statement("i"))
+        .sync();
+    let expected = ["1", "t [23, 25]", "T n:23:Text", "1", "t []", "n", "Z I"];
+    check(messages, &expected).await;
+}
+
+#[tokio::test]
+async fn a_portal_described_without_being_run_is_described_all_the_same() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let describe = batch()
+        .parse("", "rows 1", &[])
+        .bind_with(("p", ""), &[], &[], &[Format::Binary])
+        .describe(Named::Portal("p"))
+        .flush();
+    peer.send(&describe.0).await;
+    assert_eq!(peer.until("T").await, ["1", "2", "T n:23:Binary"]);
+    let lines = peer.ask(&batch().execute("p", 0).sync().0).await;
+    assert_eq!(lines, ["D \\x00\\x00\\x00\\x00", "C SELECT 1", "Z I"]);
+}
+
+#[tokio::test]
+async fn a_described_portal_without_rows_says_so() {
+    let messages = batch()
+        .parse("", "store 1", &[])
+        .bind("", "")
+        .describe(Named::Portal(""))
+        .execute("", 0)
+        .sync();
+    check(messages, &["1", "2", "n", "C INSERT 0 1", "Z I"]).await;
+}
+
+#[tokio::test]
+async fn rows_of_other_forms_come_in_the_format_asked_for() {
+    let messages = batch()
+        .parse("", "neutral", &[])
+        .bind_with(("", ""), &[], &[], &[Format::Binary, Format::Text])
+        .describe(Named::Portal(""))
+        .execute("", 0)
+        .sync();
+    let expected = [
+        "1",
+        "2",
+        "T a:20:Binary b:25:Text",
+        "D \\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x01 x",
+        "D NULL x",
+        "C SELECT 2",
+        "Z I",
+    ];
+    check(messages, &expected).await;
+}
+
+#[tokio::test]
+async fn a_portal_stops_at_its_limit_and_goes_on() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let messages = batch()
+        .query("begin")
+        .parse("", "rows 5", &[])
+        .bind("p", "")
+        .execute("p", 2)
+        .execute("p", 2)
+        .sync()
+        .execute("p", 0)
+        .execute("p", 0)
+        .sync();
+    peer.send(&messages.0).await;
+    assert_eq!(peer.until("Z").await, ["C BEGIN", "Z T"]);
+    let lines = peer.until("Z").await;
+    assert_eq!(lines, ["1", "2", "D 0", "D 1", "s", "D 0", "D 1", "s", "Z T"]);
+    assert_eq!(peer.until("Z").await, ["D 0", "C SELECT 1", "C SELECT 0", "Z T"]);
+}
+
+#[tokio::test]
+async fn portals_end_with_their_transaction() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let open = batch().parse("", "rows 5", &[]).bind("p", "").execute("p", 2).sync();
+    assert_eq!(peer.ask(&open.0).await.last().unwrap(), "Z I");
+    assert!(requests(&door).contains(&"close 1".to_owned()), "{:?}", requests(&door));
+    let lines = peer.ask(&batch().execute("p", 2).sync().0).await;
+    assert_eq!(lines[0], "E ERROR 34000 portal \"p\" does not exist");
+}
+
+#[tokio::test]
+async fn parameters_are_decoded_by_their_types() {
+    let messages = batch()
+        .parse("", "store $1 $2 $3 $4", &[23, 0, 25, 0])
+        .bind_with(
+            ("", ""),
+            &[Some(&[0, 0, 0, 9]), Some(b"12"), None, Some(&[0, 0, 0, 8])],
+            &[Format::Binary, Format::Text, Format::Text, Format::Binary],
+            &[],
+        )
+        .execute("", 0)
+        .sync();
+    let door = check(messages, &["1", "2", "C INSERT 0 1", "Z I"]).await;
+    // The type of $4 had to be asked for, and then that of $2 was known as well.
+    let expected = "execute store $1 $2 $3 $4 (Int(9), Int(12), Null, Int(8)) Alone";
+    assert_eq!(requests(&door).last().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn wrong_bindings_are_refused() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    for (messages, expected) in [
+        (batch().bind("", "none"), "E ERROR 26000 prepared statement \"none\" does not exist"),
+        (
+            batch().parse("", "store $1", &[]).bind("", ""),
+            "E ERROR 08P01 bind message supplies 0 parameters, but prepared statement \"\" requires 1",
+        ),
+        (
+            batch().parse("", "store $1", &[23]).bind_with(
+                ("", ""),
+                &[Some(b"abc")],
+                &[Format::Binary],
+                &[],
+            ),
+            "E ERROR 22P02 incorrect binary data format for type integer",
+        ),
+        (
+            batch().parse("d", "store 1", &[]).parse("d", "store 1", &[]),
+            "E ERROR 42P05 prepared statement \"d\" already exists",
+        ),
+        (
+            batch().parse("", "store 1", &[]).bind("p", "").bind("p", ""),
+            "E ERROR 42P03 portal \"p\" already exists",
+        ),
+        (
+            batch()
+                .parse("", "rows 1", &[])
+                .bind_with(("", ""), &[], &[], &[Format::Text, Format::Text])
+                .execute("", 0),
+            "E ERROR 08P01 bind message has 2 result formats but query has 1 columns",
+        ),
+        (
+            batch().parse("", "store 1", &[]).bind("", "").execute("", 0).execute("", 0),
+            "E ERROR 55000 portal \"\" cannot be run",
+        ),
+        (batch().parse("", "syntax", &[]), "E ERROR 42601 syntax error: near `syntax` 1"),
+    ] {
+        let lines = peer.ask(&messages.sync().0).await;
+        assert_eq!(lines[lines.len() - 2], expected);
+    }
+}
+
+#[tokio::test]
+async fn statements_and_portals_can_be_closed() {
+    let messages = batch()
+        .parse("s", "store 1", &[])
+        .close(Named::Statement("s"))
+        .parse("s", "store 1", &[])
+        .close(Named::Portal("never there"))
+        .sync();
+    check(messages, &["1", "3", "1", "3", "Z I"]).await;
+}
+
+#[tokio::test]
+async fn a_simple_query_takes_the_unnamed_statement_away() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    peer.ask(&batch().parse("", "store 1", &[]).sync().0).await;
+    peer.ask(&batch().query("store 2").0).await;
+    let lines = peer.ask(&batch().bind("", "").sync().0).await;
+    assert_eq!(lines[0], "E ERROR 26000 unnamed prepared statement does not exist");
+}
+
+// COPY.
+
+fn copy_messages(data: &[&str], end: impl FnOnce(&mut BytesMut)) -> BytesMut {
+    let mut out = BytesMut::new();
+    data.iter().for_each(|data| encode_data(&mut out, data.as_bytes()));
+    end(&mut out);
+    out
+}
+
+#[tokio::test]
+async fn copied_data_reaches_the_session() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    peer.send(&batch().query("copyin").0).await;
+    assert_eq!(peer.next().await.unwrap(), "G");
+    let lines = peer.ask(&copy_messages(&["1\n", "2\n"], encode_done)).await;
+    assert_eq!(lines, ["C COPY 1", "Z I"]);
+    assert_eq!(requests(&door)[1..], ["data 1\n", "data 2\n", "done"]);
+}
+
+#[tokio::test]
+async fn a_copy_can_be_given_up_by_either_side() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    peer.send(&batch().query("copyin").0).await;
+    peer.next().await;
+    let lines = peer.ask(&copy_messages(&[], |out| encode_fail(out, "no"))).await;
+    assert_eq!(lines, ["E ERROR 57014 COPY from stdin failed", "Z I"]);
+    peer.send(&batch().query("copyin").0).await;
+    peer.next().await;
+    // What follows the failure is left over and has no answer of its own.
+    let lines = peer.ask(&copy_messages(&["bad\n", "2\n"], encode_done)).await;
+    assert_eq!(lines, ["E ERROR 22P02 bad data", "Z I"]);
+    assert_eq!(peer.ask(&batch().query("store 1").0).await, ["C INSERT 0 1", "Z I"]);
+}
+
+#[tokio::test]
+async fn a_copy_in_a_pipeline_ignores_the_sync_sent_too_early() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let messages = batch().parse("", "copyin", &[]).bind("", "").execute("", 0).sync();
+    peer.send(&messages.0).await;
+    assert_eq!(peer.until("G").await, ["1", "2", "G"]);
+    let mut data = copy_messages(&["1\n"], encode_done);
+    encode_sync(&mut data);
+    assert_eq!(peer.ask(&data).await, ["C COPY 1", "Z I"]);
+}
+
+#[tokio::test]
+async fn another_message_during_a_copy_is_a_violation() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    peer.send(&batch().query("copyin").0).await;
+    peer.next().await;
+    let lines = peer.ask(&batch().query("store 1").0).await;
+    assert!(lines[0].starts_with("E ERROR 08P01"), "{lines:?}");
+}
+
+#[tokio::test]
+async fn data_goes_out_as_copy_data() {
+    check(batch().query("copyout"), &["H", "d 1\n", "d 2\n", "c", "C COPY 2", "Z I"]).await;
+}
+
+// Violations, limits, stopping.
+
+#[tokio::test]
+async fn broken_messages_get_08p01_and_the_conversation_goes_on() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    // A Query without its zero byte.
+    let lines = peer.ask(b"Q\0\0\0\x05x").await;
+    assert!(lines[0].starts_with("E ERROR 08P01"), "{lines:?}");
+    // A text that is not UTF-8.
+    let lines = peer.ask(b"Q\0\0\0\x06\xff\0").await;
+    assert!(lines[0].starts_with("E ERROR 22"), "{lines:?}");
+    // A Bind that ends too early.
+    let lines = peer.ask(b"B\0\0\0\x05\0S\0\0\0\x04").await;
+    assert!(lines[0].starts_with("E ERROR 08P01"), "{lines:?}");
+    let lines = peer.ask(b"F\0\0\0\x04").await;
+    assert!(lines[0].starts_with("E ERROR 0A000"), "{lines:?}");
+    assert_eq!(peer.ask(&batch().query("store 1").0).await, ["C INSERT 0 1", "Z I"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_ends_the_conversation() {
+    for bytes in
+        [&b"!\0\0\0\x04"[..], b"p\0\0\0\x04", b"Q\x7f\xff\xff\xff", b"Q\0\0\0\x03", b"S\0\x01\0\0"]
+    {
+        let mut peer = Peer::enter(&door()).await;
+        peer.send(bytes).await;
+        let lines = peer.rest().await;
+        assert!(lines.len() == 1 && lines[0].starts_with("E FATAL 08P01"), "{lines:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_stopping_server_says_good_bye() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    door.stop();
+    let expected = ["E FATAL 57P01 terminating connection due to administrator command"];
+    assert_eq!(peer.rest().await, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_session_is_closed_in_time_and_not_before() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    tokio::time::advance(Duration::from_secs(500)).await;
+    assert_eq!(peer.ask(&batch().query("store 1").0).await, ["C INSERT 0 1", "Z I"]);
+    let expected = ["E FATAL 57P05 terminating connection due to idle-session timeout"];
+    assert_eq!(peer.rest().await, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_login_that_takes_too_long_is_closed() {
+    let mut peer = start(&door(), &[("user", "ann")]).await;
+    let (tag, _) = peer.message().await.unwrap();
+    assert_eq!(tag, b'R');
+    assert!(peer.rest().await.is_empty());
+}
