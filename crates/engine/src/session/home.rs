@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::session::Login;
-use pando_sql::ast::Statement;
+use pando_kernel::session::{Login, TransactionState};
+use pando_sql::ast::{Kind, Literal, Node, Statement};
 use pando_sql::visit;
 
 use crate::snapshot::{LiveDatabase, Snapshot};
@@ -49,4 +49,103 @@ impl Session {
         });
         if needs_one { Err(ErrorKind::NoDatabase.into()) } else { Ok(()) }
     }
+}
+
+/// Where a session stands while one statement is about another database.
+#[derive(Debug)]
+pub(super) struct Away {
+    live: Option<Arc<LiveDatabase>>,
+    database: Option<String>,
+}
+
+impl Session {
+    /// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be left behind: a transaction
+    /// knows storage units by the names of one database.
+    pub(super) fn leave(&mut self, stmt: &Statement) -> Result<Option<Away>> {
+        let free = self.autocommit && self.transaction.state() == TransactionState::Idle;
+        let Some(name) = self.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
+        let live = find(&self.snapshot, &name, self.login.family)?;
+        let database = self.facts.database.replace(live.database.name.clone());
+        let live = self.live.replace(live);
+        Ok(Some(Away { live, database }))
+    }
+
+    /// Back to where the session was.
+    pub(super) fn come_back(&mut self, away: Option<Away>) {
+        if let Some(Away { live, database }) = away {
+            self.live = live;
+            self.facts.database = database;
+        }
+    }
+
+    /// The one other database a statement is about.
+    fn elsewhere(&self, stmt: &Statement) -> Option<String> {
+        if !moves(&stmt.kind) || self.facts.databases.len() < 2 && self.facts.database.is_some() {
+            return None;
+        }
+        let dialect = self.dialect()?;
+        let presentation = dialect.presentation()?;
+        let tables = visit::tables(&stmt.kind);
+        let mut named: Vec<&str> = Vec::new();
+        for table in &tables {
+            if let Some(database) = presentation.database_part(&table.name.parts) {
+                named.push(&database.value);
+            } else if presentation.holding(table.name).is_none() && !is_show(&stmt.kind) {
+                return None;
+            }
+        }
+        if let Kind::Show(show) = &stmt.kind {
+            named.extend(show.database.iter().map(|database| database.value.as_str()));
+        }
+        let mut texts = Vec::new();
+        if named.is_empty() && !tables.is_empty() {
+            visit::exprs(&stmt.kind, &mut |expr| {
+                if let Node::Literal(Literal::Text(text)) = &expr.node
+                    && self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
+                {
+                    texts.push(text.as_str());
+                }
+            });
+        }
+        let named = if named.is_empty() { texts } else { named };
+        let first = *named.first()?;
+        let other = self.facts.databases.iter().find(|known| known.eq_ignore_ascii_case(first))?;
+        let current = self.facts.database.as_deref().unwrap_or_default();
+        let alone = named.iter().all(|name| name.eq_ignore_ascii_case(other));
+        (alone && !other.eq_ignore_ascii_case(current)).then(|| other.clone())
+    }
+}
+
+/// Statements that may be about another database than the current one. Definitions are not: what was read of the catalogue is forgotten with
+/// them, and that is done for the current database.
+fn moves(kind: &Kind) -> bool {
+    match kind {
+        Kind::Select(_)
+        | Kind::Insert(_)
+        | Kind::Update(_)
+        | Kind::Delete(_)
+        | Kind::Show(_)
+        | Kind::Explain { .. } => true,
+        Kind::Define(_)
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Use(_)
+        | Kind::Copy(_)
+        | Kind::Load(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Lock(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Utility { .. }
+        | Kind::Empty
+        | Kind::Opaque => false,
+    }
+}
+
+/// `SHOW COLUMNS FROM table FROM database`: the table's own name says nothing.
+fn is_show(kind: &Kind) -> bool {
+    matches!(kind, Kind::Show(show) if show.database.is_some())
 }

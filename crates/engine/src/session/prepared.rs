@@ -111,7 +111,10 @@ impl Session {
             | Kind::Opaque => {}
         }
         self.refuse_if_failed(false)?;
-        self.describe_on_unit(prepared).await
+        let away = self.leave(stmt)?;
+        let result = self.describe_on_unit(prepared).await;
+        self.come_back(away);
+        result
     }
 
     /// Lets a storage unit describe the statement as it would run on the first target.

@@ -125,6 +125,13 @@ impl Session {
         if self.start_local(stmt, &bound).await? {
             return Ok(());
         }
+        let away = self.leave(stmt)?;
+        let result = self.start_on_units(stmt, bound).await;
+        self.come_back(away);
+        result
+    }
+
+    async fn start_on_units(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         self.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
         let live = self.live()?;

@@ -74,6 +74,7 @@ pub(super) fn restate(text: &str, show: &Show, facts: &Facts) -> Result<Option<S
         ["FUNCTION", "STATUS"] => {
             Ok(Some(shown.of("ROUTINES", ROUTINES, "ROUTINE_TYPE = 'FUNCTION'")))
         }
+        ["GRANTS"] => Ok(Some(shown.grants())),
         ["CREATE", "DATABASE" | "SCHEMA"] => shown.create_database(),
         ["COLUMNS" | "FIELDS" | "INDEX" | "INDEXES" | "KEYS"] if show.database.is_some() => {
             shown.of_table().map(Some)
@@ -169,6 +170,23 @@ impl Shown<'_> {
     fn databases(&self) -> String {
         let label = self.label("Database".into());
         self.of("SCHEMATA", &[("SCHEMA_NAME", &label)], "1 = 1")
+    }
+
+    /// What a user may do is Pando's to say; the storage units would tell of the user Pando has there, and how he logs in.
+    fn grants(&self) -> String {
+        let user = format!("{}@%", self.facts.user);
+        let account = format!("{}@{}", MySql.quote(&self.facts.user), MySql.quote("%"));
+        let all = self.facts.databases.iter().map(|database| {
+            literal(&format!("GRANT ALL PRIVILEGES ON {}.* TO {account}", MySql.quote(database)))
+        });
+        let usage = literal(&format!("GRANT USAGE ON *.* TO {account}"));
+        let label = MySql.quote(&format!("Grants for {user}"));
+        let rows: Vec<String> = std::iter::once(usage)
+            .chain(all)
+            .enumerate()
+            .map(|(i, text)| format!("SELECT {i} AS n, {text} AS g"))
+            .collect();
+        format!("SELECT t.g AS {label} FROM ({}) AS t ORDER BY t.n", rows.join(" UNION ALL "))
     }
 
     fn create_database(&self) -> Result<Option<String>> {
