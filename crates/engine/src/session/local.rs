@@ -73,8 +73,8 @@ impl Session {
                 self.complete("DISCARD");
             }
             Kind::Show(show) if show.what.ends_with("PROCESSLIST") => self.processlist()?,
-            Kind::Select(_)
-            | Kind::Copy(_)
+            Kind::Select(_) => return self.set_config(stmt, bound).await,
+            Kind::Copy(_)
             | Kind::Insert(_)
             | Kind::Update(_)
             | Kind::Delete(_)

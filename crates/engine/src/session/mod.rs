@@ -1,6 +1,7 @@
 //! One client's session: requests in, pieces of replies out.
 
 mod acquire;
+mod config;
 mod copy;
 mod cursor;
 mod door;
