@@ -12,6 +12,15 @@
 //! `-> ` is an actual statement in order, `[0]` the parameters it takes; `!! ` a part of the refusal's text; `~~ ` says that rows
 //! are merged in a way whose debug text contains this.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test fails by panicking, and says what it skips"
+)]
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

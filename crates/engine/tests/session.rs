@@ -1,5 +1,14 @@
 //! The whole line over scripted storage units: what a session sends, and what its client gets.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test fails by panicking, and says what it skips"
+)]
+
 use std::sync::Arc;
 
 use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};

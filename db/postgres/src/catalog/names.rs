@@ -168,6 +168,7 @@ fn is_part(column: &str, row: &str) -> String {
 pub(super) fn renamed(column: &str, row: &str) -> String {
     format!(
         "CASE WHEN {row}.a IS NULL THEN {column}::pg_catalog.text WHEN {column}::pg_catalog.text = {row}.a THEN {row}.l \
+         WHEN {column}::pg_catalog.text = '_' || {row}.a THEN '_' || {row}.l \
          WHEN pg_catalog.right({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) = '_' || {row}.a \
          THEN pg_catalog.left({column}::pg_catalog.text, -pg_catalog.length({row}.a) - 1) \
          WHEN pg_catalog.left({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) = {row}.a || '_' \

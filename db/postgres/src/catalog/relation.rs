@@ -99,7 +99,14 @@ fn own_rows(names: &Names<'_>, relation: &Relation, owner: &str, rows: &mut Rows
         }
         _ => String::new(),
     };
-    let _ = write!(rows.joins, " LEFT JOIN {} m ON m.oid = x.{owner}{of_class}", names.owned());
+    let owner = match owner {
+        // An array of a table's rows belongs to the table, too.
+        "typrelid" => "CASE WHEN x.typelem = 0 THEN x.typrelid ELSE (SELECT e.typrelid FROM pg_catalog.pg_type e \
+             WHERE e.oid = x.typelem AND e.typarray = x.oid) END"
+            .to_owned(),
+        owner => format!("x.{owner}"),
+    };
+    let _ = write!(rows.joins, " LEFT JOIN {} m ON m.oid = {owner}{of_class}", names.owned());
     rows.conditions.push("m.h IS NOT TRUE".into());
 }
 

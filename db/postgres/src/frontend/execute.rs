@@ -19,6 +19,10 @@ pub(super) enum Owed {
 
 impl<D: Doorway> Client<D> {
     /// Runs a portal and answers up to its end or its row limit.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a filter: every other variant is not what is looked for"
+    )]
     pub(super) async fn execute(&mut self, execute: Execute<'_>, owed: Owed) -> Result<(), Halt> {
         let name = execute.portal;
         let limit = u32::try_from(execute.max_rows).ok().filter(|rows| *rows > 0);

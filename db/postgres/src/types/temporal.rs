@@ -204,10 +204,10 @@ fn offset(east: i32) -> String {
     let sign = if east < 0 { '-' } else { '+' };
     let seconds = east.unsigned_abs();
     let mut text = format!("{sign}{:02}", seconds / 3600);
-    if seconds % 3600 != 0 {
+    if !seconds.is_multiple_of(3600) {
         let _ = write!(text, ":{:02}", seconds / 60 % 60);
     }
-    if seconds % 60 != 0 {
+    if !seconds.is_multiple_of(60) {
         let _ = write!(text, ":{:02}", seconds % 60);
     }
     text

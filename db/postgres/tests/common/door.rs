@@ -293,6 +293,10 @@ fn shown(parameters: &[Parameter]) -> String {
 }
 
 impl Session for Script {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a filter: every other variant is not what is looked for"
+    )]
     async fn run(&mut self, request: Request) -> Result<()> {
         if let Request::Copy(input) = request {
             return self.copy(input);
@@ -470,6 +474,10 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// One message in one line.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter: every other variant is not what is looked for"
+)]
 fn line(tag: u8, body: &[u8]) -> String {
     match Backend::decode(tag, body).unwrap() {
         Backend::Authentication(Authentication::Ok) => "R ok".into(),
