@@ -137,10 +137,7 @@ impl Metadata for SqliteDialect {
     }
 
     fn indexes_query(&self) -> Option<String> {
-        Some(
-            "SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'"
-                .into(),
-        )
+        Some("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'".into())
     }
 
     fn tables_query(&self) -> String {

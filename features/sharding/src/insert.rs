@@ -229,7 +229,10 @@ fn upserts_keep_their_shard(table: &Table, insert: &Insert) -> Result<()> {
 }
 
 /// `key = VALUES(key)` and `key = excluded.key` keep the value: the conflicting row is on the same shard with the same key or stays.
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes: every other one says nothing about a shard")]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter over syntax nodes: every other one says nothing about a shard"
+)]
 fn same_value(assignment: &ColumnAssignment) -> bool {
     let column = last(&assignment.column);
     match &literal::unwrapped(&assignment.value).node {

@@ -14,7 +14,10 @@ pub(crate) fn unwrapped(expr: &Expr) -> &Expr {
 }
 
 /// The value of a constant expression; `None` when it is not one, or its parameter is not bound.
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes: every other one says nothing about a shard")]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter over syntax nodes: every other one says nothing about a shard"
+)]
 pub(crate) fn value(ctx: &Context<'_>, expr: &Expr) -> Option<Value> {
     let mut expr = unwrapped(expr);
     let mut negative = false;

@@ -198,7 +198,10 @@ fn scopes<'a>(kind: &'a Kind, query: &'a Query) -> Vec<&'a Select> {
 }
 
 /// The SELECT cores of sub-queries in expressions.
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes: every other one says nothing about a shard")]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter over syntax nodes: every other one says nothing about a shard"
+)]
 fn nested<'a>(kind: &'a Kind, found: &mut Vec<&'a Select>) {
     visit::exprs(kind, &mut |expr| match &expr.node {
         Node::Subquery(query) | Node::Exists(query) | Node::InQuery { query, .. } => {
@@ -367,7 +370,11 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, define: &Define) -> Result<Option
     }
     let Some(table) = owner else { return Ok(None) };
     if !define.renamed_to.is_empty() {
-        return Err(Error::refused(20030, "renaming an index of a sharded table is not supported", ""));
+        return Err(Error::refused(
+            20030,
+            "renaming an index of a sharded table is not supported",
+            "",
+        ));
     }
     let nodes = (0..table.nodes().len()).collect();
     let class = Class { tables: vec![table], nodes };

@@ -219,7 +219,10 @@ impl<'a> Scope<'a> {
         edges
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes: every other one says nothing about a shard")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a filter over syntax nodes: every other one says nothing about a shard"
+    )]
     fn of(
         &self,
         ctx: &Context<'_>,
@@ -250,7 +253,10 @@ impl<'a> Scope<'a> {
     }
 
     /// One comparison of a column with constants.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes: every other one says nothing about a shard")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a filter over syntax nodes: every other one says nothing about a shard"
+    )]
     fn leaf(
         &self,
         ctx: &Context<'_>,
@@ -310,7 +316,10 @@ fn compared(op: &BinaryOp, value: pando_kernel::Value) -> Option<Domain> {
     })
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes: every other one says nothing about a shard")]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter over syntax nodes: every other one says nothing about a shard"
+)]
 fn mirrored(op: &BinaryOp) -> BinaryOp {
     match op {
         BinaryOp::Less => BinaryOp::Greater,
@@ -322,7 +331,10 @@ fn mirrored(op: &BinaryOp) -> BinaryOp {
 }
 
 /// The parts of a chain of AND.
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes: every other one says nothing about a shard")]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter over syntax nodes: every other one says nothing about a shard"
+)]
 fn conjuncts(expr: &Expr) -> Vec<&Expr> {
     let mut stack = vec![expr];
     let mut parts = Vec::new();

@@ -62,10 +62,9 @@ impl Metadata for Postgres {
         else {
             return Err(Error::internal("a row of the column catalogue has another shape"));
         };
-        let collation = if let Value::Text(collation) = collation {
-            collation.clone()
-        } else {
-            "unknown".into()
+        let collation = match collation {
+            Value::Text(collation) => collation.clone(),
+            _ => "unknown".into(),
         };
         Ok(TableColumn {
             name: name.clone(),

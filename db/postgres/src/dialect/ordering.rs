@@ -34,17 +34,7 @@ impl Ordering for Postgres {
             }
             Kind::Text => Comparison::Value(Compare::Bytes),
             Kind::Other if info.type_name == "uuid" => Comparison::Value(Compare::Bytes),
-            kind @ (Kind::Bool
-            | Kind::Int
-            | Kind::UInt
-            | Kind::Decimal
-            | Kind::Float
-            | Kind::Bytes
-            | Kind::Date
-            | Kind::Time
-            | Kind::Timestamp
-            | Kind::TimestampTz
-            | Kind::Other) => match compare(kind) {
+            kind => match compare(kind) {
                 Some(compare) => Comparison::Value(compare),
                 None => Comparison::Refuse(format!(
                     "the order of type `{}` is known to the server only",
