@@ -1,4 +1,11 @@
 //! The door with a scripted session behind it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "tests only"
+)]
 
 mod common;
 

@@ -45,10 +45,6 @@ impl Metadata for Postgres {
         )
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "a filter: every other variant is not what is looked for"
-    )]
     fn read_column(&self, row: &[Value]) -> Result<TableColumn> {
         let [
             Value::Text(name),
@@ -62,9 +58,10 @@ impl Metadata for Postgres {
         else {
             return Err(Error::internal("a row of the column catalogue has another shape"));
         };
-        let collation = match collation {
-            Value::Text(collation) => collation.clone(),
-            _ => "unknown".into(),
+        let collation = if let Value::Text(collation) = collation {
+            collation.clone()
+        } else {
+            "unknown".into()
         };
         Ok(TableColumn {
             name: name.clone(),

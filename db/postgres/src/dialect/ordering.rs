@@ -12,10 +12,6 @@ impl Ordering for Postgres {
         false
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "a filter: every other variant is not what is looked for"
-    )]
     fn comparison(&self, text: &str, info: Option<&TableColumn>) -> Comparison {
         if let Some(collation) = explicit(text) {
             return match is_bytewise(&collation) {
@@ -34,7 +30,17 @@ impl Ordering for Postgres {
             }
             Kind::Text => Comparison::Value(Compare::Bytes),
             Kind::Other if info.type_name == "uuid" => Comparison::Value(Compare::Bytes),
-            kind => match compare(kind) {
+            kind @ (Kind::Bool
+            | Kind::Int
+            | Kind::UInt
+            | Kind::Decimal
+            | Kind::Float
+            | Kind::Bytes
+            | Kind::Date
+            | Kind::Time
+            | Kind::Timestamp
+            | Kind::TimestampTz
+            | Kind::Other) => match compare(kind) {
                 Some(compare) => Comparison::Value(compare),
                 None => Comparison::Refuse(format!(
                     "the order of type `{}` is known to the server only",

@@ -129,10 +129,9 @@ mod tests {
     use super::*;
 
     fn report(name: &str, value: &str) -> (String, String) {
-        match Postgres.set(name, value).unwrap() {
-            VariableEffect::Report { name, value } => (name, value),
-            other => panic!("{other:?}"),
-        }
+        let effect = Postgres.set(name, value).unwrap();
+        let VariableEffect::Report { name, value } = effect else { panic!("{effect:?}") };
+        (name, value)
     }
 
     #[test]

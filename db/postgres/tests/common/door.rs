@@ -140,7 +140,7 @@ fn int_column(format: Format) -> Column {
 }
 
 fn int_columns(format: Format) -> Columns {
-    Columns { list: vec![int_column(format)].into(), codec: Arc::new(DataRows) }
+    Columns { list: vec![int_column(format)], codec: Arc::new(DataRows) }
 }
 
 fn int_rows(format: Format, numbers: std::ops::Range<u32>) -> Rows {
@@ -159,7 +159,7 @@ fn neutral() -> (Columns, Rows) {
     let (one, text, null) = (Value::Int(1), Value::Text("x".into()), Value::Null);
     NeutralCodec.write(&list, &[Cell::Value(&one), Cell::Value(&text)], &mut out).unwrap();
     NeutralCodec.write(&list, &[Cell::Value(&null), Cell::Value(&text)], &mut out).unwrap();
-    let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
+    let columns = Columns { list, codec: Arc::new(NeutralCodec) };
     (columns, Rows { bytes: out.freeze(), count: 2 })
 }
 
