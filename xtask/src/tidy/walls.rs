@@ -25,6 +25,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("crates/server", SERVER),
     ("crates/cli", &["crates/", "features/", "db/"]),
     ("testing", &["crates/", "features/", "db/"]),
+    ("testing/fuzz", &["crates/", "features/", "db/"]),
     ("xtask", &[]),
 ];
 
