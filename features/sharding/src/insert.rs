@@ -9,10 +9,10 @@ use pando_kernel::route::{GeneratedKeys, Need, Spread, TableName, Target, Units}
 use pando_sql::Fold;
 use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node, Statement};
 
+use crate::asked::Asked;
 use crate::domain::Domain;
 use crate::literal;
 use crate::route::Found;
-use crate::rule::Rule;
 use crate::scope::last;
 use crate::table::Table;
 
@@ -23,12 +23,9 @@ struct Rows<'a> {
 }
 
 /// Routes an INSERT whose target may be sharded.
-pub(crate) fn route(
-    rule: &Rule,
-    ctx: &Context<'_>,
-    stmt: &Statement,
-    insert: &Insert,
-) -> Result<Found> {
+pub(crate) fn route(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
+    let Asked { rule, ctx, stmt, .. } = asked;
+    asked.mark(insert.table.name.span);
     let Some(table) = rule.table(&last(&insert.table.name)) else {
         return Err(Error::refused(
             20034,
@@ -67,7 +64,26 @@ pub(crate) fn route(
         let rows = (rows.len() != all).then_some(rows);
         targets.push(Target { unit: actual.unit.clone(), tables, rows });
     }
+    queries_are_there(asked, &targets)?;
     Ok(Found::Units(Units { keys, ..Units::new(targets, Spread::Gather) }))
+}
+
+/// Queries over sharded tables inside an INSERT see the one shard the rows go to: they must need no other.
+fn queries_are_there(asked: &Asked<'_>, targets: &[Target]) -> Result<()> {
+    let queries = crate::route::inner(asked)?;
+    if queries.is_empty() {
+        return Ok(());
+    }
+    let [target] = targets else {
+        return Err(crate::route::refused(
+            20034,
+            "an INSERT of rows for several shards with a query on a sharded table is not supported",
+        ));
+    };
+    for one in crate::route::single(queries.iter())?.targets {
+        crate::join::united(target.clone(), one)?;
+    }
+    Ok(())
 }
 
 fn first_node(table: &Table) -> Result<Units> {

@@ -1,6 +1,7 @@
 //! The sharding room: which rows live where, and the statements that find them.
 
 pub mod algorithm;
+mod asked;
 mod binding;
 mod domain;
 mod feature;

@@ -6,16 +6,17 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
 use pando_sql::ast::{
-    CopyDirection, Define, DefineAction, Kind, Node, ObjectKind, Query, QueryBody, Select,
+    Copy, CopyDirection, Define, DefineAction, Kind, Node, ObjectKind, Query, QueryBody, Select,
     Statement,
 };
 use pando_sql::visit;
 
+use crate::asked::Asked;
 use crate::domain::Domain;
 use crate::insert;
 use crate::join::{self, Classes};
 use crate::rule::Rule;
-use crate::scope::{Key, Scope, last, selects};
+use crate::scope::{Key, Scope, inside, last, selects};
 use crate::table::Table;
 
 /// What one scope says about its sharded tables.
@@ -63,11 +64,11 @@ pub(crate) fn route(
         };
         return Ok(());
     }
-    let touched = sharded(rule, &stmt.kind);
-    if touched.is_empty() {
+    let asked = Asked::new(rule, ctx, stmt);
+    if asked.is_empty() {
         return Ok(());
     }
-    *route = match routed(rule, ctx, stmt, &stmt.kind)? {
+    *route = match routed(&asked, &stmt.kind)? {
         Found::Units(units) => Route::Units(units),
         Found::Needs(need) => Route::Needs(need),
     };
@@ -80,31 +81,25 @@ pub(crate) enum Found {
     Needs(Need),
 }
 
-/// The sharded tables a statement names, each once.
-fn sharded<'a>(rule: &'a Rule, kind: &Kind) -> Vec<&'a Table> {
-    let mut tables: Vec<&Table> = Vec::new();
-    for occurrence in visit::tables(kind) {
-        if let Some(table) = rule.table(&last(occurrence.name))
-            && !tables.iter().any(|known| known.logic() == table.logic())
-        {
-            tables.push(table);
-        }
-    }
-    tables
-}
-
-fn routed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, kind: &Kind) -> Result<Found> {
+fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
+    let (rule, stmt) = (asked.rule, asked.stmt);
     match kind {
-        Kind::Select(query) => select(rule, ctx, stmt, query).map(Found::Units),
-        Kind::Insert(insert) => insert::route(rule, ctx, stmt, insert),
+        Kind::Select(query) => {
+            let units = select(asked, query)?;
+            asked.all_placed(units)
+        }
+        Kind::Insert(insert) => match insert::route(asked, insert)? {
+            Found::Units(units) => asked.all_placed(units),
+            Found::Needs(need) => Ok(Found::Needs(need)),
+        },
         Kind::Update(update) => {
             let mut scope = Scope::default();
             scope.factors(&update.tables);
             scope.factors(&update.from);
             scope.filter(update.filter.as_ref());
-            let units = changed(rule, ctx, stmt, &scope)?;
-            crate::update::keeps_its_shard(rule, ctx, update, &scope, &units)?;
-            Ok(Found::Units(units))
+            let units = changed(asked, &scope)?;
+            crate::update::keeps_its_shard(asked, update, &scope, &units)?;
+            asked.all_placed(units)
         }
         Kind::Delete(delete) => {
             let mut scope = Scope::default();
@@ -116,20 +111,27 @@ fn routed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, kind: &Kind) -> Resu
                 scope.factors(&delete.from);
                 for target in &delete.targets {
                     let label = target.alias.as_ref().unwrap_or_else(|| &target.name.parts[0]);
-                    if !named(&label.value.to_lowercase(), &scope)
-                        && !named(&last(&target.name), &scope)
+                    if named(&label.value.to_lowercase(), &scope)
+                        || named(&last(&target.name), &scope)
                     {
+                        asked.mark(target.name.span);
+                    } else {
                         scope.target(target);
                     }
                 }
             }
             scope.filter(delete.filter.as_ref());
-            changed(rule, ctx, stmt, &scope).map(Found::Units)
+            let units = changed(asked, &scope)?;
+            asked.all_placed(units)
         }
         Kind::Define(define) => defined(rule, stmt, define).map(Found::Units),
-        Kind::Explain { inner, .. } => routed(rule, ctx, stmt, inner),
+        Kind::Explain { inner, .. } => routed(asked, inner),
         Kind::Copy(copy) if copy.direction == CopyDirection::ServerFile => {
             Err(refused(20030, "COPY with a file on the server cannot be sharded"))
+        }
+        Kind::Copy(Copy { query: Some(query), .. }) => {
+            let units = select(asked, query)?;
+            asked.all_placed(units)
         }
         Kind::Copy(_) | Kind::Load(_) => everywhere(rule, stmt, Spread::Gather).map(Found::Units),
         Kind::Show(_) => {
@@ -167,25 +169,26 @@ fn spreads(verb: &str) -> bool {
 }
 
 /// SELECT: the scope at the top may go to several targets; every other one must be on a single one, the same as all others.
-fn select(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, query: &Query) -> Result<Units> {
-    let scopes = scopes(&stmt.kind, query);
-    let mut placed = Vec::new();
-    for select in &scopes {
-        let scope = Scope::new(&select.from, select.filter.as_ref());
-        if scope.sources.iter().any(|source| rule.table(&source.logic).is_some()) {
-            placed.push((place(rule, ctx, stmt, &scope)?, *select));
-        }
-    }
+fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
     let top = match &query.body {
         QueryBody::Select(select) => Some(&**select),
         QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => None,
     };
+    let mut is_top = false;
+    let mut placed = Vec::new();
+    for select in scopes(&asked.stmt.kind, query) {
+        let scope = Scope::new(&select.from, select.filter.as_ref());
+        if let Some(one) = place(asked, &scope)? {
+            is_top = top.is_some_and(|top| std::ptr::eq(top, select));
+            placed.push(one);
+        }
+    }
     match &placed[..] {
-        [(one, select)] if top.is_some_and(|top| std::ptr::eq(top, *select)) => spread(one),
+        [one] if is_top => spread(one),
         [] => {
             Err(refused(20030, "the sharded tables of this statement could not be found in a FROM"))
         }
-        many => single(many.iter().map(|(placed, _)| placed)),
+        many => single(many.iter()),
     }
 }
 
@@ -218,20 +221,11 @@ fn nested<'a>(kind: &'a Kind, found: &mut Vec<&'a Select>) {
 }
 
 /// UPDATE and DELETE: one class of tables; sub-queries must be on the same single target.
-fn changed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, scope: &Scope<'_>) -> Result<Units> {
-    let mut inner = Vec::new();
-    nested(&stmt.kind, &mut inner);
+fn changed(asked: &Asked<'_>, scope: &Scope<'_>) -> Result<Units> {
     let mut all = Vec::new();
-    if scope.sources.iter().any(|source| rule.table(&source.logic).is_some()) {
-        all.push(place(rule, ctx, stmt, scope)?);
-    }
+    all.extend(place(asked, scope)?);
     let outer_only = !all.is_empty();
-    for select in inner {
-        let scope = Scope::new(&select.from, select.filter.as_ref());
-        if scope.sources.iter().any(|source| rule.table(&source.logic).is_some()) {
-            all.push(place(rule, ctx, stmt, &scope)?);
-        }
-    }
+    all.extend(inner(asked)?);
     match &all[..] {
         [one] if outer_only => {
             let [_] = &one.classes[..] else {
@@ -244,27 +238,33 @@ fn changed(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, scope: &Scope<'_>) 
     }
 }
 
-/// Finds the nodes of one scope's sharded tables.
-pub(crate) fn place<'r>(
-    rule: &'r Rule,
-    ctx: &Context<'_>,
-    stmt: &Statement,
-    scope: &Scope<'_>,
-) -> Result<Placed<'r>> {
-    let tables: Vec<Option<&Table>> =
-        scope.sources.iter().map(|source| rule.table(&source.logic)).collect();
+/// The scopes of every query inside a statement that changes rows: in WITH, in FROM, in expressions.
+pub(crate) fn inner<'r>(asked: &Asked<'r>) -> Result<Vec<Placed<'r>>> {
+    let mut found = Vec::new();
+    inside(&asked.stmt.kind, &mut found);
+    nested(&asked.stmt.kind, &mut found);
+    let scopes = found.iter().map(|select| Scope::new(&select.from, select.filter.as_ref()));
+    scopes.filter_map(|scope| place(asked, &scope).transpose()).collect()
+}
+
+/// Finds the nodes of one scope's sharded tables; none when it has no such table.
+fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<Placed<'r>>> {
+    let tables = asked.tables(scope);
+    if tables.iter().all(Option::is_none) {
+        return Ok(None);
+    }
     let keys = |i: usize, column: &str| {
         tables.get(i).copied().flatten().is_some_and(|table| table.is_key(column))
     };
-    let domains = scope.domains(ctx, &keys);
-    let classes = Classes::of(rule, scope, &tables, &keys);
+    let domains = scope.domains(asked.ctx, &keys);
+    let classes = Classes::of(asked.rule, scope, &tables, &keys);
     let mut placed = Vec::new();
     for members in classes.groups() {
         let deciding = join::deciding(scope, members);
-        placed.push(class(stmt, &tables, (members, &deciding), &domains)?);
+        placed.push(class(asked.stmt, &tables, (members, &deciding), &domains)?);
     }
     join::outer_joins_are_split(scope, &tables, &placed)?;
-    Ok(Placed { classes: placed, has_outer: !scope.outers.is_empty() })
+    Ok(Some(Placed { classes: placed, has_outer: !scope.outers.is_empty() }))
 }
 
 fn class<'r>(
@@ -280,6 +280,7 @@ fn class<'r>(
         let Some(table) = tables.get(*member).copied().flatten() else { continue };
         let of =
             |column: &str| domains.get(&(*member, column.to_owned())).cloned().unwrap_or_default();
+        audited(stmt, table, &of)?;
         let own = table.route(&of, &stmt.hints)?;
         let first = *lead.get_or_insert(table);
         let own = first.counterparts(table, &own)?;
@@ -295,12 +296,43 @@ fn class<'r>(
             out.push(table);
         }
     }
-    let mut nodes = nodes.unwrap_or_default();
+    // Both sides of a FULL JOIN may be filled: no condition decides.
+    let all = || lead.map_or(0, |lead| lead.nodes().len());
+    let mut nodes = nodes.unwrap_or_else(|| (0..all()).collect());
     if nodes.is_empty() {
         // No row can match, but the statement still has columns, and an aggregate its one row: any node answers for all.
         nodes.push(0);
     }
     Ok(Class { tables: out, nodes })
+}
+
+/// The auditor DML_SHARDING_CONDITIONS: refuses a statement that says nothing about its sharding columns, unless a hint switches it off.
+fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Result<()> {
+    let Some(audit) = table.audit().filter(|audit| !audit.auditors.is_empty()) else {
+        return Ok(());
+    };
+    if table.keys().iter().any(|key| of(key) != Domain::Any) {
+        return Ok(());
+    }
+    let named = |key: &str| matches!(key, "DISABLE_AUDIT_NAMES" | "DISABLEAUDITNAMES");
+    let off: Vec<&str> = stmt
+        .hints
+        .iter()
+        .filter(|(key, _)| named(key))
+        .flat_map(|(_, names)| names.split_whitespace())
+        .collect();
+    let all_off = audit.auditors.iter().all(|name| off.contains(&name.as_str()));
+    if audit.allow_hint_disable && all_off {
+        return Ok(());
+    }
+    Err(Error::refused(
+        20090,
+        format!(
+            "`{}` may not be read or changed without a condition on its sharding columns",
+            table.logic()
+        ),
+        "add one, or switch the auditor off with the hint `/* SHARDINGSPHERE_HINT: DISABLE_AUDIT_NAMES=… */` where that is allowed",
+    ))
 }
 
 /// The targets of one scope: its class's nodes, or the product of its classes inside one storage unit (paper, "Cartesian route").
@@ -314,7 +346,7 @@ fn spread(placed: &Placed<'_>) -> Result<Units> {
 }
 
 /// The one target all scopes are on.
-fn single<'a, 'b: 'a>(placed: impl Iterator<Item = &'a Placed<'b>>) -> Result<Units> {
+pub(crate) fn single<'a, 'b: 'a>(placed: impl Iterator<Item = &'a Placed<'b>>) -> Result<Units> {
     let mut merged: Option<Target> = None;
     for class in placed.flat_map(|placed| &placed.classes) {
         let [node] = class.nodes[..] else {
@@ -429,4 +461,17 @@ fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
     let targets: Result<Vec<Target>> =
         class.nodes.iter().map(|node| target(&class, *node)).collect();
     Ok(Units::new(targets?, spread))
+}
+
+/// The sharded tables a statement names, each once.
+fn sharded<'a>(rule: &'a Rule, kind: &Kind) -> Vec<&'a Table> {
+    let mut tables: Vec<&Table> = Vec::new();
+    for occurrence in visit::tables(kind) {
+        if let Some(table) = rule.table(&last(occurrence.name))
+            && !tables.iter().any(|known| known.logic() == table.logic())
+        {
+            tables.push(table);
+        }
+    }
+    tables
 }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ops::Bound;
 
 use pando_kernel::feature::Context;
+use pando_sql::Span;
 use pando_sql::ast::{
-    BinaryOp, Expr, Join, JoinConstraint, JoinKind, Node, ObjectName, Query, QueryBody, Select,
-    Table, TableFactor,
+    BinaryOp, Expr, InsertSource, Join, JoinConstraint, JoinKind, Kind, Node, ObjectName, Query,
+    QueryBody, Select, Table, TableFactor,
 };
 
 use crate::domain::Domain;
@@ -19,6 +20,8 @@ pub(crate) struct Source {
     pub(crate) label: String,
     /// The table's name, lower-cased.
     pub(crate) logic: String,
+    /// Where the name stands.
+    pub(crate) span: Span,
 }
 
 /// A condition and the sources whose rows it restricts.
@@ -68,7 +71,7 @@ impl<'a> Scope<'a> {
     pub(crate) fn target(&mut self, table: &Table) {
         let logic = last(&table.name);
         let label = table.alias.as_ref().map_or_else(|| logic.clone(), |a| a.value.to_lowercase());
-        self.sources.push(Source { label, logic });
+        self.sources.push(Source { label, logic, span: table.name.span });
     }
 
     /// Adds a WHERE: it restricts every source.
@@ -353,6 +356,45 @@ pub(crate) fn last(name: &ObjectName) -> String {
     name.parts.last().map(|part| part.value.to_lowercase()).unwrap_or_default()
 }
 
+/// Every SELECT core in the WITH, FROM and row source of a statement that changes rows; those in expressions not.
+pub(crate) fn inside<'a>(kind: &'a Kind, out: &mut Vec<&'a Select>) {
+    let (with, source, factors): (_, _, Vec<&TableFactor>) = match kind {
+        Kind::Insert(insert) => {
+            let query = match &insert.source {
+                InsertSource::Query(query) => Some(&**query),
+                InsertSource::Values { .. } | InsertSource::Set(_) | InsertSource::Default => None,
+            };
+            (&insert.with[..], query, Vec::new())
+        }
+        Kind::Update(update) => {
+            (&update.with[..], None, update.tables.iter().chain(&update.from).collect())
+        }
+        Kind::Delete(delete) => (&delete.with[..], None, delete.from.iter().collect()),
+        Kind::Explain { inner, .. } => return inside(inner, out),
+        _ => return,
+    };
+    let bodies = with.iter().filter_map(|cte| match &*cte.body {
+        Kind::Select(query) => Some(query),
+        _ => None,
+    });
+    bodies.for_each(|query| selects(query, out));
+    source.into_iter().for_each(|query| selects(query, out));
+    let mut queries = Vec::new();
+    derived(factors, &mut queries);
+    queries.into_iter().for_each(|query| selects(query, out));
+}
+
+/// The sub-queries in FROM.
+fn derived<'a>(mut factors: Vec<&'a TableFactor>, out: &mut Vec<&'a Query>) {
+    while let Some(factor) = factors.pop() {
+        match factor {
+            TableFactor::Derived { query, .. } => out.push(query),
+            TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
+            TableFactor::Table(_) | TableFactor::Function { .. } => {}
+        }
+    }
+}
+
 /// Every SELECT core of a query: set operands, derived tables and WITH bodies included, sub-queries in expressions not.
 pub(crate) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
     let mut queries = vec![query];
@@ -365,14 +407,7 @@ pub(crate) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
         match &query.body {
             QueryBody::Select(select) => {
                 out.push(select);
-                let mut factors: Vec<&TableFactor> = select.from.iter().collect();
-                while let Some(factor) = factors.pop() {
-                    match factor {
-                        TableFactor::Derived { query, .. } => queries.push(query),
-                        TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
-                        TableFactor::Table(_) | TableFactor::Function { .. } => {}
-                    }
-                }
+                derived(select.from.iter().collect(), &mut queries);
             }
             QueryBody::Set { left, right, .. } => queries.extend([&**left, &**right]),
             QueryBody::Values(_) | QueryBody::Table(_) => {}

@@ -1,30 +1,27 @@
 //! UPDATE may not take a row away from its shard.
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Context;
 use pando_kernel::route::Units;
 use pando_sql::ast::Update;
 
+use crate::asked::Asked;
 use crate::domain::Domain;
 use crate::literal;
-use crate::rule::Rule;
 use crate::scope::{Scope, last};
 use crate::table::Table;
 
 /// Refuses assignments to sharding columns, unless the statement runs on one node and its rows, with the new value, belong to that node.
 pub(crate) fn keeps_its_shard(
-    rule: &Rule,
-    ctx: &Context<'_>,
+    asked: &Asked<'_>,
     update: &Update,
     scope: &Scope<'_>,
     units: &Units,
 ) -> Result<()> {
-    let tables: Vec<Option<&Table>> =
-        scope.sources.iter().map(|source| rule.table(&source.logic)).collect();
+    let tables = asked.tables(scope);
     let keys = |i: usize, column: &str| {
         tables.get(i).copied().flatten().is_some_and(|table| table.is_key(column))
     };
-    let domains = scope.domains(ctx, &keys);
+    let domains = scope.domains(asked.ctx, &keys);
     for assignment in &update.assignments {
         let column = last(&assignment.column);
         let owner = assignment.column.parts.len().checked_sub(2);
@@ -36,7 +33,7 @@ pub(crate) fn keeps_its_shard(
             {
                 continue;
             }
-            let stays = literal::value(ctx, &assignment.value).is_some_and(|value| {
+            let stays = literal::value(asked.ctx, &assignment.value).is_some_and(|value| {
                 let of = |key: &str| {
                     if key == column {
                         return Domain::equal(value.clone());

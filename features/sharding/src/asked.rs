@@ -1,0 +1,69 @@
+//! A statement being routed: where it names sharded tables, and which of these places have been looked at.
+
+use std::cell::Cell;
+
+use pando_kernel::error::Result;
+use pando_kernel::feature::Context;
+use pando_kernel::route::Units;
+use pando_sql::Span;
+use pando_sql::ast::Statement;
+use pando_sql::visit;
+
+use crate::route::{Found, refused};
+use crate::rule::Rule;
+use crate::scope::{Scope, last};
+use crate::table::Table;
+
+/// A statement being routed.
+pub(crate) struct Asked<'a> {
+    pub(crate) rule: &'a Rule,
+    pub(crate) ctx: &'a Context<'a>,
+    pub(crate) stmt: &'a Statement,
+    /// Every place that names a sharded table, and whether it belongs to a scope that was placed.
+    named: Vec<(Span, Cell<bool>)>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(rule: &'a Rule, ctx: &'a Context<'a>, stmt: &'a Statement) -> Self {
+        let named = visit::tables(&stmt.kind)
+            .iter()
+            .filter(|occurrence| rule.table(&last(occurrence.name)).is_some())
+            .map(|occurrence| (occurrence.name.span, Cell::new(false)))
+            .collect();
+        Self { rule, ctx, stmt, named }
+    }
+
+    /// Whether the statement names no sharded table.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    /// The sharded tables of a scope, by source. A common table expression may have the name of one.
+    pub(crate) fn tables(&self, scope: &Scope<'_>) -> Vec<Option<&'a Table>> {
+        let table = |span: Span, logic: &str| match self.mark(span) {
+            true => self.rule.table(logic),
+            false => None,
+        };
+        scope.sources.iter().map(|source| table(source.span, &source.logic)).collect()
+    }
+
+    /// Remembers that a place has been looked at; false when it names no sharded table.
+    pub(crate) fn mark(&self, span: Span) -> bool {
+        let place = self.named.iter().find(|(named, _)| *named == span);
+        place.is_some_and(|(_, seen)| {
+            seen.set(true);
+            true
+        })
+    }
+
+    /// The route found, once every place that names a sharded table has had its say in it.
+    pub(crate) fn all_placed(&self, units: Units) -> Result<Found> {
+        if self.named.iter().all(|(_, seen)| seen.get()) {
+            return Ok(Found::Units(units));
+        }
+        Err(refused(
+            20030,
+            "a sharded table stands in a part of the statement that cannot be routed (`TABLE …`, or a change inside WITH)",
+        ))
+    }
+}
