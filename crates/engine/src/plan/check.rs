@@ -5,9 +5,11 @@ use std::sync::Arc;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Spread, Target, Units};
-use pando_sql::ast::{InsertSource, Kind, Query, QueryBody, Select, Statement};
+use pando_sql::ast::{
+    Distinct, InsertSource, Kind, Query, QueryBody, Select, SelectItem, Statement,
+};
 
-use super::any_unit;
+use super::{aggregate, any_unit};
 
 const NARROW: &str = "narrow it to one shard by an equality on the sharding key";
 
@@ -44,7 +46,7 @@ pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
             if header && copy.direction == pando_sql::ast::CopyDirection::ToClient {
                 return Err(refused("COPY TO with a header"));
             }
-            Ok(())
+            copy.query.as_deref().map_or(Ok(()), copy_spreadable)
         }
         Kind::Explain { .. } | Kind::Load(_) => Ok(()),
         Kind::Define(_)
@@ -80,13 +82,33 @@ fn query_spreadable(query: &Query) -> Result<()> {
     }
 }
 
+/// The lines of COPY are not looked into: the shards' lines follow each other as they are.
+fn copy_spreadable(query: &Query) -> Result<()> {
+    query_spreadable(query)?;
+    let QueryBody::Select(select) = &query.body else { return Err(refused("this form of COPY")) };
+    let items = select.items.iter().filter_map(|item| match item {
+        SelectItem::Expr { expr, .. } => Some(expr),
+        SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
+    });
+    let reasons = [
+        (!select.group_by.is_empty() || aggregate::any_in(items), "COPY of groups and aggregates"),
+        (matches!(select.distinct, Distinct::Yes(_)), "COPY of SELECT DISTINCT"),
+        (!query.order_by.is_empty(), "COPY of a sorted query"),
+        (query.limit.is_some(), "COPY of a query with LIMIT"),
+    ];
+    match reasons.iter().find(|(holds, _)| *holds) {
+        Some((_, what)) => Err(refused(what)),
+        None => Ok(()),
+    }
+}
+
 pub(super) fn select_spreadable(query: &Query, select: &Select) -> Result<()> {
     let reasons = [
         (select.having.is_some(), "HAVING"),
         (select.grouping_sets, "ROLLUP, CUBE and GROUPING SETS"),
         (select.window.is_some(), "WINDOW"),
         (select.into.is_some(), "SELECT … INTO"),
-        (matches!(select.distinct, pando_sql::ast::Distinct::On(..)), "DISTINCT ON"),
+        (matches!(select.distinct, Distinct::On(..)), "DISTINCT ON"),
         (query.limit.as_ref().is_some_and(|limit| limit.with_ties), "FETCH … WITH TIES"),
         (query.order_by.iter().any(|item| item.using.is_some()), "ORDER BY … USING"),
         (select.modifiers.iter().any(|word| word == "SQL_CALC_FOUND_ROWS"), "SQL_CALC_FOUND_ROWS"),
