@@ -1,4 +1,11 @@
 //! The backend against a real PostgreSQL.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests only"
+)]
 
 mod common;
 
@@ -274,51 +281,50 @@ async fn a_sign_of_life_is_only_done() {
     assert!(matches!(run(&mut *backend, Execution::Ping).await.unwrap()[..], [Event::Done]));
 }
 
-async fn copy_in(extended: bool) {
+fn copy(sql: &str, extended: bool) -> Execution {
+    if extended { prepared(sql, vec![]) } else { text(sql) }
+}
+
+/// Starts a copy and gives it this one piece of input.
+async fn copy_piece(backend: &mut dyn pando_kernel::Backend, extended: bool, input: CopyInput) {
+    backend.start(copy("COPY copied FROM STDIN", extended)).unwrap();
+    assert!(matches!(next(backend).await.unwrap(), Event::CopyIn(_)));
+    backend.copy(input).unwrap();
+    std::future::poll_fn(|cx| backend.poll_flush(cx)).await.unwrap();
+}
+
+async fn copies(extended: bool) {
     let Some(options) = options() else { return };
     let mut backend = connect(options).await;
     run(&mut *backend, text("CREATE TEMP TABLE copied (a int, b text)")).await.unwrap();
-    let sql = "COPY copied FROM STDIN";
-    backend.start(if extended { prepared(sql, vec![]) } else { text(sql) }).unwrap();
-    assert!(matches!(next(&mut *backend).await.unwrap(), Event::CopyIn(_)));
-    backend.copy(CopyInput::Data("1\tx\n2\ty\n".into())).unwrap();
-    std::future::poll_fn(|cx| backend.poll_flush(cx)).await.unwrap();
+    copy_piece(&mut *backend, extended, CopyInput::Data("1\tx\n2\ty\n".into())).await;
     backend.copy(CopyInput::Done).unwrap();
     let events = reply(&mut *backend).await.unwrap();
     let Event::Complete(complete) = &events[0] else { panic!("{events:?}") };
     assert_eq!((complete.tag.as_str(), complete.affected), ("COPY", Some(2)));
 
-    // The client gives up.
-    backend.start(if extended { prepared(sql, vec![]) } else { text(sql) }).unwrap();
-    next(&mut *backend).await.unwrap();
-    backend.copy(CopyInput::Fail("no more".into())).unwrap();
+    let given_up = CopyInput::Fail("no more".into());
+    copy_piece(&mut *backend, extended, given_up).await;
     assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "57014");
 
-    // The server does not like the data.
-    backend.start(if extended { prepared(sql, vec![]) } else { text(sql) }).unwrap();
-    next(&mut *backend).await.unwrap();
-    backend.copy(CopyInput::Data("no number\tx\n".into())).unwrap();
+    let disliked = CopyInput::Data("no number\tx\n".into());
+    copy_piece(&mut *backend, extended, disliked).await;
     assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "22P02");
     assert!(backend.copy(CopyInput::Done).is_err());
 
-    let out = if extended {
-        prepared("COPY copied TO STDOUT", vec![])
-    } else {
-        text("COPY copied TO STDOUT")
-    };
-    let events = run(&mut *backend, out).await.unwrap();
-    assert!(matches!(events[0], Event::CopyOut(_)));
-    assert_eq!(&copied(&events)[..], b"1\tx\n2\ty\n");
+    let out = run(&mut *backend, copy("COPY copied TO STDOUT", extended)).await.unwrap();
+    assert!(matches!(out[0], Event::CopyOut(_)));
+    assert_eq!(&copied(&out)[..], b"1\tx\n2\ty\n");
 }
 
 #[tokio::test]
 async fn copies_go_both_ways_as_text() {
-    copy_in(false).await;
+    copies(false).await;
 }
 
 #[tokio::test]
 async fn copies_go_both_ways_prepared() {
-    copy_in(true).await;
+    copies(true).await;
 }
 
 #[tokio::test]

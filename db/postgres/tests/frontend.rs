@@ -3,7 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::wildcard_enum_match_arm,
+    clippy::print_stdout,
     reason = "tests only"
 )]
 
