@@ -225,3 +225,8 @@ fn the_papers_examples_give_the_papers_units() {
 fn layouts_of_databases_and_tables_are_planned_as_written() {
     check("layout");
 }
+
+#[test]
+fn what_only_postgres_can_say_is_planned_as_written() {
+    check("postgres");
+}

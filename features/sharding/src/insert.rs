@@ -7,7 +7,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, TableName, Target, Units};
 use pando_sql::Fold;
-use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node, Statement};
+use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node};
 
 use crate::asked::Asked;
 use crate::domain::Domain;

@@ -6,7 +6,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
 use pando_sql::ast::{
-    Copy, CopyDirection, Define, DefineAction, Kind, Node, ObjectKind, Query, QueryBody, Select,
+    CopyDirection, Define, DefineAction, Kind, Node, ObjectKind, Query, QueryBody, Select,
     Statement,
 };
 use pando_sql::visit;
@@ -129,11 +129,14 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         Kind::Copy(copy) if copy.direction == CopyDirection::ServerFile => {
             Err(refused(20030, "COPY with a file on the server cannot be sharded"))
         }
-        Kind::Copy(Copy { query: Some(query), .. }) => {
-            let units = select(asked, query)?;
-            asked.all_placed(units)
-        }
-        Kind::Copy(_) | Kind::Load(_) => everywhere(rule, stmt, Spread::Gather).map(Found::Units),
+        Kind::Copy(copy) => match &copy.query {
+            Some(query) => {
+                let units = select(asked, query)?;
+                asked.all_placed(units)
+            }
+            None => everywhere(rule, stmt, Spread::Gather).map(Found::Units),
+        },
+        Kind::Load(_) => everywhere(rule, stmt, Spread::Gather).map(Found::Units),
         Kind::Show(_) => {
             let mut units = everywhere(rule, stmt, Spread::Gather)?;
             units.targets.truncate(1);
