@@ -1,13 +1,21 @@
 //! Who is connected, and how to cancel what a session runs.
 
 use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
 
 use pando_kernel::backend::{CancelToken, Connector};
-use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::runtime::{SharedRuntime, within};
 use pando_kernel::session::{Key, Login};
+use pando_pool::{Connection, Leash};
+
+/// A storage unit that has not taken a cancel request within so long does not answer at all: nobody waits for it any longer.
+const CANCEL_LIMIT: Duration = Duration::from_secs(3);
 
 /// All sessions of an engine.
 #[derive(Debug, Default)]
@@ -26,7 +34,7 @@ pub(crate) struct Handle {
     /// The client's host.
     pub(crate) host: String,
     activity: Mutex<Activity>,
-    running: Mutex<Vec<Running>>,
+    doing: Mutex<Doing>,
     cancelled: AtomicBool,
     killed: AtomicBool,
 }
@@ -42,10 +50,22 @@ pub(crate) struct Activity {
     pub(crate) statement: Option<Arc<str>>,
 }
 
+/// What a cancel would concern.
+#[derive(Debug, Default)]
+struct Doing {
+    running: Vec<Running>,
+    /// Grows with every statement that ends, so that a late cancel does not hit the next one.
+    round: u64,
+    /// The session waits for a connection.
+    waits: bool,
+    waker: Option<Waker>,
+}
+
 #[derive(Debug, Clone)]
 struct Running {
     connector: Arc<dyn Connector>,
     token: CancelToken,
+    leash: Leash,
 }
 
 impl Registry {
@@ -74,7 +94,7 @@ impl Registry {
                 since: Instant::now(),
                 statement: None,
             }),
-            running: Mutex::default(),
+            doing: Mutex::default(),
             cancelled: AtomicBool::new(false),
             killed: AtomicBool::new(false),
         });
@@ -126,17 +146,52 @@ impl Handle {
     }
 
     /// Notes a connection that now runs a statement of this session.
-    pub(crate) fn runs_on(&self, connector: &Arc<dyn Connector>, token: CancelToken) {
+    pub(crate) fn runs_on(&self, connector: &Arc<dyn Connector>, connection: &Connection) {
         let connector = Arc::clone(connector);
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.push(Running { connector, token });
+        let (token, leash) = (connection.token(), connection.leash());
+        self.doing().running.push(Running { connector, token, leash });
+    }
+
+    /// Waits for connections, until somebody cancels that.
+    ///
+    /// # Errors
+    /// `Cancelled`, or what `taking` says.
+    pub(crate) async fn taken<T>(&self, taking: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut taking = pin!(taking);
+        let taken = poll_fn(|cx| {
+            if let Poll::Ready(taken) = taking.as_mut().poll(cx) {
+                return Poll::Ready(taken);
+            }
+            let mut doing = self.doing();
+            if doing.waits && self.cancelled.swap(false, Ordering::AcqRel) {
+                return Poll::Ready(Err(ErrorKind::Cancelled.into()));
+            }
+            doing.waits = true;
+            doing.waker = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+        let mut doing = self.doing();
+        if doing.waits {
+            doing.waits = false;
+            doing.waker = None;
+            self.cancelled.store(false, Ordering::Release);
+        }
+        taken
+    }
+
+    fn doing(&self) -> MutexGuard<'_, Doing> {
+        self.doing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that the statement is over. Returns whether it was being cancelled: its connections must then not serve anyone else, for the
     /// cancel may still be on its way to them.
     pub(crate) fn rests(&self) -> bool {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.clear();
+        {
+            let mut doing = self.doing();
+            doing.running.clear();
+            doing.round = doing.round.wrapping_add(1);
+        }
         let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
         activity.since = Instant::now();
         activity.statement = None;
@@ -149,28 +204,52 @@ impl Handle {
     }
 
     /// Ends the session at its next request, and its running statement now.
-    pub(crate) fn kill(&self, runtime: &SharedRuntime) {
+    pub(crate) fn kill(self: &Arc<Self>, runtime: &SharedRuntime) {
         self.killed.store(true, Ordering::Release);
         self.cancel(runtime);
     }
 
-    /// Asks every storage unit that runs something for this session to cancel it.
-    pub(crate) fn cancel(&self, runtime: &SharedRuntime) {
-        let running = {
-            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-            if running.is_empty() {
+    /// Asks every storage unit that runs something for this session to cancel it, and ends a wait for connections. A unit that does not even take
+    /// the request is given up.
+    pub(crate) fn cancel(self: &Arc<Self>, runtime: &SharedRuntime) {
+        let (running, round, waker) = {
+            let mut doing = self.doing();
+            if doing.running.is_empty() && !doing.waits {
                 return;
             }
             self.cancelled.store(true, Ordering::Release);
-            running.clone()
+            (doing.running.clone(), doing.round, doing.waker.take())
         };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
         for one in running {
-            let seam = Arc::clone(runtime);
+            let (seam, handle) = (Arc::clone(runtime), Arc::clone(self));
             runtime.spawn(Box::pin(async move {
-                if let Err(error) = one.connector.cancel(&seam, one.token).await {
-                    tracing::warn!(%error, "a cancel request did not reach its storage unit");
+                let asked = one.connector.cancel(&seam, one.token);
+                match within(&*seam, CANCEL_LIMIT, asked).await {
+                    Some(Ok(())) => {}
+                    Some(Err(error)) if matches!(error.kind(), ErrorKind::Server(_)) => {
+                        tracing::debug!(%error, "a storage unit refused a cancel request");
+                    }
+                    Some(Err(error)) => {
+                        tracing::warn!(%error, "a cancel request did not reach its storage unit");
+                        handle.give_up(round, &one.leash);
+                    }
+                    None => {
+                        tracing::warn!("a storage unit does not answer a cancel request");
+                        handle.give_up(round, &one.leash);
+                    }
                 }
             }));
+        }
+    }
+
+    /// Gives a connection up if it still runs the statement of that round.
+    fn give_up(&self, round: u64, leash: &Leash) {
+        let doing = self.doing();
+        if doing.round == round {
+            leash.give_up();
         }
     }
 }

@@ -10,9 +10,13 @@
 )]
 
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};
-use pando_fake::{FakeDialect, FakeRuntime, Reply, STANDARD, Unit, server_error};
+use pando_fake::{
+    Connects, FakeDialect, FakeRuntime, Reply, STANDARD, Unit, poll_once, server_error,
+};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::feature::{Context, Database, Feature, LogicTable};
@@ -70,6 +74,7 @@ impl Feature for ByName {
 /// Two scripted units and a session.
 struct House {
     runtime: FakeRuntime,
+    engine: Engine,
     units: [Unit; 2],
     session: Session,
     /// Of the last reply that had any: a fetch does not repeat them.
@@ -110,7 +115,7 @@ fn house(manners: &Manners) -> House {
     engine.publish(Snapshot { databases: vec![live], settings: Settings::default() });
     let login = Login { database: Some("shop".into()), ..Login::default() };
     let session = engine.open(login).unwrap();
-    House { runtime, units, session, columns: None }
+    House { runtime, engine, units, session, columns: None }
 }
 
 /// A reply as text: rows by their values, completions by tag and count.
@@ -372,4 +377,70 @@ fn preview_shows_what_would_be_sent() {
         ]
     );
     assert_eq!(house.sent(), sent(&[], &[]));
+}
+
+/// Cancels a statement while it runs; `before` comes between its start and the cancel. Then `seconds` go by.
+fn cancelled(house: &mut House, sql: &str, before: impl Fn(&[Unit; 2]), seconds: u64) -> Error {
+    let House { runtime, engine, units, session, .. } = house;
+    let key = session.key();
+    let mut asking = Box::pin(async {
+        session.run(Request::Query(sql.into())).await?;
+        while session.next().await?.is_some() {}
+        Ok::<_, Error>(())
+    });
+    assert!(poll_once(&mut asking).is_pending(), "{sql}");
+    before(units);
+    engine.cancel(key);
+    runtime.run();
+    if seconds > 0 {
+        assert!(poll_once(&mut asking).is_pending(), "{sql}");
+        runtime.advance(Duration::from_secs(seconds));
+    }
+    match poll_once(&mut asking) {
+        Poll::Ready(Err(error)) => error,
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_unit_that_does_not_take_a_cancel_request_is_given_up() {
+    let mut house = house(&Manners::MySql);
+    house.units[0].reply("SELECT a FROM zero_t", Reply::Hang);
+    let silent = |units: &[Unit; 2]| {
+        units[0].connects(Connects::Hang);
+    };
+    let error = cancelled(&mut house, "SELECT a FROM zero_t", silent, 3);
+    assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
+    house.ok("UPDATE one_t SET a = 1");
+    house.units[0].connects(Connects::Accept);
+    house.ok("UPDATE zero_t SET a = 1");
+    // In a transaction the connection is lost, and the transaction with it.
+    house.ok("BEGIN");
+    house.ok("UPDATE zero_t SET a = 1");
+    cancelled(&mut house, "SELECT a FROM zero_t", silent, 3);
+    let error = house.fails("COMMIT");
+    assert!(matches!(error.kind(), ErrorKind::TransactionState(_)), "{error}");
+}
+
+#[test]
+fn a_cancel_that_reached_its_unit_leaves_the_wait_to_it() {
+    let mut house = house(&Manners::MySql);
+    house.units[0].reply("SELECT a FROM zero_t", Reply::Hang);
+    house.ok("BEGIN");
+    let error = cancelled(&mut house, "SELECT a FROM zero_t", |_| (), 0);
+    assert!(matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Cancelled), "{error}");
+    // The connection lives, however long ago the cancel was.
+    house.runtime.advance(Duration::from_secs(10));
+    house.ok("UPDATE zero_t SET a = 1");
+    house.ok("COMMIT");
+}
+
+#[test]
+fn a_wait_for_a_connection_is_cancelled_at_once() {
+    let mut house = house(&Manners::Postgres);
+    house.units[1].connects(Connects::Hang);
+    let error = cancelled(&mut house, "SELECT a FROM one_t", |_| (), 0);
+    assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
+    house.units[1].connects(Connects::Accept);
+    house.ok("UPDATE one_t SET a = 1");
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::Backend;
 
+use crate::leash::Leash;
 use crate::live::{Gone, Live, Memory, clean};
 use crate::recover;
 use crate::slot::Slot;
@@ -14,6 +15,7 @@ use crate::slot::Slot;
 #[derive(Debug)]
 pub struct Connection {
     backend: Box<dyn Backend>,
+    leash: Leash,
     memory: Memory,
     unit: Arc<str>,
     slot: Slot,
@@ -29,7 +31,8 @@ enum Fate {
 impl Connection {
     pub(crate) fn lent(slot: Slot, live: Live) -> Self {
         let unit = slot.shared().map_or_else(|| Arc::from(""), |shared| Arc::clone(&shared.unit));
-        Self { backend: live.backend, memory: live.memory, unit, slot, fate: Fate::Return }
+        let Live { backend, leash, memory } = live;
+        Self { backend, leash, memory, unit, slot, fate: Fate::Return }
     }
 
     /// The storage unit's name.
@@ -45,6 +48,11 @@ impl Connection {
     /// Remembers which client-session state has been applied. Stays with the connection until it is reset.
     pub fn set_session_state(&mut self, id: u64) {
         self.memory.session_state = id;
+    }
+
+    /// The way to end a wait for this connection's server from elsewhere.
+    pub fn leash(&self) -> Leash {
+        self.leash.clone()
     }
 
     /// Closes the connection instead of giving it back.
@@ -83,7 +91,7 @@ impl Drop for Connection {
             return;
         }
         shared.rest(&mut self.memory);
-        let live = Live { backend, memory: self.memory };
+        let live = Live { backend, leash: self.leash.clone(), memory: self.memory };
         if clean(condition) {
             slot.live = Some(live);
         } else if shared.begin_recovery() {

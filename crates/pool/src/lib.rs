@@ -5,6 +5,7 @@
 
 mod connection;
 mod keeper;
+mod leash;
 mod live;
 mod options;
 mod recover;
@@ -19,6 +20,7 @@ use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Result};
 
 pub use connection::Connection;
+pub use leash::Leash;
 pub use options::Options;
 pub use shared::Statistics;
 

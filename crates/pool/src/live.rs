@@ -8,6 +8,8 @@ use pando_kernel::backend::Condition;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Backend, CancelToken, CopyInput, Error, Event, Execution, Result};
 
+use crate::leash::{Leash, Leashed};
+
 /// What the pool remembers of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
@@ -25,10 +27,16 @@ pub(crate) struct Memory {
 #[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) backend: Box<dyn Backend>,
+    pub(crate) leash: Leash,
     pub(crate) memory: Memory,
 }
 
 impl Live {
+    pub(crate) fn new(backend: Box<dyn Backend>, memory: Memory) -> Self {
+        let leash = Leash::default();
+        Self { backend: Box::new(Leashed::new(backend, leash.clone())), leash, memory }
+    }
+
     pub(crate) fn outlived(&self, now: Instant) -> bool {
         let Memory { born, lifetime, .. } = self.memory;
         !lifetime.is_zero() && now.saturating_duration_since(born) >= lifetime

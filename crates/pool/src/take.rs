@@ -131,7 +131,7 @@ async fn answers(shared: &Shared, live: &mut Live) -> bool {
 /// A new connection.
 pub(crate) async fn open(shared: &Shared) -> Result<Live> {
     match shared.connector.connect(&shared.runtime).await {
-        Ok(backend) => Ok(Live { backend, memory: shared.memory() }),
+        Ok(backend) => Ok(Live::new(backend, shared.memory())),
         Err(error) => {
             tracing::debug!(unit = %shared.unit, %error, "connecting failed");
             shared.suspect_all();

@@ -24,7 +24,7 @@ pub struct Unit {
 /// How the unit meets new connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Connects {
-    /// Lets them in.
+    /// Lets them in, and takes cancel requests.
     #[default]
     Accept,
     /// Turns them away: `Unavailable`.
@@ -108,6 +108,11 @@ impl fmt::Debug for Inner {
 impl Inner {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unavailable(&self) -> Error {
+        let (unit, message) = (self.name.clone(), "connection refused".to_owned());
+        Error::new(ErrorKind::Unavailable { unit, message })
     }
 }
 
@@ -256,10 +261,7 @@ impl Connector for Unit {
                     let backend = FakeBackend::new(Arc::clone(&self.inner), number);
                     Poll::Ready(Ok(Box::new(backend) as Box<dyn Backend>))
                 }
-                Connects::Refuse => Poll::Ready(Err(Error::new(ErrorKind::Unavailable {
-                    unit: self.inner.name.clone(),
-                    message: "connection refused".to_owned(),
-                }))),
+                Connects::Refuse => Poll::Ready(Err(self.inner.unavailable())),
                 Connects::Hang => {
                     state.hanging.push(cx.waker().clone());
                     Poll::Pending
@@ -273,15 +275,23 @@ impl Connector for Unit {
         _runtime: &'a SharedRuntime,
         token: CancelToken,
     ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
+        Box::pin(std::future::poll_fn(move |cx| {
             let waiting = {
                 let mut state = self.inner.lock();
+                match state.connects {
+                    Connects::Accept => {}
+                    Connects::Refuse => return Poll::Ready(Err(self.inner.unavailable())),
+                    Connects::Hang => {
+                        state.hanging.push(cx.waker().clone());
+                        return Poll::Pending;
+                    }
+                }
                 state.cancels.push(token);
                 std::mem::take(&mut state.hanging)
             };
             waiting.into_iter().for_each(Waker::wake);
-            Ok(())
-        })
+            Poll::Ready(Ok(()))
+        }))
     }
 
     fn dialect(&self) -> Arc<dyn Dialect> {

@@ -70,8 +70,8 @@ impl Session {
             let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
             let pool = live.pool(&unit)?;
             let connections = match shares.len() {
-                1 => vec![pool.take().await?],
-                n => pool.take_many(n).await?,
+                1 => vec![self.handle.taken(pool.take()).await?],
+                n => self.handle.taken(pool.take_many(n)).await?,
             };
             let mut jobs = jobs.into_iter();
             for (mut connection, share) in connections.into_iter().zip(shares) {
@@ -82,7 +82,7 @@ impl Session {
         }
         for channel in &started.channels {
             let pool = live.pool(channel.connection.unit())?;
-            self.handle.runs_on(pool.connector(), channel.connection.token());
+            self.handle.runs_on(pool.connector(), &channel.connection);
         }
         Ok(())
     }
@@ -98,7 +98,7 @@ impl Session {
         let (mut connection, mut swallow) = match self.transaction.lend(unit)? {
             Some(connection) => (connection, 0),
             None => {
-                let mut connection = live.pool(unit)?.take().await?;
+                let mut connection = self.handle.taken(live.pool(unit)?.take()).await?;
                 let mut swallow = self.dress(live, &mut connection)?;
                 swallow += self.transaction.enlist(&mut connection, dialect.as_ref())?;
                 for text in &self.local_settings {

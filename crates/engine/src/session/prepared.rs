@@ -133,13 +133,15 @@ impl Session {
         let (mut connection, swallow) = if inside {
             self.enlisted(&live, &unit.target.unit, false).await?
         } else {
-            let mut connection = live.pool(&unit.target.unit)?.take().await?;
+            let pool = live.pool(&unit.target.unit)?;
+            let mut connection = self.handle.taken(pool.take()).await?;
             let swallow = self.dress(&live, &mut connection)?;
             (connection, swallow)
         };
         let declared = |i: &u32| prepared.declared.get(*i as usize).copied().unwrap_or(0);
         let types = unit.parameters.iter().map(declared).collect();
         let started = connection.start(Execution::Describe { sql: unit.sql, types });
+        self.handle.runs_on(live.pool(&unit.target.unit)?.connector(), &connection);
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let described = match started {
             Ok(()) => read_description(&mut channel).await,

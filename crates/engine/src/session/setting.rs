@@ -156,7 +156,7 @@ impl Session {
 
     async fn try_variables(&mut self, live: &Arc<crate::snapshot::LiveDatabase>) -> Result<()> {
         let unit = any_unit_of(&live.database)?;
-        let mut connection = live.pool(&unit)?.take().await?;
+        let mut connection = self.handle.taken(live.pool(&unit)?.take()).await?;
         let replies = self.dress(live, &mut connection)?;
         for _ in 0..replies {
             if let Err(error) = finish(&mut connection).await {
@@ -220,7 +220,7 @@ impl Session {
         unit: &str,
         text: &str,
     ) -> Result<Vec<Vec<pando_kernel::Value>>> {
-        let mut connection = live.pool(unit)?.take().await?;
+        let mut connection = self.handle.taken(live.pool(unit)?.take()).await?;
         if connection.session_state() != 0 {
             connection.start(Execution::Reset)?;
             connection.set_session_state(0);
