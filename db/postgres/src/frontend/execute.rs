@@ -1,5 +1,7 @@
 //! Execute: runs a portal, or goes on with it.
 
+use std::sync::Arc;
+
 use pando_kernel::session::Doorway;
 use pando_kernel::{Columns, Completion, Error, Event, Execute as Run, Pipeline, Request};
 
@@ -27,6 +29,7 @@ impl<D: Doorway> Client<D> {
         let name = execute.portal;
         let limit = u32::try_from(execute.max_rows).ok().filter(|rows| *rows > 0);
         let portal = self.portals.get_mut(name)?;
+        let sql = Arc::clone(&portal.prepared.sql);
         let request = match portal.progress {
             Progress::Done => return self.run_out(name),
             Progress::Suspended(cursor) => Request::Fetch { cursor, limit },
@@ -55,7 +58,7 @@ impl<D: Doorway> Client<D> {
                 event => {
                     self.no_data(&mut owed);
                     match event {
-                        Event::Complete(completion) => self.complete(&completion),
+                        Event::Complete(completion) => self.complete(&completion, || &sql),
                         Event::Empty => encode_empty_query(self.wire.output.buffer()),
                         Event::CopyIn(form) => self.copy_in(form).await?,
                         Event::CopyOut(form) => self.copy_out(form)?,
@@ -130,7 +133,8 @@ impl<D: Doorway> Client<D> {
             return Err(own("55000", format!("portal \"{name}\" cannot be run")).into());
         }
         let tag = "SELECT".to_owned();
-        self.complete(&Completion { tag, affected: Some(0), ..Completion::default() });
+        let completion = Completion { tag, affected: Some(0), ..Completion::default() };
+        self.complete(&completion, || "");
         Ok(())
     }
 }

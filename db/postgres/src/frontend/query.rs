@@ -48,9 +48,9 @@ impl<D: Doorway> Client<D> {
                     None => return Err(Error::internal("rows came before their columns").into()),
                 },
                 Event::Complete(completion) => {
+                    self.complete(&completion, || statement(text, *done));
                     *done += 1;
                     shape = None;
-                    self.complete(&completion);
                 }
                 Event::Empty => encode_empty_query(self.wire.output.buffer()),
                 Event::CopyIn(form) => self.copy_in(form).await?,
@@ -64,6 +64,14 @@ impl<D: Doorway> Client<D> {
             }
         }
         Ok(())
+    }
+}
+
+/// One statement of a text. Few tags make it worth finding.
+fn statement(text: &str, index: usize) -> &str {
+    match pando_sql::split(text, &SYNTAX) {
+        Ok(spans) => spans.get(index).map_or("", |span| span.of(text)),
+        Err(_) => "",
     }
 }
 

@@ -66,14 +66,17 @@ impl<D: Doorway> Client<D> {
         true
     }
 
-    /// Appends CommandComplete, and CopyDone before it when data went out.
-    pub(super) fn complete(&mut self, completion: &Completion) {
+    /// Appends CommandComplete, and CopyDone before it when data went out. `text` gives the
+    /// statement's; it is asked for where the tag alone does not tell enough.
+    pub(super) fn complete<'t>(&mut self, completion: &Completion, text: impl FnOnce() -> &'t str) {
         if std::mem::take(&mut self.copying_out) {
             encode_done(self.wire.output.buffer());
         }
-        let tag = tag(completion);
-        if matches!(tag.as_str(), "DEALLOCATE ALL" | "DISCARD ALL") {
+        let mut tag = tag(completion);
+        if let Some(all) = forgets_all(&tag, text) {
+            // The statements of the protocol are among those such a statement forgets.
             self.statements.clear();
+            tag = all.to_owned();
         }
         encode_command_complete(self.wire.output.buffer(), &tag);
     }
@@ -131,6 +134,18 @@ pub(super) fn response(form: CopyForm) -> CopyResponse {
     CopyResponse { format: form.format, columns: form.columns }
 }
 
+/// The full tag of a statement that forgets all prepared statements.
+fn forgets_all<'t>(tag: &str, text: impl FnOnce() -> &'t str) -> Option<&'static str> {
+    let all = match tag.split(' ').next() {
+        Some("DISCARD") => "DISCARD ALL",
+        Some("DEALLOCATE") => "DEALLOCATE ALL",
+        Some(_) | None => return None,
+    };
+    let last = text().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
+    let last = last.rsplit(char::is_whitespace).next().unwrap_or_default();
+    (tag == all || last.eq_ignore_ascii_case("all")).then_some(all)
+}
+
 /// The command tag with its count, as PostgreSQL writes it.
 fn tag(completion: &Completion) -> String {
     let tag = completion.tag.as_str();
@@ -149,6 +164,15 @@ fn tag(completion: &Completion) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_forgets_all_statements_is_known_by_tag_or_text() {
+        assert_eq!(forgets_all("DISCARD", || "discard all ;"), Some("DISCARD ALL"));
+        assert_eq!(forgets_all("DEALLOCATE ALL", || ""), Some("DEALLOCATE ALL"));
+        assert_eq!(forgets_all("DEALLOCATE", || "DEALLOCATE recall"), None);
+        assert_eq!(forgets_all("DISCARD", || "DISCARD PLANS"), None);
+        assert_eq!(forgets_all("SELECT 1", || "SELECT all"), None);
+    }
 
     #[test]
     fn tags_are_written_as_postgresql_writes_them() {
