@@ -175,9 +175,12 @@ pub(super) fn edit(stmt: &Statement, names: &Names<'_>, edits: &mut Edits) {
         Node::Cast { operand, to } if is_regclass(to.of(&stmt.text)) => {
             let is_own =
                 own.iter().any(|at| at.start <= expr.span.start && expr.span.end <= at.end);
-            match is_own && named(operand).is_none() {
-                true => own_number(operand, names, edits),
-                false => regclass((expr, operand), shown.contains(&expr.span), names, edits),
+            match (is_own, named(operand)) {
+                (true, Some(_)) => own_name(operand, names, edits),
+                (true, None) => own_number(operand, names, edits),
+                (false, _) => {
+                    regclass((expr, operand), shown.contains(&expr.span), names, edits);
+                }
             }
         }
         Node::Function(call) => {
@@ -188,7 +191,8 @@ pub(super) fn edit(stmt: &Statement, names: &Names<'_>, edits: &mut Edits) {
                 shift(expr.span, names, edits);
             }
             if let Some(argument) = relation_argument(call) {
-                own_argument(argument, !BY_TEXT.contains(&name_of(call)), names, edits);
+                let by_number = !BY_TEXT.contains(&name_of(call));
+                own_argument((argument, by_number), &stmt.text, names, edits);
             }
             database_argument(call, edits);
         }
@@ -215,10 +219,8 @@ fn shift(span: Span, names: &Names<'_>, edits: &mut Edits) {
     reason = "a filter: every other variant is not what is looked for"
 )]
 fn regclass((expr, operand): (&Expr, &Expr), shown: bool, names: &Names<'_>, edits: &mut Edits) {
-    if let Some((name, span)) = named(operand) {
-        if let Some(actual) = actual(name, names) {
-            edits.replace(span, literal(&actual));
-        }
+    if named(operand).is_some() {
+        own_name(operand, names, edits);
         if shown && !names.are_plain() {
             wrap(expr.span, names.around_definition("regclass"), edits);
         } else if names.shift() > 0 {
@@ -249,21 +251,27 @@ fn actual(name: &str, names: &Names<'_>) -> Option<String> {
 }
 
 /// The argument of a function that looks a relation up.
-fn own_argument(argument: &Expr, by_number: bool, names: &Names<'_>, edits: &mut Edits) {
-    if let Node::Cast { .. } = argument.node
-        && named(argument).is_some()
-    {
-        // A cast to `regclass` is edited where it is met.
-        return;
-    }
-    if let Some((name, span)) = named(argument) {
-        if let Some(actual) = actual(name, names) {
-            edits.replace(span, literal(&actual));
-        }
-        return;
-    }
-    if by_number {
+fn own_argument(
+    (argument, by_number): (&Expr, bool),
+    text: &str,
+    names: &Names<'_>,
+    edits: &mut Edits,
+) {
+    let regclass = matches!(&argument.node, Node::Cast { to, .. } if is_regclass(to.of(text)));
+    // The name in a cast to `regclass` is edited where the cast is met.
+    if !regclass && named(argument).is_some() {
+        own_name(argument, names, edits);
+    } else if by_number {
         own_number(argument, names, edits);
+    }
+}
+
+/// A logic table's name becomes the actual one.
+fn own_name(expr: &Expr, names: &Names<'_>, edits: &mut Edits) {
+    if let Some((name, span)) = named(expr)
+        && let Some(actual) = actual(name, names)
+    {
+        edits.replace(span, literal(&actual));
     }
 }
 

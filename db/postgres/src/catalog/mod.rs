@@ -59,6 +59,10 @@ impl Presentation for Postgres {
             let Some(columns) = view.catalog.columns(&key) else {
                 return Ok(Presented::Needs(Need::Columns(key)));
             };
+            if columns.is_empty() {
+                // This server has no such relation, and says so itself.
+                continue;
+            }
             let hidden = relation::hidden_columns(stmt);
             let Some(text) = relation::sub_query(&names, known, name, (&columns, &hidden)) else {
                 continue;

@@ -1,1 +1,225 @@
+//! What each kind of text becomes for a unit.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pando_kernel::Kind;
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::feature::Catalog;
+use pando_kernel::route::UnitName;
+
+use super::*;
+use crate::dialect::SYNTAX;
+
+/// Relations with a few of their columns.
+#[derive(Debug)]
+struct Few;
+
+const COLUMNS: &[(&str, &[(&str, &str)])] = &[
+    ("pg_catalog.pg_class", &[("oid", "oid"), ("relname", "name"), ("relkind", "\"char\"")]),
+    ("pg_catalog.pg_tables", &[("schemaname", "name"), ("tablename", "name")]),
+    ("pg_catalog.pg_database", &[("oid", "oid"), ("datname", "name"), ("datdba", "oid")]),
+    ("pg_catalog.pg_depend", &[("classid", "oid"), ("objid", "oid")]),
+    (
+        "information_schema.tables",
+        &[
+            ("table_catalog", "information_schema.sql_identifier"),
+            ("table_schema", "information_schema.sql_identifier"),
+            ("table_name", "information_schema.sql_identifier"),
+        ],
+    ),
+];
+
+impl Catalog for Few {
+    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
+        let (_, columns) = COLUMNS.iter().find(|(name, _)| *name == table)?;
+        let column = |(name, type_name): &(&str, &str)| TableColumn {
+            name: (*name).to_owned(),
+            kind: Kind::Other,
+            type_name: (*type_name).to_owned(),
+            collation: String::new(),
+            primary_key: false,
+            auto_increment: false,
+            nullable: true,
+        };
+        Some(Arc::new(columns.iter().map(column).collect()))
+    }
+
+    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        None
+    }
+}
+
+fn shown(actual: &str, logic: &str, hidden: bool) -> Shown {
+    Shown { actual: actual.into(), logic: logic.into(), hidden }
+}
+
+fn parsed(text: &str) -> Statement {
+    pando_sql::parse(text, &SYNTAX).unwrap()
+}
+
+/// The text for unit `number`, which shows `t_0` as `t` and hides `t_1`; or `None` for a unit whose tables keep their names.
+fn presented(text: &str, tables: &[Shown], number: usize) -> String {
+    let facts = Facts { databases: Arc::from(["shop".into(), "Two".into()]), ..Facts::default() };
+    let view = View { database: "shop", facts: &facts, number, tables, catalog: &Few };
+    match Postgres.present(&parsed(text), &view).unwrap() {
+        Presented::Edits(edits) => edits.apply(text),
+        Presented::Needs(need) => format!("{need:?}"),
+    }
+}
+
+fn renamed(text: &str) -> String {
+    presented(text, &[shown("t_0", "t", false), shown("t_1", "t", true)], 0)
+}
+
+#[test]
+fn a_unit_whose_tables_keep_their_names_gets_the_text_as_it_is() {
+    for text in [
+        "SELECT c.relname, pg_get_indexdef(c.oid) FROM pg_catalog.pg_class c",
+        "SELECT 't'::regclass, conrelid::regclass FROM pg_constraint_of_mine",
+        "SELECT * FROM pg_tables",
+    ] {
+        assert_eq!(presented(text, &[], 0), text);
+    }
+}
+
+#[test]
+fn a_relation_becomes_a_sub_query_under_its_own_name_or_alias() {
+    let text = renamed("SELECT pg_catalog.pg_class.relname FROM pg_catalog.pg_class");
+    assert!(text.starts_with("SELECT pg_class.relname FROM (SELECT x.\"oid\", "), "{text}");
+    assert!(text.contains(")::name AS \"relname\", x.\"relkind\" FROM pg_catalog.pg_class x "));
+    assert!(text.contains("('t_0'::text, 't'::text, false), ('t_1'::text, 't'::text, true)"));
+    assert!(text.ends_with(" WHERE m.h IS NOT TRUE) AS pg_class"), "{text}");
+    let text = renamed("SELECT c.relname, c.xmin FROM pg_class AS c WHERE c.oid = 1");
+    assert!(text.contains("(SELECT x.xmin, x.\"oid\""), "{text}");
+    assert!(text.ends_with(" WHERE m.h IS NOT TRUE) AS c WHERE c.oid = 1"), "{text}");
+}
+
+#[test]
+fn a_relation_whose_columns_are_not_known_is_asked_for() {
+    let view = [shown("t_0", "t", false)];
+    assert_eq!(presented("SELECT 1 FROM pg_index", &view, 0), "Columns(\"pg_catalog.pg_index\")");
+}
+
+#[test]
+fn other_units_leave_out_what_comes_with_the_server() {
+    let text = presented("SELECT * FROM pg_class, pg_tables", &[], 2);
+    assert!(text.contains("x.oid::pg_catalog.int8 >= 16384 AND x.relkind <> 't'"), "{text}");
+    assert!(text.contains("(s.n + 134217728) % 4294967296"), "{text}");
+    assert!(text.contains("NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"), "{text}");
+    let text = presented("SELECT objid FROM pg_depend", &[], 1);
+    assert!(text.contains("CASE WHEN x.classid IN ('pg_catalog.pg_class'"), "{text}");
+}
+
+#[test]
+fn databases_are_the_logical_ones() {
+    assert_eq!(
+        presented("SELECT datname FROM pg_database", &[], 0),
+        "SELECT datname FROM (SELECT (x.oid::pg_catalog.int8 + d.i)::pg_catalog.oid AS oid, d.n AS datname, x.\"datdba\" \
+         FROM pg_catalog.pg_database x CROSS JOIN (VALUES ('shop'::pg_catalog.name, 0), ('Two'::pg_catalog.name, 1)) d(n, i) \
+         WHERE x.datname = pg_catalog.current_database()) AS pg_database"
+    );
+    let text = presented("SELECT table_catalog FROM information_schema.tables t", &[], 0);
+    assert!(text.contains("THEN 'shop' ELSE x.\"table_catalog\"::pg_catalog.text END"), "{text}");
+}
+
+#[test]
+fn names_that_are_looked_up_become_actual_ones() {
+    for (text, expected) in [
+        ("SELECT a WHERE r = 't'::regclass", "SELECT a WHERE r = '\"t_0\"'::regclass"),
+        ("SELECT a WHERE r = '\"t\"'::regclass", "SELECT a WHERE r = '\"t_0\"'::regclass"),
+        (
+            "SELECT a WHERE r = CAST('Public.T' AS pg_catalog.regclass)",
+            "SELECT a WHERE r = CAST('\"public\".\"t_0\"' AS pg_catalog.regclass)",
+        ),
+        ("SELECT pg_table_size('t')", "SELECT pg_table_size('\"t_0\"')"),
+        ("SELECT to_regclass('t'::text)", "SELECT to_regclass('\"t_0\"'::text)"),
+        (
+            "SELECT has_table_privilege('me', 't', 'select')",
+            "SELECT has_table_privilege('me', '\"t_0\"', 'select')",
+        ),
+        ("SELECT a WHERE r = 'T\"'::regclass", "SELECT a WHERE r = 'T\"'::regclass"),
+        ("SELECT a WHERE r = '16400'::regclass", "SELECT a WHERE r = '16400'::regclass"),
+        ("SELECT a WHERE r = 't_1'::regclass", "SELECT a WHERE r = 't_1'::regclass"),
+    ] {
+        assert_eq!(renamed(text), expected);
+    }
+}
+
+#[test]
+fn definitions_and_displayed_names_are_told_in_logic_names() {
+    for (text, label) in [
+        ("SELECT pg_get_indexdef(i) FROM x", "pg_get_indexdef"),
+        ("SELECT conrelid::regclass FROM x", "conrelid"),
+        ("SELECT a FROM x WHERE (conrelid::regclass)::text = 't'", "conrelid"),
+    ] {
+        let told = renamed(text);
+        assert!(told.contains(&format!("AS \"{label}\" FROM (SELECT r.w[1] AS w")), "{told}");
+    }
+    let compared = "SELECT a FROM x WHERE conrelid::regclass = 5";
+    assert_eq!(renamed(compared), compared);
+    // The server must find its own name in a text that it looks up.
+    let serial = "SELECT pg_get_serial_sequence(r::regclass::text, 'id') FROM x";
+    assert!(renamed(serial).contains("pg_get_serial_sequence(r::regclass::text, 'id'))"));
+}
+
+#[test]
+fn numbers_are_the_unit_s_own_inside_and_the_shown_ones_outside() {
+    let tables = [shown("t_0", "t", false)];
+    let at_one = |text: &str| presented(text, &tables, 1);
+    assert!(at_one("SELECT pg_relation_size(67125248)").contains("pg_relation_size('16384')"));
+    assert!(at_one("SELECT pg_relation_size(c.oid) FROM x c").contains("u.n - 67108864"));
+    assert!(at_one("SELECT a WHERE r = 't'::regclass").contains("('\"t_0\"'::regclass)"));
+    // Higher for the comparison, lower again for the function.
+    let both = at_one("SELECT pg_relation_size('t'::regclass) FROM x");
+    assert!(both.contains("u.n - 67108864") && both.contains("(s.n + 67108864)"), "{both}");
+    assert_eq!(
+        at_one("SELECT pg_get_serial_sequence('t'::regclass::text, 'id') = 'x' FROM y")
+            .matches("t_0")
+            .count(),
+        at_one("SELECT pg_get_serial_sequence('z', 'id') = 'x' FROM y").matches("t_0").count() + 1
+    );
+    assert_eq!(Postgres.relation_number(16_384, 1), 67_125_248);
+    assert_eq!(Postgres.relation_number(1_259, 1), 1_259);
+    assert_eq!(Postgres.relation_number(u32::MAX, 0), u32::MAX);
+}
+
+#[test]
+fn what_a_question_is_about_decides_who_is_asked() {
+    let asked = |text: &str, parameters: &[Value]| {
+        let parameters: Vec<_> = parameters.iter().cloned().map(Parameter::made).collect();
+        Postgres.asked(&parsed(text), &parameters)
+    };
+    let cases = [
+        ("SELECT 'public.\"T\"'::regclass", vec![], Asked::Table("T".into())),
+        ("SELECT to_regclass('s.T')", vec![], Asked::Table("t".into())),
+        ("SELECT 'pg_class'::regclass", vec![], Asked::Anyone),
+        ("SELECT 'information_schema.tables'::regclass", vec![], Asked::Anyone),
+        ("SELECT 1 FROM pg_index WHERE indrelid = '134217999'", vec![], Asked::Number(2)),
+        ("SELECT $1::oid", vec![Value::Int(67_200_000)], Asked::Number(1)),
+        ("SELECT ANY_OF($1)", vec![Value::Text("{67200000,5}".into())], Asked::Number(1)),
+        ("SELECT $1::oid", vec![Value::Int(16_400)], Asked::Anyone),
+    ];
+    for (text, parameters, expected) in cases {
+        assert_eq!(asked(text, &parameters), expected, "{text}");
+    }
+}
+
+#[test]
+fn names_of_the_server_s_own_are_told_from_tables() {
+    let holding = |text: &str| {
+        let stmt = parsed(&format!("SELECT 1 FROM {text}"));
+        Postgres.holding(visit::tables(&stmt.kind)[0].name)
+    };
+    for (name, expected) in [
+        ("pg_class", Some(Holding::Tables)),
+        ("pg_catalog.pg_type", Some(Holding::Shared)),
+        ("information_schema.columns", Some(Holding::Tables)),
+        ("information_schema.sql_features", Some(Holding::Shared)),
+        ("shop.pg_catalog.pg_class", Some(Holding::Tables)),
+        ("public.tables", None),
+        ("t", None),
+    ] {
+        assert_eq!(holding(name), expected, "{name}");
+    }
+}
