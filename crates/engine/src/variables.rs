@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Variables in the order they were first set, with a number that is equal for equal variables.
+/// Variables in the order they were last set, with a number that is equal for equal variables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     list: Vec<(String, String)>,
@@ -15,15 +15,12 @@ const MAX: usize = 1_000;
 impl Variables {
     /// Sets a variable to a value's text. False when there are too many.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> bool {
-        match self.list.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) => value.clone_into(old),
-            None => {
-                if self.list.len() >= MAX {
-                    return false;
-                }
-                self.list.push((name.to_owned(), value.to_owned()));
-            }
+        self.list.retain(|(known, _)| known != name);
+        if self.list.len() >= MAX {
+            return false;
         }
+        // The newest comes last: two names of one setting (`TIME ZONE`, `timezone`) end as they were last set.
+        self.list.push((name.to_owned(), value.to_owned()));
         self.number();
         true
     }
@@ -62,3 +59,31 @@ impl Variables {
 
 /// Marks a connection whose variables are not known.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::Variables;
+
+    #[test]
+    fn the_newest_setting_is_replayed_last() {
+        let mut variables = Variables::default();
+        for (name, value) in [("timezone", "'UTC'"), ("time zone", "'CET'"), ("timezone", "'EST'")]
+        {
+            assert!(variables.set(name, value));
+        }
+        let names: Vec<&str> = variables.list().iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["time zone", "timezone"]);
+    }
+
+    #[test]
+    fn equal_variables_have_equal_numbers_and_none_has_zero() {
+        let (mut a, mut b) = (Variables::default(), Variables::default());
+        a.set("x", "1");
+        b.set("x", "2");
+        assert_ne!(a.id(), b.id());
+        b.set("x", "1");
+        assert_eq!(a.id(), b.id());
+        a.unset("x");
+        assert_eq!(a.id(), 0);
+    }
+}
