@@ -129,7 +129,7 @@ def direct(family, n, database=None, **more):
 
 
 def reset(family, databases=("ds_0", "ds_1")):
-    """Empty databases, whatever an earlier program left."""
+    """Empty databases, one per storage unit, whatever an earlier program left."""
     for n, name in enumerate(databases):
         client = direct(family, n % 2, "test")
         if family == "pg":
@@ -189,8 +189,8 @@ def sharded(tables, databases=2, each=2):
 class Pando:
     """A server on free ports, ended with the program at the latest."""
 
-    def __init__(self, files, binary=None, arguments=(), patience=30):
-        """`files`: the configuration, text by file name."""
+    def __init__(self, files, binary=None, arguments=(), patience=30, single=False):
+        """`files`: the configuration, text by file name; `single`: it is one file, not a folder of them."""
         self.folder = tempfile.mkdtemp(dir=work)
         for name, text in files.items():
             with open(f"{self.folder}/{name}", "w") as file:
@@ -198,7 +198,7 @@ class Pando:
         self.log = open(f"{self.folder}.log", "w+")
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [binary or BIN, "serve", "--config", self.folder, "--mysql", "127.0.0.1:0", "--postgres", "127.0.0.1:0", *arguments],
+            [binary or BIN, "serve", "--config", f"{self.folder}/{name}" if single else self.folder, "--mysql", "127.0.0.1:0", "--postgres", "127.0.0.1:0", *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
         running.append(self)
         timer = threading.Timer(patience, self.process.kill)
