@@ -154,3 +154,43 @@ venv() {
   fi
   echo "$home/bin/python"
 }
+
+# The rules of the shop that the client programs use: orders and their items lie together by user, a log has generated ids, the
+# dictionary is everywhere, and any other table is a single one.
+shop_rules() {
+  cat <<'Y'
+  - !SHARDING
+    tables:
+      t_order:
+        actualDataNodes: ds_${0..1}.t_order_${0..1}
+        databaseStrategy: {standard: {shardingColumn: user_id, shardingAlgorithmName: by_2}}
+        tableStrategy: {standard: {shardingColumn: order_id, shardingAlgorithmName: order_inline}}
+      t_order_item:
+        actualDataNodes: ds_${0..1}.t_order_item_${0..1}
+        databaseStrategy: {standard: {shardingColumn: user_id, shardingAlgorithmName: by_2}}
+        tableStrategy: {standard: {shardingColumn: order_id, shardingAlgorithmName: item_inline}}
+      t_log:
+        actualDataNodes: ds_${0..1}.t_log_${0..1}
+        databaseStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_2}}
+        tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_2}}
+        keyGenerateStrategy: {column: id, keyGeneratorName: snowflake}
+    bindingTables: ["t_order,t_order_item"]
+    shardingAlgorithms:
+      by_2: {type: MOD, props: {sharding-count: 2}}
+      order_inline: {type: INLINE, props: {algorithm-expression: "t_order_${order_id % 2}"}}
+      item_inline: {type: INLINE, props: {algorithm-expression: "t_order_item_${order_id % 2}"}}
+    keyGenerators:
+      snowflake: {type: SNOWFLAKE, props: {worker-id: 7, max-vibration-offset: 9}}
+  - !BROADCAST
+    tables: [t_dict]
+  - !SINGLE
+    tables: ["*.*"]
+    defaultDataSource: ds_0
+Y
+}
+
+# said LOG: passes on a client program's lines and counts its failures; a program that said nothing has failed.
+said() {
+  sed "s#^\(ok\|FAILED\|skipped\) #\1 $program/#" "$1"
+  failures=$((failures + $(grep -c '^FAILED ' "$1")))
+}

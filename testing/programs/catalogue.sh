@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# limit: 300
+# What psql, mariadb and information_schema say of a database with sharded, broadcast and single tables on two storage units: the logical
+# database and its logic tables, each once, wherever they stand.
+. "$(dirname "$0")/lib.sh"
+
+rules() {
+  cat <<'Y'
+  - !SHARDING
+    tables:
+      t_order:
+        actualDataNodes: ds_${0..1}.t_order_${0..1}
+        databaseStrategy: {standard: {shardingColumn: user_id, shardingAlgorithmName: by_2}}
+        tableStrategy: {standard: {shardingColumn: order_id, shardingAlgorithmName: by_2}}
+      t_order_item:
+        actualDataNodes: ds_${0..1}.t_order_item_${0..1}
+        databaseStrategy: {standard: {shardingColumn: user_id, shardingAlgorithmName: by_2}}
+        tableStrategy: {standard: {shardingColumn: order_id, shardingAlgorithmName: by_2}}
+      t_log:
+        actualDataNodes: ds_1.t_log_${0..1}
+        tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_2}}
+    bindingTables: ["t_order,t_order_item"]
+    shardingAlgorithms:
+      by_2: {type: MOD, props: {sharding-count: 2}}
+  - !BROADCAST
+    tables: [t_country]
+  - !SINGLE
+    tables: [ds_1.t_one, ds_0.t_two]
+Y
+}
+
+all='t_country t_log t_one t_order t_order_item t_two'
+words() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+
+# --- PostgreSQL ----------------------------------------------------------------------------------------------------------
+
+p() { psql_at "$postgres_port" shop -At -F ' ' -c "$1" 2>&1; }
+first_words() { awk 'NF { print $1 }' | words; }
+
+postgres_tables() {
+  psql_at "$postgres_port" shop <<'S'
+create table t_country (code varchar(2) primary key, name text not null);
+create table t_order (order_id bigint primary key, user_id int not null, country varchar(2) constraint fk_country references t_country (code));
+create index idx_user on t_order (user_id);
+create table t_order_item (item_id bigserial primary key, order_id bigint references t_order (order_id), user_id int);
+create table t_log (id int primary key, line text);
+create table t_one (id serial primary key, v text unique, n int);
+create table t_two (id int primary key, one text);
+comment on table t_order is 'orders of all';
+S
+}
+
+postgres_answers() {
+  same pg-dt "$all" "$(p '\dt' | awk '{ print $2 }' | words)"
+  same pg-ds 't_one_id_seq t_order_item_item_id_seq' "$(p '\ds' | awk '{ print $2 }' | words)"
+  same pg-l shop "$(p '\l' | awk '{ print $1 }' | grep -v =)"
+  same pg-di 'idx_user t_order' "$(p '\di' | awk '/idx_user/ { print $2, $5 }')"
+  local described; described=$(p '\d t_order')
+  same pg-d-columns 'order_id user_id country' "$(head -3 <<<"$described" | first_words)"
+  for part in '"idx_user" btree (user_id)' '"t_order_pkey" PRIMARY KEY, btree (order_id)' \
+    '"fk_country" FOREIGN KEY (country) REFERENCES t_country(code)' 'REFERENCES t_order(order_id)'; do
+    check "pg-d-${part:1:8}" grep -qF -- "$part" <<<"$described"
+  done
+  check pg-d-of-the-second-unit grep -qF '"t_one_v_key" UNIQUE CONSTRAINT, btree (v)' <<<"$(p '\d t_one')"
+  check pg-d-of-a-part grep -q 'Did not find' <<<"$(p '\d t_order_0')"
+  same pg-regclass 't_order' "$(p "select 't_order'::regclass")"
+  same pg-regclass-of-the-second-unit 'id v n' \
+    "$(p "select attname from pg_attribute where attrelid = 't_one'::regclass and attnum > 0 order by attnum" | words)"
+  same pg-comment 'orders of all' "$(p "select obj_description('t_order'::regclass, 'pg_class')")"
+  same pg-information-schema "shop $(sed 's/ / shop /g' <<<"$all")" \
+    "$(p "select table_catalog, table_name from information_schema.tables where table_schema = 'public' order by 2" | words)"
+  same pg-counts 6 "$(p "select count(*) from pg_tables where schemaname = 'public'")"
+  same pg-exists t "$(p "select exists (select 1 from pg_tables where tablename = 't_log')")"
+  check pg-refusal grep -q 'stands in another' <<<"$(p "select (select count(*) from pg_tables)")"
+  same pg-foreign-keys 'fk_country t_order t_country t_order_item_order_id_fkey t_order_item t_order' \
+    "$(p "select conname, conrelid::regclass, confrelid::regclass from pg_constraint where contype = 'f' order by 1" | words)"
+  same pg-three-parts 0 "$(p 'select count(*) from shop.public.t_order where shop.public.t_order.user_id = 1')"
+  same pg-set-config Asia/Tokyo "$(psql_at "$postgres_port" shop -At -c "select set_config('timezone', 'Asia/Tokyo', false)" -c 'show timezone' | sort -u)"
+}
+
+# --- MySQL and MariaDB ---------------------------------------------------------------------------------------------------
+
+m() { mysql_at "$mysql_port" "${2:-shop}" -N -B -e "$1" 2>&1; }
+
+mysql_tables() {
+  mysql_at "$mysql_port" shop <<'S'
+create table t_country (code varchar(2) primary key, name text not null);
+create table t_order (order_id bigint primary key, user_id int not null, country varchar(2), key idx_user (user_id),
+  constraint fk_country foreign key (country) references t_country (code)) comment = 'orders of all';
+create table t_order_item (item_id bigint primary key, order_id bigint, user_id int, foreign key (order_id) references t_order (order_id));
+create table t_log (id int primary key, line text);
+create table t_one (id int primary key auto_increment, v varchar(20) unique, n int);
+create table t_two (id int primary key, one text);
+S
+}
+
+mysql_answers() {
+  local f=$1
+  same "$f-tables" "$all" "$(m 'show tables' | words)"
+  same "$f-tables-like" 't_order t_order_item' "$(m "show tables from shop like 't\\_order%'" | words)"
+  same "$f-tables-where" 't_log BASE TABLE' "$(m "show full tables where tables_in_shop = 't_log'" | words)"
+  same "$f-label" 'Tables_in_shop (t_l%)' "$(mysql_at "$mysql_port" shop -B -e "show tables like 't_l%'" | head -1)"
+  same "$f-databases" shop "$(m 'show databases' | grep -vE '^(information_schema|mysql|performance_schema|sys)$' | words)"
+  same "$f-describe" 'order_id user_id country' "$(m 'describe shop.t_order' | first_words)"
+  same "$f-columns" 'id v n' "$(m 'show full columns from t_one from shop' | first_words)"
+  same "$f-index" 't_order PRIMARY t_order fk_country t_order idx_user' "$(m 'show index from t_order' | awk '{ print $1, $3 }' | words)"
+  local made; made=$(m 'show create table t_order_item')
+  check "$f-create-table" grep -q '^t_order_item.CREATE TABLE `t_order_item` (' <<<"$made"
+  check "$f-create-table-keys" grep -qF 'CONSTRAINT `t_order_item_ibfk_1` FOREIGN KEY (`order_id`) REFERENCES `t_order` (`order_id`)' <<<"$made"
+  check "$f-create-database" grep -q '^shop.CREATE DATABASE `shop` ' <<<"$(m 'show create database shop')"
+  same "$f-status" "$all" "$(m 'show table status' | first_words)"
+  same "$f-information-schema" "$all" "$(m 'select table_name from information_schema.tables where table_schema = database() order by 1' | words)"
+  same "$f-keys" 'fk_country t_order t_country t_order_item_ibfk_1 t_order_item t_order' \
+    "$(m "select constraint_name, table_name, referenced_table_name from information_schema.key_column_usage
+          where table_schema = 'shop' and referenced_table_schema = 'shop' order by 1" | words)"
+  same "$f-exists" 1 "$(m "select exists (select 1 from information_schema.tables where table_name = 't_one')")"
+  same "$f-qualified" 0 "$(m 'select count(*) from shop.t_order where shop.t_order.user_id = 1')"
+  check "$f-no-such-table" grep -q 'ERROR 1146' <<<"$(m 'describe t_nothing')"
+  check "$f-no-such-database" grep -q 'ERROR 1049' <<<"$(m 'show tables from nothing')"
+  same "$f-without-a-database" "$all" "$(mariadb --no-defaults --skip-ssl -h 127.0.0.1 -P "$mysql_port" -u test -ptest -N -B -e 'show tables from shop' | words)"
+  check "$f-grants-tell-no-password" grep -qv "PASSWORD" <<<"$(m 'show grants')"
+}
+
+for family in pg mariadb mysql; do
+  has $family || { skip "$family" "no server"; continue; }
+  reset $family >"$work/reset.log" 2>&1 || { bad "$family-reset" "the databases cannot be emptied" "$work/reset.log"; continue; }
+  rules | write_config $family shop
+  pando_start
+  if [ $family = pg ]; then
+    check pg-create postgres_tables && postgres_answers
+  else
+    check $family-create mysql_tables && mysql_answers $family
+  fi
+  pando_stop $family-stop
+done

@@ -1,0 +1,187 @@
+"""psycopg 3: pipelines, server-side prepares, binary rows, COPY, cancel."""
+
+import datetime
+import threading
+from decimal import Decimal
+
+import psycopg
+
+from cases import DATABASE, PORT, case, done, equal, refused
+
+WHEN = datetime.datetime(2024, 2, 29, 12, 30, 15, 123456)
+
+
+def connect(**more):
+    return psycopg.connect(
+        host="127.0.0.1", port=PORT, user="test", password="test", dbname=DATABASE, connect_timeout=10, **more
+    )
+
+
+db = connect(autocommit=True)
+
+
+@case
+def create():
+    db.execute(
+        "create table t_order (order_id bigint primary key, user_id int not null, status varchar(32),"
+        " amount numeric(10,2), made timestamp, payload bytea, paid boolean)"
+    )
+    db.execute("create table t_log (id bigint primary key, line text)")
+    db.execute("create table t_dict (id int primary key, word text)")
+
+
+@case
+def executemany_in_a_pipeline():
+    rows = [(i, i % 7, f"s{i % 3}", Decimal(i) / 4, WHEN, bytes([i]), i % 2 == 0) for i in range(1, 101)]
+    with db.cursor() as cursor:
+        cursor.executemany("insert into t_order values (%s, %s, %s, %s, %s, %s, %s)", rows)
+        equal(cursor.rowcount, 100)
+    equal(db.execute("select * from t_order order by order_id").fetchall(), rows)
+
+
+@case
+def point_and_range():
+    one = db.execute("select status from t_order where order_id = %s and user_id = %s", (10, 3)).fetchone()
+    equal(one, ("s1",))
+    page = db.execute("select order_id from t_order where order_id between 20 and 60 order by order_id desc limit 3 offset 2")
+    equal(page.fetchall(), [(58,), (57,), (56,)])
+
+
+@case
+def aggregates():
+    row = db.execute("select count(*), sum(amount), min(order_id), max(order_id), avg(amount) from t_order").fetchone()
+    equal(row, (100, Decimal("1262.50"), 1, 100, Decimal("12.6250000000000000")))
+    groups = db.execute("select status, count(*), sum(amount) from t_order group by status order by status")
+    equal(groups.fetchall(), [("s0", 33, Decimal("420.75")), ("s1", 34, Decimal("429.25")), ("s2", 33, Decimal("412.50"))])
+
+
+@case
+def prepared_on_the_server():
+    for i in range(1, 31):
+        row = db.execute("select user_id, amount from t_order where order_id = %s", (i,), prepare=True).fetchone()
+        equal(row, (i % 7, Decimal(i) / 4))
+
+
+@case
+def binary_rows():
+    with db.cursor(binary=True) as cursor:
+        row = cursor.execute("select * from t_order where order_id = %s", (8,)).fetchone()
+    equal(row, (8, 1, "s2", Decimal("2.00"), WHEN, b"\x08", True))
+
+
+@case
+def stream_row_by_row():
+    with db.cursor() as cursor:
+        ids = [row[0] for row in cursor.stream("select order_id from t_order order by order_id")]
+    equal(ids, list(range(1, 101)))
+
+
+@case
+def commit_and_rollback():
+    with connect() as own:
+        own.execute("insert into t_order (order_id, user_id, status) values (201, 1, 'x'), (202, 2, 'x')")
+        own.rollback()
+        equal(own.execute("select count(*) from t_order where status = 'x'").fetchone(), (0,))
+        own.execute("insert into t_order (order_id, user_id, status) values (201, 1, 'x'), (202, 2, 'x')")
+        equal(db.execute("select count(*) from t_order where status = 'x'").fetchone(), (0,))
+        own.commit()
+        equal(db.execute("select count(*) from t_order where status = 'x'").fetchone(), (2,))
+
+
+@case
+def update_and_delete_count_over_all_shards():
+    equal(db.execute("update t_order set status = 'y' where status = 'x'").rowcount, 2)
+    equal(db.execute("delete from t_order where status = 'y'").rowcount, 2)
+
+
+@case
+def returning():
+    row = db.execute("insert into t_order (order_id, user_id) values (301, 5) returning order_id, user_id").fetchone()
+    equal(row, (301, 5))
+    equal(db.execute("delete from t_order where order_id = 301 returning user_id").fetchall(), [(5,)])
+
+
+@case
+def generated_keys():
+    ids = [db.execute("insert into t_log (line) values (%s) returning id", (f"line {i}",)).fetchone()[0] for i in range(10)]
+    equal(len(set(ids)), 10)
+    equal(sorted(ids), ids)
+    equal(db.execute("select line from t_log where id = %s", (ids[3],)).fetchone(), ("line 3",))
+
+
+@case
+def broadcast_counts_once():
+    equal(db.execute("insert into t_dict values (1, 'one'), (2, 'two')").rowcount, 2)
+    equal(db.execute("select count(*) from t_dict").fetchone(), (2,))
+
+
+@case
+def text_of_every_kind():
+    for value in ("", "it's", 'a "b" \\ c', "日本語 – ñ 🐼", None):
+        db.execute("update t_order set status = %s where order_id = 1", (value,))
+        equal(db.execute("select status from t_order where order_id = 1").fetchone(), (value,))
+
+
+@case
+def errors_have_their_code_and_leave_the_connection_usable():
+    refused(psycopg.errors.UniqueViolation, lambda: db.execute("insert into t_order (order_id, user_id) values (2, 2)"), lambda e: True)
+    refused(psycopg.errors.SyntaxError, lambda: db.execute("selec 1"), lambda e: True)
+    refused(psycopg.errors.UndefinedTable, lambda: db.execute("select * from nowhere"), lambda e: True)
+    refused(psycopg.errors.NotNullViolation, lambda: db.execute("insert into t_dict (id) values (null)"), lambda e: True)
+    equal(db.execute("select 1").fetchone(), (1,))
+
+
+@case
+def a_failed_transaction_refuses_until_rollback():
+    with connect() as own:
+        refused(psycopg.errors.UniqueViolation, lambda: own.execute("insert into t_order (order_id, user_id) values (2, 2)"), lambda e: True)
+        refused(psycopg.errors.InFailedSqlTransaction, lambda: own.execute("select count(*) from t_order"), lambda e: True)
+        own.rollback()
+        equal(own.execute("select count(*) from t_order").fetchone(), (100,))
+
+
+@case
+def copy_in_and_out():
+    with db.cursor() as cursor:
+        with cursor.copy("copy t_order (order_id, user_id, status) from stdin") as copy:
+            for i in range(1000, 1100):
+                copy.write_row((i, i % 5, "copied"))
+        equal(db.execute("select count(*) from t_order where status = 'copied'").fetchone(), (100,))
+    equal(db.execute("delete from t_order where status = 'copied'").rowcount, 100)
+
+
+@case
+def a_pipeline_of_many_statements():
+    with connect(autocommit=True) as own, own.pipeline():
+        cursors = [own.execute("select amount from t_order where order_id = %s", (i,)) for i in range(1, 51)]
+        equal([cursor.fetchone()[0] for cursor in cursors], [Decimal(i) / 4 for i in range(1, 51)])
+
+
+@case
+def cancel_reaches_the_database():
+    own = connect(autocommit=True)
+    timer = threading.Timer(0.5, own.cancel)
+    timer.start()
+    refused(psycopg.errors.QueryCanceled, lambda: own.execute("select pg_sleep(60)"), lambda e: True)
+    timer.join()
+    equal(own.execute("select 1").fetchone(), (1,))
+    own.close()
+
+
+@case
+def wrong_password_is_refused():
+    refused(
+        psycopg.OperationalError,
+        lambda: psycopg.connect(host="127.0.0.1", port=PORT, user="test", password="wrong", dbname=DATABASE),
+        lambda e: "password authentication failed" in str(e),
+    )
+
+
+@case
+def drop():
+    for table in ("t_order", "t_log", "t_dict"):
+        db.execute(f"drop table {table}")
+
+
+db.close()
+done()
