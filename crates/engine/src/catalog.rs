@@ -78,6 +78,17 @@ impl UnitCatalog {
         stale
     }
 
+    /// Forgets the tables that were not there: a transaction that ends may have made them.
+    pub(crate) fn forget_missing(&self) {
+        let read = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if read.columns.values().all(|columns| !columns.is_empty()) {
+            return;
+        }
+        drop(read);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.columns.retain(|_, columns| !columns.is_empty());
+    }
+
     /// Forgets everything: a definition has changed.
     pub(crate) fn forget(&self) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);

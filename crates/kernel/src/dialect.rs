@@ -138,6 +138,22 @@ pub trait Ordering: Send + Sync + Debug {
     /// # Errors
     /// `Refused` when the order cannot be reproduced.
     fn compare_result(&self, column: &Column) -> Result<Compare>;
+
+    /// When two values of a column of text are equal: they must then live on one shard.
+    fn equality(&self, _column: &TableColumn) -> Equality {
+        Equality::Exact
+    }
+}
+
+/// When a server calls two texts of a column equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Equality {
+    /// When they are the same octets.
+    Exact,
+    /// When they are the same octets up to spaces at the end.
+    Padded,
+    /// By rules of its own: without regard to case, accents, …
+    Loose,
 }
 
 /// What merging needs to compare a sort, group or distinct item.

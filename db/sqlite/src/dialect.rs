@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use pando_kernel::dialect::{
-    CLIENT_LANGUAGE, Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn,
-    TransactionVerb, VariableEffect, Variables,
+    CLIENT_LANGUAGE, Compare, Comparison, Equality, Facts, Language, Metadata, Ordering,
+    TableColumn, TransactionVerb, VariableEffect, Variables,
 };
 use pando_kernel::{Column, Dialect, Error, Kind, Result, Value};
 use pando_sql::{Syntax, TokenKind, tokenize};
@@ -223,6 +223,14 @@ impl Ordering for SqliteDialect {
             (kind, _) => {
                 compare(kind).map_or(Comparison::ByResult { derive: None }, Comparison::Value)
             }
+        }
+    }
+
+    fn equality(&self, column: &TableColumn) -> Equality {
+        match column.collation.as_str() {
+            "" | "BINARY" => Equality::Exact,
+            "RTRIM" => Equality::Padded,
+            _ => Equality::Loose,
         }
     }
 

@@ -1,14 +1,17 @@
 //! A statement being routed: where it names sharded tables, and which of these places have been looked at.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
+use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
-use pando_kernel::route::Units;
+use pando_kernel::route::{Need, Units};
 use pando_sql::Span;
 use pando_sql::ast::Statement;
 use pando_sql::visit;
 
+use crate::kept::Keeper;
 use crate::route::{Found, refused};
 use crate::rule::Rule;
 use crate::scope::{Scope, last};
@@ -21,6 +24,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) stmt: &'a Statement,
     /// Every place that names a sharded table, and whether it belongs to a scope that was placed.
     named: Vec<(Span, Cell<bool>)>,
+    /// What must be read before the route can be told.
+    need: RefCell<Option<Need>>,
 }
 
 impl<'a> Asked<'a> {
@@ -30,7 +35,7 @@ impl<'a> Asked<'a> {
             .filter(|occurrence| rule.table(&last(occurrence.name)).is_some())
             .map(|occurrence| (occurrence.name.span, Cell::new(false)))
             .collect();
-        Self { rule, ctx, stmt, named }
+        Self { rule, ctx, stmt, named, need: RefCell::new(None) }
     }
 
     /// Whether the statement names no sharded table.
@@ -54,6 +59,33 @@ impl<'a> Asked<'a> {
             seen.set(true);
             true
         })
+    }
+
+    /// Asks how a column of a sharded table keeps its values.
+    pub(crate) fn keeper<T>(
+        &self,
+        logic: &str,
+        column: &str,
+        ask: impl FnOnce(Keeper<'_>) -> T,
+    ) -> T {
+        let columns = self.columns(logic);
+        let own = |known: &&TableColumn| known.name.eq_ignore_ascii_case(column);
+        let own = columns.as_deref().and_then(|columns| columns.iter().find(own));
+        ask(Keeper::new(self.ctx.dialect, own))
+    }
+
+    /// A table's columns; none while they are not known, which is then what the route needs.
+    pub(crate) fn columns(&self, logic: &str) -> Option<Arc<Vec<TableColumn>>> {
+        let columns = self.ctx.catalog.columns(logic);
+        if columns.is_none() {
+            self.need.borrow_mut().get_or_insert_with(|| Need::Columns(logic.to_owned()));
+        }
+        columns
+    }
+
+    /// What must be read first.
+    pub(crate) fn need(&self) -> Option<Need> {
+        self.need.borrow().clone()
     }
 
     /// The route found, once every place that names a sharded table has had its say in it.

@@ -15,6 +15,7 @@ use crate::literal;
 use crate::route::Found;
 use crate::scope::last;
 use crate::table::Table;
+use crate::value;
 
 /// The rows of an INSERT as values by column.
 struct Rows<'a> {
@@ -46,14 +47,15 @@ pub(crate) fn route(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
         ))
         .into());
     }
-    let keys = generated(ctx, table, &rows)?;
+    let keys = generated(asked, table, &rows)?;
+    counted_by_hand(asked, table, &rows)?;
     if ctx.parameters.is_none() && stmt.parameters > 0 {
         return Ok(Found::Units(Units { keys, ..first_node(table)? }));
     }
     let mut by_node: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for (i, row) in rows.rows.iter().enumerate() {
         let made = keys.as_ref().and_then(|keys| keys.values.get(i)).filter(|key| !key.is_null());
-        let node = node_of(ctx, table, (&rows.columns, row), made, &stmt.hints)?;
+        let node = node_of(asked, table, (&rows.columns, row), made)?;
         by_node.entry(node).or_default().push(u32::try_from(i).unwrap_or(u32::MAX));
     }
     let all = rows.rows.len();
@@ -143,49 +145,49 @@ fn read<'a>(
 }
 
 /// Keys for the rows that have none; NULL stands for rows that bring their own.
-fn generated(ctx: &Context<'_>, table: &Table, rows: &Rows<'_>) -> Result<Option<GeneratedKeys>> {
+fn generated(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<Option<GeneratedKeys>> {
     let Some((column, generator)) = table.key_generator() else { return Ok(None) };
     let at = rows.columns.iter().position(|name| name.eq_ignore_ascii_case(column));
     let mut values = Vec::with_capacity(rows.rows.len());
     let mut any = false;
     for row in &rows.rows {
-        let wanted = at.is_none_or(|at| row.get(at).is_some_and(|expr| asks_for_key(ctx, expr)));
+        let wanted = at.is_none_or(|at| row.get(at).is_some_and(|expr| asks_for_key(asked, expr)));
         any |= wanted;
-        values.push(if wanted { generator.next(ctx.source)? } else { Value::Null });
+        values.push(if wanted { generator.next(asked.ctx.source)? } else { Value::Null });
     }
     Ok(any.then(|| GeneratedKeys { column: column.to_owned(), values }))
 }
 
 /// DEFAULT asks for a generated key; so does NULL where the language's own generated columns take it so.
-fn asks_for_key(ctx: &Context<'_>, expr: &Expr) -> bool {
+fn asks_for_key(asked: &Asked<'_>, expr: &Expr) -> bool {
     let node = &literal::unwrapped(expr).node;
     matches!(node, Node::Default)
-        || ctx.dialect.syntax().fold == Fold::Keep
-            && literal::value(ctx, expr).is_some_and(|value| value.is_null())
+        || asked.ctx.dialect.syntax().fold == Fold::Keep
+            && literal::value(asked, expr).is_some_and(|value| value.is_null())
 }
 
 /// The node of one row.
 fn node_of(
-    ctx: &Context<'_>,
+    asked: &Asked<'_>,
     table: &Table,
     (columns, row): (&[String], &[&Expr]),
     made: Option<&Value>,
-    hints: &[(String, String)],
 ) -> Result<usize> {
     let key_column = table.key_generator().map(|(column, _)| column.to_lowercase());
     let mut domains = Vec::new();
     for key in table.keys() {
         let value = match made {
             Some(value) if key_column.as_ref() == Some(key) => value.clone(),
-            _ => given(ctx, table, (columns, row), key)?,
+            _ => given(asked, table, (columns, row), key)?,
         };
+        let value = stored(asked, table, key, value)?;
         domains.push((key.clone(), Domain::equal(value)));
     }
     let of = |column: &str| {
         let found = domains.iter().find(|(key, _)| key == column);
         found.map(|(_, domain)| domain.clone()).unwrap_or_default()
     };
-    match table.route_exactly(&of, hints)?[..] {
+    match table.route_exactly(&of, &asked.stmt.hints)?[..] {
         [node] => Ok(node),
         [] => Err(wrong(20041, format!("a row of `{}` belongs to no shard", table.logic()))),
         _ => Err(wrong(
@@ -200,7 +202,7 @@ fn node_of(
 
 /// The value a row gives for a sharding column.
 fn given(
-    ctx: &Context<'_>,
+    asked: &Asked<'_>,
     table: &Table,
     (columns, row): (&[String], &[&Expr]),
     key: &str,
@@ -212,7 +214,7 @@ fn given(
             format!("INSERT into `{}` must give its sharding column `{key}`", table.logic()),
         ));
     };
-    match literal::value(ctx, expr) {
+    match literal::value(asked, expr) {
         Some(value) if value.is_null() => Err(wrong(
             20020,
             format!("the sharding column `{key}` of `{}` must not be NULL", table.logic()),
@@ -227,6 +229,55 @@ fn given(
             "compute the value in the application",
         )),
     }
+}
+
+/// The value that the row will have once the server has converted it.
+pub(crate) fn stored(asked: &Asked<'_>, table: &Table, key: &str, value: Value) -> Result<Value> {
+    let shown = value::shown(&value);
+    asked.keeper(table.logic(), key, |keeper| keeper.stored(value)).map_err(|why| {
+        let logic = table.logic();
+        wrong(
+            20056,
+            format!("the value `{shown}` for the sharding column `{key}` of `{logic}` {why}"),
+        )
+    })
+}
+
+/// Every actual table counts by itself: two rows would get the same number.
+fn counted_by_hand(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<()> {
+    if table.nodes().len() == 1 {
+        return Ok(());
+    }
+    let Some(columns) = asked.columns(table.logic()) else { return Ok(()) };
+    let made = |name: &str| {
+        table.key_generator().is_some_and(|(column, _)| column.eq_ignore_ascii_case(name))
+    };
+    for column in columns.iter().filter(|column| column.auto_increment && !made(&column.name)) {
+        let at = rows.columns.iter().position(|name| name.eq_ignore_ascii_case(&column.name));
+        let is_given = |row: &Vec<&Expr>| {
+            at.and_then(|at| row.get(at)).is_some_and(|expr| !asks_for_number(asked, expr))
+        };
+        if !rows.rows.iter().all(is_given) {
+            return Err(Error::refused(
+                30001,
+                format!(
+                    "each shard of `{}` would count `{}` by itself, and give numbers twice",
+                    table.logic(),
+                    column.name
+                ),
+                "give its value in the INSERT, or configure a `keyGenerateStrategy`",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value makes the server count: DEFAULT, or NULL and 0 where its counting columns take them so.
+fn asks_for_number(asked: &Asked<'_>, expr: &Expr) -> bool {
+    let is_zero = |value: &Value| value::number(value) == Some(value::Number::Small(0));
+    asks_for_key(asked, expr)
+        || asked.ctx.dialect.syntax().fold == Fold::Keep
+            && literal::value(asked, expr).is_some_and(|value| is_zero(&value))
 }
 
 /// An upsert may not move its row to another shard.

@@ -3,8 +3,8 @@
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::Target;
 
+use crate::asked::Asked;
 use crate::route::{Class, Placed, refused, target};
-use crate::rule::Rule;
 use crate::scope::{Key, Scope};
 use crate::table::Table;
 
@@ -17,19 +17,27 @@ pub(crate) struct Classes {
 impl Classes {
     /// Two sharded sources are together when they are the same table or binding tables, and every sharding key of theirs is equal.
     pub(crate) fn of(
-        rule: &Rule,
+        asked: &Asked<'_>,
         scope: &Scope<'_>,
         tables: &[Option<&Table>],
         keys: &dyn Fn(usize, &str) -> bool,
     ) -> Self {
-        let equal = closure(scope.equalities(keys).into_iter().map(|(a, b, _)| (a, b)).collect());
+        let meets = |(i, column): &Key| {
+            let logic = scope.sources.get(*i).map_or("", |source| &source.logic);
+            asked.keeper(logic, column, |keeper| keeper.class())
+        };
+        let edges = scope.equalities(keys).into_iter().map(|(a, b, _)| (a, b));
+        // Values that are equal without being the same need not live on one shard.
+        let edges = edges.filter(|(a, b)| meets(a).is_some_and(|class| Some(class) == meets(b)));
+        let equal = closure(edges.collect());
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (i, table) in tables.iter().enumerate() {
             let Some(table) = table else { continue };
             let home = groups.iter_mut().find(|group| {
                 group.iter().any(|j| {
                     tables.get(*j).copied().flatten().is_some_and(|other| {
-                        rule.are_bound(table, other) && joined(&equal, (i, table), (*j, other))
+                        asked.rule.are_bound(table, other)
+                            && joined(&equal, (i, table), (*j, other))
                     })
                 })
             });

@@ -3,13 +3,16 @@
 pub mod algorithm;
 mod asked;
 mod binding;
+mod cast;
 mod domain;
 mod feature;
 pub mod inline;
 mod insert;
 mod join;
+mod kept;
 pub mod keygen;
 mod literal;
+mod moment;
 mod nodes;
 mod rewrite;
 mod route;

@@ -1,8 +1,10 @@
 //! Constants in a statement: literals and bound parameters.
 
 use pando_kernel::Value;
-use pando_kernel::feature::Context;
 use pando_sql::ast::{Expr, Literal, Node};
+
+use crate::asked::Asked;
+use crate::cast;
 
 /// The expression inside parentheses.
 pub(crate) fn unwrapped(expr: &Expr) -> &Expr {
@@ -18,31 +20,19 @@ pub(crate) fn unwrapped(expr: &Expr) -> &Expr {
     clippy::wildcard_enum_match_arm,
     reason = "a filter over syntax nodes: every other one says nothing about a shard"
 )]
-pub(crate) fn value(ctx: &Context<'_>, expr: &Expr) -> Option<Value> {
-    let mut expr = unwrapped(expr);
-    let mut negative = false;
-    loop {
-        match &expr.node {
-            Node::Unary { op, operand } if op == "-" || op == "+" => {
-                negative ^= op == "-";
-                expr = unwrapped(operand);
-            }
-            Node::Cast { operand, .. } => {
-                let inner = unwrapped(operand);
-                if !matches!(inner.node, Node::Parameter(_) | Node::Literal(_)) {
-                    return None;
-                }
-                expr = inner;
-            }
-            _ => break,
+pub(crate) fn value(asked: &Asked<'_>, expr: &Expr) -> Option<Value> {
+    match &expr.node {
+        Node::Nested(inner) => value(asked, inner),
+        Node::Unary { op, operand } if op == "-" => negated(value(asked, operand)?),
+        Node::Unary { op, operand } if op == "+" => {
+            value(asked, operand).filter(|value| !matches!(value, Value::Text(_) | Value::Bytes(_)))
         }
+        Node::Cast { operand, to } => cast::cast(value(asked, operand)?, to.of(&asked.stmt.text)),
+        Node::Literal(Literal::Typed(to, text)) => cast::cast(Value::Text(text.clone()), to),
+        Node::Literal(literal) => from_literal(literal),
+        Node::Parameter(index) => asked.ctx.parameter(*index).cloned(),
+        _ => None,
     }
-    let value = match &expr.node {
-        Node::Literal(literal) => from_literal(literal)?,
-        Node::Parameter(index) => ctx.parameter(*index)?.clone(),
-        _ => return None,
-    };
-    if negative { negated(value) } else { Some(value) }
 }
 
 fn from_literal(literal: &Literal) -> Option<Value> {

@@ -68,7 +68,13 @@ pub(crate) fn route(
     if asked.is_empty() {
         return Ok(());
     }
-    *route = match routed(&asked, &stmt.kind)? {
+    let found = routed(&asked, &stmt.kind);
+    // What was found without knowing the columns, an error too, says nothing yet.
+    if let Some(need) = asked.need() {
+        *route = Route::Needs(need);
+        return Ok(());
+    }
+    *route = match found? {
         Found::Units(units) => Route::Units(units),
         Found::Needs(need) => Route::Needs(need),
     };
@@ -259,8 +265,8 @@ fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<Placed<'r>>>
     let keys = |i: usize, column: &str| {
         tables.get(i).copied().flatten().is_some_and(|table| table.is_key(column))
     };
-    let domains = scope.domains(asked.ctx, &keys);
-    let classes = Classes::of(asked.rule, scope, &tables, &keys);
+    let domains = scope.domains(asked, &keys);
+    let classes = Classes::of(asked, scope, &tables, &keys);
     let mut placed = Vec::new();
     for members in classes.groups() {
         let deciding = join::deciding(scope, members);

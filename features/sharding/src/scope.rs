@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::ops::Bound;
 
-use pando_kernel::feature::Context;
+use pando_kernel::Value;
 use pando_sql::Span;
 use pando_sql::ast::{
     BinaryOp, Expr, InsertSource, Join, JoinConstraint, JoinKind, Kind, Node, ObjectName, Query,
     QueryBody, Select, Table, TableFactor,
 };
 
+use crate::asked::Asked;
 use crate::domain::Domain;
+use crate::kept::{Finds, Keeper};
 use crate::literal;
 
 /// A table of a scope.
@@ -150,12 +152,12 @@ impl<'a> Scope<'a> {
     /// For each column of interest what the conditions say, equalities between columns followed.
     pub(crate) fn domains(
         &self,
-        ctx: &Context<'_>,
+        asked: &Asked<'_>,
         keys: &dyn Fn(usize, &str) -> bool,
     ) -> HashMap<Key, Domain> {
         let mut found: HashMap<Key, Domain> = HashMap::new();
         for condition in &self.conditions {
-            for (key, domain) in self.of(ctx, condition.expr, keys) {
+            for (key, domain) in self.of(asked, condition.expr, keys) {
                 if condition.applies.contains(&key.0) {
                     let known = found.remove(&key).unwrap_or_default();
                     found.insert(key, known.and(domain));
@@ -228,30 +230,30 @@ impl<'a> Scope<'a> {
     )]
     fn of(
         &self,
-        ctx: &Context<'_>,
+        asked: &Asked<'_>,
         expr: &Expr,
         keys: &dyn Fn(usize, &str) -> bool,
     ) -> HashMap<Key, Domain> {
         match &expr.node {
-            Node::Nested(inner) => self.of(ctx, inner, keys),
+            Node::Nested(inner) => self.of(asked, inner, keys),
             Node::Binary { op: BinaryOp::And, left, right } => {
-                let mut all = self.of(ctx, left, keys);
-                for (key, domain) in self.of(ctx, right, keys) {
+                let mut all = self.of(asked, left, keys);
+                for (key, domain) in self.of(asked, right, keys) {
                     let known = all.remove(&key).unwrap_or_default();
                     all.insert(key, known.and(domain));
                 }
                 all
             }
             Node::Binary { op: BinaryOp::Or, left, right } => {
-                let mut other = self.of(ctx, right, keys);
-                self.of(ctx, left, keys)
+                let mut other = self.of(asked, right, keys);
+                self.of(asked, left, keys)
                     .into_iter()
                     .filter_map(|(key, domain)| {
                         other.remove(&key).map(|more| (key, domain.or(more)))
                     })
                     .collect()
             }
-            _ => self.leaf(ctx, expr, keys).into_iter().collect(),
+            _ => self.leaf(asked, expr, keys).into_iter().collect(),
         }
     }
 
@@ -262,7 +264,7 @@ impl<'a> Scope<'a> {
     )]
     fn leaf(
         &self,
-        ctx: &Context<'_>,
+        asked: &Asked<'_>,
         expr: &Expr,
         keys: &dyn Fn(usize, &str) -> bool,
     ) -> Option<(Key, Domain)> {
@@ -270,41 +272,76 @@ impl<'a> Scope<'a> {
             Node::Column(name) => self.resolve(name, keys),
             _ => None,
         };
-        let value = |expr: &Expr| literal::value(ctx, expr);
+        let value = |expr: &Expr| literal::value(asked, expr);
+        let kept = |key: &Key, read: &mut dyn FnMut(&Keeper<'_>) -> Option<Domain>| {
+            let logic = self.sources.get(key.0).map_or("", |source| &source.logic);
+            asked.keeper(logic, &key.1, |keeper| read(&keeper))
+        };
         match &expr.node {
             Node::Binary { op, left, right } => {
                 let (key, value, op) = match column(left) {
                     Some(key) => (key, value(right)?, op.clone()),
                     None => (column(right)?, value(left)?, mirrored(op)),
                 };
-                Some((key, compared(&op, value)?))
+                let domain = kept(&key, &mut |keeper| compared(keeper, &op, value.clone()))?;
+                Some((key, domain))
             }
             Node::InList { operand, list, negated: false } => {
                 let key = column(operand)?;
-                let mut domain = Domain::nothing();
-                for item in list {
-                    domain = domain.or(Domain::equal(value(item)?));
-                }
+                let values: Option<Vec<Value>> = list.iter().map(value).collect();
+                let values = values?;
+                let domain = kept(&key, &mut |keeper| {
+                    let domains = values.iter().map(|value| equal(keeper, value.clone()));
+                    domains.reduce(Domain::or)
+                })?;
                 Some((key, domain))
             }
             Node::Between { operand, low, high, negated: false, symmetric: false } => {
                 let key = column(operand)?;
                 let (low, high) = (value(low)?, value(high)?);
-                Some((key, Domain::range(Bound::Included(low), Bound::Included(high))))
+                let domain = kept(&key, &mut |keeper| {
+                    let low = bound(keeper, low.clone(), Bound::Included);
+                    Some(Domain::range(low, bound(keeper, high.clone(), Bound::Included)))
+                })?;
+                Some((key, domain))
             }
             _ => None,
         }
     }
 }
 
-fn compared(op: &BinaryOp, value: pando_kernel::Value) -> Option<Domain> {
+/// The rows whose column equals a value.
+fn equal(keeper: &Keeper<'_>, value: Value) -> Domain {
+    if value.is_null() {
+        return Domain::nothing();
+    }
+    match keeper.equal(value) {
+        Finds::Nothing => Domain::nothing(),
+        Finds::Value(value) => Domain::equal(value),
+        Finds::Anything => Domain::Any,
+    }
+}
+
+/// One end of a range; open when the value is compared in an order that is not known.
+fn bound(keeper: &Keeper<'_>, value: Value, kind: fn(Value) -> Bound<Value>) -> Bound<Value> {
+    if value.is_null() {
+        return kind(value);
+    }
+    keeper.bound(value).map_or(Bound::Unbounded, kind)
+}
+
+fn compared(keeper: &Keeper<'_>, op: &BinaryOp, value: Value) -> Option<Domain> {
     Some(match op {
-        BinaryOp::Equal => Domain::equal(value),
-        BinaryOp::NullSafeEqual if !value.is_null() => Domain::equal(value),
-        BinaryOp::Less => Domain::range(Bound::Unbounded, Bound::Excluded(value)),
-        BinaryOp::LessOrEqual => Domain::range(Bound::Unbounded, Bound::Included(value)),
-        BinaryOp::Greater => Domain::range(Bound::Excluded(value), Bound::Unbounded),
-        BinaryOp::GreaterOrEqual => Domain::range(Bound::Included(value), Bound::Unbounded),
+        BinaryOp::Equal => equal(keeper, value),
+        BinaryOp::NullSafeEqual if !value.is_null() => equal(keeper, value),
+        BinaryOp::Less => Domain::range(Bound::Unbounded, bound(keeper, value, Bound::Excluded)),
+        BinaryOp::LessOrEqual => {
+            Domain::range(Bound::Unbounded, bound(keeper, value, Bound::Included))
+        }
+        BinaryOp::Greater => Domain::range(bound(keeper, value, Bound::Excluded), Bound::Unbounded),
+        BinaryOp::GreaterOrEqual => {
+            Domain::range(bound(keeper, value, Bound::Included), Bound::Unbounded)
+        }
         BinaryOp::NullSafeEqual
         | BinaryOp::And
         | BinaryOp::Or

@@ -6,6 +6,7 @@ use pando_sql::ast::Update;
 
 use crate::asked::Asked;
 use crate::domain::Domain;
+use crate::insert::stored;
 use crate::literal;
 use crate::scope::{Scope, last};
 use crate::table::Table;
@@ -21,7 +22,7 @@ pub(crate) fn keeps_its_shard(
     let keys = |i: usize, column: &str| {
         tables.get(i).copied().flatten().is_some_and(|table| table.is_key(column))
     };
-    let domains = scope.domains(asked.ctx, &keys);
+    let domains = scope.domains(asked, &keys);
     for assignment in &update.assignments {
         let column = last(&assignment.column);
         let owner = assignment.column.parts.len().checked_sub(2);
@@ -33,7 +34,9 @@ pub(crate) fn keeps_its_shard(
             {
                 continue;
             }
-            let stays = literal::value(asked.ctx, &assignment.value).is_some_and(|value| {
+            let value = literal::value(asked, &assignment.value).filter(|value| !value.is_null());
+            let value = value.and_then(|value| stored(asked, table, &column, value).ok());
+            let stays = value.is_some_and(|value| {
                 let of = |key: &str| {
                     if key == column {
                         return Domain::equal(value.clone());

@@ -218,12 +218,16 @@ impl Session {
         let before = self.variables_at_begin.take();
         let Some(dialect) = self.dialect() else { return Ok(commit) };
         self.opened = Opened::Client;
+        let wrote = self.transaction.has_written();
         let result = if commit {
             self.transaction.commit(dialect.as_ref()).await
         } else {
             self.transaction.rollback(dialect.as_ref()).await;
             Ok(pando_transaction::Outcome::RolledBack)
         };
+        if wrote && let Ok(live) = self.live() {
+            live.catalog.forget_missing();
+        }
         let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
         if !committed
             && dialect.error_fails_transaction()

@@ -5,7 +5,7 @@
 //! and that `'a\n'` comes before both; their weight strings are padded with the weight of a space, so that plain bytes
 //! compare right. Padding the text instead would not do: `'ß'` has the weights of `'ss'`, but one letter less.
 
-use pando_kernel::dialect::{Compare, Comparison, Ordering, TableColumn};
+use pando_kernel::dialect::{Compare, Comparison, Equality, Ordering, TableColumn};
 use pando_kernel::{Column, Error, Kind, Result};
 
 use super::MySql;
@@ -36,6 +36,18 @@ impl Ordering for MySql {
             }
             Kind::Text => Comparison::Derive(format!("WEIGHT_STRING({text})")),
             Kind::Other => other(text, info),
+        }
+    }
+
+    fn equality(&self, column: &TableColumn) -> Equality {
+        let collation = column.collation.as_str();
+        if column.kind != Kind::Text || collation == "binary" {
+            return Equality::Exact;
+        }
+        match collation.ends_with("_bin") {
+            true if pads(collation) || column.type_name.starts_with("char") => Equality::Padded,
+            true => Equality::Exact,
+            false => Equality::Loose,
         }
     }
 
@@ -147,6 +159,21 @@ mod tests {
                 panic!("text has weights");
             };
             assert!(padded.contains(&format!("RPAD(WEIGHT_STRING(c), {length}, ")), "{padded}");
+        }
+    }
+
+    #[test]
+    fn only_binary_collations_tell_spellings_apart() {
+        let cases = [
+            ("varchar(9)", "utf8mb4_general_ci", Equality::Loose),
+            ("varchar(9)", "utf8mb4_0900_as_cs", Equality::Loose),
+            ("varchar(9)", "utf8mb4_bin", Equality::Padded),
+            ("varchar(9)", "utf8mb4_0900_bin", Equality::Exact),
+            ("char(9)", "utf8mb4_nopad_bin", Equality::Padded),
+        ];
+        for (type_name, collation, expected) in cases {
+            let column = column(Kind::Text, type_name, collation);
+            assert_eq!(MySql.equality(&column), expected, "{column:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! How PostgreSQL sorts and compares.
 //! <https://www.postgresql.org/docs/current/collation.html>
 
-use pando_kernel::dialect::{Compare, Comparison, Ordering, TableColumn};
+use pando_kernel::dialect::{Compare, Comparison, Equality, Ordering, TableColumn};
 use pando_kernel::{Column, Error, Kind, Result};
 
 use super::Postgres;
@@ -47,6 +47,18 @@ impl Ordering for Postgres {
                     info.type_name
                 )),
             },
+        }
+    }
+
+    fn equality(&self, column: &TableColumn) -> Equality {
+        let open =
+            column.collation.starts_with("nondeterministic:") || column.type_name == "citext";
+        if open {
+            Equality::Loose
+        } else if is_padded(&column.type_name) {
+            Equality::Padded
+        } else {
+            Equality::Exact
         }
     }
 

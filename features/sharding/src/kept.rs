@@ -1,0 +1,474 @@
+//! What a sharding column keeps of a value, and which rows a constant finds. Servers round, pad, trim, convert, and compare without
+//! regard to case: a row must be looked for where its kept value is, however the value is spelt.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not known to be safe")]
+
+use pando_kernel::dialect::{Dialect, Equality, TableColumn};
+use pando_kernel::{Kind, Value};
+use pando_sql::Fold;
+
+use crate::moment;
+use crate::value::{self, Number};
+
+/// Doubles tell whole numbers apart up to here.
+const EXACT: i128 = 1 << 53;
+
+/// The rows that a comparison with a constant finds.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Finds {
+    /// None at all.
+    Nothing,
+    /// Those that keep this value.
+    Value(Value),
+    /// It cannot be told.
+    Anything,
+}
+
+/// Columns whose equal values are the same value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// The column is not known.
+    Unknown,
+    /// Exact numbers.
+    Number,
+    /// Texts that are equal octet by octet, up to spaces at the end.
+    Text,
+    /// Values of this kind.
+    Other(Kind),
+}
+
+/// How one column keeps its values.
+pub(crate) struct Keeper<'a> {
+    column: Option<&'a TableColumn>,
+    equality: Equality,
+    /// The language compares a text with a number as two numbers, and reads what it can of a text.
+    loose: bool,
+}
+
+impl<'a> Keeper<'a> {
+    /// Of a column; of any column when it is not known.
+    pub(crate) fn new(dialect: &dyn Dialect, column: Option<&'a TableColumn>) -> Self {
+        let equality = column.map_or(Equality::Exact, |column| dialect.equality(column));
+        Self { column, equality, loose: dialect.syntax().fold == Fold::Keep }
+    }
+
+    /// Columns of one class that are equal have the same value, so that both rows live on one shard; `None` where equal values may differ.
+    pub(crate) fn class(&self) -> Option<Class> {
+        let Some(column) = self.column else { return Some(Class::Unknown) };
+        match column.kind {
+            _ if self.equality == Equality::Loose => None,
+            Kind::Bool | Kind::Int | Kind::UInt | Kind::Decimal => Some(Class::Number),
+            Kind::Text => Some(Class::Text),
+            Kind::Timestamp if self.is_zoned(column) => None,
+            Kind::Bytes | Kind::Date | Kind::Time | Kind::Timestamp => {
+                Some(Class::Other(column.kind))
+            }
+            Kind::Other if is_uuid(column) => Some(Class::Other(column.kind)),
+            Kind::Float | Kind::TimestampTz | Kind::Other => None,
+        }
+    }
+
+    /// The rows whose value equals a constant, which is not NULL.
+    pub(crate) fn equal(&self, value: Value) -> Finds {
+        let Some(column) = self.column else { return Finds::Value(value) };
+        match column.kind {
+            Kind::Int | Kind::UInt => self.equal_whole(column, value),
+            Kind::Decimal | Kind::Float => self.equal_number(value),
+            Kind::Bool => match value {
+                Value::Bool(_) => Finds::Value(value),
+                _ => Finds::Anything,
+            },
+            Kind::Text => match (self.equality, value) {
+                (Equality::Exact, Value::Text(text)) => Finds::Value(Value::Text(text)),
+                (Equality::Padded, Value::Text(text)) => Finds::Value(trimmed(&text)),
+                _ => Finds::Anything,
+            },
+            Kind::Bytes => match value {
+                Value::Bytes(_) => Finds::Value(value),
+                Value::Text(_) if self.loose => Finds::Value(value),
+                _ => Finds::Anything,
+            },
+            Kind::Date => found(moment::date(&value)),
+            Kind::Time => found(moment::time(&value)),
+            Kind::Timestamp if self.is_zoned(column) => Finds::Anything,
+            Kind::Timestamp => found(moment::timestamp(&value)),
+            Kind::Other if is_uuid(column) => found(uuid(&value)),
+            Kind::TimestampTz | Kind::Other => Finds::Anything,
+        }
+    }
+
+    fn equal_whole(&self, column: &TableColumn, value: Value) -> Finds {
+        let plain = match &value {
+            Value::Int(_) | Value::UInt(_) | Value::Bool(_) => true,
+            Value::Text(text) => is_plain_integer(text),
+            Value::Null | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_) => false,
+        };
+        if column.type_name.starts_with("year") {
+            return match value::whole(&value) {
+                Some(Number::Small(1901..=2155)) => Finds::Value(value),
+                _ => Finds::Anything,
+            };
+        }
+        match value::number(&value) {
+            _ if matches!(value, Value::Bytes(_)) => Finds::Anything,
+            Some(Number::Small(n)) if plain || n.abs() < EXACT => Finds::Value(value),
+            // No whole number equals it, unless it is a text, which may be read as a number in part only.
+            Some(Number::Fraction(_)) if !matches!(value, Value::Text(_)) => Finds::Nothing,
+            _ => Finds::Anything,
+        }
+    }
+
+    fn equal_number(&self, value: Value) -> Finds {
+        let small = |number: Option<Number>| match number {
+            Some(Number::Small(n)) => n.abs() < EXACT,
+            Some(Number::Big(_) | Number::Fraction(_)) | None => false,
+        };
+        let is_decimal = self.column.is_some_and(|column| column.kind == Kind::Decimal);
+        match &value {
+            Value::Decimal(_) | Value::Int(_) | Value::UInt(_) if is_decimal => Finds::Value(value),
+            Value::Bytes(_) => Finds::Anything,
+            _ if small(value::number(&value)) => Finds::Value(value),
+            _ => Finds::Anything,
+        }
+    }
+
+    /// A bound of a range in the column's own order; `None` when the constant is compared in another order.
+    pub(crate) fn bound(&self, value: Value) -> Option<Value> {
+        let Some(column) = self.column else { return Some(value) };
+        match column.kind {
+            Kind::Int | Kind::UInt | Kind::Decimal | Kind::Float => {
+                let is_number =
+                    !matches!(value, Value::Bytes(_)) && value::number(&value).is_some();
+                is_number.then_some(value)
+            }
+            Kind::Date | Kind::Timestamp if !self.is_zoned(column) => {
+                let sure = moment::date(&value).or_else(|| moment::timestamp(&value));
+                sure.is_some().then_some(value)
+            }
+            Kind::Bool
+            | Kind::Text
+            | Kind::Bytes
+            | Kind::Date
+            | Kind::Time
+            | Kind::Timestamp
+            | Kind::TimestampTz
+            | Kind::Other => None,
+        }
+    }
+
+    /// The value a row keeps, which is not NULL.
+    ///
+    /// # Errors
+    /// Why that cannot be told.
+    pub(crate) fn stored(&self, value: Value) -> Result<Value, &'static str> {
+        let Some(column) = self.column else { return Ok(value) };
+        match column.kind {
+            Kind::Int | Kind::UInt => self.stored_whole(column, value),
+            Kind::Decimal => stored_decimal(column, value),
+            Kind::Float => stored_float(column, &value),
+            Kind::Bool => stored_bool(value),
+            Kind::Text => self.stored_text(column, value),
+            Kind::Bytes => self.stored_bytes(column, value),
+            Kind::Date => moment::date(&value).ok_or("is not written as `2024-12-31`"),
+            Kind::Time => moment::time(&value).ok_or("is not written as `23:59:59`"),
+            Kind::Timestamp if self.is_zoned(column) => Ok(value),
+            Kind::Timestamp => moment::timestamp(&value)
+                .filter(|kept| moment::places(kept) <= precision(column, self.loose))
+                .ok_or("is not written as `2024-12-31 23:59:59`, with no more digits than the column keeps"),
+            Kind::Other if is_uuid(column) => uuid(&value).ok_or("is not written as a UUID is"),
+            Kind::TimestampTz | Kind::Other => Ok(value),
+        }
+    }
+
+    fn stored_whole(&self, column: &TableColumn, value: Value) -> Result<Value, &'static str> {
+        let number = match (&value, value::whole(&value)) {
+            (Value::Bytes(_), _) | (_, None) => return Err("is not a whole number"),
+            (_, Some(Number::Big(_) | Number::Fraction(_))) => return Err("is out of range"),
+            (_, Some(Number::Small(number))) => number,
+        };
+        // Elsewhere a number that does not fit is an error of the server; here it may be cut to the nearest that does.
+        match whole_range(&column.type_name).filter(|_| self.loose) {
+            Some((low, high)) if !(low..=high).contains(&number) => Err("is out of range"),
+            _ => Ok(value),
+        }
+    }
+
+    fn stored_text(&self, column: &TableColumn, value: Value) -> Result<Value, &'static str> {
+        let text = match value {
+            Value::Text(text) => text,
+            Value::Int(number) => number.to_string(),
+            Value::UInt(number) => number.to_string(),
+            Value::Bool(flag) if self.loose => i32::from(flag).to_string(),
+            Value::Bytes(bytes) if bytes.is_ascii() => String::from_utf8_lossy(&bytes).into_owned(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Float(_)
+            | Value::Decimal(_)
+            | Value::Bytes(_) => {
+                return Err("is not written as a text");
+            }
+        };
+        if length(&column.type_name).is_some_and(|most| text.chars().count() > most) {
+            return Err("is longer than the column");
+        }
+        Ok(if self.equality == Equality::Padded { trimmed(&text) } else { Value::Text(text) })
+    }
+
+    fn stored_bytes(&self, column: &TableColumn, value: Value) -> Result<Value, &'static str> {
+        let size = match &value {
+            Value::Bytes(bytes) => bytes.len(),
+            Value::Text(text) if self.loose => text.len(),
+            _ => return Err("is not written as octets"),
+        };
+        match length(&column.type_name) {
+            Some(most) if size > most => Err("is longer than the column"),
+            Some(most) if column.type_name.starts_with("binary") && size < most => {
+                Err("is shorter than the column, which fills it up")
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// A moment that each session reads by its own time zone.
+    fn is_zoned(&self, column: &TableColumn) -> bool {
+        self.loose && column.type_name.starts_with("timestamp")
+    }
+}
+
+fn found(value: Option<Value>) -> Finds {
+    value.map_or(Finds::Anything, Finds::Value)
+}
+
+fn trimmed(text: &str) -> Value {
+    Value::Text(text.trim_end_matches(' ').to_owned())
+}
+
+/// Digits, perhaps after a sign: what every server reads as the whole number itself.
+fn is_plain_integer(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    (1..=18).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// The range of an integer type.
+fn whole_range(name: &str) -> Option<(i128, i128)> {
+    let bits = [
+        ("tinyint", 8),
+        ("smallint", 16),
+        ("mediumint", 24),
+        ("bigint", 64),
+        ("year", 0),
+        ("int", 32),
+    ];
+    let bits = bits.iter().find(|(prefix, _)| name.starts_with(prefix))?.1;
+    Some(match bits {
+        0 => (1901, 2155),
+        bits if name.contains("unsigned") => (0, (1 << bits) - 1),
+        bits => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+    })
+}
+
+fn stored_decimal(column: &TableColumn, value: Value) -> Result<Value, &'static str> {
+    let places = match value::number(&value) {
+        _ if matches!(value, Value::Bytes(_)) => return Err("is not a number"),
+        None => return Err("is not a number"),
+        Some(Number::Small(_) | Number::Big(_)) => 0,
+        Some(Number::Fraction(number)) => number.fractional_digit_count(),
+    };
+    // `decimal` alone keeps none at MySQL, `numeric` alone keeps all at PostgreSQL.
+    let most = match arguments(&column.type_name).as_deref() {
+        Some([_, scale]) => i64::try_from(*scale).unwrap_or(i64::MAX),
+        Some(_) => 0,
+        None => i64::MAX,
+    };
+    if places <= most { Ok(value) } else { Err("has more digits than the column keeps") }
+}
+
+/// A float keeps the nearest number it has, which may be a whole one.
+#[expect(clippy::cast_possible_truncation, reason = "as the column does")]
+fn stored_float(column: &TableColumn, value: &Value) -> Result<Value, &'static str> {
+    let number = value::number(value).and_then(|_| value::text(value).trim().parse::<f64>().ok());
+    let Some(number) = number.filter(|_| !matches!(value, Value::Bytes(_))) else {
+        return Err("is not a number");
+    };
+    let single = column.type_name.starts_with("float") || column.type_name.starts_with("real");
+    match arguments(&column.type_name) {
+        Some(_) if number.fract() != 0.0 => Err("may be rounded"),
+        _ if single => Ok(Value::Float(f64::from(number as f32))),
+        _ => Ok(Value::Float(number)),
+    }
+}
+
+fn stored_bool(value: Value) -> Result<Value, &'static str> {
+    match value {
+        Value::Bool(_) => Ok(value),
+        Value::Text(text) => match text.as_str() {
+            "t" | "true" => Ok(Value::Bool(true)),
+            "f" | "false" => Ok(Value::Bool(false)),
+            _ => Err("is neither `true` nor `false`"),
+        },
+        Value::Null
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Decimal(_)
+        | Value::Bytes(_) => Err("is neither `true` nor `false`"),
+    }
+}
+
+fn is_uuid(column: &TableColumn) -> bool {
+    column.type_name == "uuid"
+}
+
+/// The one form of a UUID.
+fn uuid(value: &Value) -> Option<Value> {
+    let Value::Text(text) = value else { return None };
+    let is_dash = |at: usize| matches!(at, 8 | 13 | 18 | 23);
+    let fits = |(at, byte): (usize, u8)| {
+        if is_dash(at) { byte == b'-' } else { byte.is_ascii_hexdigit() }
+    };
+    let whole = text.len() == 36 && text.bytes().enumerate().all(fits);
+    whole.then(|| Value::Text(text.to_ascii_lowercase()))
+}
+
+/// The numbers in the parentheses of a type.
+fn arguments(type_name: &str) -> Option<Vec<u64>> {
+    let (_, rest) = type_name.split_once('(')?;
+    let (inner, _) = rest.split_once(')')?;
+    inner.split(',').map(|part| part.trim().parse().ok()).collect()
+}
+
+/// The length of a type like `varchar(20)`.
+fn length(type_name: &str) -> Option<usize> {
+    arguments(type_name).and_then(|list| usize::try_from(*list.first()?).ok())
+}
+
+/// Digits of a second that a column keeps.
+fn precision(column: &TableColumn, loose: bool) -> usize {
+    length(&column.type_name).unwrap_or(if loose { 0 } else { 6 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(kind: Kind, type_name: &str) -> TableColumn {
+        TableColumn {
+            name: "c".into(),
+            kind,
+            type_name: type_name.into(),
+            collation: String::new(),
+            primary_key: false,
+            auto_increment: false,
+            nullable: false,
+        }
+    }
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+
+    fn keeper(column: &TableColumn, equality: Equality, loose: bool) -> Keeper<'_> {
+        Keeper { column: Some(column), equality, loose }
+    }
+
+    fn decimal(text: &str) -> Value {
+        Value::Decimal(text.parse().expect(text))
+    }
+
+    #[test]
+    fn whole_numbers_are_found_as_the_server_reads_them() {
+        let int = column(Kind::Int, "int(11)");
+        let int = keeper(&int, Equality::Exact, true);
+        for value in [Value::Int(5), text("5"), text("-5"), decimal("5.0"), Value::Bool(true)] {
+            assert_eq!(int.equal(value.clone()), Finds::Value(value));
+        }
+        assert_eq!(int.equal(decimal("5.5")), Finds::Nothing);
+        for value in [
+            text("5abc"),
+            text("abc"),
+            text("5.5"),
+            Value::Bytes(b"5".as_slice().into()),
+            decimal("1e17"),
+        ] {
+            assert_eq!(int.equal(value.clone()), Finds::Anything, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_kept_or_refused() {
+        let tiny = column(Kind::Int, "tinyint(4)");
+        let tiny = keeper(&tiny, Equality::Exact, true);
+        assert_eq!(tiny.stored(text("127")), Ok(text("127")));
+        for value in [
+            decimal("5.7"),
+            text("5.7"),
+            text("5x"),
+            Value::Int(128),
+            Value::Bytes(b"5".as_slice().into()),
+        ] {
+            assert!(tiny.stored(value.clone()).is_err(), "{value:?}");
+        }
+        let big = column(Kind::UInt, "bigint(20) unsigned");
+        let big = keeper(&big, Equality::Exact, true);
+        assert!(big.stored(Value::UInt(u64::MAX)).is_ok() && big.stored(Value::Int(-1)).is_err());
+    }
+
+    #[test]
+    fn texts_are_found_as_their_collation_compares() {
+        let varchar = column(Kind::Text, "varchar(4)");
+        let exact = keeper(&varchar, Equality::Exact, false);
+        let padded = keeper(&varchar, Equality::Padded, true);
+        let loose = keeper(&varchar, Equality::Loose, true);
+        assert_eq!(exact.equal(text("a ")), Finds::Value(text("a ")));
+        assert_eq!(padded.equal(text("a ")), Finds::Value(text("a")));
+        assert_eq!(padded.stored(text("a ")), Ok(text("a")));
+        assert_eq!(loose.equal(text("a")), Finds::Anything);
+        assert_eq!(padded.equal(Value::Int(5)), Finds::Anything);
+        assert_eq!(padded.stored(Value::Int(5)), Ok(text("5")));
+        assert!(padded.stored(text("abcde")).is_err() && padded.stored(decimal("1.5")).is_err());
+        assert_eq!(
+            (exact.class(), padded.class(), loose.class()),
+            (Some(Class::Text), Some(Class::Text), None)
+        );
+    }
+
+    #[test]
+    fn decimals_and_floats_are_kept_as_the_column_rounds() {
+        let price = column(Kind::Decimal, "decimal(10,2)");
+        let price = keeper(&price, Equality::Exact, true);
+        assert!(price.stored(decimal("1.50")).is_ok() && price.stored(decimal("1.505")).is_err());
+        let single = column(Kind::Float, "float");
+        let single = keeper(&single, Equality::Exact, true);
+        assert_eq!(single.stored(decimal("9.99999999999")), Ok(Value::Float(10.0)));
+        assert_eq!(single.equal(decimal("0.1")), Finds::Anything);
+    }
+
+    #[test]
+    fn dates_have_one_form() {
+        let date = column(Kind::Date, "date");
+        let date = keeper(&date, Equality::Exact, true);
+        assert_eq!(date.equal(text("2024-02-03")), Finds::Value(text("2024-02-03")));
+        for value in [text("2024-2-3"), text("20240203"), Value::Int(20_240_203)] {
+            assert_eq!(date.equal(value.clone()), Finds::Anything);
+            assert!(date.stored(value).is_err());
+        }
+        let zoned = column(Kind::Timestamp, "timestamp");
+        let zoned = keeper(&zoned, Equality::Exact, true);
+        assert_eq!(zoned.equal(text("2024-02-03 00:00:00")), Finds::Anything);
+        let local = column(Kind::Timestamp, "datetime");
+        let local = keeper(&local, Equality::Exact, true);
+        assert_eq!(local.stored(text("2024-02-03T01:02:03.0")), Ok(text("2024-02-03 01:02:03")));
+        assert!(local.stored(text("2024-02-03 01:02:03.5")).is_err());
+    }
+
+    #[test]
+    fn uuids_have_one_form() {
+        let id = column(Kind::Other, "uuid");
+        let id = keeper(&id, Equality::Exact, false);
+        let upper = text("0188F1A0-0000-7000-8000-00000000ABCD");
+        let lower = text("0188f1a0-0000-7000-8000-00000000abcd");
+        assert_eq!(id.equal(upper.clone()), Finds::Value(lower.clone()));
+        assert_eq!(id.stored(upper), Ok(lower));
+        assert!(id.stored(text("0188f1a0000070008000-00000000abcd")).is_err());
+    }
+}
