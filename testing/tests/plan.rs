@@ -150,7 +150,9 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
         Ok(stmt) => stmt,
         Err(error) => return vec![format!("!! syntax: {}", error.message)],
     };
-    let session = pando_kernel::feature::SessionView::default();
+    let mut session = pando_kernel::feature::SessionView::default();
+    session.facts.database = Some(built.database.name.clone());
+    session.facts.databases = Arc::from([built.database.name.clone()]);
     let known = known(folder);
     let ctx = Context {
         database: &built.database,
@@ -229,4 +231,10 @@ fn layouts_of_databases_and_tables_are_planned_as_written() {
 #[test]
 fn what_only_postgres_can_say_is_planned_as_written() {
     check("postgres");
+}
+
+#[test]
+fn questions_about_the_catalogue_go_to_the_units_that_can_answer() {
+    check("catalogue-mysql");
+    check("catalogue-postgres");
 }

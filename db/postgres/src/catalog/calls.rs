@@ -133,13 +133,18 @@ pub(super) fn looked_up(expr: &Expr, text: &str) -> Option<String> {
         Node::Function(call) => named(relation_argument(call)?)?,
         _ => return None,
     };
-    let parts = split(name)?;
-    let (table, schemas) = parts.split_last()?;
+    users(name)
+}
+
+/// The table a name means when it is none of the server's own.
+fn users(name: &str) -> Option<String> {
+    let mut parts = split(name)?;
+    let table = parts.pop()?;
     let of_server = table.starts_with("pg_")
-        || schemas.last().is_some_and(|schema| {
+        || parts.last().is_some_and(|schema| {
             matches!(schema.as_str(), "pg_catalog" | "information_schema" | "pg_toast")
         });
-    (!of_server).then(|| table.clone())
+    (!of_server).then_some(table)
 }
 
 /// A dotted name, quotes taken off and folded as the server does.
@@ -219,7 +224,10 @@ fn shift(span: Span, names: &Names<'_>, edits: &mut Edits) {
     reason = "a filter: every other variant is not what is looked for"
 )]
 fn regclass((expr, operand): (&Expr, &Expr), shown: bool, names: &Names<'_>, edits: &mut Edits) {
-    if named(operand).is_some() {
+    if let Some((name, _)) = named(operand) {
+        if users(name).is_none() {
+            return;
+        }
         own_name(operand, names, edits);
         if shown && !names.are_plain() {
             wrap(expr.span, names.around_definition("regclass"), edits);
