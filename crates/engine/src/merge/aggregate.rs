@@ -79,11 +79,21 @@ impl AggregateSpec {
             AggregateFunction::Sum => What::Sum,
             AggregateFunction::Min(by) => extreme(by, Ordering::Less)?,
             AggregateFunction::Max(by) => extreme(by, Ordering::Greater)?,
-            AggregateFunction::Average { sum, count } => What::Average {
-                sum: resolver.column(sum)?,
-                count: resolver.column(count)?,
-                division,
-            },
+            AggregateFunction::Average { sum, count } => {
+                let (sum, count) = (resolver.column(sum)?, resolver.column(count)?);
+                if !resolver.columns.list.get(sum).is_none_or(|sum| resolver.dialect.averages(sum))
+                {
+                    return Err(Error::refused(
+                        30001,
+                        format!(
+                            "the average `{}` of several shards would lose digits",
+                            column.name
+                        ),
+                        "cast the averaged value to double precision",
+                    ));
+                }
+                What::Average { sum, count, division }
+            }
             AggregateFunction::Distinct { values, of } => {
                 let key = resolver.key(values)?;
                 let run = sorted.first().is_some_and(|first| first.same(&key));

@@ -26,7 +26,7 @@ pub(super) struct Unique {
 impl Unique {
     /// Tells rows apart by `keys`; they come sorted by `sorted`.
     pub(super) fn new(keys: Vec<KeySpec>, sorted: &[KeySpec]) -> Self {
-        let known = |spec: &&KeySpec| keys.iter().any(|key| key.same(spec));
+        let known = |spec: &&KeySpec| !spec.loose && keys.iter().any(|key| key.same(spec));
         let scope: Vec<KeySpec> = sorted.iter().take_while(known).cloned().collect();
         let covered = keys.iter().all(|key| scope.iter().any(|spec| spec.same(key)));
         Self { keys, scope, covered, current: None, seen: HashSet::new(), held: 0 }

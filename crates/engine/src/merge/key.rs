@@ -124,6 +124,8 @@ pub(super) struct KeySpec {
     pub(super) descending: bool,
     /// NULL comes before everything else.
     pub(super) nulls_first: bool,
+    /// The units may sort it otherwise than we compare: their order is only followed, not relied upon.
+    pub(super) loose: bool,
 }
 
 impl KeySpec {
@@ -246,7 +248,14 @@ impl Resolver<'_> {
     pub(super) fn key(&self, key: &SortKey) -> Result<KeySpec> {
         let (column, compare) = self.compare(&key.position, &key.compare)?;
         let SortKey { descending, nulls_first, .. } = *key;
-        Ok(KeySpec { column, compare, descending, nulls_first })
+        let loose = match &key.compare {
+            KeyCompare::Loose { weights } => {
+                let by = KeyCompare::ByResult { weights: weights.clone() };
+                self.compare(&key.position, &by).is_err()
+            }
+            KeyCompare::Known(_) | KeyCompare::ByResult { .. } => false,
+        };
+        Ok(KeySpec { column, compare, descending, nulls_first, loose })
     }
 
     /// Several of them.
@@ -275,7 +284,13 @@ mod tests {
             (true, true, Ordering::Less),
             (true, false, Ordering::Greater),
         ] {
-            let spec = KeySpec { column: 0, compare: Compare::Bytes, descending, nulls_first };
+            let spec = KeySpec {
+                column: 0,
+                compare: Compare::Bytes,
+                descending,
+                nulls_first,
+                loose: false,
+            };
             assert_eq!(spec.order(&null, &one), expected);
             assert_eq!(spec.order(&one, &null), expected.reverse());
             assert_eq!(spec.order(&null, &null), Ordering::Equal);

@@ -120,6 +120,23 @@ fn a_source_that_is_not_sorted_is_an_error() {
 }
 
 #[test]
+fn a_loose_order_is_followed_where_it_cannot_be_known_and_relied_upon_where_it_can() {
+    let loose = || SortKey { compare: KeyCompare::Loose { weights: None }, ..at(0) };
+    let stream = |words: &[&str]| words.iter().map(|word| vec![text(word)]).collect::<Vec<_>>();
+    let unknown = columns(&[Kind::Other]);
+    // The first stream is sorted without regard to case: only the server knows that.
+    let streams = [stream(&["a", "B", "c"]), stream(&["b", "c"])];
+    let plan = MergePlan { distinct: Some(vec![loose()]), ..order(vec![loose()]) };
+    let mut records = merged(&plan, inputs(&unknown, &streams)).unwrap();
+    assert_eq!(records.len(), 4);
+    records.sort_by_key(|record| format!("{record:?}"));
+    assert_eq!(records, stream(&["B", "a", "b", "c"]));
+    let known = columns(&[Kind::Int]);
+    let streams = inputs(&known, &[ints(&[1, 3, 2]), ints(&[1])]);
+    assert!(merged(&order(vec![loose()]), streams).is_err());
+}
+
+#[test]
 fn the_error_of_a_source_ends_the_merge() {
     let columns = columns(&[Kind::Int]);
     for plan in [MergePlan::iterate(), order(vec![at(0)])] {
