@@ -5,6 +5,7 @@ mod column;
 mod expression;
 mod insert;
 mod literal;
+mod postgres;
 mod statement;
 mod table;
 mod words;
@@ -63,6 +64,15 @@ pub(crate) fn translate(sql: &str, tongue: Tongue) -> Result<Translation> {
     if let Some(done) = statement::instead(words)? {
         return Ok(done);
     }
+    if tongue == Tongue::MySql
+        && words.one_of(0, &["SHOW", "DESCRIBE", "DESC", "EXPLAIN"])
+        && let Some(query) = crate::catalog::of_table(sql)?
+    {
+        return translate(&query, tongue);
+    }
+    if let Some(variable) = words.variable() {
+        return Err(refuse("HY000", format!("unknown system variable '{variable}'")));
+    }
     let mut edits = Edits::default();
     let verb = verb(words);
     let mut more = Vec::new();
@@ -71,6 +81,9 @@ pub(crate) fn translate(sql: &str, tongue: Tongue) -> Result<Translation> {
         insert::edit(words, &mut edits);
     }
     literal::edit(words, syntax, &mut edits);
+    if tongue == Tongue::Postgres {
+        postgres::edit(words, &mut edits);
+    }
     expression::edit(words, syntax, &mut edits);
     let text = if edits.is_empty() { sql.to_owned() } else { edits.apply(sql) };
     if more.is_empty() {

@@ -7,9 +7,11 @@ use pando_kernel::dialect::{
     CLIENT_LANGUAGE, Compare, Comparison, Equality, Facts, Language, Metadata, Ordering,
     TableColumn, TransactionVerb, VariableEffect, Variables,
 };
+use pando_kernel::presentation::Presentation;
 use pando_kernel::{Column, Dialect, Error, Kind, Result, Value};
 use pando_sql::{Syntax, TokenKind, tokenize};
 
+use crate::catalog;
 use crate::tongue::Tongue;
 use crate::types::declared;
 
@@ -19,6 +21,12 @@ pub(crate) const FAMILY: &str = "sqlite";
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SqliteDialect {
     tongue: Tongue,
+}
+
+impl SqliteDialect {
+    pub(crate) fn tongue(&self) -> Tongue {
+        self.tongue
+    }
 }
 
 impl Language for SqliteDialect {
@@ -97,7 +105,11 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 impl Metadata for SqliteDialect {
-    fn columns_query(&self, _schema: Option<&str>, table: &str) -> String {
+    fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
+        let vendors = schema.and_then(|schema| catalog::columns_query(schema, table, self.tongue));
+        if let Some(query) = vendors {
+            return query;
+        }
         let table = text_literal(table);
         format!(
             "SELECT c.name, c.type, c.[notnull], c.pk, \
@@ -134,6 +146,13 @@ impl Metadata for SqliteDialect {
             auto_increment: is_rowid,
             nullable: *not_null == 0 && !is_rowid,
         })
+    }
+
+    fn presentation(&self) -> Option<&dyn Presentation> {
+        match self.tongue {
+            Tongue::Any => None,
+            Tongue::MySql | Tongue::Postgres => Some(self),
+        }
     }
 
     fn indexes_query(&self) -> Option<String> {
@@ -280,15 +299,30 @@ impl Variables for SqliteDialect {
     }
 
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
+        let database = || Some(facts.database.clone().map_or(Value::Null, Value::Text));
+        let postgres = self.tongue == Tongue::Postgres;
+        if let Some(variable) = name.strip_prefix("@@") {
+            return catalog::mysql_variable(variable, facts);
+        }
         match name {
-            "database" | "schema" | "current_database" => {
-                Some(facts.database.clone().map_or(Value::Null, Value::Text))
-            }
+            "database" | "schema" | "current_database" => database(),
+            "current_catalog" if postgres => database(),
+            "current_schema" if postgres => Some(Value::Text("public".to_owned())),
+            "version" if postgres => Some(Value::Text(catalog::POSTGRES_VERSION.to_owned())),
+            "version" if self.tongue == Tongue::MySql => catalog::mysql_variable("version", facts),
             "connection_id" | "pg_backend_pid" => Some(Value::UInt(u64::from(facts.id))),
             "last_insert_id" => Some(Value::UInt(facts.last_insert_id)),
             "row_count" => Some(Value::Int(facts.row_count)),
             "found_rows" => Some(Value::UInt(facts.found_rows)),
-            "user" | "current_user" | "session_user" => Some(Value::Text(facts.user.clone())),
+            "user" | "session_user" | "system_user" if self.tongue == Tongue::MySql => {
+                Some(Value::Text(format!("{}@{}", facts.user, facts.host)))
+            }
+            "current_user" if self.tongue == Tongue::MySql => {
+                Some(Value::Text(format!("{}@%", facts.user)))
+            }
+            "user" | "current_user" | "session_user" | "current_role" => {
+                Some(Value::Text(facts.user.clone()))
+            }
             _ => None,
         }
     }

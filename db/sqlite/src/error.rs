@@ -42,7 +42,8 @@ pub(crate) fn unavailable(path: &str, why: impl Into<String>) -> Error {
     Error::new(ErrorKind::Unavailable { unit: path.to_owned(), message: why.into() })
 }
 
-fn message(error: &rusqlite::Error) -> String {
+/// What SQLite says.
+pub(crate) fn message(error: &rusqlite::Error) -> String {
     if let rusqlite::Error::SqliteFailure(_, Some(message))
     | rusqlite::Error::SqlInputError { msg: message, .. } = error
     {

@@ -98,6 +98,7 @@ impl Reader<'_> {
     fn expr<'q>(&self, expr: &'q Expr, scope: &Scope<'q>) -> Option<Declared> {
         match &expr.node {
             Node::Column(name) => self.column(name, scope),
+            Node::Literal(Literal::Boolean(_)) => Some(self.truth()),
             Node::Literal(literal) => of_literal(literal),
             Node::Unary { op, operand } if op != "NOT" && op != "!" => self.expr(operand, scope),
             Node::Binary { op, left, right } => {

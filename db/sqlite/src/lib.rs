@@ -1,6 +1,8 @@
 //! SQLite as a storage unit inside the process: the embedded default, for both languages Pando speaks.
 
+mod arrays;
 mod backend;
+mod catalog;
 mod compat;
 mod connector;
 mod dialect;
@@ -9,6 +11,7 @@ mod functions;
 mod infer;
 mod line;
 mod parameters;
+mod regexp;
 mod run;
 mod shape;
 mod tongue;

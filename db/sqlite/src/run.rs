@@ -8,8 +8,9 @@ use pando_kernel::{Completion, Description, Event, Execution, Native, Parameter}
 use rusqlite::hooks::Action;
 use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement};
 
+use crate::catalog::MARK;
 use crate::compat::{Translation, Verb, translate};
-use crate::error::{cancelled, server};
+use crate::error::{cancelled, message, refuse, server};
 use crate::infer;
 use crate::line::{Line, Stop};
 use crate::parameters::{bind, count};
@@ -137,10 +138,11 @@ impl Session {
             let mut cached: CachedStatement<'_>;
             let mut fresh: Statement<'_>;
             let statement: &mut Statement<'_> = if keep == Keep::Yes {
-                cached = self.connection.prepare_cached(sql).map_err(|e| self.failed(&e))?;
+                cached =
+                    self.connection.prepare_cached(sql).map_err(|e| self.unreadable(sql, &e))?;
                 &mut cached
             } else {
-                fresh = self.connection.prepare(sql).map_err(|e| self.failed(&e))?;
+                fresh = self.connection.prepare(sql).map_err(|e| self.unreadable(sql, &e))?;
                 &mut fresh
             };
             bind(statement, parameters)?;
@@ -247,7 +249,8 @@ impl Session {
     fn describe(&self, original: &str, translation: &Translation) -> Result<(), Stop> {
         let mut description = Description { parameters: Vec::new(), columns: None };
         if let Translation::One(sql, _) = translation {
-            let statement = self.connection.prepare_cached(sql).map_err(|e| self.failed(&e))?;
+            let statement =
+                self.connection.prepare_cached(sql).map_err(|e| self.unreadable(sql, &e))?;
             description.parameters = vec![Native::default(); count(&statement)?];
             let returns_rows = statement.column_count() > 0;
             description.columns = returns_rows.then(|| self.shape(original, &statement).columns());
@@ -301,6 +304,18 @@ impl Session {
 
     fn forget_first_insert(&self) {
         *self.first_insert.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// A text that SQLite cannot prepare. Of a question about the catalogue it read a translation, so its own message would puzzle.
+    fn unreadable(&self, sql: &str, error: &rusqlite::Error) -> Stop {
+        if !sql.contains(MARK) || self.line.stopping() {
+            return self.failed(error);
+        }
+        let message = format!(
+            "this question about the catalogue cannot be answered: the storage units are SQLite, which lacks a part of it ({})",
+            message(error)
+        );
+        Stop::Failed(refuse("0A000", message))
     }
 
     fn failed(&self, error: &rusqlite::Error) -> Stop {

@@ -8,7 +8,7 @@ pub(super) fn edit(words: Words<'_>, syntax: &Syntax, edits: &mut Edits) {
     for at in 0..words.len() {
         match words.kind(at) {
             TokenKind::Operator => operator(words, at, syntax, edits),
-            TokenKind::Word => clause(words, at, edits),
+            TokenKind::Word => clause(words, at, syntax, edits),
             TokenKind::QuotedIdentifier
             | TokenKind::UnicodeIdentifier
             | TokenKind::Number
@@ -45,9 +45,45 @@ fn operator(words: Words<'_>, at: usize, syntax: &Syntax, edits: &mut Edits) {
     edits.replace(words.span(at, at + 1), new);
 }
 
-fn clause(words: Words<'_>, at: usize, edits: &mut Edits) {
-    if words.is(at, "ILIKE") {
-        edits.replace(words.span(at, at + 1), "LIKE");
+/// In both doors' languages a backslash escapes inside a pattern unless another letter is said to; in SQLite nothing does.
+fn pattern(words: Words<'_>, at: usize, edits: &mut Edits) {
+    let alone = match words.kind(at + 1) {
+        TokenKind::String | TokenKind::EscapeString => words.text(at + 1).contains('\\'),
+        TokenKind::Parameter => true,
+        TokenKind::Word
+        | TokenKind::QuotedIdentifier
+        | TokenKind::UnicodeIdentifier
+        | TokenKind::Number
+        | TokenKind::UnicodeString
+        | TokenKind::NationalString
+        | TokenKind::BitString
+        | TokenKind::HexString
+        | TokenKind::DollarString
+        | TokenKind::Variable
+        | TokenKind::Operator
+        | TokenKind::Punctuation
+        | TokenKind::End => false,
+    };
+    let mut end = at + 2;
+    while words.mark(end, "::") {
+        end = behind_type(words, end + 1);
+    }
+    let goes_on = words.is(end, "ESCAPE") || words.kind(end) == TokenKind::Operator;
+    if alone && !goes_on {
+        edits.replace(words.after(end - 1), " ESCAPE char(92)");
+    }
+}
+
+fn clause(words: Words<'_>, at: usize, syntax: &Syntax, edits: &mut Edits) {
+    if words.one_of(at, &["LIKE", "ILIKE"]) {
+        if words.is(at, "ILIKE") {
+            edits.replace(words.span(at, at + 1), "LIKE");
+        }
+        if syntax.backslash_escapes || syntax.dollar_strings {
+            pattern(words, at, edits);
+        }
+    } else if words.is(at, "RLIKE") {
+        edits.replace(words.span(at, at + 1), "REGEXP");
     } else if words.is(at, "FOR") && words.one_of(at + 1, &["UPDATE", "SHARE", "NO", "KEY"]) {
         edits.replace(words.span(at, behind_lock(words, at)), "");
     } else if words.are(at, &["LOCK", "IN", "SHARE", "MODE"]) {
@@ -126,7 +162,7 @@ fn cast(words: Words<'_>, at: usize, edits: &mut Edits) {
 }
 
 /// Where the operand of the cast at `at` starts.
-fn operand(words: Words<'_>, at: usize) -> usize {
+pub(super) fn operand(words: Words<'_>, at: usize) -> usize {
     let mut start = at.saturating_sub(1);
     // Behind an earlier cast stands its type, not the operand.
     while let Some(earlier) = earlier_cast(words, start) {
@@ -153,7 +189,7 @@ fn earlier_cast(words: Words<'_>, last: usize) -> Option<usize> {
 }
 
 /// Words that may stand in front of a parenthesis without being a function's name.
-fn reserved(words: Words<'_>, at: usize) -> bool {
+pub(super) fn reserved(words: Words<'_>, at: usize) -> bool {
     words.one_of(
         at,
         &[
@@ -213,6 +249,10 @@ fn behind_type(words: Words<'_>, at: usize) -> usize {
 fn conversion(words: Words<'_>, from: usize, to: usize) -> (&'static str, String) {
     let last = words.behind_name(from) - 1;
     let name = words.bare(last).to_ascii_lowercase();
+    if words.mark(to - 1, "]") {
+        // An array is a text here.
+        return ("CAST(", " AS TEXT)".to_owned());
+    }
     let numbers =
         words.mark(last + 1, "(").then(|| words.parts(last + 2, words.behind_group(last + 1) - 1));
     let plain = |class: &str| ("CAST(", format!(" AS {class})"));

@@ -39,6 +39,12 @@ impl<'a> Words<'a> {
         self.list.get(at).map_or("", |token| token.span.of(self.sql))
     }
 
+    /// The first server variable, without its sigils: those that mean something here were put in before.
+    pub(super) fn variable(self) -> Option<&'a str> {
+        let variables = self.list.iter().filter(|token| token.kind == TokenKind::Variable);
+        variables.map(|token| token.span.of(self.sql)).find_map(|text| text.strip_prefix("@@"))
+    }
+
     /// The whole text.
     pub(super) fn sql(self) -> &'a str {
         self.sql
