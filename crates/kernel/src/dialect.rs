@@ -139,6 +139,11 @@ pub trait Ordering: Send + Sync + Debug {
     /// `Refused` when the order cannot be reproduced.
     fn compare_result(&self, column: &Column) -> Result<Compare>;
 
+    /// Whether sums of this result column keep all that an average of the same values is computed from.
+    fn averages(&self, _sum: &Column) -> bool {
+        true
+    }
+
     /// When two values of a column of text are equal: they must then live on one shard.
     fn equality(&self, _column: &TableColumn) -> Equality {
         Equality::Exact

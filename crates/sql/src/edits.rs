@@ -24,6 +24,13 @@ impl Edits {
         self.list.iter().any(|(edit, _)| edit.start <= span.start && span.end <= edit.end)
     }
 
+    /// Whether a part of this range is replaced.
+    pub fn touches(&self, span: Span) -> bool {
+        let inside =
+            |edit: &Span| edit.start < edit.end && edit.start < span.end && span.start < edit.end;
+        self.list.iter().any(|(edit, _)| inside(edit))
+    }
+
     /// The text with every edit applied. Of two edits that overlap, the one that starts first (then: the longer) wins and the other is dropped:
     /// a room that removes a clause need not know who edited inside it.
     pub fn apply(&self, text: &str) -> String {

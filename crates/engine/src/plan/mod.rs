@@ -6,6 +6,7 @@ mod catalogue;
 mod check;
 mod choice;
 mod gather;
+mod labels;
 mod logical;
 mod outcome;
 mod resolve;

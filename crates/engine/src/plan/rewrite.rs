@@ -11,7 +11,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Fold, Placeholder, Span, visit};
 
-use super::{Plan, Unit, writes};
+use super::{Plan, Unit, labels, writes};
 
 /// Makes the plan of routed targets.
 pub(super) fn finish(
@@ -29,6 +29,7 @@ pub(super) fn finish(
         generated_keys(ctx, insert, keys, &mut base)?;
     }
     let parameters = parameters(stmt);
+    let labelled = labels::labelled(ctx, stmt);
     let mut out = Vec::with_capacity(units.targets.len());
     for target in units.targets {
         let mut edits = base.clone();
@@ -36,6 +37,7 @@ pub(super) fn finish(
             feature.rewrite(ctx, stmt, &target, &mut edits)?;
         }
         rows(stmt, &target, &mut edits);
+        labels::keep(ctx, stmt, &labelled, &mut edits);
         let numbers = number(ctx.dialect.syntax().placeholder, &parameters, &mut edits);
         let sql = if edits.is_empty() { stmt.text.clone() } else { edits.apply(&stmt.text).into() };
         out.push(Unit { target, sql, parameters: numbers });
@@ -199,19 +201,15 @@ fn is_keyword_function(name: &str, folds_lower: bool) -> bool {
             && matches!(name, "session_user" | "user" | "current_catalog" | "current_role")
 }
 
-/// The label a server would have given a select item that is now a literal.
+/// The label PostgreSQL would have given a select item that is now a literal; where the text is the label it is kept with all others'.
 fn label(ctx: &Context<'_>, stmt: &Statement, span: Span, name: &str) -> String {
     let Kind::Select(query) = &stmt.kind else { return String::new() };
     let QueryBody::Select(select) = &query.body else { return String::new() };
     let whole = select.items.iter().any(
         |item| matches!(item, SelectItem::Expr { expr, alias: None, .. } if expr.span == span),
     );
-    if !whole {
-        return String::new();
+    if whole && ctx.dialect.syntax().fold == Fold::Lower {
+        return format!(" AS {}", ctx.dialect.quote(name));
     }
-    let shown = match ctx.dialect.syntax().fold {
-        Fold::Lower => name,
-        Fold::Keep => span.of(&stmt.text),
-    };
-    format!(" AS {}", ctx.dialect.quote(shown))
+    String::new()
 }

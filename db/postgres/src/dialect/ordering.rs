@@ -50,6 +50,11 @@ impl Ordering for Postgres {
         }
     }
 
+    fn averages(&self, sum: &Column) -> bool {
+        // `avg(real)` adds up in double precision, `sum(real)` does not.
+        sum.native.family != crate::types::FAMILY || sum.native.type_id != oid::FLOAT4
+    }
+
     fn equality(&self, column: &TableColumn) -> Equality {
         let open =
             column.collation.starts_with("nondeterministic:") || column.type_name == "citext";

@@ -1,0 +1,81 @@
+//! Labels of select items without an alias: a server that names them by their text must not show the text of the actual statement.
+
+use pando_kernel::feature::Context;
+use pando_sql::ast::{
+    Expr, InsertSource, Kind, Node, Query, QueryBody, SelectItem, Statement, TableFactor,
+};
+use pando_sql::{Edits, Fold, Span};
+
+/// The longest alias that is allowed, in characters.
+const LONGEST: usize = 256;
+
+/// Select items that are labelled by their text.
+pub(super) fn labelled<'a>(ctx: &Context<'_>, stmt: &'a Statement) -> Vec<&'a Expr> {
+    let mut found = Vec::new();
+    if ctx.dialect.syntax().fold == Fold::Keep {
+        of_kind(&stmt.kind, &mut found);
+    }
+    found
+}
+
+/// Keeps the labels of items that were edited.
+pub(super) fn keep(ctx: &Context<'_>, stmt: &Statement, items: &[&Expr], edits: &mut Edits) {
+    for item in items {
+        if !edits.touches(item.span) {
+            continue;
+        }
+        let label = item.span.of(&stmt.text);
+        if label.chars().count() <= LONGEST {
+            let alias = format!(" AS {}", ctx.dialect.quote(label));
+            edits.replace(Span::at(item.span.end), alias);
+        }
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter: other statements have no items")]
+fn of_kind<'a>(kind: &'a Kind, found: &mut Vec<&'a Expr>) {
+    match kind {
+        Kind::Select(query) => of_query(query, found),
+        Kind::Explain { inner, .. } => of_kind(inner, found),
+        Kind::Insert(insert) => {
+            if let InsertSource::Query(query) = &insert.source {
+                of_query(query, found);
+            }
+        }
+        Kind::Define(define) => define.query.iter().for_each(|query| of_query(query, found)),
+        _ => {}
+    }
+}
+
+fn of_query<'a>(query: &'a Query, found: &mut Vec<&'a Expr>) {
+    let mut queries = vec![query];
+    while let Some(query) = queries.pop() {
+        query.with.iter().for_each(|cte| of_kind(&cte.body, found));
+        match &query.body {
+            QueryBody::Select(select) => {
+                found.extend(select.items.iter().filter_map(by_text));
+                let mut factors: Vec<&TableFactor> = select.from.iter().collect();
+                while let Some(factor) = factors.pop() {
+                    match factor {
+                        TableFactor::Derived { query, .. } => queries.push(query),
+                        TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
+                        TableFactor::Table(_) | TableFactor::Function { .. } => {}
+                    }
+                }
+            }
+            QueryBody::Set { left, right, .. } => queries.extend([&**right, &**left]),
+            QueryBody::Values(_) | QueryBody::Table(_) => {}
+        }
+    }
+}
+
+/// The item's expression, unless it has an alias or is a column, whose name is its label.
+fn by_text(item: &SelectItem) -> Option<&Expr> {
+    match item {
+        SelectItem::Expr { expr, alias: None, .. } => {
+            let is_column = matches!(super::resolve::unwrapped(expr).node, Node::Column(_));
+            (!is_column).then_some(expr)
+        }
+        SelectItem::Expr { .. } | SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
+    }
+}
