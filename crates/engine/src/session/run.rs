@@ -7,6 +7,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::request::{Execute, Pipeline};
+use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{DefineAction, Kind, ObjectKind, Statement};
 
@@ -308,7 +309,8 @@ impl Session {
             }
             columns
         };
-        let (inputs, shared, loaded) = if one_each || in_turn {
+        let same = plan.spread == Spread::Same;
+        let (inputs, shared, loaded) = if !same && (one_each || in_turn) {
             let columns: Vec<Columns> = heads.iter().filter_map(columns_of).cloned().collect();
             let shared = share(channels);
             let inputs = columns
@@ -328,10 +330,14 @@ impl Session {
                     return Err(error);
                 }
             };
-            let inputs = in_plan_order(replies, &jobs, &dress);
-            let ended: Vec<_> =
+            let mut inputs = in_plan_order(replies, &jobs, &dress);
+            let mut ended: Vec<_> =
                 channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
             self.release_channels(channels).await;
+            if same {
+                inputs.truncate(1);
+                ended.truncate(1);
+            }
             (inputs, Vec::new(), ended)
         };
         let limits = Limits { memory_bytes: limit };
