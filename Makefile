@@ -1,7 +1,7 @@
 # Everything a developer runs. `make demo` and `make test` need nothing but a Rust toolchain and, for the tests, apt.
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build demo check test fuzz
+.PHONY: build demo check test fuzz bench soak
 
 build:
 	cargo build -p pando
@@ -16,6 +16,7 @@ check:
 	cargo fmt --all -- --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	cargo run --quiet -p xtask -- tidy
+	@! command -v cargo-deny >/dev/null || cargo deny --offline check licenses bans sources
 
 # Installs what is missing, starts throw-away servers, runs everything, stops them; ends with the line `N passed, N failed`.
 test:
@@ -24,3 +25,11 @@ test:
 # Fuzzes both codecs and the SQL lexer and parser for FUZZ_SECONDS (60) each.
 fuzz:
 	@testing/fuzz/run
+
+# Queries per second straight on one server and through Pando, in turns, with a release build.
+bench:
+	@testing/bench
+
+# SOAK_MINUTES (30) of mixed work: no error, no lost row, no growth.
+soak:
+	@testing/soak

@@ -45,6 +45,9 @@ pub trait Language: Send + Sync + Debug {
 /// The session variable that tells a storage unit in which door's language the statements of a session are written.
 pub const CLIENT_LANGUAGE: &str = "pando_client_language";
 
+/// What the names of session variables begin with that hold a transaction mode for the whole session; the value is the mode's words.
+pub const MODE: &str = "transaction mode ";
+
 /// A verb of transaction control, towards a storage unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransactionVerb<'a> {

@@ -39,6 +39,11 @@ pub trait Presentation: Send + Sync + Debug {
     /// What a field of a SHOW's answer is told as; `None` leaves it. `label` is the column's.
     fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String>;
 
+    /// The query for the warnings of the statement before it on its connection, where servers remember them.
+    fn warnings(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The number under which a relation of the unit of this place is shown, where relations have numbers.
     fn relation_number(&self, own: u32, _unit: usize) -> u32 {
         own

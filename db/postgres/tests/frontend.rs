@@ -386,6 +386,15 @@ async fn after_an_error_everything_up_to_the_sync_is_passed_over() {
 }
 
 #[tokio::test]
+async fn an_error_is_told_before_the_sync_comes() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    peer.send(&batch().parse("", "fail", &[]).bind("", "").execute("", 0).flush().0).await;
+    assert_eq!(peer.until("E").await, ["1", "2", "E ERROR 42P01 no such thing"]);
+    assert_eq!(peer.ask(&batch().sync().0).await, ["Z I"]);
+}
+
+#[tokio::test]
 async fn a_statement_tells_its_parameters_and_columns() {
     let messages = batch()
         .parse("s", "rows 2 $1 $2", &[0, 25])

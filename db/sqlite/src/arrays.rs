@@ -49,7 +49,7 @@ pub(crate) fn register(connection: &Connection) -> Result<()> {
     for (name, arguments, function) in FUNCTIONS {
         connection.create_scalar_function(*name, *arguments, flags, *function)?;
     }
-    connection.create_aggregate_function("array_agg", 1, flags, Gather)
+    connection.create_aggregate_function("pando_gather", 1, flags, Gather)
 }
 
 fn of_array(ctx: &Context<'_>, work: impl FnOnce(Vec<Option<String>>) -> Value) -> Result<Value> {

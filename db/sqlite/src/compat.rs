@@ -2,6 +2,7 @@
 //! not listed here arrives byte for byte.
 
 mod column;
+mod expand;
 mod expression;
 mod insert;
 mod literal;

@@ -24,6 +24,11 @@ pub struct SqliteDialect {
 }
 
 impl SqliteDialect {
+    /// The dialect of one door.
+    pub(crate) fn speaking(tongue: Tongue) -> Self {
+        Self { tongue }
+    }
+
     pub(crate) fn tongue(&self) -> Tongue {
         self.tongue
     }
@@ -84,7 +89,7 @@ impl Language for SqliteDialect {
 
     fn spoken_at(&self, door: &str) -> Option<Arc<dyn Dialect>> {
         let tongue = Tongue::of(door)?;
-        Some(Arc::new(Self { tongue }))
+        Some(Arc::new(Self::speaking(tongue)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Spread, Target, Units};
 use pando_sql::ast::{
@@ -134,6 +134,14 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Ok(Units::new(targets, Spread::Same))
     };
     match &stmt.kind {
+        Kind::Opaque if ctx.database.units.len() > 1 => Err(ErrorKind::Syntax {
+            message: format!(
+                "`{}` begins no statement that is known",
+                stmt.text.split_whitespace().next().unwrap_or("")
+            ),
+            at: 0,
+        }
+        .into()),
         Kind::Select(_) | Kind::Show(_) | Kind::Explain { .. } | Kind::Set(_) => one(),
         Kind::Copy(copy) if copy.table.is_none() => one(),
         _ if ctx.database.units.len() == 1 => one(),

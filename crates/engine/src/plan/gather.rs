@@ -346,6 +346,7 @@ impl<'a> Builder<'a> {
             Node::Literal(Literal::Integer(n)) => {
                 u64::try_from(*n).map(Some).map_err(|_| wrong("negative"))
             }
+            Node::Cast { operand, .. } => self.number(operand),
             Node::Literal(Literal::Null) => Ok(None),
             Node::Literal(Literal::Number(n)) => {
                 n.parse().map(Some).map_err(|_| wrong("fractional"))

@@ -96,6 +96,9 @@ impl<'a> Scope<'a> {
         if let Some(name) = single(bare)
             && let Some(at) = self.named(|item, alias| self.is_called(item, alias, name))
         {
+            if self.is_called_twice(at, name) {
+                return Err(unclear(&format!("`{}` names several items", self.text(expr))));
+            }
             return Ok(self.of_item(at));
         }
         if single(bare).is_none() && self.shadows(bare) && self.fold() == Fold::Keep {
@@ -247,6 +250,18 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// Whether another item, which is not the same expression, has this name too: servers choose differently then.
+    fn is_called_twice(&self, first: usize, name: &Ident) -> bool {
+        let text = |item: &Expr| squeezed(self.text(unwrapped(item)));
+        let Some(SelectItem::Expr { expr: own, .. }) = self.select.items.get(first) else {
+            return false;
+        };
+        let differs = |item: &Expr, alias: Option<&Ident>| {
+            self.is_called(item, alias, name) && text(item) != text(own)
+        };
+        self.named(differs).is_some()
+    }
+
     /// Whether a column of the result has this name.
     fn is_called(&self, item: &Expr, alias: Option<&Ident>, name: &Ident) -> bool {
         match alias {
@@ -285,19 +300,21 @@ impl<'a> Scope<'a> {
 
     /// Whether the tables have a column of this name.
     fn has_column(&self, name: &Ident) -> Has {
-        let mut known = true;
+        let (mut known, mut owners) = (true, 0);
         for table in &self.tables {
             let Some(base) = table.name.parts.last() else { continue };
             let logic = base.value.to_lowercase();
             let Some(columns) = self.ctx.catalog.columns(&logic) else {
                 return Has::Needs(Need::Columns(logic));
             };
-            if columns.iter().any(|column| self.same(&column.name, &name.value)) {
-                return Has::Yes;
-            }
+            owners += usize::from(columns.iter().any(|c| self.same(&c.name, &name.value)));
             known &= !columns.is_empty();
         }
-        if known && !self.has_derived { Has::No } else { Has::Perhaps }
+        match owners {
+            1 => Has::Yes,
+            0 if known && !self.has_derived => Has::No,
+            _ => Has::Perhaps,
+        }
     }
 
     fn fold(&self) -> Fold {

@@ -7,7 +7,8 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Target, Units};
 use pando_sql::ast::{
-    Insert, InsertRow, InsertSource, Kind, Node, QueryBody, SelectItem, Statement,
+    Insert, InsertRow, InsertSource, Kind, Node, Query, QueryBody, SelectItem, Statement,
+    TableFactor,
 };
 use pando_sql::{Edits, Fold, Placeholder, Span, visit};
 
@@ -111,7 +112,9 @@ fn generated_keys(
     keys: &GeneratedKeys,
     edits: &mut Edits,
 ) -> Result<()> {
-    let literal = |i: usize| keys.values.get(i).map(|value| ctx.dialect.literal(value));
+    // NULL stands for a row that brings its own.
+    let made = |i: usize| keys.values.get(i).filter(|value| !value.is_null());
+    let literal = |i: usize| made(i).map(|value| ctx.dialect.literal(value));
     let listed = match &insert.columns {
         Some(columns) => columns.iter().position(|c| c.value.eq_ignore_ascii_case(&keys.column)),
         None => Some(column_number(ctx, insert, &keys.column)?),
@@ -201,15 +204,45 @@ fn is_keyword_function(name: &str, folds_lower: bool) -> bool {
             && matches!(name, "session_user" | "user" | "current_catalog" | "current_role")
 }
 
-/// The label PostgreSQL would have given a select item that is now a literal; where the text is the label it is kept with all others'.
+/// The label PostgreSQL would have given a select item that is now a literal, in sub-queries of FROM too; where the text is the label it is kept with
+/// all others'.
 fn label(ctx: &Context<'_>, stmt: &Statement, span: Span, name: &str) -> String {
     let Kind::Select(query) = &stmt.kind else { return String::new() };
-    let QueryBody::Select(select) = &query.body else { return String::new() };
-    let whole = select.items.iter().any(
-        |item| matches!(item, SelectItem::Expr { expr, alias: None, .. } if expr.span == span),
-    );
-    if whole && ctx.dialect.syntax().fold == Fold::Lower {
+    if ctx.dialect.syntax().fold == Fold::Lower && is_whole_item(query, span) {
         return format!(" AS {}", ctx.dialect.quote(name));
     }
     String::new()
+}
+
+/// Whether an expression is a whole select item without an alias, at the top or in a sub-query of FROM, WITH or a set operation.
+fn is_whole_item(query: &Query, span: Span) -> bool {
+    let mut queries = vec![query];
+    while let Some(query) = queries.pop() {
+        for cte in &query.with {
+            if let Kind::Select(inner) = &*cte.body {
+                queries.push(inner);
+            }
+        }
+        let select = match &query.body {
+            QueryBody::Select(select) => select,
+            QueryBody::Set { left, right, .. } => {
+                queries.extend([&**left, &**right]);
+                continue;
+            }
+            QueryBody::Values(_) | QueryBody::Table(_) => continue,
+        };
+        let whole = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, alias: None, .. } if expr.span == span);
+        if select.items.iter().any(whole) {
+            return true;
+        }
+        let mut factors: Vec<&TableFactor> = select.from.iter().collect();
+        while let Some(factor) = factors.pop() {
+            match factor {
+                TableFactor::Derived { query, .. } => queries.push(query),
+                TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
+                TableFactor::Table(_) | TableFactor::Function { .. } => {}
+            }
+        }
+    }
+    false
 }

@@ -63,6 +63,7 @@ impl Session {
             named: HashMap::new(),
             sql_cursors: HashMap::new(),
             last_suspended: None,
+            warnings: super::warnings::Warnings::default(),
             text_request: false,
             login,
         };

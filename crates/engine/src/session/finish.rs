@@ -33,7 +33,9 @@ impl Session {
                 if pass.verb.selects && done.affected.is_none() {
                     done.affected = Some(pass.rows);
                 }
-                self.release_channels(vec![pass.channel]).await;
+                let mut channels = vec![pass.channel];
+                self.note_warnings(&mut channels, done.warnings).await;
+                self.release_channels(channels).await;
                 self.conclude(done, &pass.verb).await
             }
             Reply::CopyOut(copy) => {
@@ -44,8 +46,9 @@ impl Session {
             Reply::Merged(merged) => {
                 let merged = *merged;
                 drop(merged.merge);
-                let channels = unshare(merged.channels);
+                let mut channels = unshare(merged.channels);
                 let mut done = total(&merged.loaded, &channels);
+                self.note_warnings(&mut channels, done.warnings).await;
                 if merged.verb.selects {
                     done.affected = Some(merged.rows);
                 }
@@ -73,6 +76,11 @@ impl Session {
                 channels.first().and_then(|c| c.completions.first()).cloned().unwrap_or_default()
             }
         };
+        let said = match plan.spread {
+            Spread::Gather => channels.len(),
+            Spread::Same => channels.len().min(1),
+        };
+        self.note_warnings(&mut channels[..said], done.warnings).await;
         self.release_channels(channels).await;
         self.conclude(done, verb).await
     }
@@ -122,6 +130,7 @@ impl Session {
         self.queue.clear();
         self.pending.clear();
         self.window = None;
+        self.note_error(&error);
         let Some(dialect) = self.dialect() else { return error };
         if self.transaction.state() == TransactionState::Idle {
             return error;

@@ -17,6 +17,7 @@ use pando_sql::ast::{
 use crate::plan::Purpose;
 
 use super::finish::state_error;
+use super::modes::modes;
 use super::{Bound, MAX_NAMED, Opened, Session, Window};
 
 impl Session {
@@ -199,7 +200,14 @@ impl Session {
         let open = self.transaction.state() != TransactionState::Idle;
         if open && self.opened == Opened::Pipeline {
             self.refuse_if_failed(false)?;
+            if self.transaction.units().is_empty() {
+                let modes = self.modes_for(modes);
+                self.transaction.set_modes(modes);
+            } else if !modes.is_empty() {
+                return Err(state_error("transaction modes must be set before any query"));
+            }
             self.opened = Opened::Client;
+            self.variables_at_begin = Some(self.variables.clone());
         } else if open && dialect.error_fails_transaction() {
             self.refuse_if_failed(false)?;
             self.warn("25001", "there is already a transaction in progress");
@@ -237,6 +245,11 @@ impl Session {
             for mode in modes {
                 let kind = mode.split(' ').next().unwrap_or("").to_owned();
                 self.session_modes.retain(|known| !known.starts_with(&kind));
+                // Where defaults can be asked for, the connections must have them, too.
+                if self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+                    let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
+                    self.variables.set(&name, &mode);
+                }
                 self.session_modes.push(mode);
             }
         } else if self.transaction.state() == TransactionState::Idle {
@@ -507,31 +520,6 @@ impl Session {
     }
 }
 
-/// Transaction modes out of their words: `ISOLATION`, `LEVEL`, `READ`, `COMMITTED`, `READ`, `ONLY` are two.
-fn modes(words: &[String]) -> Vec<String> {
-    const STARTS: [&str; 5] = ["ISOLATION", "READ", "WITH", "NOT", "DEFERRABLE"];
-    let mut modes: Vec<String> = Vec::new();
-    for word in words {
-        let begins = STARTS.contains(&word.as_str());
-        match modes.last_mut() {
-            Some(mode) if !begins || continues(mode, word) => {
-                mode.push(' ');
-                mode.push_str(word);
-            }
-            _ => modes.push(word.clone()),
-        }
-    }
-    modes
-}
-
-/// Whether a word that could begin a mode goes on with this one.
-fn continues(mode: &str, word: &str) -> bool {
-    matches!(
-        (mode, word),
-        ("ISOLATION LEVEL" | "ISOLATION LEVEL REPEATABLE", "READ") | ("NOT", "DEFERRABLE")
-    )
-}
-
 /// How many rows a FETCH direction asks for: outer `None` when it does not go forward, inner `None` for all.
 fn forward(direction: &str) -> Option<Option<u32>> {
     let words: Vec<&str> = direction
@@ -589,32 +577,4 @@ fn literal(expr: &Expr) -> Result<Value> {
             "use the driver's own prepared statements for other values",
         )
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::modes;
-
-    fn check(words: &str, expected: &[&str]) {
-        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-        assert_eq!(modes(&words), expected);
-    }
-
-    #[test]
-    fn words_fall_into_modes() {
-        check(
-            "ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            &["ISOLATION LEVEL REPEATABLE READ", "READ ONLY"],
-        );
-        check(
-            "ISOLATION LEVEL READ COMMITTED READ WRITE",
-            &["ISOLATION LEVEL READ COMMITTED", "READ WRITE"],
-        );
-        check("READ ONLY NOT DEFERRABLE", &["READ ONLY", "NOT DEFERRABLE"]);
-        check("WITH CONSISTENT SNAPSHOT READ ONLY", &["WITH CONSISTENT SNAPSHOT", "READ ONLY"]);
-        check(
-            "ISOLATION LEVEL SERIALIZABLE DEFERRABLE",
-            &["ISOLATION LEVEL SERIALIZABLE", "DEFERRABLE"],
-        );
-    }
 }

@@ -8,6 +8,7 @@ mod door;
 mod finish;
 mod home;
 mod local;
+mod modes;
 mod needs;
 mod origin;
 mod prepared;
@@ -15,6 +16,7 @@ mod reply;
 mod retell;
 mod run;
 mod setting;
+mod warnings;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -66,6 +68,8 @@ pub struct Session {
     named: HashMap<String, Arc<Prepared>>,
     sql_cursors: HashMap<String, (CursorId, Option<Columns>)>,
     last_suspended: Option<CursorId>,
+    /// What the last statement was warned of.
+    warnings: warnings::Warnings,
     /// The current request is a text: its end ends what it opened.
     text_request: bool,
 }

@@ -123,6 +123,10 @@ impl Session {
     pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(&stmt.text);
+        if self.show_warnings(stmt)? {
+            return Ok(());
+        }
+        self.forget_warnings();
         if self.start_local(stmt, &bound).await? {
             return Ok(());
         }

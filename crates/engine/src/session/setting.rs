@@ -234,20 +234,7 @@ impl Session {
                 Event::Columns(found) => columns = Some(found),
                 Event::Rows(chunk) => {
                     let Some(columns) = &columns else { continue };
-                    let mut fields = Vec::new();
-                    chunk.for_each(columns, |body| {
-                        columns.codec.fields(&columns.list, body, &mut fields)?;
-                        let row: Result<Vec<_>> = columns
-                            .list
-                            .iter()
-                            .zip(&fields)
-                            .map(|(column, field)| {
-                                columns.codec.value(column, field.clone().and_then(|f| body.get(f)))
-                            })
-                            .collect();
-                        rows.push(row?);
-                        Ok(())
-                    })?;
+                    rows.extend(super::warnings::decoded(columns, &chunk)?);
                     if rows.len() > MAX_ANSWER {
                         connection.discard();
                         return Err(ErrorKind::TooLarge("the catalogue is too large".into()).into());

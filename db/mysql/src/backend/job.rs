@@ -115,12 +115,18 @@ impl Job {
     /// Whether nothing may be written behind this job's first command until its answer is there.
     pub(super) fn holds_line(&self) -> bool {
         match (&self.work, &self.stage) {
-            (Work::Text(sql), _) => may_ask_for_file(sql),
+            (Work::Text(sql), _) => may_ask_for_file(sql) || may_need_old_names(sql),
             (_, Stage::PrepareAnswer) => true,
             (Work::Reset, _) => true,
             (Work::Prepared { .. } | Work::Describe { .. } | Work::Ping, _) => false,
         }
     }
+}
+
+/// Whether the statement is a SET that may have to be said again with older names: what is written behind it would come first then.
+fn may_need_old_names(sql: &str) -> bool {
+    let word = sql.trim_start().get(..4);
+    word.is_some_and(|word| word.eq_ignore_ascii_case("set ")) && with_old_names(sql).is_some()
 }
 
 /// Whether the statement may be a LOAD DATA LOCAL: then bytes written behind it would be read as the file.
@@ -161,6 +167,14 @@ mod tests {
         }
         for sql in ["SELECT 1", "", "/* open", "-- LOAD", "lo", "INSERT INTO load_t VALUES (1)"] {
             assert!(!may_ask_for_file(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn only_a_set_of_renamed_variables_may_have_to_be_said_again() {
+        assert!(may_need_old_names("SET NAMES x, SESSION transaction_isolation = 'SERIALIZABLE'"));
+        for sql in ["SET NAMES x", "SELECT @@transaction_isolation", "", "SE"] {
+            assert!(!may_need_old_names(sql), "{sql}");
         }
     }
 

@@ -77,6 +77,10 @@ impl Presentation for MySql {
         show::restate(text, show, facts)
     }
 
+    fn warnings(&self) -> Option<&'static str> {
+        Some("SHOW WARNINGS")
+    }
+
     fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
         let what = show.what.as_str();
         let of_index = matches!(what.rsplit(' ').next(), Some("INDEX" | "INDEXES" | "KEYS"));

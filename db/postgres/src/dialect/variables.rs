@@ -1,7 +1,7 @@
 //! PostgreSQL's session variables and functions about the session.
 //! <https://www.postgresql.org/docs/current/runtime-config-client.html>
 
-use pando_kernel::dialect::{Facts, Language, VariableEffect, Variables, variable_refused};
+use pando_kernel::dialect::{Facts, Language, MODE, VariableEffect, Variables, variable_refused};
 use pando_kernel::{Result, Value};
 
 use super::Postgres;
@@ -57,6 +57,9 @@ impl Variables for Postgres {
         let set = |(name, value): &(String, String)| match name.as_str() {
             "time zone" | "timezone" => format!("SET TIME ZONE {value}"),
             "role" => format!("SET ROLE {value}"),
+            mode if mode.starts_with(MODE) => {
+                format!("SET SESSION CHARACTERISTICS AS TRANSACTION {value}")
+            }
             name => {
                 let parts: Vec<String> = name.split('.').map(|part| self.quote(part)).collect();
                 format!("SET {} TO {value}", parts.join("."))

@@ -168,7 +168,9 @@ impl<D: Doorway> Client<D> {
         self.skipping = true;
         self.deferred = None;
         let place = (!text.is_empty()).then_some((text, 0));
-        self.fail(halt, place).await
+        self.fail(halt, place).await?;
+        // Who asked by a Flush waits for the error before it sends the Sync, and the Flush is passed over.
+        if self.wire.sync_is_next() { Ok(()) } else { self.wire.flush().await }
     }
 
     async fn malformed(&mut self, tag: u8, malformed: Malformed) -> Result<(), End> {

@@ -27,7 +27,7 @@ pub(super) const RELATIONS: &[Relation] = &[
         "oid:i=c.oid ; relname:t=c.name ; relnamespace:i=2200 ; reltype:i=0 ; reloftype:i=0 ; relowner:i=10 ; relam:i=c.am
         relfilenode:i=c.oid ; reltablespace:i=0 ; relpages:i=0 ; reltuples:i=-1 ; relallvisible:i=0 ; reltoastrelid:i=0
         relhasindex:b=c.indexed ; relisshared:b=0 ; relpersistence:t='p' ; relkind:t=c.kind ; relnatts:i=c.atts ; relchecks:i=c.checks
-        relhasrules:b=0 ; relhastriggers:b=0 ; relhassubclass:b=0 ; relrowsecurity:b=0 ; relforcerowsecurity:b=0
+        relhasrules:b=0 ; relhastriggers:b=EXISTS (SELECT 1 FROM pando_references AS f WHERE f.table_oid = c.oid OR f.target = c.name) ; relhassubclass:b=0 ; relrowsecurity:b=0 ; relforcerowsecurity:b=0
         relispopulated:b=1 ; relreplident:t='d' ; relispartition:b=0 ; relrewrite:i=0 ; relfrozenxid:i=0 ; relminmxid:i=0
         relacl:t ; reloptions:t ; relpartbound:t",
     ),
@@ -180,7 +180,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     none("pg_extension", "oid:i ; extname:t ; extowner:i ; extnamespace:i ; extrelocatable:b ; extversion:t ; extconfig:t ; extcondition:t"),
     none("pg_auth_members", "roleid:i ; member:i ; grantor:i ; admin_option:b"),
     none("pg_default_acl", "oid:i ; defaclrole:i ; defaclnamespace:i ; defaclobjtype:t ; defaclacl:t"),
-    none("pg_language", "oid:i ; lanname:t ; lanowner:i ; lanispl:b ; lanpltrusted:b ; lanplcallfoid:i ; laninline:i ; lanvalidator:i ; lanacl:t"),
+    none("pg_language", "oid:i ; lanname:t ; lanowner:i ; lanispl:b ; lanpltrusted:b ; lanplcallfoid:i ; laninline:i ; lanvalidator:i ; lanacl:t ; tableoid:i"),
     none("pg_cast", "oid:i ; castsource:i ; casttarget:i ; castfunc:i ; castcontext:t ; castmethod:t"),
     none("pg_partitioned_table", "partrelid:i ; partstrat:t ; partnatts:i ; partdefid:i ; partattrs:t ; partclass:t ; partcollation:t ; partexprs:t"),
     none("pg_foreign_table", "ftrelid:i ; ftserver:i ; ftoptions:t"),

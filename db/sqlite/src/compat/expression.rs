@@ -82,6 +82,10 @@ fn clause(words: Words<'_>, at: usize, syntax: &Syntax, edits: &mut Edits) {
         if syntax.backslash_escapes || syntax.dollar_strings {
             pattern(words, at, edits);
         }
+    } else if words.is(at, "CONVERT") && words.mark(at + 1, "(") {
+        convert(words, at, edits);
+    } else if words.is(at, "TRIM") && words.mark(at + 1, "(") {
+        trim(words, at, edits);
     } else if words.is(at, "RLIKE") {
         edits.replace(words.span(at, at + 1), "REGEXP");
     } else if words.is(at, "FOR") && words.one_of(at + 1, &["UPDATE", "SHARE", "NO", "KEY"]) {
@@ -107,6 +111,35 @@ fn clause(words: Words<'_>, at: usize, syntax: &Syntax, edits: &mut Edits) {
         && words.mark(at + 1, "(")
     {
         edits.replace(words.span(at + 1, words.behind_group(at + 1)), "");
+    }
+}
+
+/// `CONVERT(x, type)` is a cast, `CONVERT(x USING charset)` is `x`: all text is UTF-8.
+fn convert(words: Words<'_>, at: usize, edits: &mut Edits) {
+    let close = words.behind_group(at + 1) - 1;
+    if let [_, to] = &words.parts(at + 2, close)[..] {
+        edits.replace(words.span(at, at + 1), "CAST");
+        edits.replace(words.span(to.0 - 1, to.0), " AS");
+    } else if words.is(close - 2, "USING") {
+        edits.replace(words.span(at, at + 1), "");
+        edits.replace(words.span(close - 2, close), "");
+    }
+}
+
+/// `TRIM(BOTH 'x' FROM y)`.
+fn trim(words: Words<'_>, at: usize, edits: &mut Edits) {
+    let (first, close) = (at + 2, words.behind_group(at + 1) - 1);
+    let name = match words.text(first).to_ascii_uppercase().as_str() {
+        "BOTH" => "trim",
+        "LEADING" => "ltrim",
+        "TRAILING" => "rtrim",
+        _ => return,
+    };
+    if words.is(first + 1, "FROM") {
+        edits.replace(words.span(at, first + 2), format!("{name}("));
+    } else if words.is(first + 2, "FROM") {
+        edits.replace(words.span(at, first + 3), format!("{name}("));
+        edits.replace(words.before(close), format!(", {}", words.text(first + 1)));
     }
 }
 

@@ -2,10 +2,12 @@
 
 use pando_sql::{Edits, TokenKind};
 
+use super::expand;
 use super::expression::{operand, reserved};
 use super::words::Words;
 
 pub(super) fn edit(words: Words<'_>, edits: &mut Edits) {
+    expand::edit(words, edits);
     for at in 0..words.len() {
         match words.kind(at) {
             TokenKind::Word => word(words, at, edits),
@@ -49,7 +51,7 @@ fn word(words: Words<'_>, at: usize, edits: &mut Edits) {
     } else if words.is(at, "ARRAY") && words.mark(at + 1, "(") {
         let end = words.behind_group(at + 1);
         edits.replace(words.span(at, at + 2), "(WITH pando_a(v) AS (");
-        edits.replace(words.span(end - 1, end), ") SELECT array_agg(v) FROM pando_a)");
+        edits.replace(words.span(end - 1, end), ") SELECT pando_gather(v) FROM pando_a)");
     } else if words.one_of(at, &["GENERATE_SERIES", "UNNEST", "PG_PARTITION_ANCESTORS"]) {
         table_function(words, at, edits);
     } else if words.is(at, "CURRENT_SCHEMA") && !qualified && !words.mark(at + 1, "(") {

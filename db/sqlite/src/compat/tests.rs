@@ -287,3 +287,62 @@ fn the_language_of_a_session_is_set_by_name() {
     }
     assert!(translate("SET pando_client_language = 'x'", Tongue::Any).is_err());
 }
+
+#[test]
+fn what_postgresqls_clients_write_is_read() {
+    let table = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)";
+    let cases = [
+        (
+            "SELECT a OPERATOR(pg_catalog.~) '^(t)$' COLLATE pg_catalog.default FROM t",
+            "SELECT a REGEXP '^(t)$' FROM t",
+        ),
+        (
+            "SELECT a FROM t WHERE a !~ 'x' AND a ~* 'y'",
+            "SELECT a FROM t WHERE a NOT REGEXP 'x' AND a REGEXP '(?i)' || 'y'",
+        ),
+        ("SELECT ~id FROM t", "SELECT ~id FROM t"),
+        (
+            "SELECT id FROM t WHERE a = ANY (ARRAY['x', 'y'])",
+            "SELECT id FROM t WHERE a IN ('x', 'y')",
+        ),
+        (
+            "SELECT id FROM t WHERE a <> ALL ('{x}')",
+            "SELECT id FROM t WHERE a NOT IN (SELECT value FROM json_each(pando_json('{x}')))",
+        ),
+        ("SELECT (current_schemas(true))[1]", "SELECT pando_item((current_schemas(true)), 1)"),
+        (
+            "SELECT n FROM generate_series(1, 3) AS s(n)",
+            "SELECT n FROM (SELECT value AS n FROM json_each(pando_series(1, 3))) AS s",
+        ),
+        (
+            "SELECT ARRAY(SELECT a FROM t)",
+            "SELECT (WITH pando_a(v) AS (SELECT a FROM t) SELECT pando_gather(v) FROM pando_a)",
+        ),
+        ("SELECT trim(both '\"' from a) FROM t", "SELECT trim( a, '\"') FROM t"),
+        (
+            r"SELECT a FROM t WHERE a LIKE 't\_o%'",
+            r"SELECT a FROM t WHERE a LIKE 't\_o%' ESCAPE char(92)",
+        ),
+        (
+            "SELECT (information_schema._pg_expandarray(a)).n FROM t WHERE t.id = 1",
+            "SELECT (pando_e0.key + 1) FROM t CROSS JOIN json_each(pando_json(a)) AS pando_e0 WHERE t.id = 1",
+        ),
+    ];
+    for (sql, expected) in cases {
+        check_in(Tongue::Postgres, table, sql, &[expected]);
+    }
+}
+
+#[test]
+fn what_mysqls_clients_write_is_read() {
+    let table = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)";
+    let cases = [
+        ("SELECT CONVERT(a, UNSIGNED INTEGER) FROM t", "SELECT CAST(a AS UNSIGNED INTEGER) FROM t"),
+        ("SELECT CONVERT(a USING utf8mb4) FROM t", "SELECT (a ) FROM t"),
+        ("SELECT a FROM t WHERE a RLIKE 'x'", "SELECT a FROM t WHERE a REGEXP 'x'"),
+    ];
+    for (sql, expected) in cases {
+        check_in(Tongue::MySql, table, sql, &[expected]);
+    }
+    assert!(translate("SELECT @@nope", Tongue::MySql).is_err());
+}
