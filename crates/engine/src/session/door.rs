@@ -51,6 +51,7 @@ impl Session {
             session_modes: Vec::new(),
             variables: Variables::default(),
             variables_at_begin: None,
+            defined: false,
             local_settings: Vec::new(),
             facts,
             // Sessions of one statement each must not all meet the same replica.

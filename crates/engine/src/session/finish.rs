@@ -95,6 +95,7 @@ impl Session {
             && let Some(live) = &self.live
         {
             live.catalog.forget();
+            self.defined |= self.transaction.state() != TransactionState::Idle;
         }
         if done.tag.is_empty() {
             verb.tag.clone_into(&mut done.tag);
@@ -225,6 +226,7 @@ impl Session {
         self.close_cursors().await;
         self.local_settings.clear();
         let before = self.variables_at_begin.take();
+        let defined = std::mem::take(&mut self.defined);
         let Some(dialect) = self.dialect() else { return Ok(commit) };
         self.opened = Opened::Client;
         let wrote = self.transaction.has_written();
@@ -234,8 +236,12 @@ impl Session {
             self.transaction.rollback(dialect.as_ref()).await;
             Ok(pando_transaction::Outcome::RolledBack)
         };
-        if wrote && let Ok(live) = self.live() {
-            live.catalog.forget_missing();
+        if let Ok(live) = self.live() {
+            if defined {
+                live.catalog.forget();
+            } else if wrote {
+                live.catalog.forget_missing();
+            }
         }
         let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
         if !committed

@@ -54,6 +54,8 @@ pub struct Session {
     session_modes: Vec<String>,
     variables: Variables,
     variables_at_begin: Option<Variables>,
+    /// The open transaction has changed definitions: what is read of the catalogue now is nobody else's.
+    defined: bool,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     local_settings: Vec<String>,
     facts: Facts,

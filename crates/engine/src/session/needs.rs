@@ -62,7 +62,6 @@ impl Session {
 
     /// Asks the unit that a query of the table would go to: the rooms know which that is.
     async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
-        let epoch = live.catalog.epoch();
         let dialect = Arc::clone(&live.database.dialect);
         if let Some((schema, relation)) = table.split_once('.')
             && dialect.presentation().is_some()
@@ -72,7 +71,7 @@ impl Session {
             let query = dialect.columns_query(Some(schema), relation);
             let rows = self.ask(live, &unit, &query).await?;
             let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
-            live.catalog.learn_columns(epoch, table, columns?);
+            live.catalog.learn_columns(live.catalog.epoch(), table, columns?);
             return Ok(());
         }
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
@@ -83,6 +82,8 @@ impl Session {
             Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => None,
             Err(error) => return Err(error),
         };
+        // Only now: finding the unit may itself have made the catalogue forget.
+        let epoch = live.catalog.epoch();
         let Some(unit) = unit else {
             live.catalog.learn_columns(epoch, table, Vec::new());
             return Ok(());

@@ -177,7 +177,13 @@ impl Session {
                     source: &System,
                 };
                 match plan::plan(&ctx, stmt, purpose) {
-                    Ok(Planned::Plan(plan)) => return Ok(*plan),
+                    Ok(Planned::Plan(plan)) => {
+                        // What was read inside a transaction that defines things is not yet true for others.
+                        if self.defined {
+                            live.catalog.forget();
+                        }
+                        return Ok(*plan);
+                    }
                     Ok(Planned::Needs(need)) => need,
                     Err(error) if unknown(&error) && live.catalog.forget_stale() => continue,
                     Err(error) => return Err(error),

@@ -213,36 +213,53 @@ impl Session {
     }
 
     /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only rows matter")]
     pub(super) async fn ask(
         &mut self,
         live: &crate::snapshot::LiveDatabase,
         unit: &str,
         text: &str,
     ) -> Result<Vec<Vec<pando_kernel::Value>>> {
+        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
+        if let Some(mut connection) = self.transaction.lend(unit)? {
+            let answer = answer(&mut connection, text).await;
+            self.transaction.give_back(connection);
+            return answer;
+        }
         let mut connection = self.handle.taken(live.pool(unit)?.take()).await?;
         if connection.session_state() != 0 {
             connection.start(Execution::Reset)?;
             connection.set_session_state(0);
             finish(&mut connection).await?;
         }
-        connection.start(Execution::Text(text.into()))?;
-        let mut columns = None;
-        let mut rows = Vec::new();
-        loop {
-            match std::future::poll_fn(|cx| connection.poll_event(cx)).await? {
-                Event::Columns(found) => columns = Some(found),
-                Event::Rows(chunk) => {
-                    let Some(columns) = &columns else { continue };
-                    rows.extend(super::warnings::decoded(columns, &chunk)?);
-                    if rows.len() > MAX_ANSWER {
-                        connection.discard();
-                        return Err(ErrorKind::TooLarge("the catalogue is too large".into()).into());
-                    }
+        let answer = answer(&mut connection, text).await;
+        if answer.is_err() {
+            connection.discard();
+        }
+        answer
+    }
+}
+
+/// One reply read to its end, its rows decoded.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only rows matter")]
+async fn answer(
+    connection: &mut pando_pool::Connection,
+    text: &str,
+) -> Result<Vec<Vec<pando_kernel::Value>>> {
+    connection.start(Execution::Text(text.into()))?;
+    let mut columns = None;
+    let mut rows = Vec::new();
+    loop {
+        match std::future::poll_fn(|cx| connection.poll_event(cx)).await? {
+            Event::Columns(found) => columns = Some(found),
+            Event::Rows(chunk) => {
+                let Some(columns) = &columns else { continue };
+                rows.extend(super::warnings::decoded(columns, &chunk)?);
+                if rows.len() > MAX_ANSWER {
+                    return Err(ErrorKind::TooLarge("the catalogue is too large".into()).into());
                 }
-                Event::Done => return Ok(rows),
-                _ => {}
             }
+            Event::Done => return Ok(rows),
+            _ => {}
         }
     }
 }
