@@ -75,7 +75,14 @@ pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, place: Opti
             if let (ErrorKind::Syntax { at, .. }, Some((text, start))) = (kind, place) {
                 more.push((b'P', position(text, start.saturating_add(*at)).to_string()));
             }
-            plain(buf, severity, (sqlstate(kind), &message), &more);
+            // A broken message has a code of its own.
+            let cause = std::error::Error::source(error);
+            let malformed = cause.and_then(|cause| cause.downcast_ref::<Malformed>());
+            let state = match malformed {
+                Some(malformed) => malformed.sqlstate(),
+                None => sqlstate(kind),
+            };
+            plain(buf, severity, (state, &message), &more);
         }
     }
 }
@@ -225,6 +232,12 @@ mod tests {
         assert_eq!(with("23000"), "23000");
         assert_eq!(with(""), "XX000");
         assert_eq!(with("ab"), "XX000");
+    }
+
+    #[test]
+    fn text_that_is_no_text_has_its_own_code() {
+        let malformed = Malformed::new("Query", Fault::NotUtf8);
+        assert_eq!(fields(&malformed.into(), None).sqlstate, "22021");
     }
 
     #[test]

@@ -519,7 +519,7 @@ async fn wrong_bindings_are_refused() {
                 &[Format::Binary],
                 &[],
             ),
-            "E ERROR 22P02 incorrect binary data format for type integer",
+            "E ERROR 22P03 incorrect binary data format for type integer",
         ),
         (
             batch().parse("d", "store 1", &[]).parse("d", "store 1", &[]),

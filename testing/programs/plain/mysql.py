@@ -99,6 +99,11 @@ class Client:
                 return
             elif packet[0] == 0xFF:
                 raise self.error(packet)
+            elif bytes(packet[:2]) == b"\x01\x04":
+                # The password itself is wanted, encrypted; who has no RSA has a wrong answer for it.
+                self.send(b"\x02")
+                self.packet()
+                self.send(bytes(256))
             elif bytes(packet[:2]) != b"\x01\x03":
                 raise RuntimeError(f"login wants {bytes(packet[:40])!r}")
 

@@ -120,6 +120,9 @@ class Client:
         messages = []
         while True:
             tag, body = self.read()
+            if tag == b"E" and fields(body).get("S") == "FATAL":
+                # Nothing comes behind it.
+                raise Error(fields(body))
             if tag == b"Z":
                 self.status = body.decode()
                 return messages

@@ -137,7 +137,13 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Kind::Opaque if ctx.database.units.len() > 1 => Err(ErrorKind::Syntax {
             message: format!(
                 "`{}` begins no statement that is known",
-                stmt.text.split_whitespace().next().unwrap_or("")
+                stmt.text
+                    .split_whitespace()
+                    .next()
+                    .unwrap_or("")
+                    .chars()
+                    .take(40)
+                    .collect::<String>()
             ),
             at: 0,
         }

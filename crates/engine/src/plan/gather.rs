@@ -140,6 +140,10 @@ impl<'a> Builder<'a> {
             key.descending = item.descending;
             let default = self.ctx.dialect.nulls_first() != item.descending;
             key.nulls_first = item.nulls_first.unwrap_or(default);
+            // Sorting twice by one column changes nothing.
+            if keys.iter().any(|known: &SortKey| known.position == key.position) {
+                continue;
+            }
             keys.push(key);
         }
         Ok(keys)

@@ -79,12 +79,14 @@ fn quoted_len(text: &[u8], mark: u8, escapes: bool) -> usize {
     text.len()
 }
 
-/// Appends a quoted literal as a hexadecimal one, with a space between it and an introducer.
+/// Appends a quoted literal as a hexadecimal one, with a space between it and an introducer. One without an end stays without.
 fn push_hex(literal: &[u8], out: &mut String) {
     out.push_str(" X'");
     let mark = literal.first().copied();
     let inner = literal.get(1..).unwrap_or_default();
-    let inner = inner.strip_suffix(mark.as_slice()).unwrap_or(inner);
+    let is_closed = mark.is_some_and(|mark| has_end(literal, mark));
+    let end = if is_closed { mark } else { None };
+    let inner = inner.strip_suffix(end.as_slice()).unwrap_or(inner);
     let mut bytes = inner.iter().copied();
     while let Some(byte) = bytes.next() {
         if byte == b'\\' {
@@ -110,7 +112,16 @@ fn push_hex(literal: &[u8], out: &mut String) {
         }
         push_byte(byte, out);
     }
-    out.push('\'');
+    if is_closed {
+        out.push('\'');
+    }
+}
+
+fn has_end(literal: &[u8], mark: u8) -> bool {
+    // With one byte more, a literal that has no end is one byte longer.
+    let mut longer = literal.to_vec();
+    longer.push(b' ');
+    quoted_len(&longer, mark, true) == literal.len()
 }
 
 fn push_byte(byte: u8, out: &mut String) {
@@ -126,7 +137,7 @@ mod tests {
 
     #[test]
     fn octets_in_literals_become_hexadecimal() {
-        let cases: [(&[u8], &str); 5] = [
+        let cases: [(&[u8], &str); 6] = [
             (b"SELECT 'h\xC3\xA9'", "SELECT 'hé'"),
             (
                 b"INSERT INTO t VALUES (_binary'\xFF\\0\\'\\\\''x', 'ok')",
@@ -134,7 +145,8 @@ mod tests {
             ),
             (b"SELECT \"\xFF\" -- it's\n, '\xFE'", "SELECT  X'FF' -- it's\n,  X'FE'"),
             (b"SELECT `a'b`, '\xFF' # '", "SELECT `a'b`,  X'FF' # '"),
-            (b"SELECT /* ' */ 1-1, '\xFF", "SELECT /* ' */ 1-1,  X'FF'"),
+            (b"SELECT /* ' */ 1-1, '\xFF", "SELECT /* ' */ 1-1,  X'FF"),
+            (b"SELECT '\xFF\\'", "SELECT  X'FF27"),
         ];
         for (text, expected) in cases {
             assert_eq!(&*utf8(text).unwrap(), expected);

@@ -22,7 +22,7 @@ pub(super) fn needs_types(prepared: &Prepared, bind: &Bind<'_>) -> bool {
 /// The parameters of a Bind.
 ///
 /// # Errors
-/// SQLSTATE 08P01 when their number is wrong; `Value` when binary bytes are no value of their type.
+/// SQLSTATE 08P01 when their number is wrong, 22P03 when binary bytes are no value of their type.
 pub(super) fn parameters(
     prepared: &Prepared,
     name: &str,
@@ -77,7 +77,8 @@ fn parameter(type_id: u32, format: Format, raw: Option<Bytes>) -> Result<Paramet
     };
     let value = match (&raw, format) {
         (None, _) => Value::Null,
-        (Some(bytes), Format::Binary) => types::decode(type_id, format, bytes)?,
+        (Some(bytes), Format::Binary) => types::decode(type_id, format, bytes)
+            .map_err(|error| own("22P03", error.to_string()))?,
         // The server reads more spellings than we do (`0x1F`, `tr`): it shall judge.
         (Some(bytes), Format::Text) => match types::decode(type_id, format, bytes) {
             Ok(value) => value,
