@@ -169,8 +169,7 @@ pub enum Equality {
 pub enum Comparison {
     /// The value itself, so.
     Value(Compare),
-    /// Add this derived select item (for example a weight string); its bytes compare. The second text is the same item for the other
-    /// rows' width, see [`Compare::Weight`].
+    /// Add this derived select item (for example a weight string); its bytes compare.
     Derive(String),
     /// Only known from the result's column type: ask [`Ordering::compare_result`] then; `derive` is added to the select list in case the type is text.
     ByResult {
@@ -188,7 +187,7 @@ pub enum Compare {
     Number,
     /// As bytes: octets, C and binary collations, and temporal text in standard form.
     Bytes,
-    /// As bytes of weight strings, the shorter padded with the collation's space weight.
+    /// As bytes of weight strings, which the dialect has padded where the collation pads.
     Weight,
     /// As instants, times or dates given in the vendor's text form that does not sort bytewise.
     Temporal(Kind),

@@ -69,7 +69,7 @@ impl Session {
                 Scope::User => format!("@{}", one.name.trim_start_matches('@')),
                 Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
             };
-            let Some(value) = &one.value else {
+            let Some(_) = &one.value else {
                 if one.name == "all" {
                     variables.clear();
                     if let Some(language) = self.live.as_ref().and_then(|l| l.client_language) {
@@ -80,7 +80,6 @@ impl Session {
                 }
                 continue;
             };
-            let _ = value;
             let text = one.value_span.of(&stmt.text);
             let effect = dialect.set(&name, text)?;
             match effect {
