@@ -10,7 +10,8 @@ use pando_kernel::runtime::{SharedRuntime, TlsAcceptor};
 use pando_kernel::session::{Credential, Doorway, Key, Login, Settings};
 
 use crate::authority::{Authority, Permitted};
-use crate::guarded::{Guarded, denied};
+use crate::guarded::{Guarded, Rights};
+use crate::seat::Seats;
 use crate::stop::Stopping;
 
 /// Time for start-up and login.
@@ -26,6 +27,7 @@ pub(crate) struct Gate {
     engine: Engine,
     runtime: SharedRuntime,
     stopping: Stopping,
+    seats: Seats,
     live: RwLock<Arc<Live>>,
 }
 
@@ -34,8 +36,7 @@ pub(crate) struct Gate {
 pub(crate) struct Live {
     authority: Authority,
     settings: Settings,
-    /// `None` means no limit.
-    max_sessions: Option<usize>,
+    max_sessions: usize,
 }
 
 impl Live {
@@ -48,9 +49,12 @@ impl Live {
             max_message: MAX_MESSAGE,
             flush_bytes: FLUSH_BYTES,
         };
-        let max = usize::try_from(global.props.frontend_max_connections).unwrap_or(usize::MAX);
+        let max_sessions = match global.props.frontend_max_connections {
+            0 => usize::MAX,
+            most => usize::try_from(most).unwrap_or(usize::MAX),
+        };
         let authority = Authority::new(global.authority.clone());
-        Self { authority, settings, max_sessions: (max > 0).then_some(max) }
+        Self { authority, settings, max_sessions }
     }
 }
 
@@ -61,7 +65,8 @@ impl Gate {
         stopping: Stopping,
         live: Live,
     ) -> Self {
-        Self { engine, runtime, stopping, live: RwLock::new(Arc::new(live)) }
+        let seats = Seats::default();
+        Self { engine, runtime, stopping, seats, live: RwLock::new(Arc::new(live)) }
     }
 
     /// New logins meet these users and limits; open sessions keep what they have.
@@ -90,20 +95,20 @@ impl Doorway for Gate {
         if self.stopping.is_told() {
             return Err(ErrorKind::Shutdown.into());
         }
-        if live.max_sessions.is_some_and(|max| self.engine.sessions() >= max) {
+        let Some(seat) = self.seats.take(live.max_sessions) else {
             return Err(ErrorKind::TooManyConnections.into());
-        }
+        };
         let permitted = live.authority.permitted(&login.user, &login.host);
-        if let Some(database) = login.database.as_ref().filter(|name| !permitted.has(name)) {
-            return Err(denied(&login.user, database));
+        let rights = Rights { user: login.user.clone(), permitted };
+        if let Some(database) = login.database.as_ref().filter(|name| !rights.permitted.has(name)) {
+            return Err(rights.denied(database));
         }
-        let user = login.user.clone();
-        let databases = match &permitted {
+        let databases = match &rights.permitted {
             Permitted::All => None,
             Permitted::Only(names) => Some(names.clone()),
         };
         let login = Login { databases, ..login };
-        Ok(Guarded::new(self.engine.open(login)?, user, permitted))
+        Ok(Guarded::new(self.engine.open(login)?, rights, seat))
     }
 
     fn cancel(&self, key: Key) {

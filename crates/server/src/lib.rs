@@ -8,6 +8,7 @@ mod load;
 mod options;
 mod pools;
 mod runtime;
+mod seat;
 mod serve;
 mod server;
 mod stop;

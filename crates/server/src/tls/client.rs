@@ -11,7 +11,7 @@ use rustls::client::danger::ServerCertVerifier;
 use rustls_pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 
-use super::verify::{AnyCertificate, AnyName};
+use super::verify::AnyName;
 use super::{pem, provider};
 
 /// Configurations made so far, one per mode and authority: a trust store is read from disk once, not once per connection.
@@ -68,10 +68,10 @@ fn configure(trust: &Trust) -> io::Result<ClientConfig> {
         builder.clone().dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
     };
     Ok(match trust {
-        Trust::Anything => believing(Arc::new(AnyCertificate::new(provider()))),
+        Trust::Anything => believing(Arc::new(AnyName::from_anyone(provider()))),
         Trust::Chain(authority) => {
             let roots = pem::roots(authority.as_deref())?;
-            believing(Arc::new(AnyName::new(provider(), roots)))
+            believing(Arc::new(AnyName::signed_by(provider(), roots)))
         }
         Trust::ChainAndName(authority) => {
             builder.with_root_certificates(pem::roots(authority.as_deref())?).with_no_client_auth()
