@@ -212,6 +212,12 @@ pub trait Variables: Send + Sync + Debug {
 /// What a SET means for the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VariableEffect {
+    /// The session variable, with its value's text, that keeps a transaction mode (upper-cased words) for the whole session; `None` where each
+    /// transaction is begun with it.
+    fn mode_variable(&self, _mode: &str) -> Option<(String, String)> {
+        None
+    }
+
     /// Kept, and set on every connection that serves the session from now on.
     Replay,
     /// `autocommit` is now so.

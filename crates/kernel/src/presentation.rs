@@ -44,10 +44,37 @@ pub trait Presentation: Send + Sync + Debug {
         None
     }
 
+    /// One of the vendor's own databases that a session may make its current one, as the vendor spells it.
+    fn own_database(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// What a maintenance verb (`ANALYZE TABLE`) answers about each of its tables; `None` when it is none, or answers nothing.
+    fn maintained(&self, _verb: &str) -> Option<Maintained> {
+        None
+    }
+
     /// The number under which a relation of the unit of this place is shown, where relations have numbers.
     fn relation_number(&self, own: u32, _unit: usize) -> u32 {
         own
     }
+}
+
+/// What a maintenance statement answers. The first column is the table as `database.table`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Maintained {
+    /// Rows of messages. Equal ones of a table's nodes are one. What is said of a table that does not exist is the rest of such rows.
+    Messages {
+        /// The labels.
+        labels: [&'static str; 4],
+        /// Second to fourth column of each row, `{}` for the table.
+        missing: Vec<[String; 3]>,
+    },
+    /// One number per table, NULL for one that does not exist; those of its nodes add up, modulo 2³².
+    Checksums {
+        /// The labels.
+        labels: [&'static str; 2],
+    },
 }
 
 /// What the rows of a catalogue relation are about.

@@ -173,7 +173,17 @@ fn spreads(verb: &str) -> bool {
     let first = verb.split(' ').next().unwrap_or("");
     matches!(
         first,
-        "ANALYZE" | "ANALYSE" | "VACUUM" | "OPTIMIZE" | "REINDEX" | "CLUSTER" | "GRANT" | "REVOKE"
+        "ANALYZE"
+            | "ANALYSE"
+            | "CHECK"
+            | "CHECKSUM"
+            | "CLUSTER"
+            | "GRANT"
+            | "OPTIMIZE"
+            | "REINDEX"
+            | "REPAIR"
+            | "REVOKE"
+            | "VACUUM"
     )
 }
 

@@ -21,17 +21,18 @@ impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
         let snapshot = engine.snapshot();
         let databases = home::visible(&snapshot, &login);
-        let live = match &login.database {
-            Some(name) => Some(find(&snapshot, name, login.family)?),
-            None => home::home(&snapshot, &login, &databases),
+        let home = home::home(&snapshot, &login, &databases);
+        let (live, database) = match &login.database {
+            Some(name) => {
+                let (live, name) = home::stand(&snapshot, (name, login.family), home)?;
+                (Some(live), Some(name))
+            }
+            None => (home, None),
         };
         let handle = engine.inner.registry.register(&login);
         let id = handle.key.id;
         let facts = Facts {
-            database: live
-                .as_ref()
-                .filter(|_| login.database.is_some())
-                .map(|live| live.database.name.clone()),
+            database,
             databases,
             user: login.user.clone(),
             host: login.host.clone(),
@@ -107,8 +108,12 @@ impl Session {
         drop(newest);
         self.facts.databases = home::visible(&self.snapshot, &self.login);
         self.live = match self.facts.database.clone() {
-            Some(name) => Some(find(&self.snapshot, &name, self.login.family)?),
-            None => home::home(&self.snapshot, &self.login, &self.facts.databases),
+        let home = home::home(&self.snapshot, &self.login, &self.facts.databases);
+            Some(name) => {
+                let family = self.login.family;
+                Some(home::stand(&self.snapshot, (&name, family), home)?.0)
+            }
+            None => home,
         };
         Ok(())
     }

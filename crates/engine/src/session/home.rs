@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::session::{Login, TransactionState};
 use pando_sql::ast::{Kind, Literal, Node, Statement};
-use pando_sql::visit;
+use pando_sql::{Edits, Span, visit};
 
 use crate::snapshot::{LiveDatabase, Snapshot};
 
@@ -34,7 +34,60 @@ pub(super) fn home(
     find(snapshot, visible.first()?, login.family).ok()
 }
 
+/// Where a session stands whose current database has this name, and the name as it is told: a logical database, or one of the vendor's own, about which
+/// the storage units of `home` answer.
+pub(super) fn stand(
+    snapshot: &Snapshot,
+    (name, family): (&str, &'static str),
+    home: Option<Arc<LiveDatabase>>,
+) -> Result<(Arc<LiveDatabase>, String)> {
+    match find(snapshot, name, family) {
+        Ok(live) => {
+            let name = live.database.name.clone();
+            Ok((live, name))
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::UnknownDatabase(_)) => {
+            let own = home.and_then(|home| {
+                let own = home.database.dialect.presentation()?.own_database(name)?;
+                Some((home, own.to_owned()))
+            });
+            own.ok_or(error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 impl Session {
+    /// The current database, when it is one of the vendor's own.
+    fn own_database(&self) -> Option<&str> {
+        let current = self.facts.database.as_deref()?;
+        let live = self.live.as_ref()?;
+        (live.database.name != current).then_some(current)
+    }
+
+    /// The statement with the current database in front of its tables, where that is one of the vendor's own: everything behind knows those by their
+    /// whole names only.
+    pub(super) fn placed(&self, stmt: Statement) -> Result<Statement> {
+        let (Some(own), Some(dialect)) = (self.own_database(), self.dialect()) else {
+            return Ok(stmt);
+        };
+        let known =
+            |name| dialect.presentation().is_some_and(|shown| shown.holding(name).is_some());
+        let mut edits = Edits::default();
+        for table in visit::tables(&stmt.kind) {
+            if let [only] = &table.name.parts[..]
+                && !known(table.name)
+            {
+                edits.replace(Span::at(only.span.start), format!("{}.", dialect.quote(own)));
+            }
+        }
+        if edits.is_empty() {
+            return Ok(stmt);
+        }
+        pando_sql::parse(&edits.apply(&stmt.text), dialect.syntax())
+            .map_err(super::run::syntax_error)
+    }
+
     /// Refuses a statement about tables before a database is chosen.
     pub(super) fn refuse_without_database(&self, stmt: &Statement) -> Result<()> {
         if self.facts.database.is_some() {
@@ -80,7 +133,8 @@ impl Session {
 
     /// The one other database a statement is about.
     fn elsewhere(&self, stmt: &Statement) -> Option<String> {
-        if !moves(&stmt.kind) || self.facts.databases.len() < 2 && self.facts.database.is_some() {
+        let alone = self.facts.databases.len() < 2 && self.facts.database.is_some();
+        if !moves(&stmt.kind) || alone && self.own_database().is_none() {
             return None;
         }
         let dialect = self.dialect()?;

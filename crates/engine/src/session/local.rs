@@ -17,7 +17,7 @@ use pando_sql::ast::{
 use crate::plan::Purpose;
 
 use super::finish::state_error;
-use super::modes::modes;
+use super::modes::{is_global, modes};
 use super::{Bound, MAX_NAMED, Opened, Session, Window};
 
 impl Session {
@@ -25,6 +25,13 @@ impl Session {
     pub(super) async fn start_local(&mut self, stmt: &Statement, bound: &Bound) -> Result<bool> {
         match &stmt.kind {
             Kind::Empty => self.pending.push_back(Event::Empty),
+            Kind::Transaction(Transaction::Set { session: true, .. }) if is_global(&stmt.text) => {
+                return Err(Error::refused(
+                    30001,
+                    "the transaction modes of all sessions belong to each storage unit",
+                    "set them on the storage units themselves",
+                ));
+            }
             Kind::Transaction(verb) => self.transaction_verb(verb).await?,
             Kind::Set(assignments) => {
                 self.refuse_if_failed(false)?;
@@ -82,10 +89,10 @@ impl Session {
             | Kind::Define(_)
             | Kind::Show(_)
             | Kind::Explain { .. }
-            | Kind::Utility { .. }
             | Kind::Opaque => return Ok(false),
         }
         Ok(true)
+            Kind::Utility { .. } => return self.maintain(stmt).await,
     }
 
     /// Opens a transaction for the client.
@@ -142,7 +149,7 @@ impl Session {
                 self.or_fail(result).await?;
                 self.complete("ROLLBACK");
             }
-            Transaction::Set { session, modes } => self.set_modes(*session, modes)?,
+            Transaction::Set { session, modes } => self.set_modes(*session, modes).await?,
             Transaction::TwoPhase => {
                 return Err(Error::refused(
                     30001,
@@ -238,35 +245,6 @@ impl Session {
         }
     }
 
-    /// SET TRANSACTION: for the next transaction, the open one, or all that follow.
-    fn set_modes(&mut self, session: bool, words: &[String]) -> Result<()> {
-        let modes = modes(words);
-        if session {
-            for mode in modes {
-                let kind = mode.split(' ').next().unwrap_or("").to_owned();
-                self.session_modes.retain(|known| !known.starts_with(&kind));
-                // Where defaults can be asked for, the connections must have them, too.
-                if self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
-                    let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
-                    self.variables.set(&name, &mode);
-                }
-                self.session_modes.push(mode);
-            }
-        } else if self.transaction.state() == TransactionState::Idle {
-            self.next_modes = modes;
-        } else if self.transaction.units().is_empty() {
-            self.transaction.set_modes(modes);
-        } else {
-            return Err(server_error(
-                1568,
-                "25001",
-                "SET TRANSACTION must be called before any query",
-            ));
-        }
-        self.complete("SET");
-        Ok(())
-    }
-
     /// A warning for the client.
     pub(super) fn warn(&mut self, sqlstate: &str, message: &str) {
         self.pending.push_back(Event::Notice(Box::new(ServerError {
@@ -279,8 +257,17 @@ impl Session {
 
     /// Rows made here.
     pub(super) fn rows(&mut self, tag: &str, names: &[&str], rows: &[Vec<Value>]) -> Result<()> {
-        let list: Vec<Column> =
-            names.iter().map(|name| Column::computed(*name, ValueKind::Text)).collect();
+        let list = names.iter().map(|name| Column::computed(*name, ValueKind::Text)).collect();
+        self.typed_rows(tag, list, rows)
+    }
+
+    /// Rows made here, of columns that say what they hold.
+    pub(super) fn typed_rows(
+        &mut self,
+        tag: &str,
+        list: Vec<Column>,
+        rows: &[Vec<Value>],
+    ) -> Result<()> {
         let mut out = BytesMut::new();
         for row in rows {
             let cells: Vec<Cell<'_>> = row.iter().map(Cell::Value).collect();
@@ -298,38 +285,6 @@ impl Session {
             ..pando_kernel::Completion::default()
         }));
         Ok(())
-    }
-
-    /// The sessions of this Pando, not those it has on storage units.
-    fn processlist(&mut self) -> Result<()> {
-        let text = |text: &str| Value::Text(text.to_owned());
-        let rows: Vec<Vec<Value>> = self
-            .engine
-            .inner
-            .registry
-            .all()
-            .into_iter()
-            .map(|handle| {
-                let activity = handle.activity();
-                let seconds = activity.since.elapsed().as_secs();
-                let (command, state) = match activity.statement {
-                    Some(_) => ("Query", "executing"),
-                    None => ("Sleep", ""),
-                };
-                vec![
-                    Value::UInt(u64::from(handle.key.id)),
-                    text(&handle.user),
-                    text(&handle.host),
-                    activity.database.as_deref().map_or(Value::Null, text),
-                    text(command),
-                    Value::UInt(seconds),
-                    text(state),
-                    activity.statement.as_deref().map_or(Value::Null, text),
-                ]
-            })
-            .collect();
-        let names = ["Id", "User", "Host", "db", "Command", "Time", "State", "Info"];
-        self.rows("SHOW", &names, &rows)
     }
 
     async fn preview(&mut self, text: &str, bound: &Bound) -> Result<()> {
@@ -538,7 +493,7 @@ fn unknown_cursor(name: &str) -> Error {
     server_error(0, "34000", &format!("cursor \"{name}\" does not exist"))
 }
 
-fn server_error(number: u32, sqlstate: &str, message: &str) -> Error {
+pub(super) fn server_error(number: u32, sqlstate: &str, message: &str) -> Error {
     ErrorKind::Server(Box::new(ServerError {
         number,
         sqlstate: sqlstate.to_owned(),

@@ -8,6 +8,7 @@ mod door;
 mod finish;
 mod home;
 mod local;
+mod maintain;
 mod modes;
 mod needs;
 mod origin;
@@ -16,6 +17,7 @@ mod reply;
 mod retell;
 mod run;
 mod setting;
+mod status;
 mod warnings;
 
 use std::collections::{HashMap, VecDeque};

@@ -1,5 +1,64 @@
 //! Transaction modes out of the words of BEGIN and SET TRANSACTION.
 
+use pando_kernel::error::Result;
+use pando_kernel::session::TransactionState;
+
+use super::Session;
+use super::local::server_error;
+
+impl Session {
+    /// SET TRANSACTION: for the next transaction, the open one, or all that follow.
+    pub(super) async fn set_modes(&mut self, session: bool, words: &[String]) -> Result<()> {
+        let modes = modes(words);
+        if session {
+            self.set_session_modes(modes).await?;
+        } else if self.transaction.state() == TransactionState::Idle {
+            self.next_modes = modes;
+        } else if self.transaction.units().is_empty() {
+            self.transaction.set_modes(modes);
+        } else {
+            return Err(server_error(
+                1568,
+                "25001",
+                "Transaction characteristics can't be changed while a transaction is in progress",
+            ));
+        }
+        self.complete("SET");
+        Ok(())
+    }
+
+    async fn set_session_modes(&mut self, modes: Vec<String>) -> Result<()> {
+        if let Some(dialect) = self.dialect() {
+            let kept: Option<Vec<(String, String)>> =
+                modes.iter().map(|mode| dialect.mode_variable(mode)).collect();
+            if let Some(kept) = kept.filter(|kept| !kept.is_empty()) {
+                let mut variables = self.variables.clone();
+                for (name, value) in &kept {
+                    variables.set(name, value);
+                }
+                return self.apply(&dialect.set_statement(&kept), false, variables).await;
+            }
+        }
+        for mode in modes {
+            let kind = mode.split(' ').next().unwrap_or("").to_owned();
+            self.session_modes.retain(|known| !known.starts_with(&kind));
+            // Where defaults can be asked for, the connections must have them, too.
+            if self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+                let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
+                self.variables.set(&name, &mode);
+            }
+            self.session_modes.push(mode);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a SET TRANSACTION is about all sessions of a server.
+pub(super) fn is_global(text: &str) -> bool {
+    let mut words = text.split_whitespace().skip(1);
+    words.next().is_some_and(|word| word.eq_ignore_ascii_case("global"))
+}
+
 /// Transaction modes out of their words: `ISOLATION`, `LEVEL`, `READ`, `COMMITTED`, `READ`, `ONLY` are two.
 pub(super) fn modes(words: &[String]) -> Vec<String> {
     const STARTS: [&str; 5] = ["ISOLATION", "READ", "WITH", "NOT", "DEFERRABLE"];

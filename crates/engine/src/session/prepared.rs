@@ -29,6 +29,7 @@ impl Session {
         let live = self.live()?;
         let statement = pando_sql::parse(&sql, live.database.dialect.syntax())
             .map_err(super::run::syntax_error)?;
+        let statement = self.placed(statement)?;
         let ends = matches!(
             statement.kind,
             Kind::Transaction(

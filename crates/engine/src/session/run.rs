@@ -69,7 +69,8 @@ impl Session {
         };
         self.text_request = true;
         let syntax = *self.syntax()?;
-        let result = match pando_sql::parse(&text, &syntax) {
+        let parsed = pando_sql::parse(&text, &syntax).map_err(syntax_error);
+        let result = match parsed.and_then(|statement| self.placed(statement)) {
             Ok(statement) => self.start_statement(&statement, Bound::default()).await,
             Err(error) => Err(syntax_error(error)),
         };

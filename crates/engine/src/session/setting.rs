@@ -12,7 +12,7 @@ use pando_transaction::{drain, finish};
 
 use crate::plan::any_unit_of;
 
-use super::door::find;
+use super::home::stand;
 use super::{Bound, Session};
 
 impl Session {
@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at once.
-    async fn apply(
+    pub(super) async fn apply(
         &mut self,
         text: &str,
         local: bool,
@@ -169,7 +169,8 @@ impl Session {
 
     /// Changes the current database.
     pub(super) async fn use_database(&mut self, name: &str) -> Result<()> {
-        let live = find(&self.snapshot, name, self.login.family)?;
+        let home = self.live.clone();
+        let (live, name) = stand(&self.snapshot, (name, self.login.family), home)?;
         if self.transaction.state() != TransactionState::Idle
             && self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live))
         {
@@ -186,8 +187,8 @@ impl Session {
             }
             None => self.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
         }
-        self.handle.uses(&live.database.name);
-        self.facts.database = Some(live.database.name.clone());
+        self.handle.uses(&name);
+        self.facts.database = Some(name);
         self.live = Some(live);
         if first {
             self.start_variables()?;

@@ -9,7 +9,9 @@ mod show;
 use pando_kernel::Parameter;
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
-use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
+use pando_kernel::presentation::{
+    Asked, Holding, Maintained, Presentation, Presented, Shown, View,
+};
 use pando_kernel::route::Need;
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 use pando_sql::visit::{self, Refers};
@@ -77,6 +79,14 @@ impl Presentation for MySql {
         show::restate(text, show, facts)
     }
 
+    fn own_database(&self, name: &str) -> Option<&'static str> {
+        relations::vendors(name)
+    }
+
+    fn maintained(&self, verb: &str) -> Option<Maintained> {
+        maintained(verb)
+    }
+
     fn warnings(&self) -> Option<&'static str> {
         Some("SHOW WARNINGS")
     }
@@ -92,6 +102,27 @@ impl Presentation for MySql {
             _ => None,
         }
     }
+}
+
+/// The first words of maintenance statements, and what they call themselves in their answers.
+const MAINTENANCE: [(&str, &str); 4] = [
+    ("ANALYZE TABLE", "analyze"),
+    ("CHECK TABLE", "check"),
+    ("OPTIMIZE TABLE", "optimize"),
+    ("REPAIR TABLE", "repair"),
+];
+
+/// <https://dev.mysql.com/doc/refman/8.4/en/table-maintenance-statements.html>
+fn maintained(verb: &str) -> Option<Maintained> {
+    if verb == "CHECKSUM TABLE" {
+        return Some(Maintained::Checksums { labels: ["Table", "Checksum"] });
+    }
+    let (_, operation) = MAINTENANCE.iter().find(|(known, _)| *known == verb)?;
+    let row = |kind: &str, text: &str| [(*operation).to_owned(), kind.to_owned(), text.to_owned()];
+    Some(Maintained::Messages {
+        labels: ["Table", "Op", "Msg_type", "Msg_text"],
+        missing: vec![row("Error", "Table '{}' doesn't exist"), row("status", "Operation failed")],
+    })
 }
 
 #[cfg(test)]

@@ -145,7 +145,12 @@ pub(super) const VENDORS: [&str; 4] = ["information_schema", "mysql", "performan
 
 /// Whether a name is one of the vendor's own databases.
 pub(super) fn is_vendors(name: &str) -> bool {
-    VENDORS.iter().any(|own| own.eq_ignore_ascii_case(name))
+    vendors(name).is_some()
+}
+
+/// One of the vendor's own databases as the vendor spells it.
+pub(super) fn vendors(name: &str) -> Option<&'static str> {
+    VENDORS.into_iter().find(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// The table a name means, and its name in capitals; `None` when it is shown as it stands.

@@ -68,6 +68,18 @@ impl Variables for MySql {
         format!("SET {}", parts.join(", "))
     }
 
+    fn mode_variable(&self, mode: &str) -> Option<(String, String)> {
+        let variable = |name: &str, value: &str| Some((name.to_owned(), value.to_owned()));
+        match mode {
+            "READ ONLY" => variable("transaction_read_only", "1"),
+            "READ WRITE" => variable("transaction_read_only", "0"),
+            level => {
+                let level = level.strip_prefix("ISOLATION LEVEL ")?.replace(' ', "-");
+                variable("transaction_isolation", &format!("'{level}'"))
+            }
+        }
+    }
+
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
         let text = |text: &str| Some(Value::Text(text.to_owned()));
         if let Some(variable) = name.strip_prefix("@@") {

@@ -1,0 +1,50 @@
+//! What a session can tell of all sessions.
+
+use pando_kernel::error::Result;
+use pando_kernel::{Column, Kind, Value};
+
+use super::Session;
+
+impl Session {
+    /// The sessions of this Pando, not those it has on storage units.
+    pub(super) fn processlist(&mut self) -> Result<()> {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let rows: Vec<Vec<Value>> = self
+            .engine
+            .inner
+            .registry
+            .all()
+            .into_iter()
+            .map(|handle| {
+                let activity = handle.activity();
+                let seconds = activity.since.elapsed().as_secs();
+                let (command, state) = match activity.statement {
+                    Some(_) => ("Query", "executing"),
+                    None => ("Sleep", ""),
+                };
+                vec![
+                    Value::UInt(u64::from(handle.key.id)),
+                    text(&handle.user),
+                    text(&handle.host),
+                    activity.database.as_deref().map_or(Value::Null, text),
+                    text(command),
+                    Value::Int(i64::try_from(seconds).unwrap_or(i64::MAX)),
+                    text(state),
+                    activity.statement.as_deref().map_or(Value::Null, text),
+                ]
+            })
+            .collect();
+        let columns = [
+            ("Id", Kind::UInt),
+            ("User", Kind::Text),
+            ("Host", Kind::Text),
+            ("db", Kind::Text),
+            ("Command", Kind::Text),
+            ("Time", Kind::Int),
+            ("State", Kind::Text),
+            ("Info", Kind::Text),
+        ];
+        let list = columns.map(|(name, kind)| Column::computed(name, kind)).into();
+        self.typed_rows("SHOW", list, &rows)
+    }
+}
