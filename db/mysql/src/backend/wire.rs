@@ -51,6 +51,7 @@ impl Wire {
             }
             self.unflushed = true;
         }
+        self.output.settle();
         if self.unflushed {
             ready!(Pin::new(&mut self.stream).poll_flush(cx)).map_err(|error| self.lost(error))?;
             self.unflushed = false;

@@ -10,6 +10,9 @@ pub const HEADER_LEN: usize = 4;
 /// The largest payload of one frame, in bytes; a frame of exactly this size is followed by another.
 pub const MAX_FRAME: usize = 0xFF_FFFF;
 
+/// A buffer that has grown beyond so many bytes is given back once it is empty: a connection lives for hours after its largest packet.
+const KEEP: usize = 256 << 10;
+
 /// The payload length in a frame's header, in bytes.
 pub fn frame_payload_len(header: [u8; HEADER_LEN]) -> usize {
     u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize
@@ -44,6 +47,8 @@ pub enum Run {
 #[derive(Debug)]
 pub struct Inbound {
     buffer: BytesMut,
+    /// A packet larger than what is kept has been part of `buffer`.
+    has_grown: bool,
     joined: BytesMut,
     joining: bool,
     expected: u8,
@@ -55,6 +60,7 @@ impl Inbound {
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
+            has_grown: false,
             joined: BytesMut::new(),
             joining: false,
             expected: 0,
@@ -105,6 +111,7 @@ impl Inbound {
             self.expected = header[3].wrapping_add(1);
             self.buffer.advance(HEADER_LEN);
             let payload = self.buffer.split_to(len);
+            self.settle(len);
             if len == MAX_FRAME {
                 self.join(payload);
                 continue;
@@ -157,7 +164,17 @@ impl Inbound {
             return Ok(if ended { Run::Ended } else { Run::Incomplete });
         }
         self.expected = expected;
-        Ok(Run::Packets(self.buffer.split_to(whole).freeze(), count))
+        let packets = self.buffer.split_to(whole).freeze();
+        self.settle(whole);
+        Ok(Run::Packets(packets, count))
+    }
+
+    /// What is left of a large allocation would keep all of it.
+    fn settle(&mut self, taken: usize) {
+        self.has_grown |= taken > KEEP;
+        if self.has_grown && self.buffer.is_empty() {
+            (self.buffer, self.has_grown) = (BytesMut::new(), false);
+        }
     }
 
     fn check(&self, got: u8, len: usize) -> Result<(), Malformed> {
@@ -218,6 +235,14 @@ impl Outbound {
     /// The framed bytes waiting to be sent.
     pub fn buffer_mut(&mut self) -> &mut BytesMut {
         &mut self.buffer
+    }
+
+    /// Gives a large buffer back; called when everything is sent.
+    pub fn settle(&mut self) {
+        // `capacity` would tell what is left behind the bytes that were sent, not what is held.
+        if self.buffer.is_empty() && self.buffer.try_reclaim(KEEP) {
+            self.buffer = BytesMut::new();
+        }
     }
 
     /// Bytes waiting to be sent.
@@ -295,6 +320,20 @@ fn set_header(out: &mut BytesMut, start: usize, len: usize, sequence: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn buffers_do_not_stay_as_large_as_the_largest_packet() {
+        let mut out = Outbound::new();
+        out.payload(&[7; 2 * KEEP]);
+        let mut input = Inbound::new(usize::MAX);
+        input.buffer_mut().extend_from_slice(out.buffer_mut());
+        let sent = out.len();
+        out.buffer_mut().advance(sent);
+        out.settle();
+        assert!(!out.buffer_mut().try_reclaim(KEEP));
+        drop(input.next_packet().unwrap().unwrap());
+        assert!(!input.buffer_mut().try_reclaim(KEEP));
+    }
 
     fn round_trip(len: usize) -> (usize, Packet) {
         let payload: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();

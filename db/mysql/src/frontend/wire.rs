@@ -17,9 +17,6 @@ use crate::error::ClientError;
 /// Bytes asked for by one read.
 const READ: usize = 16 << 10;
 
-/// An output buffer that has grown beyond this many bytes is not kept.
-const KEEP: usize = 256 << 10;
-
 pub(super) struct Wire {
     stream: Box<dyn Stream>,
     runtime: SharedRuntime,
@@ -154,9 +151,7 @@ impl Wire {
             timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
         })
         .await?;
-        if self.output.buffer_mut().capacity() > KEEP {
-            *self.output.buffer_mut() = BytesMut::new();
-        }
+        self.output.settle();
         Ok(())
     }
 }

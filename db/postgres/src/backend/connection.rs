@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
     Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Result, Rows,
@@ -153,7 +153,7 @@ impl Connection {
             _ => {
                 let Some((header, body)) = self.wire.frame()? else { return Ok(None) };
                 let outcome = self.line.take(Message::decode(header.tag, body)?)?;
-                self.wire.input.advance(header.total);
+                self.wire.skip(header.total);
                 Ok(Some(outcome))
             }
         }
@@ -165,14 +165,14 @@ impl Connection {
         if count == 0 {
             return Ok(None);
         }
-        let bytes = self.wire.input.split_to(length).freeze();
+        let bytes = self.wire.take(length);
         let count = u32::try_from(count).map_err(|_| Error::internal("too many rows at once"))?;
         Ok(Some(self.unless_silent(|| Event::Rows(Rows { bytes, count }))))
     }
 
     fn copied(&mut self) -> Result<Option<Outcome>> {
         let Some((header, _)) = self.wire.frame()? else { return Ok(None) };
-        let data: Bytes = self.wire.input.split_to(header.total).freeze().slice(HEADER..);
+        let data: Bytes = self.wire.take(header.total).slice(HEADER..);
         Ok(Some(self.unless_silent(|| Event::CopyData(data))))
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use pando_kernel::runtime::Stream;
 use pando_kernel::{Error, Result};
 use tokio::io::AsyncReadExt;
@@ -15,11 +15,15 @@ use crate::codec::frame::{self, Header};
 /// Bytes asked of the stream at once: at first, and at most while reads fill what they are given.
 const MIN_READ: usize = 8 * 1024;
 const MAX_READ: usize = 256 * 1024;
+/// A buffer that has grown beyond so many bytes is given back once it is empty: a connection lives for hours after its largest message.
+const KEEP: usize = 256 * 1024;
 
 /// A stream with what was read and not yet taken, and what is to be written.
 pub(super) struct Wire {
     stream: Box<dyn Stream>,
     pub(super) input: BytesMut,
+    /// A message larger than what is kept has been part of `input`.
+    has_grown: bool,
     pub(super) output: BytesMut,
     read_size: usize,
     unflushed: bool,
@@ -31,6 +35,7 @@ impl Wire {
         Wire {
             stream,
             input: BytesMut::new(),
+            has_grown: false,
             output: BytesMut::new(),
             read_size: MIN_READ,
             unflushed: false,
@@ -51,6 +56,27 @@ impl Wire {
         frame::frame(&self.input, self.limit).map_err(Error::from)
     }
 
+    /// So many bytes off the front of the input, which has them.
+    pub(super) fn take(&mut self, length: usize) -> Bytes {
+        let taken = self.input.split_to(length).freeze();
+        self.settle(length);
+        taken
+    }
+
+    /// Drops so many bytes off the front of the input, which has them.
+    pub(super) fn skip(&mut self, length: usize) {
+        self.input.advance(length);
+        self.settle(length);
+    }
+
+    /// What is left of a large allocation would keep all of it.
+    fn settle(&mut self, taken: usize) {
+        self.has_grown |= taken > KEEP;
+        if self.has_grown && self.input.is_empty() {
+            (self.input, self.has_grown) = (BytesMut::new(), false);
+        }
+    }
+
     pub(super) fn has_output(&self) -> bool {
         self.unflushed || !self.output.is_empty()
     }
@@ -65,6 +91,10 @@ impl Wire {
             }
             self.output.advance(written);
             self.unflushed = true;
+        }
+        // `capacity` would tell what is left behind the bytes that were sent, not what is held.
+        if self.output.try_reclaim(KEEP) {
+            self.output = BytesMut::new();
         }
         if self.unflushed {
             ready!(Pin::new(stream).poll_flush(cx))?;

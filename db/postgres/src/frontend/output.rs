@@ -81,7 +81,8 @@ impl Output {
             }
             self.advance(written);
         }
-        if self.tail.capacity() > KEEP {
+        // `capacity` would tell what is left behind the bytes that were sent, not what is held.
+        if self.tail.try_reclaim(KEEP) {
             self.tail = BytesMut::new();
         }
         Poll::Ready(Ok(()))

@@ -37,6 +37,8 @@ pub(super) struct Wire {
     /// A client that takes or gives nothing for so long is gone.
     patience: Duration,
     input: BytesMut,
+    /// A message larger than what is kept has been part of `input`.
+    has_grown: bool,
     pub(super) output: Output,
     /// The largest message taken, bytes on the wire.
     limit: usize,
@@ -51,7 +53,7 @@ impl Wire {
         limit: usize,
     ) -> Wire {
         let (input, output) = (BytesMut::new(), Output::default());
-        Wire { stream, runtime, patience, input, output, limit, gone: false }
+        Wire { stream, runtime, patience, input, has_grown: false, output, limit, gone: false }
     }
 
     pub(super) fn set_limit(&mut self, limit: usize) {
@@ -115,8 +117,10 @@ impl Wire {
             return Ok(None);
         }
         let body = self.input.split_to(header.total).freeze().slice(HEADER..);
-        if self.input.is_empty() && header.total > KEEP {
-            self.input = BytesMut::new();
+        // What is left of a large allocation would keep all of it.
+        self.has_grown |= header.total > KEEP;
+        if self.has_grown && self.input.is_empty() {
+            (self.input, self.has_grown) = (BytesMut::new(), false);
         }
         Ok(Some(Frame { tag: header.tag, body }))
     }
