@@ -82,6 +82,7 @@ impl Session {
             }
             Kind::Show(show) if show.what.ends_with("PROCESSLIST") => self.processlist()?,
             Kind::Select(_) => return self.set_config(stmt, bound).await,
+            Kind::Utility { .. } => return self.maintain(stmt).await,
             Kind::Copy(_)
             | Kind::Insert(_)
             | Kind::Update(_)
@@ -92,7 +93,6 @@ impl Session {
             | Kind::Opaque => return Ok(false),
         }
         Ok(true)
-            Kind::Utility { .. } => return self.maintain(stmt).await,
     }
 
     /// Opens a transaction for the client.

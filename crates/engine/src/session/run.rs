@@ -72,7 +72,7 @@ impl Session {
         let parsed = pando_sql::parse(&text, &syntax).map_err(syntax_error);
         let result = match parsed.and_then(|statement| self.placed(statement)) {
             Ok(statement) => self.start_statement(&statement, Bound::default()).await,
-            Err(error) => Err(syntax_error(error)),
+            Err(error) => Err(error),
         };
         match result {
             Ok(()) => Ok(true),
