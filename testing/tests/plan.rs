@@ -77,6 +77,7 @@ fn column(text: &str) -> TableColumn {
         kind,
         type_name: if kind == Kind::Text { "varchar(8)".to_owned() } else { String::new() },
         collation: if kind == Kind::Text { "utf8mb4_bin".to_owned() } else { String::new() },
+        collate: String::new(),
         primary_key: false,
         auto_increment: false,
         nullable: true,

@@ -8,6 +8,7 @@ use pando_sql::Syntax;
 use crate::column::Column;
 use crate::error::{Error, Result};
 use crate::presentation::Presentation;
+use crate::relation::Relations;
 use crate::value::{Kind, Value};
 
 /// All of a family's traits together.
@@ -34,6 +35,11 @@ pub trait Language: Send + Sync + Debug {
 
     /// Whether an error inside a transaction block fails the whole block until its end.
     fn error_fails_transaction(&self) -> bool;
+
+    /// How rows of one place stand as a table in a statement of another; `None` where they cannot.
+    fn relations(&self) -> Option<&dyn Relations> {
+        None
+    }
 
     /// The same family, read as clients of this door (named by its family) write it: for families that serve every door. `None` where one reading
     /// serves all. A session that uses it keeps [`CLIENT_LANGUAGE`] set to the door's family, so that the storage unit reads its statements likewise.
@@ -120,6 +126,8 @@ pub struct TableColumn {
     pub type_name: String,
     /// The collation's name for text columns; empty otherwise.
     pub collation: String,
+    /// The name for a COLLATE clause, quoted, where the collation is not the one its type brings; empty otherwise.
+    pub collate: String,
     /// Part of the primary key.
     pub primary_key: bool,
     /// The server generates its values (AUTO_INCREMENT, SERIAL, IDENTITY).
@@ -204,6 +212,12 @@ pub trait Variables: Send + Sync + Debug {
     /// The statement that sets session variables on a storage unit's connection; `variables` are (name, value text) pairs, never empty.
     fn set_statement(&self, variables: &[(String, String)]) -> String;
 
+    /// The session variable, with its value's text, that keeps a transaction mode (upper-cased words) for the whole session; `None` where each
+    /// transaction is begun with it.
+    fn mode_variable(&self, _mode: &str) -> Option<(String, String)> {
+        None
+    }
+
     /// The value of a function or keyword about the session (`DATABASE()`, `current_database()`, `CONNECTION_ID()`, `LAST_INSERT_ID()`, `@@…` …), for putting
     /// it into the text as a literal; `None` leaves the text to the storage unit. `name` is lower-cased, without parentheses.
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value>;
@@ -212,12 +226,6 @@ pub trait Variables: Send + Sync + Debug {
 /// What a SET means for the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VariableEffect {
-    /// The session variable, with its value's text, that keeps a transaction mode (upper-cased words) for the whole session; `None` where each
-    /// transaction is begun with it.
-    fn mode_variable(&self, _mode: &str) -> Option<(String, String)> {
-        None
-    }
-
     /// Kept, and set on every connection that serves the session from now on.
     Replay,
     /// `autocommit` is now so.

@@ -8,6 +8,7 @@ pub mod event;
 pub mod feature;
 pub mod merge;
 pub mod presentation;
+pub mod relation;
 pub mod request;
 pub mod route;
 pub mod row;

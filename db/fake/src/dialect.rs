@@ -147,6 +147,7 @@ impl Metadata for FakeDialect {
             kind: kind_from_name(kind)?,
             type_name: type_name.clone(),
             collation: collation.clone(),
+            collate: String::new(),
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,

@@ -69,6 +69,7 @@ pub fn table_column(name: &str, kind: Kind) -> TableColumn {
         kind,
         type_name: kind_name(kind).to_owned(),
         collation: String::new(),
+        collate: String::new(),
         primary_key: false,
         auto_increment: false,
         nullable: true,

@@ -61,6 +61,7 @@ async fn check(port: u16, column_type: &str, known: bool) {
         kind: Kind::Text,
         type_name: column_type.split_whitespace().next().unwrap().into(),
         collation,
+        collate: String::new(),
         primary_key: false,
         auto_increment: false,
         nullable: true,

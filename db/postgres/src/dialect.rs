@@ -2,6 +2,7 @@
 
 mod metadata;
 mod ordering;
+mod relations;
 mod variables;
 
 use std::fmt::Write as _;
@@ -70,6 +71,10 @@ impl Language for Postgres {
                 literal + "'::bytea"
             }
         }
+    }
+
+    fn relations(&self) -> Option<&dyn pando_kernel::relation::Relations> {
+        Some(self)
     }
 
     fn transaction(&self, verb: &TransactionVerb<'_>) -> Option<String> {

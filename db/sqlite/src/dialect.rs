@@ -147,6 +147,7 @@ impl Metadata for SqliteDialect {
             kind,
             type_name: type_name.clone(),
             collation,
+            collate: String::new(),
             primary_key: *key > 0,
             auto_increment: is_rowid,
             nullable: *not_null == 0 && !is_rowid,

@@ -27,6 +27,7 @@ impl Catalog for Known {
             kind,
             type_name: String::new(),
             collation: String::new(),
+            collate: String::new(),
             primary_key: false,
             auto_increment,
             nullable: true,

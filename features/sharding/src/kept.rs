@@ -357,6 +357,7 @@ mod tests {
             kind,
             type_name: type_name.into(),
             collation: String::new(),
+            collate: String::new(),
             primary_key: false,
             auto_increment: false,
             nullable: false,

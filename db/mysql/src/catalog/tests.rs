@@ -34,6 +34,7 @@ impl Catalog for Few {
             kind: Kind::Text,
             type_name: "varchar(64)".to_owned(),
             collation: String::new(),
+            collate: String::new(),
             primary_key: false,
             auto_increment: false,
             nullable: true,

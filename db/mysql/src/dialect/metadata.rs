@@ -29,6 +29,7 @@ impl Metadata for MySql {
             kind: kind_of(&text(data_type)?.to_ascii_lowercase(), &column_type),
             type_name: column_type,
             collation: if collation.is_null() { String::new() } else { text(collation)? },
+            collate: String::new(),
             primary_key: text(key)? == "PRI",
             auto_increment: text(extra)?.to_ascii_lowercase().contains("auto_increment"),
             nullable: text(nullable)? == "YES",

@@ -122,6 +122,7 @@ mod tests {
             kind,
             type_name: type_name.into(),
             collation: collation.into(),
+            collate: String::new(),
             primary_key: false,
             auto_increment: false,
             nullable: true,

@@ -38,6 +38,7 @@ impl Catalog for Few {
             kind: Kind::Other,
             type_name: (*type_name).to_owned(),
             collation: String::new(),
+            collate: String::new(),
             primary_key: false,
             auto_increment: false,
             nullable: true,

@@ -36,10 +36,13 @@ impl Metadata for Postgres {
              EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary \
              AND a.attnum = ANY (i.indkey)), \
              a.attidentity <> '' OR coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false), \
-             NOT a.attnotnull \
+             NOT a.attnotnull, \
+             CASE WHEN a.attcollation <> t.typcollation \
+             THEN quote_ident(n.nspname) || '.' || quote_ident(co.collname) ELSE '' END::text \
              FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid \
              JOIN pg_catalog.pg_database db ON db.datname = current_database() \
              LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation \
+             LEFT JOIN pg_catalog.pg_namespace n ON n.oid = co.collnamespace \
              LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
              WHERE a.attrelid = {table} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
         )
@@ -54,6 +57,7 @@ impl Metadata for Postgres {
             Value::Bool(primary_key),
             Value::Bool(auto_increment),
             Value::Bool(nullable),
+            Value::Text(collate),
         ] = row
         else {
             return Err(Error::internal("a row of the column catalogue has another shape"));
@@ -68,6 +72,7 @@ impl Metadata for Postgres {
             kind: types::kind(u32::try_from(*oid).unwrap_or_default()),
             type_name: type_name.clone(),
             collation,
+            collate: collate.clone(),
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,
@@ -116,6 +121,7 @@ mod tests {
             Value::Bool(true),
             Value::Bool(true),
             Value::Bool(false),
+            Value::Text(String::new()),
         ];
         let column = Postgres.read_column(&row).unwrap();
         assert_eq!((column.kind, column.primary_key, column.nullable), (Kind::Int, true, false));

@@ -1,0 +1,60 @@
+//! Rows that were read from one place and stand as a table in a statement of another ("intermediate results").
+
+use std::fmt::Debug;
+
+use crate::dialect::TableColumn;
+use crate::error::Result;
+
+/// A column of such a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// What the table's own column is.
+    pub column: TableColumn,
+    /// It belongs to the primary key, all of whose columns are carried.
+    pub is_key: bool,
+    /// The statement compares it with another column: an index on it may help.
+    pub is_compared: bool,
+}
+
+/// How a family writes such tables.
+pub trait Relations: Send + Sync + Debug {
+    /// Refuses sessions under whose variables (name, value text) values would lose something on their way as text.
+    ///
+    /// # Errors
+    /// `Refused` with the variable.
+    fn check(&self, variables: &[(String, String)]) -> Result<()>;
+
+    /// The select item that gives a column's values as text and loses nothing.
+    ///
+    /// # Errors
+    /// `Refused` for types whose values cannot travel so.
+    fn carry(&self, column: &TableColumn) -> Result<String>;
+
+    /// What stands in FROM for the table when nothing but the types of its columns matters.
+    fn described(&self, columns: &[Carried]) -> String;
+
+    /// Begins to write the table with this number, different for each of one statement.
+    fn begin(&self, number: usize, columns: &[Carried]) -> Box<dyn RelationWriter>;
+}
+
+/// A table being written.
+pub trait RelationWriter: Send + Debug {
+    /// Adds a row: one field per column, as the items of [`Relations::carry`] gave them; `None` is NULL.
+    fn row(&mut self, fields: &[Option<&str>]);
+
+    /// Bytes written so far.
+    fn size(&self) -> usize;
+
+    /// Ends it.
+    fn finish(self: Box<Self>) -> Inline;
+}
+
+/// A written table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inline {
+    /// Statements that come before on the same connection. A connection that has run any must be reset before it serves others, and
+    /// takes no part in a transaction.
+    pub before: Vec<String>,
+    /// What stands in FROM, without an alias.
+    pub table: String,
+}

@@ -1,0 +1,261 @@
+//! Rows of elsewhere as a table of a statement: a temporary table, which alone has every type, length and collation of the original.
+//! <https://dev.mysql.com/doc/refman/8.0/en/create-temporary-table.html>
+
+use std::fmt::Write as _;
+
+use pando_kernel::dialect::{Language, TableColumn};
+use pando_kernel::relation::{Carried, Inline, RelationWriter, Relations};
+use pando_kernel::{Error, Kind, Result};
+
+use super::{MySql, text_literal};
+
+/// Bytes of one INSERT; a single longer row makes a longer one.
+const BATCH: usize = 256 << 10;
+/// Under this mode every value that stands in a table can be written again, and none that cannot is changed silently.
+const MODE: &str = "SET @pando_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'";
+const MODE_BACK: &str = "SET SESSION sql_mode = @pando_sql_mode";
+
+impl Relations for MySql {
+    fn check(&self, variables: &[(String, String)]) -> Result<()> {
+        let narrow = |(name, value): &&(String, String)| {
+            let value = value.to_ascii_lowercase();
+            matches!(name.as_str(), "names" | "character set" | "charset" | "character_set_results")
+                && !value.contains("utf8mb4")
+        };
+        match variables.iter().find(narrow) {
+            None => Ok(()),
+            Some((_, value)) => Err(Error::refused(
+                30001,
+                format!(
+                    "in the character set {value} rows cannot travel between storage units without loss"
+                ),
+                "use utf8mb4",
+            )),
+        }
+    }
+
+    fn carry(&self, column: &TableColumn) -> Result<String> {
+        let name = self.quote(&column.name);
+        Ok(match Form::of(column)? {
+            Form::Text => name,
+            Form::Hex => format!("HEX({name})"),
+            Form::Bits => format!("{name} + 0"),
+            // As text a FLOAT is cut to six digits.
+            Form::Single => format!("{name} + 0e0"),
+        })
+    }
+
+    fn described(&self, columns: &[Carried]) -> String {
+        let items: Vec<String> = columns
+            .iter()
+            .map(|carried| {
+                let column = &carried.column;
+                format!("CAST(NULL AS {}) AS {}", cast(column), self.quote(&column.name))
+            })
+            .collect();
+        format!("(SELECT {} FROM DUAL WHERE FALSE)", items.join(", "))
+    }
+
+    fn begin(&self, number: usize, columns: &[Carried]) -> Box<dyn RelationWriter> {
+        let name = format!("pando_relation_{number}");
+        let before = vec![MODE.to_owned(), definition(&name, columns)];
+        let forms =
+            columns.iter().map(|carried| Form::of(&carried.column).unwrap_or(Form::Text)).collect();
+        Box::new(Loading { name, before, forms, batch: String::new(), size: 0 })
+    }
+}
+
+/// How a column's values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Text,
+    Hex,
+    Bits,
+    Single,
+}
+
+impl Form {
+    fn of(column: &TableColumn) -> Result<Self> {
+        let type_name = column.type_name.to_ascii_lowercase();
+        let base = type_name.split(['(', ' ']).next().unwrap_or("");
+        Ok(match (base, column.kind) {
+            ("bit", _) => Self::Bits,
+            ("float", _) => Self::Single,
+            (
+                "geometry" | "point" | "linestring" | "polygon" | "multipoint" | "multilinestring"
+                | "multipolygon" | "geometrycollection" | "geomcollection" | "vector",
+                _,
+            ) => {
+                return Err(Error::refused(
+                    30001,
+                    format!("values of type {base} cannot travel between storage units"),
+                    "",
+                ));
+            }
+            (_, Kind::Bytes) => Self::Hex,
+            _ => Self::Text,
+        })
+    }
+}
+
+/// A type that CAST knows, near enough for a description.
+fn cast(column: &TableColumn) -> &'static str {
+    match column.kind {
+        Kind::Bool | Kind::Int => "SIGNED",
+        Kind::UInt => "UNSIGNED",
+        Kind::Decimal => "DECIMAL(65,30)",
+        Kind::Float => "DECIMAL(65,30)",
+        Kind::Date => "DATE",
+        Kind::Time => "TIME",
+        Kind::Timestamp | Kind::TimestampTz => "DATETIME",
+        Kind::Bytes => "BINARY",
+        Kind::Text | Kind::Other => "CHAR",
+    }
+}
+
+fn definition(name: &str, columns: &[Carried]) -> String {
+    let mut text = format!("CREATE TEMPORARY TABLE {name} (");
+    for (at, Carried { column, .. }) in columns.iter().enumerate() {
+        let comma = if at == 0 { "" } else { ", " };
+        let _ = write!(text, "{comma}{} {}", MySql.quote(&column.name), column.type_name);
+        if !column.collation.is_empty() {
+            let _ = write!(text, " COLLATE {}", column.collation);
+        }
+        // Without a word of its own a TIMESTAMP would set itself.
+        text.push_str(if column.nullable { " NULL DEFAULT NULL" } else { " NOT NULL" });
+    }
+    let is_indexable = |column: &TableColumn| {
+        let type_name = column.type_name.to_ascii_lowercase();
+        !["blob", "text", "json"].iter().any(|long| type_name.contains(long))
+    };
+    let key: Vec<&Carried> = columns.iter().filter(|carried| carried.is_key).collect();
+    if !key.is_empty() && key.iter().all(|carried| is_indexable(&carried.column)) {
+        let names: Vec<String> = key.iter().map(|one| MySql.quote(&one.column.name)).collect();
+        let _ = write!(text, ", PRIMARY KEY ({})", names.join(", "));
+    }
+    let short = |column: &TableColumn| {
+        matches!(column.kind, Kind::Int | Kind::UInt | Kind::Decimal | Kind::Date | Kind::Timestamp)
+    };
+    for carried in columns.iter().filter(|one| one.is_compared && short(&one.column)) {
+        let _ = write!(text, ", KEY ({})", MySql.quote(&carried.column.name));
+    }
+    text.push(')');
+    text
+}
+
+/// The INSERTs of a temporary table.
+#[derive(Debug)]
+struct Loading {
+    name: String,
+    before: Vec<String>,
+    forms: Vec<Form>,
+    batch: String,
+    size: usize,
+}
+
+impl Loading {
+    fn cut(&mut self) {
+        if !self.batch.is_empty() {
+            self.before.push(std::mem::take(&mut self.batch));
+        }
+    }
+}
+
+impl RelationWriter for Loading {
+    fn row(&mut self, fields: &[Option<&str>]) {
+        let before = self.batch.len();
+        if self.batch.is_empty() {
+            let _ = write!(self.batch, "INSERT INTO {} VALUES (", self.name);
+        } else {
+            self.batch.push_str(",(");
+        }
+        for (at, (field, form)) in fields.iter().zip(&self.forms).enumerate() {
+            if at > 0 {
+                self.batch.push(',');
+            }
+            match (field, form) {
+                (None, _) => self.batch.push_str("NULL"),
+                (Some(text), Form::Text) => self.batch.push_str(&text_literal(text)),
+                (Some(text), Form::Hex) => {
+                    let _ = write!(self.batch, "X'{text}'");
+                }
+                (Some(text), Form::Bits | Form::Single) => self.batch.push_str(text),
+            }
+        }
+        self.batch.push(')');
+        self.size += self.batch.len() - before;
+        if self.batch.len() >= BATCH {
+            self.cut();
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn finish(mut self: Box<Self>) -> Inline {
+        self.cut();
+        self.before.push(MODE_BACK.to_owned());
+        // A temporary table may stand only once in a statement, so each place gets its own.
+        Inline { before: self.before, table: self.name }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(name: &str, kind: Kind, type_name: &str, collation: &str) -> Carried {
+        let column = TableColumn {
+            name: name.into(),
+            kind,
+            type_name: type_name.into(),
+            collation: collation.into(),
+            collate: String::new(),
+            primary_key: name == "id",
+            auto_increment: false,
+            nullable: name != "id",
+        };
+        Carried { is_key: column.primary_key, is_compared: false, column }
+    }
+
+    #[test]
+    fn a_temporary_table_has_the_types_and_takes_the_rows() {
+        let columns = [
+            column("id", Kind::Int, "int(11)", ""),
+            column("n", Kind::Text, "varchar(9)", "utf8mb4_bin"),
+            column("b", Kind::Bytes, "blob", ""),
+            column("f", Kind::Float, "float", ""),
+        ];
+        let mut writer = MySql.begin(2, &columns);
+        writer.row(&[Some("1"), Some("a'b\\"), Some("00FF"), Some("0.1")]);
+        writer.row(&[Some("2"), None, None, None]);
+        let inline = writer.finish();
+        assert_eq!(inline.table, "pando_relation_2");
+        assert_eq!(
+            inline.before[1..3],
+            [
+                "CREATE TEMPORARY TABLE pando_relation_2 (`id` int(11) NOT NULL, `n` varchar(9) COLLATE utf8mb4_bin NULL DEFAULT NULL, `b` blob NULL DEFAULT NULL, `f` float NULL DEFAULT NULL, PRIMARY KEY (`id`))",
+                "INSERT INTO pando_relation_2 VALUES ('1','a''b\\\\',X'00FF',0.1),('2',NULL,NULL,NULL)",
+            ]
+        );
+    }
+
+    #[test]
+    fn items_lose_nothing() {
+        let item = |kind, type_name| MySql.carry(&column("c", kind, type_name, "").column);
+        assert_eq!(item(Kind::UInt, "bit(3)").unwrap(), "`c` + 0");
+        assert_eq!(item(Kind::Float, "float").unwrap(), "`c` + 0e0");
+        assert_eq!(item(Kind::Float, "double").unwrap(), "`c`");
+        assert!(item(Kind::Other, "point").is_err());
+    }
+
+    #[test]
+    fn long_loads_are_cut() {
+        let mut writer = MySql.begin(1, &[column("n", Kind::Text, "text", "")]);
+        let long = "x".repeat(BATCH);
+        writer.row(&[Some(&long)]);
+        writer.row(&[Some("y")]);
+        assert_eq!(writer.finish().before.len(), 5);
+    }
+}
