@@ -107,8 +107,8 @@ impl Session {
         self.snapshot = Arc::clone(&newest);
         drop(newest);
         self.facts.databases = home::visible(&self.snapshot, &self.login);
-        self.live = match self.facts.database.clone() {
         let home = home::home(&self.snapshot, &self.login, &self.facts.databases);
+        self.live = match self.facts.database.clone() {
             Some(name) => {
                 let family = self.login.family;
                 Some(home::stand(&self.snapshot, (&name, family), home)?.0)
