@@ -150,6 +150,59 @@ def copy_in_and_out():
     equal(db.execute("delete from t_order where status = 'copied'").rowcount, 100)
 
 
+def copied(query):
+    with db.cursor() as cursor, cursor.copy(query) as copy:
+        return b"".join(bytes(piece) for piece in copy).decode()
+
+
+@case
+def copy_of_queries_that_are_merged():
+    head = "order_id,status\n"
+    equal(copied("copy (select order_id, status from t_order order by order_id desc limit 2) to stdout csv header"), head + "100,s1\n99,s0\n")
+    equal(copied("copy (select user_id % 2 as odd, count(*) from t_order group by 1 order by 1) to stdout"), "0\t57\n1\t43\n")
+    equal(copied("copy (select distinct paid from t_order order by 1) to stdout (format csv, force_quote *)"), '"f"\n"t"\n')
+    whole = copied("copy t_order (order_id, status) to stdout csv header")
+    equal((whole.count("\n"), whole.count("order_id"), whole.startswith(head)), (101, 1, True))
+    equal(copied("copy (select tablename from pg_tables where schemaname = 'public' order by 1) to stdout"), "t_dict\nt_log\nt_order\n")
+
+
+@case
+def copy_writes_what_needs_care():
+    text = 'a\tb"c\\d\n\x0b,'
+    db.execute("update t_order set status = %s where order_id in (1, 2)", (text,))
+    query = "select order_id, status, null as n, '' as e from t_order where order_id < 4 order by order_id"
+    equal(copied(f"copy ({query}) to stdout"), "".join(f'{i}\ta\\tb"c\\\\d\\n\\v,\t\\N\t\n' for i in (1, 2)) + "3\ts0\t\\N\t\n")
+    equal(copied(f"copy ({query}) to stdout csv"), "".join(f'{i},"a\tb""c\\d\n\x0b,",,""\n' for i in (1, 2)) + '3,s0,,""\n')
+    db.execute("update t_order set status = 's' || order_id % 3 where order_id in (1, 2)")
+
+
+@case
+def copy_refuses_lines_with_too_few_or_too_many_fields():
+    def of(line):
+        def work():
+            with db.cursor() as cursor, cursor.copy("copy t_log from stdin") as copy:
+                copy.write("1\tx\n" + line)
+
+        return work
+
+    refused(psycopg.errors.BadCopyFileFormat, of("2\n"), lambda e: 'missing data for column "line"' in str(e))
+    refused(psycopg.errors.BadCopyFileFormat, of("2\ty\tz\n"), lambda e: "extra data after last expected column" in str(e))
+    equal(db.execute("select count(*) from t_log").fetchone(), (10,))
+
+
+@case
+def copy_into_a_broadcast_table_and_with_a_condition():
+    with db.cursor() as cursor:
+        with cursor.copy("copy t_dict from stdin (format csv, header match)") as copy:
+            copy.write("id,word\n3,three\n4,four\n")
+        equal(cursor.rowcount, 2)
+        equal(db.execute("delete from t_dict where id > 2").rowcount, 2)
+        with cursor.copy("copy t_log from stdin where id < 3") as copy:
+            copy.write("1\ta\n2\tb\n3\tc\n4\td\n")
+        equal(cursor.rowcount, 2)
+    equal(db.execute("delete from t_log where id < 10").rowcount, 2)
+
+
 @case
 def a_pipeline_of_many_statements():
     with connect(autocommit=True) as own, own.pipeline():

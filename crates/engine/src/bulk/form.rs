@@ -25,11 +25,28 @@ pub(crate) struct Form {
     pub(crate) doubled: bool,
     /// Lines at the beginning that are no rows.
     pub(crate) skip: u64,
+    /// What stands in them matters.
+    pub(crate) keeps_skipped: bool,
     /// A line of `\.` ends the data.
     pub(crate) end_mark: bool,
 }
 
-fn refused(what: &str) -> Error {
+/// Whether a COPY is in the binary form.
+pub(super) fn is_binary(copy: &Copy) -> bool {
+    option(copy, "format").is_some_and(|format| format.eq_ignore_ascii_case("binary"))
+}
+
+/// Whether the first line holds the columns' names.
+pub(super) fn has_header(copy: &Copy) -> bool {
+    let off = |value: &str| matches!(value.to_lowercase().as_str(), "false" | "off" | "0" | "no");
+    option(copy, "header").is_some_and(|value| !off(value))
+}
+
+fn option<'a>(copy: &'a Copy, name: &str) -> Option<&'a str> {
+    copy.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+pub(super) fn refused(what: &str) -> Error {
     Error::refused(
         20030,
         format!("{what} is not supported for a sharded table"),
@@ -50,21 +67,18 @@ fn one_byte(option: &str, value: &str) -> Result<u8> {
 impl Form {
     /// The form a COPY statement asks for.
     pub(crate) fn of_copy(copy: &Copy) -> Result<Self> {
-        let option = |name: &str| {
-            copy.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-        };
+        let option = |name: &str| option(copy, name);
         let format = option("format").unwrap_or("text").to_lowercase();
         let csv = match format.as_str() {
             "text" => option("csv").is_some(),
             "csv" => true,
-            _ => return Err(refused("the binary form of COPY")),
+            _ => return Err(refused(&format!("the COPY format `{format}`"))),
         };
         for known in ["force_not_null", "force_null", "encoding"] {
             if option(known).is_some_and(|value| !value.eq_ignore_ascii_case("utf8")) {
                 return Err(refused(&format!("the COPY option `{known}`")));
             }
         }
-        let header = option("header").is_some_and(|v| !v.eq_ignore_ascii_case("false"));
         let mut form = Self {
             field: if csv { b",".to_vec() } else { b"\t".to_vec() },
             line: b"\n".to_vec(),
@@ -73,7 +87,9 @@ impl Form {
             escape: if csv { Some(b'"') } else { Some(b'\\') },
             null: if csv { Vec::new() } else { b"\\N".to_vec() },
             doubled: csv,
-            skip: u64::from(header),
+            skip: u64::from(has_header(copy)),
+            keeps_skipped: option("header")
+                .is_some_and(|value| value.eq_ignore_ascii_case("match")),
             end_mark: true,
         };
         if let Some(value) = option("delimiter") {
@@ -113,6 +129,7 @@ impl Form {
             null: escape.map(|e| vec![e, b'N']).unwrap_or_else(|| b"NULL".to_vec()),
             doubled: true,
             skip: option("ignore").and_then(|n| n.parse().ok()).unwrap_or(0),
+            keeps_skipped: false,
             end_mark: false,
         };
         if form.field.is_empty() || form.line.is_empty() {

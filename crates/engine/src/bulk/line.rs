@@ -4,10 +4,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use pando_kernel::Value;
 use pando_kernel::error::{ErrorKind, Result};
 
-use super::Form;
-
-/// Longest line, in bytes.
-const MAX_LINE: usize = 64 << 20;
+use super::MAX_RECORD;
+use super::form::Form;
 
 /// Lines out of chunks that may end anywhere.
 #[derive(Debug)]
@@ -19,6 +17,8 @@ pub(crate) struct Lines {
     inside: bool,
     escaped: bool,
     skip: u64,
+    /// The lines that were skipped, or others in their place.
+    skipped: BytesMut,
     ended: bool,
 }
 
@@ -32,6 +32,7 @@ impl Lines {
             inside: false,
             escaped: false,
             skip,
+            skipped: BytesMut::new(),
             ended: false,
         }
     }
@@ -58,10 +59,23 @@ impl Lines {
             }
             if self.skip > 0 {
                 self.skip -= 1;
+                let stays = if self.form.keeps_skipped { &line[..] } else { &self.form.line[..] };
+                self.skipped.extend_from_slice(stays);
                 continue;
             }
             return Ok(Some(line));
         }
+    }
+
+    /// Lines every batch begins with, because the statement says that they are skipped.
+    pub(crate) fn skipped(&self) -> Bytes {
+        self.skipped.clone().freeze()
+    }
+
+    /// What stands behind the lines taken so far.
+    pub(crate) fn rest(&mut self) -> Bytes {
+        self.seen = 0;
+        self.rest.split().freeze()
     }
 
     fn cut(&mut self, last: bool) -> Result<Option<Bytes>> {
@@ -84,7 +98,7 @@ impl Lines {
                 return Ok(Some(line));
             }
         }
-        if self.rest.len() > MAX_LINE {
+        if self.rest.len() > MAX_RECORD {
             return Err(ErrorKind::TooLarge("a line of bulk data exceeds 64 MiB".into()).into());
         }
         if last && self.rest.has_remaining() {
@@ -213,6 +227,7 @@ mod tests {
             null: b"\\N".to_vec(),
             doubled: false,
             skip: 0,
+            keeps_skipped: false,
             end_mark: true,
         }
     }

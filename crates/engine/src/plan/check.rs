@@ -40,14 +40,7 @@ pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
             }
             if delete.with.is_empty() { Ok(()) } else { Err(refused("DELETE with WITH")) }
         }
-        Kind::Copy(copy) => {
-            let header =
-                copy.options.iter().any(|(name, value)| name == "header" && value != "false");
-            if header && copy.direction == pando_sql::ast::CopyDirection::ToClient {
-                return Err(refused("COPY TO with a header"));
-            }
-            copy.query.as_deref().map_or(Ok(()), copy_spreadable)
-        }
+        Kind::Copy(copy) => copy.query.as_deref().map_or(Ok(()), copy_spreadable),
         Kind::Explain { .. } | Kind::Load(_) => Ok(()),
         Kind::Define(_)
         | Kind::Transaction(_)

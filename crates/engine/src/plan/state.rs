@@ -1,7 +1,7 @@
 //! Statements that would leave something behind on a storage unit's connection: it serves another session next, so they are refused.
 
 use pando_kernel::error::{Error, Result};
-use pando_sql::ast::{BinaryOp, Kind, Node, QueryBody, Statement};
+use pando_sql::ast::{BinaryOp, Expr, Function, Kind, Literal, Node, QueryBody, Statement};
 use pando_sql::visit;
 
 /// Functions that keep or read state of their connection.
@@ -14,7 +14,6 @@ const STATEFUL: &[&str] = &[
     "pg_advisory_lock",
     "pg_advisory_lock_shared",
     "pg_advisory_unlock",
-    "pg_advisory_unlock_all",
     "pg_advisory_unlock_shared",
     "pg_try_advisory_lock",
     "pg_try_advisory_lock_shared",
@@ -36,7 +35,7 @@ fn refused(what: &str, instead: &str) -> Error {
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(super) fn check(stmt: &Statement) -> Result<()> {
     if let Kind::Utility { verb, .. } = &stmt.kind
-        && matches!(verb.split(' ').next(), Some("LISTEN" | "UNLISTEN" | "HANDLER"))
+        && matches!(verb.split(' ').next(), Some("LISTEN" | "HANDLER"))
     {
         return Err(refused(&format!("`{verb}`"), "connect to the storage unit itself"));
     }
@@ -53,7 +52,10 @@ pub(super) fn check(stmt: &Statement) -> Result<()> {
             let name = call.name.parts.last().map(|part| part.value.to_lowercase());
             let name = name.unwrap_or_default();
             let keeps = name == "last_insert_id" && !call.arguments.is_empty();
-            if keeps || STATEFUL.binary_search(&name.as_str()).is_ok() {
+            if keeps
+                || STATEFUL.binary_search(&name.as_str()).is_ok()
+                    && !ends_with_statement(call, &stmt.kind)
+            {
                 found.get_or_insert(format!("`{name}`"));
             }
         }
@@ -66,6 +68,16 @@ pub(super) fn check(stmt: &Statement) -> Result<()> {
         Some(what) => Err(refused(&what, "use a transaction-level form, or SET for variables")),
         None => Ok(()),
     }
+}
+
+/// `set_config(…, (…) OR true)` as a query: the setting is local, as the session makes it before it runs such a statement.
+fn ends_with_statement(call: &Function, kind: &Kind) -> bool {
+    let [_, _, Expr { node: Node::Binary { op: BinaryOp::Or, right, .. }, .. }] =
+        &call.arguments[..]
+    else {
+        return false;
+    };
+    matches!(kind, Kind::Select(_)) && matches!(right.node, Node::Literal(Literal::Boolean(true)))
 }
 
 #[cfg(test)]

@@ -1,21 +1,22 @@
 //! Bulk data from and to several storage units: each line of COPY FROM and LOAD DATA goes to the shard it belongs to, in batches that are
-//! statements of their own; COPY TO sends one shard after the other.
+//! statements of their own; COPY TO sends one shard after the other, or writes merged rows as lines.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use pando_kernel::backend::Execution;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::{Completion, CopyForm, Event};
 use pando_kernel::feature::{Catalog, Context, SessionView};
-use pando_kernel::route::{Need, Route};
-use pando_kernel::{CopyInput, Format, Parameter};
-use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Statement};
-use pando_sql::{Placeholder, parse};
+use pando_kernel::route::{Need, Route, Spread};
+use pando_kernel::{Columns, CopyInput, Format, Parameter};
+use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
+use pando_sql::{Placeholder, parse, visit};
 
-use crate::bulk::{Form, Lines};
+use crate::bulk::{Encoder, Records, malformed};
 use crate::execute::Channel;
 use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
@@ -34,18 +35,22 @@ const WAITING: usize = 8 << 20;
 pub(super) struct CopyIn {
     live: Arc<LiveDatabase>,
     plan: Plan,
-    lines: Lines,
-    /// Lines every batch begins with, because the statement says that they are skipped.
-    skipped: Bytes,
+    records: Records,
+    /// The columns' types, for the binary form.
+    types: Option<Columns>,
     /// The INSERT that routes a line.
     insert: Statement,
-    columns: usize,
+    columns: Vec<String>,
+    /// The server's own error for a wrong number of fields has a code of its own.
+    is_copy: bool,
     view: SessionView,
     /// Unit and actual table to the plan's unit.
     places: HashMap<(Arc<str>, Arc<str>), usize>,
     logic: String,
     batches: Vec<BytesMut>,
     waiting: usize,
+    rows_read: u64,
+    /// Rows the storage units took.
     rows: u64,
     verb: Verb,
 }
@@ -56,17 +61,15 @@ impl CopyIn {
         Vec::new()
     }
 
-    /// The plan's unit a line belongs to.
-    fn place(&self, line: &[u8]) -> Result<usize> {
-        let values = self.lines.fields(line)?;
-        if values.len() != self.columns {
-            return Err(ErrorKind::Value(format!(
-                "line {} of the bulk data has {} fields for {} columns",
-                self.rows + 1,
-                values.len(),
-                self.columns
-            ))
-            .into());
+    /// The plan's units a record belongs to: one, or all where rows are the same everywhere.
+    fn places(&self, record: &[u8]) -> Result<Range<usize>> {
+        let values = self.records.fields(record, self.types.as_ref());
+        let values = values.map_err(|error| self.unreadable(error))?;
+        if values.len() != self.columns.len() {
+            return Err(self.miscounted(values.len()));
+        }
+        if self.plan.spread == Spread::Same {
+            return Ok(0..self.plan.units.len());
         }
         let parameters: Vec<Parameter> = values.into_iter().map(Parameter::made).collect();
         let ctx = Context {
@@ -94,8 +97,41 @@ impl CopyIn {
         let actual = target.actual(&self.logic).unwrap_or(&self.logic);
         let place = self.places.get(&(Arc::clone(&target.unit), Arc::from(actual)));
         place
-            .copied()
+            .map(|place| *place..*place + 1)
             .ok_or_else(|| Error::internal("a line goes to a shard the statement does not"))
+    }
+}
+
+impl CopyIn {
+    /// The error for a record with another number of fields than columns.
+    fn miscounted(&self, fields: usize) -> Error {
+        let (wanted, number) = (self.columns.len(), self.rows_read + 1);
+        if !self.is_copy {
+            let message =
+                format!("line {number} of the bulk data has {fields} fields for {wanted} columns");
+            return ErrorKind::Value(message).into();
+        }
+        let message = match (&self.records, self.columns.get(fields)) {
+            (Records::Tuples(_), _) => format!("row field count is {fields}, expected {wanted}"),
+            (Records::Lines(_), Some(column)) => format!("missing data for column \"{column}\""),
+            (Records::Lines(_), None) => "extra data after last expected column".to_owned(),
+        };
+        malformed(message, Some(format!("COPY {}, line {number}", self.logic)))
+    }
+
+    /// The server's own code for text in another encoding.
+    fn unreadable(&self, error: Error) -> Error {
+        if !self.is_copy || !matches!(error.kind(), ErrorKind::Value(_)) {
+            return error;
+        }
+        ErrorKind::Server(Box::new(ServerError {
+            sqlstate: "22021".into(),
+            message: "invalid byte sequence for encoding \"UTF8\"".into(),
+            severity: "ERROR".into(),
+            fields: vec![(b'W', format!("COPY {}, line {}", self.logic, self.rows_read + 1))],
+            ..ServerError::default()
+        }))
+        .into()
     }
 }
 
@@ -103,7 +139,7 @@ impl CopyIn {
 struct Named<'a> {
     table: &'a ObjectName,
     columns: Option<&'a [Ident]>,
-    form: Form,
+    records: Records,
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only two statements carry bulk data")]
@@ -111,7 +147,8 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
     match &stmt.kind {
         Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
             let Some(table) = &copy.table else { return Ok(None) };
-            Ok(Some(Named { table, columns: copy.columns.as_deref(), form: Form::of_copy(copy)? }))
+            let records = Records::of_copy(copy)?;
+            Ok(Some(Named { table, columns: copy.columns.as_deref(), records }))
         }
         Kind::Load(load) => {
             if !load.local || !load.assignments.is_empty() {
@@ -122,7 +159,7 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
                 ));
             }
             let columns = load.columns.as_deref();
-            Ok(Some(Named { table: &load.table, columns, form: Form::of_load(load)? }))
+            Ok(Some(Named { table: &load.table, columns, records: Records::of_load(load)? }))
         }
         _ => Ok(None),
     }
@@ -151,24 +188,27 @@ impl Session {
         });
         let places = places.collect();
         self.bulk_transaction();
-        let skipped =
-            Bytes::from(named.form.line.repeat(usize::try_from(named.form.skip).unwrap_or(0)));
-        let form = CopyForm { format: Format::Text, columns: vec![Format::Text; columns.len()] };
+        let (format, types) = match &named.records {
+            Records::Lines(_) => (Format::Text, None),
+            Records::Tuples(_) => (Format::Binary, self.bulk_types(&logic, &columns).await?),
+        };
         self.pending.push_back(match &stmt.kind {
             Kind::Load(load) => Event::SendFile(load.file.clone()),
-            _ => Event::CopyIn(form),
+            _ => Event::CopyIn(CopyForm { format, columns: vec![format; columns.len()] }),
         });
         let (tag, defines) = (super::run::tag(&stmt.kind), false);
         self.reply = Reply::CopyIn(Box::new(CopyIn {
-            lines: Lines::new(named.form),
-            skipped,
+            records: named.records,
+            types,
             insert,
-            columns: columns.len(),
+            columns,
+            is_copy: matches!(stmt.kind, Kind::Copy(_)),
             view: SessionView::default(),
             places,
             logic,
             batches: vec![BytesMut::new(); plan.units.len()],
             waiting: 0,
+            rows_read: 0,
             rows: 0,
             verb: Verb { tag, defines, ..Verb::default() },
             live,
@@ -232,7 +272,7 @@ impl Session {
         let mut copy = copy;
         let last = match input {
             CopyInput::Data(data) => {
-                copy.lines.push(&data);
+                copy.records.push(&data);
                 false
             }
             CopyInput::Done => true,
@@ -246,15 +286,18 @@ impl Session {
                 .into());
             }
         };
-        while let Some(line) = copy.lines.next(last)? {
-            let place = copy.place(&line)?;
-            copy.rows += 1;
-            copy.waiting += line.len();
-            let batch = &mut copy.batches[place];
-            batch.extend_from_slice(&line);
-            if batch.len() >= BATCH {
-                self.send_batch(&mut copy, place).await?;
-            } else if copy.waiting > WAITING {
+        while let Some(line) = copy.records.next(last)? {
+            let places = copy.places(&line)?;
+            copy.rows_read += 1;
+            for place in places {
+                copy.waiting += line.len();
+                let batch = &mut copy.batches[place];
+                batch.extend_from_slice(&line);
+                if batch.len() >= BATCH {
+                    self.send_batch(&mut copy, place).await?;
+                }
+            }
+            if copy.waiting > WAITING {
                 self.send_all(&mut copy).await?;
             }
         }
@@ -286,15 +329,94 @@ impl Session {
         let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let sent = match started {
-            Ok(()) => send(&mut channel, [copy.skipped.clone(), data]).await,
+            Ok(()) => {
+                let (head, tail) = copy.records.frame();
+                send(&mut channel, [head, data, tail]).await
+            }
             Err(error) => Err(error),
         };
+        let rows = channel.completions.iter().filter_map(|done| done.affected).sum::<u64>();
         self.release_channels(vec![channel]).await;
+        if copy.plan.spread == Spread::Gather || place == 0 {
+            copy.rows += rows;
+        }
         sent
+    }
+
+    /// The types of a table's columns, as its storage unit tells them.
+    async fn bulk_types(&mut self, logic: &str, columns: &[String]) -> Result<Option<Columns>> {
+        let dialect = self.live()?.database.dialect.clone();
+        let names: Vec<String> = columns.iter().map(|column| dialect.quote(column)).collect();
+        let text = format!("SELECT {} FROM {}", names.join(", "), dialect.quote(logic));
+        let prepared = self.make_prepared(text.into(), Vec::new())?;
+        Ok(self.describe_prepared(&prepared).await?.columns)
+    }
+
+    /// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be merged, or the query is about
+    /// the catalogue, it runs as the query it is and its rows are written as lines here.
+    pub(super) async fn start_copy_of(&mut self, stmt: &Statement, query: &Query) -> Result<bool> {
+        let Kind::Copy(copy) = &stmt.kind else { return Ok(false) };
+        self.refuse_if_failed(false)?;
+        self.refuse_without_database(stmt)?;
+        let live = self.live()?;
+        let presentation = live.database.dialect.presentation();
+        let is_catalogue = visit::tables(&stmt.kind)
+            .iter()
+            .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
+        if !is_catalogue {
+            self.settle_cursors().await?;
+            match self.plan(&live, stmt, &Bound::default(), Purpose::Run).await {
+                Ok(plan) => {
+                    self.start_plan(&live, stmt, plan, &Bound::default()).await?;
+                    return Ok(true);
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let encoder = Encoder::new(copy)?;
+        let inner = query.span.of(&stmt.text);
+        let inner =
+            parse(inner, live.database.dialect.syntax()).map_err(super::run::syntax_error)?;
+        let formats = vec![encoder.format()];
+        let prepared = encoder.format() == Format::Binary;
+        let bound = Bound { formats, prepared, ..Bound::default() };
+        Box::pin(self.start_on_units(&inner, bound)).await?;
+        self.encoder = Some(Box::new(encoder));
+        Ok(true)
+    }
+
+    /// A piece of a query's reply, told as COPY TO.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other pieces are the same in both")]
+    pub(super) fn encode(&mut self, event: Event) -> Result<Event> {
+        let Some(encoder) = &mut self.encoder else { return Ok(event) };
+        match event {
+            Event::Columns(columns) => {
+                let (form, head) = encoder.begin(columns)?;
+                if let Some(head) = head {
+                    self.pending.push_front(Event::CopyData(head));
+                }
+                Ok(Event::CopyOut(form))
+            }
+            Event::Rows(rows) => encoder.rows(&rows).map(Event::CopyData),
+            Event::Complete(mut done) => {
+                let tail = encoder.end();
+                self.encoder = None;
+                "COPY".clone_into(&mut done.tag);
+                match tail {
+                    None => Ok(Event::Complete(done)),
+                    Some(tail) => {
+                        self.pending.push_front(Event::Complete(done));
+                        Ok(Event::CopyData(tail))
+                    }
+                }
+            }
+            other => Ok(other),
+        }
     }
 }
 
-async fn send(channel: &mut Channel, data: [Bytes; 2]) -> Result<()> {
+async fn send(channel: &mut Channel, data: [Bytes; 3]) -> Result<()> {
     match poll_fn(|cx| channel.poll_head(cx)).await? {
         Some(Event::CopyIn(_) | Event::SendFile(_)) => {}
         _ => return Err(Error::internal("a storage unit does not take bulk data")),

@@ -60,6 +60,7 @@ impl Session {
             queue: VecDeque::new(),
             pending: VecDeque::new(),
             reply: Reply::Idle,
+            encoder: None,
             window: None,
             cursors: HashMap::new(),
             named: HashMap::new(),

@@ -137,6 +137,7 @@ impl Session {
             return error;
         }
         match self.opened {
+        self.encoder = None;
             Opened::Statement => self.transaction.rollback(dialect.as_ref()).await,
             Opened::Pipeline => self.transaction.fail(),
             Opened::Client => {
@@ -215,6 +216,7 @@ impl Session {
             if self.opened == Opened::Statement
                 && self.transaction.state() != TransactionState::Idle
                 && let Some(dialect) = self.dialect()
+        self.encoder = None;
             {
                 self.transaction.rollback(dialect.as_ref()).await;
             }

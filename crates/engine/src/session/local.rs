@@ -72,13 +72,24 @@ impl Session {
             Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
                 return self.start_bulk(stmt).await;
             }
+            Kind::Copy(copy) if copy.direction == CopyDirection::ToClient => {
+                let Some(query) = &copy.query else { return Ok(false) };
+                return self.start_copy_of(stmt, query).await;
+            }
             Kind::Load(_) => return self.start_bulk(stmt).await,
             Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
                 self.refuse_if_failed(false)?;
                 if stmt.text.to_ascii_uppercase().contains("ALL") {
                     self.reset().await?;
+                    self.complete("DISCARD ALL");
+                } else {
+                    self.complete("DISCARD");
                 }
-                self.complete("DISCARD");
+            }
+            // LISTEN is refused: nobody listens.
+            Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => {
+                self.refuse_if_failed(false)?;
+                self.complete("UNLISTEN");
             }
             Kind::Show(show) if show.what.ends_with("PROCESSLIST") => self.processlist()?,
             Kind::Select(_) => return self.set_config(stmt, bound).await,
@@ -369,14 +380,17 @@ impl Session {
 
     fn deallocate(&mut self, name: Option<&str>) -> Result<()> {
         match name {
-            None => self.named.clear(),
+            None => {
+                self.named.clear();
+                self.complete("DEALLOCATE ALL");
+            }
             Some(name) => {
                 if self.named.remove(name).is_none() {
                     return Err(ErrorKind::UnknownStatement(name.to_owned()).into());
                 }
+                self.complete("DEALLOCATE");
             }
         }
-        self.complete("DEALLOCATE");
         Ok(())
     }
 
@@ -417,17 +431,18 @@ impl Session {
             SqlCursor::Fetch { name, direction, moves } => {
                 self.sql_fetch(&name.value, direction, *moves).await?;
             }
-            SqlCursor::Close(name) => {
-                match name {
-                    None => self.close_cursors().await,
-                    Some(name) => {
-                        let known = self.sql_cursors.remove(&name.value);
-                        let (id, _) = known.ok_or_else(|| unknown_cursor(&name.value))?;
-                        self.close_cursor(id).await;
-                    }
+            SqlCursor::Close(name) => match name {
+                None => {
+                    self.close_cursors().await;
+                    self.complete("CLOSE CURSOR ALL");
                 }
-                self.complete("CLOSE CURSOR");
-            }
+                Some(name) => {
+                    let known = self.sql_cursors.remove(&name.value);
+                    let (id, _) = known.ok_or_else(|| unknown_cursor(&name.value))?;
+                    self.close_cursor(id).await;
+                    self.complete("CLOSE CURSOR");
+                }
+            },
         }
         Ok(())
     }

@@ -66,6 +66,8 @@ pub struct Session {
     queue: VecDeque<Arc<str>>,
     pending: VecDeque<Event>,
     reply: Reply,
+    /// The current reply's rows go to the client as bulk data.
+    encoder: Option<Box<crate::bulk::Encoder>>,
     /// Row limit of the current reply.
     window: Option<Window>,
     cursors: HashMap<CursorId, Cursor>,

@@ -65,9 +65,6 @@ impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     async fn describe_afresh(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         let stmt = &prepared.statement;
-        if let Some(description) = super::config::described(stmt) {
-            return Ok(description);
-        }
         match &stmt.kind {
             Kind::Preview(_) => {
                 let list = ["data_source_name", "actual_sql"]

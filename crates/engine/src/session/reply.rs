@@ -7,6 +7,7 @@ use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
 use pando_kernel::{Columns, CopyInput};
 
+use crate::bulk::Splice;
 use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
 
@@ -57,29 +58,47 @@ pub(super) struct Merged {
 #[derive(Debug)]
 pub(super) struct CopyOut {
     pub(super) channels: Vec<Channel>,
+    pub(super) splice: Splice,
+    /// The channel whose data is under way, and whether the trailer has been sent.
+    pub(super) at: usize,
+    pub(super) ended: bool,
     pub(super) verb: Verb,
 }
 
 impl CopyOut {
     /// The next data; `Done` when every unit has sent its own.
     async fn step(&mut self) -> Result<Event> {
-        for channel in &mut self.channels {
-            while !channel.is_finished() {
-                match poll_fn(|cx| channel.poll_event(cx)).await? {
-                    event @ (Event::CopyData(_) | Event::Notice(_)) => return Ok(event),
-                    Event::Complete(done) => channel.completions.push(done),
-                    Event::Columns(_)
-                    | Event::Rows(_)
-                    | Event::Empty
-                    | Event::Suspended
-                    | Event::Parameter { .. }
-                    | Event::Described(_)
-                    | Event::CopyIn(_)
-                    | Event::CopyOut(_)
-                    | Event::SendFile(_)
-                    | Event::Done => {}
-                }
+        while let Some(channel) = self.channels.get_mut(self.at) {
+            if channel.is_finished() {
+                self.at += 1;
+                self.splice.next_stream();
+                continue;
             }
+            match poll_fn(|cx| channel.poll_event(cx)).await? {
+                Event::CopyData(data) => {
+                    if let Some(data) = self.splice.data(data)? {
+                        return Ok(Event::CopyData(data));
+                    }
+                }
+                event @ Event::Notice(_) => return Ok(event),
+                Event::Complete(done) => channel.completions.push(done),
+                // The next statement on the same connection.
+                Event::CopyOut(_) => self.splice.next_stream(),
+                Event::Columns(_)
+                | Event::Rows(_)
+                | Event::Empty
+                | Event::Suspended
+                | Event::Parameter { .. }
+                | Event::Described(_)
+                | Event::CopyIn(_)
+                | Event::SendFile(_)
+                | Event::Done => {}
+            }
+        }
+        if !std::mem::replace(&mut self.ended, true)
+            && let Some(tail) = self.splice.end()
+        {
+            return Ok(Event::CopyData(tail));
         }
         Ok(Event::Done)
     }
@@ -121,6 +140,16 @@ impl Session {
     pub(super) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
         loop {
             if let Some(event) = self.pending.pop_front() {
+        match self.next_piece().await? {
+            Some(event) if self.encoder.is_some() => match self.encode(event) {
+                Ok(event) => Ok(Some(event)),
+                Err(error) => Err(self.fail_reply(error).await),
+            },
+            piece => Ok(piece),
+        }
+    }
+
+    async fn next_piece(&mut self) -> Result<Option<Event>> {
                 return Ok(Some(event));
             }
             let step = match &mut self.reply {

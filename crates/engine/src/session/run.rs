@@ -11,6 +11,7 @@ use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{DefineAction, Kind, ObjectKind, Statement};
 
+use crate::bulk::Splice;
 use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan, Planned, Purpose};
@@ -137,7 +138,8 @@ impl Session {
         result
     }
 
-    async fn start_on_units(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
+    /// Starts one statement on storage units.
+    pub(super) async fn start_on_units(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         self.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
         let live = self.live()?;
@@ -239,6 +241,7 @@ impl Session {
             key: first_key(&plan),
         };
         let started = self.start_units(live, &plan, bound).await?;
+        let splice = splice(&stmt.kind, plan.units.len())?;
         if let ([unit], [_]) = (&plan.units[..], &started.channels[..]) {
             let origin = Origin::of(live, &unit.target);
             let Some(channel) = started.channels.into_iter().next() else { return Ok(()) };
@@ -248,7 +251,7 @@ impl Session {
             self.reply = Reply::Pass(Box::new(pass));
             return Ok(());
         }
-        self.start_many(live, plan, started, verb).await
+        self.start_many(live, plan, started, (verb, splice)).await
     }
 
     /// Several units: reads the beginning of each reply, then merges rows or adds up counts.
@@ -257,13 +260,15 @@ impl Session {
         live: &Arc<LiveDatabase>,
         plan: Plan,
         started: Started,
-        verb: Verb,
+        (verb, splice): (Verb, Option<Splice>),
     ) -> Result<()> {
         let Started { mut channels, jobs } = started;
         let result = match heads(&mut channels).await {
             Ok(mut heads) if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) => {
                 self.pending.extend(heads.drain(..).flatten().next());
-                self.reply = Reply::CopyOut(Box::new(CopyOut { channels, verb }));
+                let splice = splice.ok_or_else(|| Error::internal("a COPY nobody asked for"))?;
+                let copy = CopyOut { channels, splice, at: 0, ended: false, verb };
+                self.reply = Reply::CopyOut(Box::new(copy));
                 return Ok(());
             }
             Ok(heads) if heads.iter().all(|head| columns_of(head).is_none()) => {

@@ -105,7 +105,8 @@ impl Session {
             self.facts.autocommit = on;
         }
         self.pending.extend(reports);
-        self.complete("SET");
+        let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
+        self.complete(if resets { "RESET" } else { "SET" });
         Ok(())
     }
 
