@@ -76,11 +76,12 @@ impl<D: Doorway> Client<D> {
         head: ExecuteHead<'_>,
     ) -> Result<(), End> {
         let (id, cursor) = (head.statement, head.cursor);
+        let long = self.statements.take_long(id);
         let Some(statement) = self.statements.get(id) else {
             return self.unknown_statement(id, "mysqld_stmt_execute");
         };
         let had_cursor = statement.cursor.take().is_some();
-        let bound = bind(statement, payload, head, self.facts.capabilities);
+        let bound = bind((statement, long), payload, head, self.facts.capabilities);
         let prepared = Arc::clone(&statement.prepared);
         if had_cursor && let Err(error) = self.drop_cursor(id).await {
             return self.fail_with(error).await;
@@ -131,10 +132,10 @@ impl<D: Doorway> Client<D> {
 
     /// Forgets long data and cursor; the statement stays.
     pub(super) async fn reset_statement(&mut self, id: u32) -> Result<(), End> {
+        self.statements.take_long(id);
         let Some(statement) = self.statements.get(id) else {
             return self.unknown_statement(id, "mysqld_stmt_reset");
         };
-        statement.reset();
         if statement.cursor.take().is_some()
             && let Err(error) = self.drop_cursor(id).await
         {
@@ -172,14 +173,13 @@ fn placeholder() -> ColumnDefinition<'static> {
 
 /// The parameters of an execution; types that came with it are kept.
 fn bind(
-    statement: &mut Statement,
+    (statement, long): (&mut Statement, Option<HashMap<u16, Bytes>>),
     payload: &Bytes,
     head: ExecuteHead<'_>,
     capabilities: Capabilities,
 ) -> Result<Vec<Parameter>> {
-    let long = statement
-        .take_long()
-        .ok_or_else(|| too_large("a parameter sent in pieces is longer than the limit"))?;
+    let long =
+        long.ok_or_else(|| too_large("a parameter sent in pieces is longer than the limit"))?;
     let is_long = |index: usize| u16::try_from(index).is_ok_and(|index| long.contains_key(&index));
     let count = statement.parameters;
     let execute = codec::Execute::decode(head, capabilities, count, &statement.types, is_long)

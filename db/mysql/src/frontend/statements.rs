@@ -39,19 +39,9 @@ impl Statement {
         }
     }
 
-    /// Takes the long parameters; `None` when one of them went over the bound.
-    pub(super) fn take_long(&mut self) -> Option<HashMap<u16, Bytes>> {
-        let long = std::mem::take(&mut self.long);
-        if std::mem::take(&mut self.overflow) {
-            return None;
-        }
-        Some(long.into_iter().map(|(index, data)| (index, data.freeze())).collect())
-    }
-
-    /// Forgets long parameters.
-    pub(super) fn reset(&mut self) {
-        self.long.clear();
-        self.overflow = false;
+    /// Bytes of the long parameters.
+    fn held(&self) -> usize {
+        self.long.values().map(BytesMut::len).sum()
     }
 }
 
@@ -61,12 +51,14 @@ pub(super) struct Statements {
     open: HashMap<u32, Statement>,
     last: u32,
     bound: usize,
+    /// Bytes of the long parameters of all statements.
+    held: usize,
 }
 
 impl Statements {
-    /// No statements yet; long parameters of one statement may take `bound` bytes together.
+    /// No statements yet; long parameters of all of them may take `bound` bytes together.
     pub(super) fn new(bound: usize) -> Self {
-        Self { open: HashMap::new(), last: 0, bound }
+        Self { open: HashMap::new(), last: 0, bound, held: 0 }
     }
 
     /// Whether one more may be opened.
@@ -92,27 +84,76 @@ impl Statements {
     }
 
     pub(super) fn remove(&mut self, id: u32) -> Option<Statement> {
-        self.open.remove(&id)
+        let removed = self.open.remove(&id)?;
+        self.held -= removed.held();
+        Some(removed)
     }
 
     pub(super) fn clear(&mut self) {
         self.open.clear();
+        self.held = 0;
+    }
+
+    /// Takes a statement's long parameters; `None` when one of them went over the bound.
+    pub(super) fn take_long(&mut self, id: u32) -> Option<HashMap<u16, Bytes>> {
+        let Some(statement) = self.open.get_mut(&id) else { return Some(HashMap::new()) };
+        self.held -= statement.held();
+        let long = std::mem::take(&mut statement.long);
+        if std::mem::take(&mut statement.overflow) {
+            return None;
+        }
+        Some(long.into_iter().map(|(index, data)| (index, data.freeze())).collect())
     }
 
     /// Appends a piece of a long parameter. There is no answer to it: errors wait for the execution.
     pub(super) fn long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
-        let bound = self.bound;
         let Some(statement) = self.open.get_mut(&id) else { return };
         if usize::from(parameter) >= statement.parameters {
             return;
         }
-        let held: usize = statement.long.values().map(BytesMut::len).sum();
-        if held + data.len() > bound {
+        if self.held + data.len() > self.bound {
             statement.overflow = true;
+            self.held -= statement.held();
             statement.long.clear();
         }
         if !statement.overflow {
+            self.held += data.len();
             statement.long.entry(parameter).or_default().extend_from_slice(data);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use super::*;
+
+    fn statement() -> Statement {
+        let statement = pando_sql::parse("SELECT ?", &crate::dialect::SYNTAX).unwrap();
+        let prepared = Prepared {
+            sql: "SELECT ?".into(),
+            statement: Arc::new(statement),
+            declared: Vec::new(),
+            description: OnceLock::new(),
+        };
+        Statement::new(Arc::new(prepared), 1)
+    }
+
+    #[test]
+    fn long_parameters_of_all_statements_share_one_bound() {
+        let mut statements = Statements::new(10);
+        let (a, b) = (statements.add(statement()), statements.add(statement()));
+        statements.long_data(a, 0, b"123456");
+        statements.long_data(b, 0, b"12345");
+        statements.long_data(b, 0, b"1");
+        assert!(statements.take_long(b).is_none());
+        statements.long_data(b, 0, b"1234");
+        assert_eq!(statements.take_long(b).unwrap()[&0], b"1234"[..]);
+        assert_eq!(statements.take_long(a).unwrap()[&0], b"123456"[..]);
+        statements.long_data(a, 0, b"0123456789");
+        statements.remove(a);
+        statements.long_data(b, 0, b"0123456789");
+        assert_eq!(statements.take_long(b).unwrap()[&0].len(), 10);
     }
 }
