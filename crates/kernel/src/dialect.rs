@@ -262,6 +262,10 @@ pub struct Facts {
     pub found_rows: u64,
     /// Autocommit is on.
     pub autocommit: bool,
+    /// Warnings, errors among them, of the last statement.
+    pub warning_count: u64,
+    /// Errors of the last statement.
+    pub error_count: u64,
 }
 
 /// A refusal for a variable that would break multiplexing.

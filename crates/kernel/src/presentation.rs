@@ -8,7 +8,7 @@ use pando_sql::Edits;
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 
 use crate::dialect::Facts;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::feature::Catalog;
 use crate::request::Parameter;
 use crate::route::Need;
@@ -41,6 +41,16 @@ pub trait Presentation: Send + Sync + Debug {
 
     /// The query for the warnings of the statement before it on its connection, where servers remember them.
     fn warnings(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The query for the rows that the statement before it on its connection would have had without its LIMIT, where servers count them when asked.
+    fn found_rows(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The number and the text under which an error is told to clients, where they may ask for it again.
+    fn error_told(&self, _kind: &ErrorKind) -> Option<(u32, String)> {
         None
     }
 

@@ -4,9 +4,9 @@
 use std::future::poll_fn;
 
 use pando_kernel::backend::Execution;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Event;
-use pando_kernel::{Columns, Rows, Value};
+use pando_kernel::{Column, Columns, Kind as ValueKind, Rows, Value};
 use pando_pool::Connection;
 use pando_sql::ast::{Kind, Statement};
 use pando_transaction::drain;
@@ -23,15 +23,31 @@ const DRAIN_BYTES: usize = 1 << 16;
 /// Rows as the unit gave them, under its own labels.
 #[derive(Debug, Default)]
 pub(super) struct Warnings {
-    labels: Vec<String>,
+    columns: Vec<Column>,
     rows: Vec<Vec<Value>>,
+    /// How many there were, also of those that are not kept.
+    count: u64,
+}
+
+impl Warnings {
+    fn errors(&self) -> u64 {
+        self.rows.iter().filter(|row| is_error(row)).count() as u64
+    }
+}
+
+fn is_error(row: &[Value]) -> bool {
+    matches!(row.first(), Some(Value::Text(level)) if level.eq_ignore_ascii_case("error"))
 }
 
 impl Session {
     /// Answers SHOW WARNINGS and SHOW ERRORS; false for other statements. They do not change what they tell.
     pub(super) fn show_warnings(&mut self, stmt: &Statement) -> Result<bool> {
         let Kind::Show(show) = &stmt.kind else { return Ok(false) };
-        let errors = match show.what.as_str() {
+        let (counts, what) = match show.what.split_once(' ') {
+            Some(("COUNT", what)) => (true, what),
+            _ => (false, show.what.as_str()),
+        };
+        let errors = match what {
             "WARNINGS" => false,
             "ERRORS" => true,
             _ => return Ok(false),
@@ -40,20 +56,34 @@ impl Session {
         if dialect.as_ref().and_then(|own| own.presentation()?.warnings()).is_none() {
             return Ok(false);
         }
-        let is_error = |row: &&Vec<Value>| matches!(row.first(), Some(Value::Text(level)) if level.eq_ignore_ascii_case("error"));
-        let rows: Vec<Vec<Value>> =
-            self.warnings.rows.iter().filter(|row| !errors || is_error(row)).cloned().collect();
-        let labels: Vec<String> = match &self.warnings.labels[..] {
-            [] => ["Level", "Code", "Message"].map(str::to_owned).into(),
-            labels => labels.to_vec(),
+        if counts {
+            let (label, count) = match errors {
+                true => ("@@session.error_count", self.warnings.errors()),
+                false => ("@@session.warning_count", self.warnings.count),
+            };
+            let list = vec![Column::computed(label, ValueKind::UInt)];
+            self.typed_rows("SHOW", list, &[vec![Value::UInt(count)]])?;
+            return Ok(true);
+        }
+        let (skip, take) = limit(&stmt.text);
+        let rows = self.warnings.rows.iter().filter(|row| !errors || is_error(row));
+        let rows: Vec<Vec<Value>> = rows.skip(skip).take(take).cloned().collect();
+        let list = match &self.warnings.columns[..] {
+            [] => vec![
+                Column::computed("Level", ValueKind::Text),
+                Column::computed("Code", ValueKind::UInt),
+                Column::computed("Message", ValueKind::Text),
+            ],
+            known => known.to_vec(),
         };
-        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        self.rows("SHOW", &labels, &rows)?;
+        self.typed_rows("SHOW", list, &rows)?;
         Ok(true)
     }
 
     /// Forgets what the statement before was warned of.
     pub(super) fn forget_warnings(&mut self) {
+        self.facts.warning_count = self.warnings.count;
+        self.facts.error_count = self.warnings.errors();
         self.warnings = Warnings::default();
     }
 
@@ -66,6 +96,7 @@ impl Session {
         if count == 0 {
             return;
         }
+        self.warnings.count = u64::from(count);
         for channel in channels {
             let connection = &mut channel.connection;
             let condition = connection.condition();
@@ -79,14 +110,50 @@ impl Session {
         }
     }
 
+    /// How many rows the query before on this connection would have had without its LIMIT.
+    pub(super) async fn found_rows(&mut self, connection: &mut Connection) -> Result<u64> {
+        let dialect = self.dialect();
+        let query = dialect.as_ref().and_then(|own| own.presentation()?.found_rows());
+        let query = query.ok_or_else(|| Error::internal("nobody counts rows without a LIMIT"))?;
+        let found = number_of(connection, query).await?;
+        found.ok_or_else(|| Error::internal("a storage unit counts in other words than numbers"))
+    }
+
     /// The error of a failed statement is what it was warned of, too.
     pub(super) fn note_error(&mut self, error: &Error) {
-        if let ErrorKind::Server(error) = error.kind() {
-            let text = |text: &str| Value::Text(text.to_owned());
-            let row = vec![text("Error"), Value::UInt(error.number.into()), text(&error.message)];
-            self.warnings = Warnings { labels: Vec::new(), rows: vec![row] };
+        let dialect = self.dialect();
+        let told = dialect.as_ref().and_then(|own| own.presentation()?.error_told(error.kind()));
+        if let Some((number, message)) = told {
+            let level = Value::Text("Error".to_owned());
+            let row = vec![level, Value::UInt(number.into()), Value::Text(message)];
+            self.warnings = Warnings { columns: Vec::new(), rows: vec![row], count: 1 };
         }
     }
+}
+
+/// `LIMIT [skip,] take` at the end of a SHOW.
+fn limit(text: &str) -> (usize, usize) {
+    let words: Vec<&str> =
+        text.split([' ', '\t', '\r', '\n', ',']).filter(|w| !w.is_empty()).collect();
+    let at = words.iter().position(|word| word.eq_ignore_ascii_case("limit"));
+    let numbers = at.and_then(|at| words.get(at + 1..)).unwrap_or_default();
+    let numbers: Vec<usize> = numbers.iter().map_while(|word| word.parse().ok()).collect();
+    match numbers[..] {
+        [take] => (0, take),
+        [skip, take, ..] => (skip, take),
+        [] => (0, usize::MAX),
+    }
+}
+
+/// The one number of a question about the statement before it on this connection.
+pub(super) async fn number_of(connection: &mut Connection, query: &str) -> Result<Option<u64>> {
+    let mut answer = Warnings::default();
+    read(connection, query, &mut answer).await?;
+    Ok(match answer.rows.first().and_then(|row| row.first()) {
+        Some(Value::Int(n)) => u64::try_from(*n).ok(),
+        Some(Value::UInt(n)) => Some(*n),
+        _ => None,
+    })
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only rows matter")]
@@ -98,7 +165,7 @@ async fn read(connection: &mut Connection, query: &str, into: &mut Warnings) -> 
             Event::Columns(found) => columns = Some(found),
             Event::Rows(rows) => {
                 if let Some(columns) = &columns {
-                    into.labels = columns.list.iter().map(|column| column.name.clone()).collect();
+                    into.columns.clone_from(&columns.list);
                     into.rows.extend(decoded(columns, &rows)?);
                     into.rows.truncate(MAX);
                 }

@@ -316,6 +316,9 @@ impl Parser<'_> {
                     self.advance();
                     self.object_name("a procedure")?;
                     self.skip_group()?;
+                    if let Some(select) = last_select(&mut query.body) {
+                        select.modifiers.push("PROCEDURE".to_owned());
+                    }
                 }
                 _ => self.lock_clause(&mut query.lock)?,
             }

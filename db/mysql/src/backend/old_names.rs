@@ -14,6 +14,11 @@ const NAMES: [(&str, &str); 2] =
 /// `ER_UNKNOWN_SYSTEM_VARIABLE`, upon which the old names are tried.
 pub(super) const UNKNOWN_VARIABLE: u32 = 1193;
 
+/// Whether the error that a server does not know a variable is about one that has an old name.
+pub(super) fn is_new_name(message: &str) -> bool {
+    NAMES.iter().any(|(new, _)| message.contains(new))
+}
+
 /// The statement with old names; `None` when it has no such variable.
 pub(super) fn with_old_names(sql: &str) -> Option<String> {
     let tokens = tokenize(sql, &SYNTAX).ok()?;

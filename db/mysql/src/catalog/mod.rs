@@ -8,7 +8,7 @@ mod show;
 
 use pando_kernel::Parameter;
 use pando_kernel::dialect::Facts;
-use pando_kernel::error::Result;
+use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::presentation::{
     Asked, Holding, Maintained, Presentation, Presented, Shown, View,
 };
@@ -18,6 +18,7 @@ use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
 
 use crate::dialect::MySql;
+use crate::error::ClientError;
 
 impl Presentation for MySql {
     fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident> {
@@ -77,6 +78,15 @@ impl Presentation for MySql {
 
     fn restate(&self, text: &str, show: &Show, facts: &Facts) -> Result<Option<String>> {
         show::restate(text, show, facts)
+    }
+
+    fn found_rows(&self) -> Option<&'static str> {
+        Some("SELECT FOUND_ROWS()")
+    }
+
+    fn error_told(&self, kind: &ErrorKind) -> Option<(u32, String)> {
+        let told = ClientError::of(kind);
+        Some((told.code.into(), told.message.into_owned()))
     }
 
     fn own_database(&self, name: &str) -> Option<&'static str> {

@@ -106,6 +106,8 @@ fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {
     match session.unwrap_or(variable) {
         "autocommit" => Some(Value::Int(i64::from(facts.autocommit))),
         "last_insert_id" | "identity" => Some(Value::UInt(facts.last_insert_id)),
+        "warning_count" => Some(Value::UInt(facts.warning_count)),
+        "error_count" => Some(Value::UInt(facts.error_count)),
         "pseudo_thread_id" => Some(Value::UInt(u64::from(facts.id))),
         "version" => Some(Value::Text(SERVER_VERSION.to_owned())),
         "version_comment" => Some(Value::Text("Pando".to_owned())),
