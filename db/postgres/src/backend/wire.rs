@@ -132,3 +132,29 @@ impl Wire {
         poll_fn(|cx| self.poll_read(cx)).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn buffers_do_not_stay_as_large_as_the_largest_message() {
+        let (near, mut far) = tokio::io::duplex(4 * KEEP);
+        let mut wire = Wire::new(Box::new(near), usize::MAX);
+        wire.output.extend_from_slice(&[7; 2 * KEEP]);
+        wire.write().await.unwrap();
+        assert!(!wire.output.try_reclaim(KEEP));
+
+        let mut all = vec![0; 2 * KEEP];
+        far.read_exact(&mut all).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut far, &all).await.unwrap();
+        while wire.input.len() < all.len() {
+            wire.read().await.unwrap();
+        }
+        let (most, rest) = (wire.take(all.len() - 1), wire.input.len());
+        assert_eq!(rest, 1);
+        wire.skip(1);
+        drop(most);
+        assert!(!wire.input.try_reclaim(KEEP));
+    }
+}
