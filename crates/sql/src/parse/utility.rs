@@ -52,6 +52,9 @@ impl Parser<'_> {
         if !query_only {
             self.eat(CONNECTION);
         }
+        if self.is_end() {
+            return self.unexpected("the number of a session");
+        }
         let token = self.token();
         let id = self.text_of(token).parse::<u64>().ok();
         match id {
