@@ -34,13 +34,6 @@ impl Session {
                     done.affected = Some(pass.rows);
                 }
                 let mut channels = vec![pass.channel];
-                if pass.verb.calculates {
-                    let found = self.found_rows(&mut channels[0].connection).await;
-                    self.release_channels(channels).await;
-                    self.conclude(done, &pass.verb).await?;
-                    self.facts.found_rows = found?;
-                    return Ok(());
-                }
                 self.note_warnings(&mut channels, done.warnings).await;
                 self.release_channels(channels).await;
                 self.conclude(done, &pass.verb).await
@@ -137,6 +130,7 @@ impl Session {
     pub(super) async fn fail_statement(&mut self, error: Error) -> Error {
         self.queue.clear();
         self.pending.clear();
+        self.encoder = None;
         self.window = None;
         self.note_error(&error);
         let Some(dialect) = self.dialect() else { return error };
@@ -144,7 +138,6 @@ impl Session {
             return error;
         }
         match self.opened {
-        self.encoder = None;
             Opened::Statement => self.transaction.rollback(dialect.as_ref()).await,
             Opened::Pipeline => self.transaction.fail(),
             Opened::Client => {
@@ -216,6 +209,7 @@ impl Session {
     pub(super) async fn abandon(&mut self) {
         self.queue.clear();
         self.pending.clear();
+        self.encoder = None;
         self.window = None;
         if !matches!(self.reply, Reply::Idle) {
             let reply = std::mem::take(&mut self.reply);
@@ -223,7 +217,6 @@ impl Session {
             if self.opened == Opened::Statement
                 && self.transaction.state() != TransactionState::Idle
                 && let Some(dialect) = self.dialect()
-        self.encoder = None;
             {
                 self.transaction.rollback(dialect.as_ref()).await;
             }

@@ -121,8 +121,6 @@ pub(super) struct Verb {
     pub(super) defines: bool,
     /// First generated key, when it is a number.
     pub(super) key: u64,
-    /// It asks the server to count the rows without its LIMIT.
-    pub(super) calculates: bool,
 }
 
 impl Session {
@@ -140,8 +138,6 @@ impl Session {
 
     /// The next piece of the current statement's reply.
     pub(super) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
-        loop {
-            if let Some(event) = self.pending.pop_front() {
         match self.next_piece().await? {
             Some(event) if self.encoder.is_some() => match self.encode(event) {
                 Ok(event) => Ok(Some(event)),
@@ -152,6 +148,8 @@ impl Session {
     }
 
     async fn next_piece(&mut self) -> Result<Option<Event>> {
+        loop {
+            if let Some(event) = self.pending.pop_front() {
                 return Ok(Some(event));
             }
             let step = match &mut self.reply {
