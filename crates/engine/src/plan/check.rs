@@ -105,6 +105,7 @@ pub(super) fn select_spreadable(query: &Query, select: &Select) -> Result<()> {
         (query.limit.as_ref().is_some_and(|limit| limit.with_ties), "FETCH … WITH TIES"),
         (query.order_by.iter().any(|item| item.using.is_some()), "ORDER BY … USING"),
         (select.modifiers.iter().any(|word| word == "SQL_CALC_FOUND_ROWS"), "SQL_CALC_FOUND_ROWS"),
+        (select.modifiers.iter().any(|word| word == "PROCEDURE"), "PROCEDURE"),
     ];
     match reasons.iter().find(|(holds, _)| *holds) {
         Some((_, what)) => Err(refused(what)),
@@ -142,6 +143,7 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         }
         .into()),
         Kind::Select(_) | Kind::Show(_) | Kind::Explain { .. } | Kind::Set(_) => one(),
+        Kind::Utility { verb, .. } if verb == "HELP" => one(),
         Kind::Copy(copy) if copy.table.is_none() => one(),
         _ if ctx.database.units.len() == 1 => one(),
         Kind::Utility { verb, tables } => {

@@ -34,6 +34,13 @@ impl Session {
                     done.affected = Some(pass.rows);
                 }
                 let mut channels = vec![pass.channel];
+                if pass.verb.calculates {
+                    let found = self.found_rows(&mut channels[0].connection).await;
+                    self.release_channels(channels).await;
+                    self.conclude(done, &pass.verb).await?;
+                    self.facts.found_rows = found?;
+                    return Ok(());
+                }
                 self.note_warnings(&mut channels, done.warnings).await;
                 self.release_channels(channels).await;
                 self.conclude(done, &pass.verb).await

@@ -9,7 +9,7 @@ use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
-use pando_sql::ast::{DefineAction, Kind, ObjectKind, Statement};
+use pando_sql::ast::{DefineAction, Kind, ObjectKind, QueryBody, Statement};
 
 use crate::bulk::Splice;
 use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
@@ -239,6 +239,7 @@ impl Session {
             selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
             defines: matches!(stmt.kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque),
             key: first_key(&plan),
+            calculates: calculates(&stmt.kind),
         };
         let splice = splice(&stmt.kind, plan.units.len())?;
         let started = self.start_units(live, &plan, bound).await?;
@@ -392,6 +393,18 @@ fn splice(kind: &Kind, units: usize) -> Result<Option<Splice>> {
     match kind {
         Kind::Copy(copy) if units > 1 => Splice::new(copy).map(Some),
         _ => Ok(None),
+    }
+}
+
+/// Whether a query asks for the number of rows it would have without its LIMIT.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn calculates(kind: &Kind) -> bool {
+    let Kind::Select(query) = kind else { return false };
+    match &query.body {
+        QueryBody::Select(select) => {
+            select.modifiers.iter().any(|word| word == "SQL_CALC_FOUND_ROWS")
+        }
+        _ => false,
     }
 }
 
