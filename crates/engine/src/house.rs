@@ -87,6 +87,17 @@ impl Engine {
         Ok(())
     }
 
+    /// Completes when the session of this key is killed. Never, when there is no such session.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any time.
+    pub async fn killed(&self, key: Key) {
+        match self.inner.registry.find(key.id).filter(|handle| handle.key == key) {
+            Some(handle) => handle.killed().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Open sessions.
     pub fn sessions(&self) -> usize {
         self.inner.registry.len()

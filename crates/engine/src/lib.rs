@@ -3,6 +3,7 @@
 mod bulk;
 mod catalog;
 mod execute;
+mod handle;
 mod house;
 pub mod merge;
 pub mod plan;

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use pando_kernel::Backend;
+use pando_kernel::{Backend, Connector};
 
 use crate::leash::Leash;
 use crate::live::{Gone, Live, Memory, clean};
@@ -48,6 +48,11 @@ impl Connection {
     /// Remembers which client-session state has been applied. Stays with the connection until it is reset.
     pub fn set_session_state(&mut self, id: u64) {
         self.memory.session_state = id;
+    }
+
+    /// What opened it, and so the way to cancel what it runs.
+    pub fn connector(&self) -> Option<Arc<dyn Connector>> {
+        self.slot.shared().map(|shared| Arc::clone(&shared.connector))
     }
 
     /// The way to end a wait for this connection's server from elsewhere.

@@ -3,5 +3,5 @@
 mod local;
 mod reply;
 
-pub use local::{Held, Local, Outcome};
+pub use local::{Ended, Held, Local, Outcome, no_savepoint};
 pub use reply::{drain, finish, finish_all};

@@ -1,7 +1,9 @@
 //! LOCAL transactions (paper §IV.B): each touched storage unit has its own transaction; units are enlisted when first touched, and
 //! all are committed in one phase. There is no atomicity between units when a commit fails: that is reported, never hidden.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use pando_kernel::Execution;
 use pando_kernel::dialect::{Dialect, TransactionVerb};
@@ -44,6 +46,28 @@ pub enum Outcome {
     Committed,
     /// Every unit rolled back.
     RolledBack,
+}
+
+/// A transaction that is over, and its connections, which still belong to whoever might cancel them.
+#[derive(Debug)]
+#[must_use = "its outcome may be an error"]
+pub struct Ended {
+    outcome: Result<Outcome>,
+    connections: Vec<Connection>,
+    tainted: bool,
+}
+
+impl Ended {
+    /// Gives the connections to their pools: from here on nobody may cancel them on behalf of this transaction.
+    ///
+    /// # Errors
+    /// What kept the transaction from being committed: [`Local::commit`].
+    pub fn release(self) -> Result<Outcome> {
+        if self.tainted {
+            self.connections.into_iter().for_each(Connection::discard);
+        }
+        self.outcome
+    }
 }
 
 impl Local {
@@ -156,42 +180,72 @@ impl Local {
         self.held.iter().all(|held| held.connection.is_some())
     }
 
-    /// Ends the transaction: commits, unless it has failed.
+    /// Whether a storage unit has ended its part by itself although the transaction goes on: a deadlock's victim is rolled back as a whole.
+    pub fn is_torn(&self) -> bool {
+        let over = |held: &Held| {
+            let condition = held.connection.as_ref().map(|connection| connection.condition());
+            condition.is_some_and(|now| now.usable && now.transaction == TransactionState::Idle)
+        };
+        self.state == TransactionState::Open && self.held.iter().any(over)
+    }
+
+    /// Ends the transaction: commits, unless it has failed. Nothing is committed when a unit is known to be lost before.
     ///
-    /// # Errors
-    /// The first unit's error. When some units had committed already, the message says which did and which did not.
-    pub async fn commit(&mut self, dialect: &dyn Dialect) -> Result<Outcome> {
+    /// The outcome is an error of class 40001 (1213) when everything was rolled back because a unit was lost: the client may run the transaction again.
+    /// Otherwise it is the first unit's error; when some units had committed already, its message says which did and which did not.
+    pub async fn commit(&mut self, dialect: &dyn Dialect) -> Ended {
         if self.state == TransactionState::Failed || self.lost || !self.is_whole() {
             let gone = self.lost && !dialect.error_fails_transaction();
-            self.rollback(dialect).await;
+            let mut ended = self.rollback(dialect).await;
             if gone {
-                return Err(ErrorKind::TransactionState(
-                    "the transaction is rolled back: a storage unit's connection was lost".into(),
-                )
-                .into());
+                ended.outcome = Err(aborted("a storage unit's connection was lost"));
             }
-            return Ok(Outcome::RolledBack);
+            return ended;
+        }
+        if let Some(why) = self.obstacle().await {
+            let mut ended = self.rollback(dialect).await;
+            ended.outcome = Err(aborted(&why));
+            return ended;
         }
         let results = self.everywhere(dialect, &TransactionVerb::Commit).await;
         let units = self.units();
-        self.clear();
         let failed = results.iter().filter(|(_, result)| result.is_err()).count();
-        if failed == 0 {
-            return Ok(Outcome::Committed);
-        }
         let all = results.len();
         let error = results.into_iter().find_map(|(unit, result)| result.err().map(|e| (unit, e)));
-        let Some((unit, error)) = error else { return Ok(Outcome::Committed) };
-        if all == failed {
-            return Err(error);
+        let outcome = match error {
+            None => Ok(Outcome::Committed),
+            Some((_, error)) if all == failed => Err(error),
+            Some((unit, error)) => Err(partial(&units, &unit, all - failed, error)),
+        };
+        self.clear(outcome)
+    }
+
+    /// Why committing everywhere would fail, as far as that is known without asking the units.
+    async fn obstacle(&mut self) -> Option<String> {
+        for held in &mut self.held {
+            let unit = &held.unit;
+            let Some(connection) = held.connection.as_mut() else {
+                return Some(format!("storage unit `{unit}` is lost"));
+            };
+            let drained = drain(connection, DRAIN_BYTES).await;
+            let looked = poll_fn(|cx| Poll::Ready(connection.poll_flush(cx))).await;
+            if drained.is_err()
+                || matches!(looked, Poll::Ready(Err(_)))
+                || !connection.condition().usable
+            {
+                return Some(format!("the connection to storage unit `{unit}` was lost"));
+            }
+            if connection.condition().transaction == TransactionState::Failed {
+                return Some(format!("its part on storage unit `{unit}` has failed"));
+            }
         }
-        Err(partial(&units, &unit, all - failed, error))
+        None
     }
 
     /// Ends the transaction without its changes. Connections that cannot be rolled back are closed, which rolls them back as well.
-    pub async fn rollback(&mut self, dialect: &dyn Dialect) {
+    pub async fn rollback(&mut self, dialect: &dyn Dialect) -> Ended {
         self.everywhere(dialect, &TransactionVerb::Rollback).await;
-        self.clear();
+        self.clear(Ok(Outcome::RolledBack))
     }
 
     /// Sets a savepoint on every enlisted unit (and, later, on every unit enlisted after it).
@@ -207,9 +261,9 @@ impl Local {
     /// Releases a savepoint and all set after it.
     ///
     /// # Errors
-    /// `TransactionState` when there is no such savepoint; else the first unit's error.
+    /// The vendor's own (3B001, 1305) when there is no such savepoint; else the first unit's error.
     pub async fn release(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        let at = self.find_savepoint(name)?;
+        let at = self.find_savepoint(name, dialect)?;
         self.all_or_first_error(dialect, &TransactionVerb::Release(name)).await?;
         self.savepoints.truncate(at);
         Ok(())
@@ -218,9 +272,9 @@ impl Local {
     /// Undoes what was done since a savepoint. A failed transaction is open again.
     ///
     /// # Errors
-    /// `TransactionState` when there is no such savepoint; else the first unit's error.
+    /// The vendor's own (3B001, 1305) when there is no such savepoint; else the first unit's error.
     pub async fn rollback_to(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        let at = self.find_savepoint(name)?;
+        let at = self.find_savepoint(name, dialect)?;
         if self.lost {
             return Err(ErrorKind::TransactionFailed.into());
         }
@@ -243,20 +297,9 @@ impl Local {
         self.held.iter_mut().filter_map(|held| held.connection.as_mut())
     }
 
-    fn find_savepoint(&self, name: &str) -> Result<usize> {
-        self.savepoints.iter().rposition(|known| known == name).ok_or_else(|| {
-            let message = format!("savepoint \"{name}\" does not exist");
-            let sqlstate = "3B001".to_owned();
-            let severity = "ERROR".to_owned();
-            ErrorKind::Server(Box::new(ServerError {
-                number: 1305,
-                sqlstate,
-                message,
-                severity,
-                fields: Vec::new(),
-            }))
-            .into()
-        })
+    fn find_savepoint(&self, name: &str, dialect: &dyn Dialect) -> Result<usize> {
+        let at = self.savepoints.iter().rposition(|known| known == name);
+        at.ok_or_else(|| no_savepoint(name, dialect))
     }
 
     async fn all_or_first_error(
@@ -300,16 +343,41 @@ impl Local {
         results
     }
 
-    fn clear(&mut self) {
+    fn clear(&mut self, outcome: Result<Outcome>) -> Ended {
         let before = std::mem::take(self);
-        if before.tainted {
-            before
-                .held
-                .into_iter()
-                .filter_map(|held| held.connection)
-                .for_each(Connection::discard);
-        }
+        let connections = before.held.into_iter().filter_map(|held| held.connection).collect();
+        Ended { outcome, connections, tainted: before.tainted }
     }
+}
+
+/// The error for a savepoint that is not set, in the words of the family.
+pub fn no_savepoint(name: &str, dialect: &dyn Dialect) -> Error {
+    let (number, sqlstate, message) = if dialect.error_fails_transaction() {
+        (0, "3B001", format!("savepoint \"{name}\" does not exist"))
+    } else {
+        (1305, "42000", format!("SAVEPOINT {name} does not exist"))
+    };
+    server_error(number, sqlstate, message)
+}
+
+/// The whole transaction is rolled back, and running it again may help: both vendors tell deadlocks and failed serializations so.
+fn aborted(why: &str) -> Error {
+    server_error(
+        1213,
+        "40001",
+        format!("the transaction is rolled back on every storage unit: {why}"),
+    )
+}
+
+fn server_error(number: u32, sqlstate: &str, message: String) -> Error {
+    ErrorKind::Server(Box::new(ServerError {
+        number,
+        sqlstate: sqlstate.to_owned(),
+        message,
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
 }
 
 fn lost(unit: &str) -> Error {

@@ -82,7 +82,7 @@ impl FakeBackend {
         let tables_query = self.unit.dialect.tables_query();
         let (verb, pieces) = match &execution {
             Execution::Text(sql) => {
-                (verb(sql), pieces(state.script.answer(sql, &[], &tables_query)))
+                (ending(sql), pieces(state.script.answer(sql, &[], &tables_query)))
             }
             Execution::Prepared { sql, parameters, .. } => {
                 let values: Vec<Value> = parameters.iter().map(|p| p.value.clone()).collect();
@@ -171,6 +171,13 @@ impl FakeBackend {
             }
         }
     }
+}
+
+/// The verb, but that of a return to a savepoint, which ends nothing.
+fn ending(sql: &str) -> String {
+    let verb = verb(sql);
+    let returns = verb == "ROLLBACK" && sql.to_ascii_uppercase().contains(" TO ");
+    if returns { "SAVEPOINT".to_owned() } else { verb }
 }
 
 fn described_columns(shape: &[(String, Kind)]) -> pando_kernel::Columns {

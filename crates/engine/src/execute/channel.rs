@@ -1,16 +1,20 @@
 //! One backend connection with the executions a statement runs on it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use pando_kernel::Columns;
-use pando_kernel::error::Result;
+use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
+use pando_kernel::{Columns, Execution};
 use pando_pool::Connection;
 
 use crate::merge::RowSource;
+
+/// Executions that are sent ahead on one connection. Enough to keep its server busy; few, because each that is sent must be cancelled by itself.
+const AHEAD: usize = 8;
 
 /// A connection, the replies to swallow first, and the statement's replies still to be read.
 #[derive(Debug)]
@@ -19,12 +23,20 @@ pub(crate) struct Channel {
     pub(crate) connection: Connection,
     /// Replies of preparing executions (session variables, BEGIN) that come first.
     swallow: usize,
-    /// Replies of the statement that are not yet at their end.
+    /// Replies of the statement that are not yet at their end, also of what is not started yet.
     remaining: usize,
+    /// Executions of the statement that are not started yet.
+    waiting: VecDeque<Execution>,
+    /// An error does not keep what comes behind it from being done.
+    goes_on: bool,
+    /// The statement was cancelled: nothing further is started.
+    halt: Arc<AtomicBool>,
     /// How the replies ended so far.
     pub(crate) completions: Vec<Completion>,
     /// Notices that came meanwhile.
     pub(crate) notices: VecDeque<Event>,
+    /// It takes no part in the session's transaction, and must be reset before it serves others.
+    pub(crate) apart: bool,
 }
 
 impl Channel {
@@ -34,21 +46,77 @@ impl Channel {
             connection,
             swallow,
             remaining: jobs,
+            waiting: VecDeque::new(),
+            goes_on: false,
+            halt: Arc::default(),
             completions: Vec::new(),
             notices: VecDeque::new(),
+            apart: false,
+        }
+    }
+
+    /// A channel that starts these executions one behind the other when it is read, `swallow` preparing ones having been started. None is started any
+    /// more after `halt` is set or one has failed.
+    pub(crate) fn feeding(
+        connection: Connection,
+        swallow: usize,
+        executions: Vec<Execution>,
+        halt: Arc<AtomicBool>,
+    ) -> Self {
+        let remaining = executions.len();
+        Self { waiting: executions.into(), halt, ..Self::new(connection, swallow, remaining) }
+    }
+
+    /// Starts every execution even if one before it fails.
+    pub(crate) fn go_on_after_errors(&mut self) {
+        self.goes_on = true;
+    }
+
+    /// Starts nothing any more.
+    pub(crate) fn forgo(&mut self) {
+        self.remaining = self.remaining.saturating_sub(self.waiting.len());
+        self.waiting.clear();
+    }
+
+    fn feed(&mut self) -> Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        if self.halt.load(Ordering::Acquire) {
+            self.forgo();
+            return Err(ErrorKind::Cancelled.into());
+        }
+        while self.connection.condition().outstanding < AHEAD
+            && let Some(execution) = self.waiting.pop_front()
+        {
+            if let Err(error) = self.connection.start(execution) {
+                self.fails();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// One execution has failed.
+    fn fails(&mut self) {
+        self.remaining = self.remaining.saturating_sub(1);
+        if !self.goes_on {
+            self.forgo();
         }
     }
 
     /// The next piece of the statement's replies. `Event::Done` ends each reply.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event>> {
         loop {
+            self.feed()?;
             let event = match ready!(self.connection.poll_event(cx)) {
                 Ok(event) => event,
                 Err(error) => {
                     if self.swallow > 0 {
                         self.swallow -= 1;
+                        self.forgo();
                     } else {
-                        self.remaining = self.remaining.saturating_sub(1);
+                        self.fails();
                     }
                     return Poll::Ready(Err(error));
                 }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
+use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_pool::Connection;
 
 use crate::execute::{Channel, spread_over};
+use crate::handle::Manner;
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
@@ -38,6 +40,9 @@ impl Session {
         plan: &Plan,
         bound: &Bound,
     ) -> Result<Started> {
+        if !plan.before.is_empty() {
+            return self.start_apart(live, plan, bound).await;
+        }
         let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
         match self.start_groups(live, plan, bound, &mut started).await {
             Ok(()) => Ok(started),
@@ -64,7 +69,7 @@ impl Session {
         for (unit, jobs) in grouped(live, plan) {
             if inside {
                 let (connection, swallow) = self.enlisted(live, &unit, savepoint).await?;
-                start_jobs(connection, swallow, jobs, (plan, bound), started)?;
+                self.give_jobs((connection, swallow), jobs, (plan, bound), started)?;
                 continue;
             }
             let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
@@ -75,16 +80,40 @@ impl Session {
             };
             let mut jobs = jobs.into_iter();
             for (mut connection, share) in connections.into_iter().zip(shares) {
+                self.handle.runs_on(&connection, Manner::Ask)?;
                 let swallow = self.dress(live, &mut connection)?;
                 let part = jobs.by_ref().take(share).collect();
-                start_jobs(connection, swallow, part, (plan, bound), started)?;
+                self.give_jobs((connection, swallow), part, (plan, bound), started)?;
             }
         }
-        for channel in &started.channels {
-            let pool = live.pool(channel.connection.unit())?;
-            self.handle.runs_on(pool.connector(), &channel.connection);
-        }
         Ok(())
+    }
+
+    /// Puts a connection among the channels, with what it is to run. Nothing of that is sent before the channels are read: until then another unit may
+    /// turn out not to be available, and the statement is then to leave no trace on this one.
+    pub(super) fn give_jobs(
+        &self,
+        (connection, swallow): (Connection, usize),
+        jobs: Vec<usize>,
+        (plan, bound): (&Plan, &Bound),
+        started: &mut Started,
+    ) -> Result<()> {
+        let executions: Result<Vec<Execution>> = jobs
+            .iter()
+            .map(|job| {
+                let unit = plan.units.get(*job);
+                let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
+                execution(unit, plan, bound)
+            })
+            .collect();
+        let (executions, failed) = match executions {
+            Ok(executions) => (executions, Ok(())),
+            Err(error) => (Vec::new(), Err(error)),
+        };
+        let halt = self.handle.halt();
+        started.channels.push(Channel::feeding(connection, swallow, executions, halt));
+        started.jobs.push(jobs);
+        failed
     }
 
     /// The transaction's connection of a unit; a unit that is touched for the first time is enlisted.
@@ -94,28 +123,38 @@ impl Session {
         unit: &UnitName,
         savepoint: bool,
     ) -> Result<(Connection, usize)> {
-        let dialect = Arc::clone(&live.database.dialect);
-        let (mut connection, mut swallow) = match self.transaction.lend(unit)? {
-            Some(connection) => (connection, 0),
+        let pool = live.pool(unit)?;
+        let (mut connection, swallow) = match self.transaction.lend(unit)? {
+            Some(connection) => (connection, Ok(0)),
             None => {
-                let mut connection = self.handle.taken(live.pool(unit)?.take()).await?;
-                let mut swallow = self.dress(live, &mut connection)?;
-                swallow += self.transaction.enlist(&mut connection, dialect.as_ref())?;
-                for text in &self.local_settings {
-                    connection.start(Execution::Text(text.as_str().into()))?;
-                    swallow += 1;
-                }
+                let mut connection = self.handle.taken(pool.take()).await?;
+                let swallow = self.enlist(live, &mut connection);
                 (connection, swallow)
             }
         };
-        if savepoint {
-            let verb = pando_kernel::dialect::TransactionVerb::Savepoint(STATEMENT_SAVEPOINT);
-            if let Some(text) = dialect.transaction(&verb) {
-                connection.start(Execution::Text(text.into()))?;
-                swallow += 1;
+        let ready = self.handle.runs_on(&connection, Manner::Ask);
+        let swallow = swallow.and_then(|swallow| ready.map(|()| swallow)).and_then(|swallow| {
+            let more = if savepoint { set_savepoint(live, &mut connection)? } else { 0 };
+            Ok(swallow + more)
+        });
+        match swallow {
+            Ok(swallow) => Ok((connection, swallow)),
+            Err(error) => {
+                self.release(connection).await;
+                Err(error)
             }
         }
-        Ok((connection, swallow))
+    }
+
+    /// Queues on a fresh connection what makes it one of the transaction's. Returns how many replies belong to that.
+    fn enlist(&mut self, live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
+        let mut swallow = self.dress(live, connection)?;
+        swallow += self.transaction.enlist(connection, live.database.dialect.as_ref())?;
+        for text in &self.local_settings {
+            connection.start(Execution::Text(text.as_str().into()))?;
+            swallow += 1;
+        }
+        Ok(swallow)
     }
 
     /// Brings a connection to the session's variables. Returns how many replies belong to that.
@@ -158,34 +197,11 @@ fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
     groups
 }
 
-fn start_jobs(
-    connection: Connection,
-    swallow: usize,
-    jobs: Vec<usize>,
-    (plan, bound): (&Plan, &Bound),
-    started: &mut Started,
-) -> Result<()> {
-    let mut connection = connection;
-    let mut failed = None;
-    let mut count = 0;
-    for job in &jobs {
-        let execution = plan
-            .units
-            .get(*job)
-            .ok_or_else(|| Error::internal("a job without its unit"))
-            .and_then(|unit| execution(unit, plan, bound))
-            .and_then(|execution| connection.start(execution));
-        match execution {
-            Ok(()) => count += 1,
-            Err(error) => {
-                failed = Some(error);
-                break;
-            }
-        }
-    }
-    started.channels.push(Channel::new(connection, swallow, count));
-    started.jobs.push(jobs);
-    failed.map_or(Ok(()), Err)
+fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
+    let verb = TransactionVerb::Savepoint(STATEMENT_SAVEPOINT);
+    let Some(text) = live.database.dialect.transaction(&verb) else { return Ok(0) };
+    connection.start(Execution::Text(text.into()))?;
+    Ok(1)
 }
 
 /// What is sent for one unit of a plan.

@@ -32,6 +32,7 @@ impl Session {
     /// Puts the current reply into its cursor.
     pub(super) fn suspend(&mut self) -> Result<()> {
         let reply = std::mem::take(&mut self.reply);
+        self.handle.pauses();
         let Some(id) = self.window.take().and_then(|window| window.cursor) else {
             self.reply = reply;
             return Ok(());
@@ -63,6 +64,7 @@ impl Session {
         let Some(cursor) = self.cursors.remove(&id) else {
             return Err(ErrorKind::UnknownStatement(format!("cursor {}", id.0)).into());
         };
+        self.resume(&cursor.reply)?;
         self.reply = cursor.reply;
         self.window = limit.map(|limit| Window { left: u64::from(limit), cursor: Some(cursor.id) });
         self.replay(cursor.columns, cursor.stash)

@@ -24,7 +24,7 @@ impl Session {
         let home = home::home(&snapshot, &login, &databases);
         let (live, database) = match &login.database {
             Some(name) => {
-                let (live, name) = home::stand(&snapshot, (name, login.family), home)?;
+                let (live, name) = home::move_to(&snapshot, &login, name, home)?;
                 (Some(live), Some(name))
             }
             None => (home, None),
@@ -166,28 +166,21 @@ pub(super) fn find(
 impl pando_kernel::session::Session for Session {
     async fn run(&mut self, request: Request) -> Result<()> {
         if let Request::Copy(input) = request {
-            return self.copy_input(input).await;
+            let taken = self.copy_input(input).await;
+            return self.or_idle(taken);
         }
         self.abandon().await;
-        self.refresh()?;
-        match request {
-            Request::Query(text) => self.begin_text(&text).await,
-            Request::Execute(execute) => self.begin_execute(execute).await,
-            Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
-            Request::CloseCursor(cursor) => {
-                self.close_cursor(cursor).await;
-                Ok(())
-            }
-            Request::Sync => self.sync().await,
-            Request::Use(name) => self.use_database(&name).await,
-            Request::Reset => self.reset().await,
-            Request::Fields { table } => self.fields(&table).await,
-            Request::Copy(_) => Ok(()),
-        }
+        self.handle.works();
+        let answered = self.answer(request).await;
+        self.or_idle(answered)
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {
-        self.next_event().await
+        let event = self.next_event().await;
+        if matches!(event, Ok(None)) && !matches!(self.reply, Reply::CopyIn(_)) {
+            self.handle.idles();
+        }
+        self.or_idle(event)
     }
 
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
@@ -197,8 +190,13 @@ impl pando_kernel::session::Session for Session {
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         self.abandon().await;
-        self.refresh()?;
-        self.describe_prepared(prepared).await
+        self.handle.works();
+        let described = match self.refresh() {
+            Ok(()) => self.describe_prepared(prepared).await,
+            Err(error) => Err(error),
+        };
+        self.handle.idles();
+        described
     }
 
     fn state(&self) -> State {
@@ -217,9 +215,37 @@ impl pando_kernel::session::Session for Session {
     }
 }
 
+impl Session {
+    /// After an error nothing more comes: the session waits for its client.
+    fn or_idle<T>(&self, result: Result<T>) -> Result<T> {
+        if result.is_err() {
+            self.handle.idles();
+        }
+        result
+    }
+
+    async fn answer(&mut self, request: Request) -> Result<()> {
+        self.refresh()?;
+        match request {
+            Request::Query(text) => self.begin_text(&text).await,
+            Request::Execute(execute) => self.begin_execute(execute).await,
+            Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
+            Request::CloseCursor(cursor) => {
+                self.close_cursor(cursor).await;
+                Ok(())
+            }
+            Request::Sync => self.sync().await,
+            Request::Use(name) => self.use_database(&name).await,
+            Request::Reset => self.reset().await,
+            Request::Fields { table } => self.fields(&table).await,
+            Request::Copy(_) => Ok(()),
+        }
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
-        self.handle.rests();
+        self.handle.idles();
         self.engine.inner.registry.remove(self.handle.key.id);
     }
 }

@@ -9,14 +9,13 @@ use pando_kernel::{Execution, Value};
 use pando_transaction::{drain, finish_all};
 
 use crate::execute::{Channel, sum, unshare};
+use crate::handle::Manner;
 use crate::plan::Plan;
 
 use super::acquire::STATEMENT_SAVEPOINT;
 use super::reply::{Reply, Verb};
+use super::round::DRAIN_BYTES;
 use super::{Opened, Session};
-
-/// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
-const DRAIN_BYTES: usize = 1 << 20;
 
 impl Session {
     /// The current reply is complete.
@@ -96,7 +95,12 @@ impl Session {
     pub(super) async fn conclude(&mut self, completion: Completion, verb: &Verb) -> Result<()> {
         let mut done = completion;
         if self.opened == Opened::Statement && self.transaction.state() != TransactionState::Idle {
-            self.end_transaction(true).await?;
+            // Up to here all of it can still be undone.
+            let commit = !self.handle.is_cancelled();
+            self.end_transaction(commit).await?;
+            if !commit {
+                return Err(ErrorKind::Cancelled.into());
+            }
         }
         if verb.defines
             && let Some(live) = &self.live
@@ -145,11 +149,14 @@ impl Session {
             return error;
         }
         match self.opened {
-            Opened::Statement => self.transaction.rollback(dialect.as_ref()).await,
+            Opened::Statement => self.roll_back(dialect.as_ref()).await,
             Opened::Pipeline => self.transaction.fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {
                     self.transaction.fail();
+                } else if self.transaction.is_torn() {
+                    // One unit has rolled its part back: the others must not commit theirs.
+                    let _ = self.end_transaction(false).await;
                 }
             }
         }
@@ -161,9 +168,11 @@ impl Session {
         let Some(dialect) = self.dialect() else { return };
         let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
         let Some(text) = dialect.transaction(&verb) else { return };
+        self.let_go().await;
         let mut started = Vec::new();
         for channel in channels {
             let connection = &mut channel.connection;
+            let _ = self.handle.runs_on(connection, Manner::Leave);
             let home =
                 drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
             if home && connection.start(Execution::Text(text.as_str().into())).is_ok() {
@@ -172,43 +181,6 @@ impl Session {
         }
         if finish_all(&mut started).await.iter().any(Result::is_err) {
             self.transaction.lose();
-        }
-    }
-
-    /// Drops a reply that will not be read to its end.
-    pub(super) async fn release_reply(&mut self, reply: Reply) {
-        match reply {
-            Reply::Idle => {}
-            Reply::Pass(pass) => self.release_channels(vec![pass.channel]).await,
-            Reply::CopyOut(copy) => self.release_channels(copy.channels).await,
-            Reply::Merged(merged) => {
-                let merged = *merged;
-                drop(merged.merge);
-                self.release_channels(unshare(merged.channels)).await;
-            }
-            Reply::CopyIn(copy) => self.release_channels(copy.into_channels()).await,
-        }
-    }
-
-    /// Gives connections back to the transaction or to their pools.
-    pub(super) async fn release_channels(&mut self, channels: Vec<Channel>) {
-        let cancelled = self.handle.rests();
-        let inside = self.transaction.state() != TransactionState::Idle;
-        for channel in channels {
-            let mut connection = channel.connection;
-            let home = connection.condition().outstanding == 0
-                || drain(&mut connection, DRAIN_BYTES).await.is_ok();
-            if inside {
-                if cancelled {
-                    self.transaction.taint();
-                }
-                if !home {
-                    self.transaction.lose();
-                }
-                self.transaction.give_back(connection);
-            } else if cancelled || !home {
-                connection.discard();
-            }
         }
     }
 
@@ -225,7 +197,7 @@ impl Session {
                 && self.transaction.state() != TransactionState::Idle
                 && let Some(dialect) = self.dialect()
             {
-                self.transaction.rollback(dialect.as_ref()).await;
+                self.roll_back(dialect.as_ref()).await;
             }
         }
     }
@@ -239,12 +211,7 @@ impl Session {
         let Some(dialect) = self.dialect() else { return Ok(commit) };
         self.opened = Opened::Client;
         let wrote = self.transaction.has_written();
-        let result = if commit {
-            self.transaction.commit(dialect.as_ref()).await
-        } else {
-            self.transaction.rollback(dialect.as_ref()).await;
-            Ok(pando_transaction::Outcome::RolledBack)
-        };
+        let result = self.wind_up(commit, dialect.as_ref()).await;
         if let Ok(live) = self.live() {
             if defined {
                 live.catalog.forget();

@@ -16,6 +16,7 @@ mod prepared;
 mod reply;
 mod retell;
 mod run;
+mod round;
 mod setting;
 mod status;
 mod warnings;
@@ -31,7 +32,7 @@ use pando_kernel::{Columns, Format, Parameter};
 use pando_transaction::Local;
 
 use crate::house::Engine;
-use crate::registry::Handle;
+use crate::handle::Handle;
 use crate::snapshot::{LiveDatabase, Snapshot};
 use crate::variables::Variables;
 

@@ -14,6 +14,7 @@ use pando_kernel::{Column, Columns, Native, NeutralCodec};
 use pando_sql::ast::{Kind, Transaction};
 
 use crate::execute::Channel;
+use crate::handle::Manner;
 use crate::plan::Purpose;
 
 use super::origin::Origin;
@@ -133,13 +134,13 @@ impl Session {
         } else {
             let pool = live.pool(&unit.target.unit)?;
             let mut connection = self.handle.taken(pool.take()).await?;
+            self.handle.runs_on(&connection, Manner::Ask)?;
             let swallow = self.dress(&live, &mut connection)?;
             (connection, swallow)
         };
         let declared = |i: &u32| prepared.declared.get(*i as usize).copied().unwrap_or(0);
         let types = unit.parameters.iter().map(declared).collect();
         let started = connection.start(Execution::Describe { sql: unit.sql, types });
-        self.handle.runs_on(live.pool(&unit.target.unit)?.connector(), &connection);
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let described = match started {
             Ok(()) => read_description(&mut channel).await,

@@ -23,6 +23,7 @@ use super::finish::first_key;
 use super::origin::Origin;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
 use super::retell::Retelling;
+use super::round::Rest;
 use super::{Bound, Opened, Session, Window};
 
 /// How often a statement may ask for something to be found out before it is planned.
@@ -242,7 +243,10 @@ impl Session {
             calculates: calculates(&stmt.kind),
         };
         let splice = splice(&stmt.kind, plan.units.len())?;
-        let started = self.start_units(live, &plan, bound).await?;
+        let mut started = self.start_units(live, &plan, bound).await?;
+        if verb.defines {
+            started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
+        }
         if let ([unit], [_]) = (&plan.units[..], &started.channels[..]) {
             let origin = Origin::of(live, &unit.target);
             let Some(channel) = started.channels.into_iter().next() else { return Ok(()) };
@@ -288,7 +292,8 @@ impl Session {
                 self.merge(live, (plan, verb), (channels, jobs), heads).await
             }
             Err(error) => {
-                let _ = run_out(&mut channels).await;
+                let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
+                self.stop(&mut channels, rest).await;
                 if plan.writes && self.opened == Opened::Client {
                     self.undo_if_open(&mut channels).await;
                 }

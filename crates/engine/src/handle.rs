@@ -1,0 +1,351 @@
+//! What others may know and do about a session: see what it is at, cancel that, end it.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+use pando_kernel::backend::{CancelToken, Connector};
+use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::runtime::{SharedRuntime, within};
+use pando_kernel::session::{Key, Login};
+use pando_pool::{Connection, Leash};
+
+/// A storage unit that has not taken a cancel request within so long does not answer at all: nobody waits for it any longer.
+const CANCEL_LIMIT: Duration = Duration::from_secs(3);
+/// Time between two cancel requests for one connection. A connection may hold several statements of one round, and a request ends only the one at
+/// work. After [`QUICK`] requests the time doubles up to [`LONGEST_PAUSE`]: by then the server does what cannot be stopped.
+const PAUSE: Duration = Duration::from_millis(20);
+const QUICK: u32 = 16;
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// What others may know and do about a session.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    /// Number and secret.
+    pub(crate) key: Key,
+    /// The user.
+    pub(crate) user: String,
+    /// The client's host.
+    pub(crate) host: String,
+    activity: Mutex<Activity>,
+    doing: Mutex<Doing>,
+    /// What the session is at was cancelled. Changed under the lock of `doing` only.
+    cancelled: Arc<AtomicBool>,
+    killed: AtomicBool,
+    /// Who waits for the session to be killed.
+    door: Mutex<Option<Waker>>,
+}
+
+/// What a session is at.
+#[derive(Debug, Clone)]
+pub(crate) struct Activity {
+    /// Its current database.
+    pub(crate) database: Option<String>,
+    /// When it began what it does, or to wait for its client.
+    pub(crate) since: Instant,
+    /// The statement that runs.
+    pub(crate) statement: Option<Arc<str>>,
+}
+
+/// What a cancel would concern.
+#[derive(Debug, Default)]
+struct Doing {
+    /// A request is under way: a cancel concerns it, whatever it waits for.
+    busy: bool,
+    /// Connections that work for the current round.
+    running: Vec<Running>,
+    /// Grows whenever connections are let go, so that a late cancel does not hit who has them next.
+    round: u64,
+    /// Cancel requests on their way to storage units.
+    asking: usize,
+    /// The session, while it waits for a connection or for cancel requests to arrive.
+    waker: Option<Waker>,
+}
+
+/// What a cancel does to a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// The server is asked to cancel what runs there.
+    Ask,
+    /// The server is let finish, but not waited for longer than [`CANCEL_LIMIT`]: the end of a transaction is not to be stopped on one unit when
+    /// others have come to it.
+    Leave,
+}
+
+#[derive(Debug, Clone)]
+struct Running {
+    connector: Arc<dyn Connector>,
+    token: CancelToken,
+    leash: Leash,
+    manner: Manner,
+}
+
+impl Handle {
+    /// Of a session that has done nothing yet.
+    pub(crate) fn new(key: Key, login: &Login) -> Self {
+        Self {
+            key,
+            user: login.user.clone(),
+            host: login.host.clone(),
+            activity: Mutex::new(Activity {
+                database: login.database.clone(),
+                since: Instant::now(),
+                statement: None,
+            }),
+            doing: Mutex::default(),
+            cancelled: Arc::default(),
+            killed: AtomicBool::new(false),
+            door: Mutex::default(),
+        }
+    }
+
+    /// What the session is at.
+    pub(crate) fn activity(&self) -> Activity {
+        self.activity.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes a statement that begins.
+    pub(crate) fn begins(&self, statement: &Arc<str>) {
+        let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.since = Instant::now();
+        activity.statement = Some(Arc::clone(statement));
+    }
+
+    /// Notes the current database.
+    pub(crate) fn uses(&self, database: &str) {
+        let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.database = Some(database.to_owned());
+    }
+
+    /// A request begins: from here on a cancel concerns it.
+    pub(crate) fn works(&self) {
+        let mut doing = self.doing();
+        doing.busy = true;
+        self.cancelled.store(false, Ordering::Release);
+    }
+
+    /// The request is over; a cancel that comes now concerns nothing.
+    pub(crate) fn idles(&self) {
+        {
+            let mut doing = self.doing();
+            doing.busy = false;
+            doing.let_go();
+            self.cancelled.store(false, Ordering::Release);
+        }
+        let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        activity.since = Instant::now();
+        activity.statement = None;
+    }
+
+    /// Whether what the session is at was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// The same for who has to look often.
+    pub(crate) fn halt(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.cancelled)
+    }
+
+    /// Forgets a cancel: what comes next is to be done all the same.
+    pub(crate) fn overlook(&self) {
+        let _doing = self.doing();
+        self.cancelled.store(false, Ordering::Release);
+    }
+
+    /// Notes a connection that is about to work for this session.
+    ///
+    /// # Errors
+    /// `Cancelled` when that has been cancelled already and the connection is not to be left alone.
+    pub(crate) fn runs_on(&self, connection: &Connection, manner: Manner) -> Result<()> {
+        let Some(connector) = connection.connector() else { return Ok(()) };
+        let (token, leash) = (connection.token(), connection.leash());
+        let mut doing = self.doing();
+        if manner == Manner::Ask && self.is_cancelled() {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        doing.running.push(Running { connector, token, leash, manner });
+        Ok(())
+    }
+
+    /// Waits for connections, until somebody cancels that.
+    ///
+    /// # Errors
+    /// `Cancelled`, or what `taking` says.
+    pub(crate) async fn taken<T>(&self, taking: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut taking = pin!(taking);
+        poll_fn(|cx| {
+            let taken = taking.as_mut().poll(cx);
+            let mut doing = self.doing();
+            if self.is_cancelled() {
+                return Poll::Ready(Err(ErrorKind::Cancelled.into()));
+            }
+            doing.waker = taken.is_pending().then(|| cx.waker().clone());
+            taken
+        })
+        .await
+    }
+
+    fn doing(&self) -> MutexGuard<'_, Doing> {
+        self.doing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that connections are let go of. Returns whether they were being cancelled: they must then not serve anyone else, for a cancel may still
+    /// be on its way to them.
+    pub(crate) fn lets_go(&self) -> bool {
+        self.doing().let_go();
+        self.is_cancelled()
+    }
+
+    /// Notes that connections wait with their replies for the client. What is being cancelled stays so.
+    pub(crate) fn pauses(&self) {
+        let mut doing = self.doing();
+        if !self.is_cancelled() {
+            doing.let_go();
+        }
+    }
+
+    /// Waits until no cancel request is on its way any more; at most as long as one may take. To be called after [`Handle::lets_go`].
+    pub(crate) async fn settled(&self, runtime: &SharedRuntime) {
+        let quiet = poll_fn(|cx| {
+            let mut doing = self.doing();
+            if doing.asking == 0 {
+                return Poll::Ready(());
+            }
+            doing.waker = Some(cx.waker().clone());
+            Poll::Pending
+        });
+        within(&**runtime, CANCEL_LIMIT, quiet).await;
+    }
+
+    /// Whether the session shall end.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.killed.load(Ordering::Acquire)
+    }
+
+    /// Completes when the session shall end. One may wait.
+    pub(crate) async fn killed(&self) {
+        poll_fn(|cx| {
+            let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.is_killed() {
+                return Poll::Ready(());
+            }
+            if !door.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+                *door = Some(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Ends the session: its running statement, and its door's wait for the next request.
+    pub(crate) fn kill(self: &Arc<Self>, runtime: &SharedRuntime) {
+        let door = {
+            let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+            self.killed.store(true, Ordering::Release);
+            door.take()
+        };
+        self.cancel(runtime);
+        if let Some(door) = door {
+            door.wake();
+        }
+    }
+
+    /// Cancels what the session is at: a wait for connections ends, nothing further is started, and every storage unit that runs something for it is
+    /// asked to stop, again and again until the session has let go of the connection. A unit that does not even take the request is given up.
+    pub(crate) fn cancel(self: &Arc<Self>, runtime: &SharedRuntime) {
+        let (running, round, waker) = {
+            let mut doing = self.doing();
+            if !doing.busy || self.cancelled.swap(true, Ordering::AcqRel) {
+                return;
+            }
+            (doing.running.clone(), doing.round, doing.waker.take())
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        for one in running {
+            let (seam, handle) = (Arc::clone(runtime), Arc::clone(self));
+            runtime.spawn(Box::pin(async move {
+                match one.manner {
+                    Manner::Ask => handle.ask(&seam, round, &one).await,
+                    Manner::Leave => {
+                        seam.sleep(CANCEL_LIMIT).await;
+                        handle.give_up(round, &one.leash);
+                    }
+                }
+            }));
+        }
+    }
+
+    async fn ask(&self, runtime: &SharedRuntime, round: u64, one: &Running) {
+        let mut pause = PAUSE;
+        for count in 1u32.. {
+            let Some(asking) = self.asks(round) else { return };
+            let asked = one.connector.cancel(runtime, one.token);
+            match within(&**runtime, CANCEL_LIMIT, asked).await {
+                Some(Ok(())) => {}
+                Some(Err(error)) if matches!(error.kind(), ErrorKind::Server(_)) => {
+                    tracing::debug!(%error, "a storage unit refused a cancel request");
+                }
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "a cancel request did not reach its storage unit");
+                    return self.give_up(round, &one.leash);
+                }
+                None => {
+                    tracing::warn!("a storage unit does not answer a cancel request");
+                    return self.give_up(round, &one.leash);
+                }
+            }
+            drop(asking);
+            runtime.sleep(pause).await;
+            if count > QUICK {
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+
+    /// Counts a cancel request for connections of that round; `None` when they have been let go.
+    fn asks(&self, round: u64) -> Option<Asking<'_>> {
+        let mut doing = self.doing();
+        if doing.round != round {
+            return None;
+        }
+        doing.asking += 1;
+        Some(Asking(self))
+    }
+
+    /// Gives a connection up if it still works for that round.
+    fn give_up(&self, round: u64, leash: &Leash) {
+        let doing = self.doing();
+        if doing.round == round {
+            leash.give_up();
+        }
+    }
+}
+
+impl Doing {
+    fn let_go(&mut self) {
+        self.running.clear();
+        self.round = self.round.wrapping_add(1);
+    }
+}
+
+/// A cancel request on its way, however its task ends.
+struct Asking<'a>(&'a Handle);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let waker = {
+            let mut doing = self.0.doing();
+            doing.asking = doing.asking.saturating_sub(1);
+            doing.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
