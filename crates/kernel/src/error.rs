@@ -75,7 +75,7 @@ pub enum ErrorKind {
         /// What is wrong with it.
         message: String,
     },
-    /// Wrong user, password or database permission.
+    /// The user has no right to the database.
     AccessDenied(String),
     /// Too many sessions.
     TooManyConnections,

@@ -100,15 +100,15 @@ impl Doorway for Gate {
         };
         let permitted = live.authority.permitted(&login.user, &login.host);
         let rights = Rights { user: login.user.clone(), permitted };
-        if let Some(database) = login.database.as_ref().filter(|name| !rights.permitted.has(name)) {
-            return Err(rights.denied(database));
-        }
         let databases = match &rights.permitted {
             Permitted::All => None,
             Permitted::Only(names) => Some(names.clone()),
         };
         let login = Login { databases, ..login };
-        Ok(Guarded::new(self.engine.open(login)?, rights, seat))
+        match self.engine.open(login) {
+            Ok(session) => Ok(Guarded::new(session, rights, seat)),
+            Err(error) => Err(rights.judge(error)),
+        }
     }
 
     fn cancel(&self, key: Key) {

@@ -53,7 +53,7 @@ async fn who_may_not_enter_is_told_so_by_both_doors() {
     (foreign.user, foreign.password) = ("app".into(), "secret".into());
     foreign.database = "bank".into();
     let error = running.by_mysql(foreign).await.err().unwrap();
-    assert_eq!(code(&error).0, 1045, "{error}");
+    assert_eq!(code(&error), (1044, "42000".into()), "{error}");
 
     let mut wrong = running.postgres();
     wrong.password = "guess".into();
@@ -65,24 +65,78 @@ async fn who_may_not_enter_is_told_so_by_both_doors() {
     assert_eq!(code(&error).1, "3D000", "{error}");
 }
 
+/// What names a database in every way there is; `bank` exists and is not the user's, `nowhere` does not exist.
+const FOREIGN: [&str; 13] = [
+    "USE bank",
+    "USE nowhere",
+    "SELECT * FROM bank.t_account",
+    "SELECT * FROM nowhere.t_account",
+    "SELECT (SELECT COUNT(*) FROM bank.t_account)",
+    "SELECT * FROM t_region r JOIN bank.t_account a ON a.id = r.region_id",
+    "INSERT INTO bank.t_account (id) VALUES (1)",
+    "UPDATE bank.t_account SET id = 2",
+    "DELETE FROM bank.t_account",
+    "CREATE TABLE bank.t_new (id INT)",
+    "PREVIEW SELECT * FROM bank.t_account",
+    "SHOW TABLES FROM bank",
+    "SHOW CREATE TABLE bank.t_account",
+];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_user_cannot_go_on_to_a_database_that_is_not_his() {
     let running = Running::shop().await;
+    let mut root = running.by_mysql(running.mysql()).await.unwrap();
+    for sql in [FILL[1], FILL[3], "USE bank", "CREATE TABLE t_account (id INT PRIMARY KEY)"] {
+        root.ask(sql).await.unwrap();
+    }
     let mut own = running.mysql();
     (own.user, own.password) = ("app".into(), "secret".into());
-    let mut client = running.by_mysql(own).await.unwrap();
-    client.ask("SELECT 1").await.unwrap();
-    let error = client.ask("USE bank").await.unwrap_err();
-    assert_eq!(code(&error).0, 1045, "{error}");
-    let rows = client.ask("PREVIEW DELETE FROM t_region").await.unwrap();
-    assert_eq!(rows.len(), 2, "the session is where it was: {rows:?}");
-    client.ask("USE shop").await.unwrap();
-    let mut nowhere = running.mysql();
-    (nowhere.user, nowhere.password) = ("app".into(), "secret".into());
-    nowhere.database = String::new();
-    let mut client = running.by_mysql(nowhere).await.unwrap();
-    assert!(client.ask("USE bank").await.is_err());
-    assert!(client.ask("SELECT 1").await.is_err());
+    let mut client = running.by_mysql(own.clone()).await.unwrap();
+    for sql in FOREIGN {
+        let error = client.ask(sql).await.unwrap_err();
+        assert_eq!(code(&error), (1044, "42000".into()), "{sql}: {error}");
+        let rows = client.ask("SELECT COUNT(*) FROM t_region").await.unwrap();
+        assert_eq!(rows, ["1"], "after {sql} the session is where it was");
+    }
+    let rows = client.ask("SHOW DATABASES").await.unwrap();
+    assert!(rows.contains(&"shop".into()) && !rows.contains(&"bank".into()), "{rows:?}");
+    let tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'bank'";
+    assert_eq!(client.ask(tables).await.unwrap(), [""; 0]);
+
+    own.database = String::new();
+    let mut nowhere = running.by_mysql(own).await.unwrap();
+    let error = nowhere.ask("USE bank").await.unwrap_err();
+    assert_eq!(code(&error).0, 1044, "{error}");
+    nowhere.ask("USE shop").await.unwrap();
+    assert_eq!(nowhere.ask("SELECT COUNT(*) FROM t_region").await.unwrap(), ["1"]);
+    running.server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_of_the_other_door_is_refused_in_its_words() {
+    let running = Running::shop().await;
+    let enter = |database: &str| {
+        let mut options = running.postgres();
+        (options.user, options.password) = ("app".into(), "secret".into());
+        options.database = database.into();
+        running.by_postgres(options)
+    };
+    for database in ["bank", "nowhere"] {
+        let error = enter(database).await.err().unwrap();
+        assert_eq!(code(&error).1, "42501", "{error}");
+    }
+    let mut client = enter("shop").await.unwrap();
+    for sql in [
+        "SELECT * FROM bank.public.t_account",
+        "PREVIEW DELETE FROM bank.public.t_account",
+        "USE bank; CREATE TABLE t_account (id INT)",
+    ] {
+        let error = client.ask(sql).await.unwrap_err();
+        assert_eq!(code(&error).1, "42501", "{sql}: {error}");
+    }
+    let names = "SELECT datname FROM pg_database";
+    assert_eq!(client.ask(names).await.unwrap(), ["shop"]);
+    running.server.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

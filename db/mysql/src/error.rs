@@ -64,7 +64,7 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         ErrorKind::Variable(_) => (1193, b"HY000"),
         ErrorKind::Value(_) => (1366, b"HY000"),
         ErrorKind::ShardingValue { code, .. } => (vendor_code(*code), b"HY000"),
-        ErrorKind::AccessDenied(_) => (1045, b"28000"),
+        ErrorKind::AccessDenied(_) => (1044, b"42000"),
         ErrorKind::TooManyConnections => (1040, b"08004"),
         ErrorKind::Protocol(_) => (1835, b"HY000"),
         ErrorKind::TooLarge(_) => (1153, b"08S01"),

@@ -14,15 +14,16 @@ use super::door::find;
 
 /// The databases that can be used through the session's door by its user, in configuration order.
 pub(super) fn visible(snapshot: &Snapshot, login: &Login) -> Arc<[String]> {
-    let permitted = |name: &str| {
-        let only = login.databases.as_ref();
-        only.is_none_or(|only| only.iter().any(|own| own.eq_ignore_ascii_case(name)))
-    };
     let names = snapshot.databases.iter().map(|live| live.database.name.as_str());
     names
-        .filter(|name| permitted(name) && find(snapshot, name, login.family).is_ok())
+        .filter(|name| permitted(login, name) && find(snapshot, name, login.family).is_ok())
         .map(str::to_owned)
         .collect()
+}
+
+fn permitted(login: &Login, name: &str) -> bool {
+    let only = login.databases.as_ref();
+    only.is_none_or(|only| only.iter().any(|own| own.eq_ignore_ascii_case(name)))
 }
 
 /// The database whose storage units answer what is asked before one is chosen: statements without tables, and those about the catalogue.
@@ -32,6 +33,19 @@ pub(super) fn home(
     visible: &[String],
 ) -> Option<Arc<LiveDatabase>> {
     find(snapshot, visible.first()?, login.family).ok()
+}
+
+/// As [`stand`] for a user; what he may not see does not exist.
+pub(super) fn move_to(
+    snapshot: &Snapshot,
+    login: &Login,
+    name: &str,
+    home: Option<Arc<LiveDatabase>>,
+) -> Result<(Arc<LiveDatabase>, String)> {
+    if permitted(login, name) {
+        return stand(snapshot, (name, login.family), home);
+    }
+    own(name, home).ok_or_else(|| ErrorKind::UnknownDatabase(name.to_owned()).into())
 }
 
 /// Where a session stands whose current database has this name, and the name as it is told: a logical database, or one of the vendor's own, about which
@@ -47,14 +61,17 @@ pub(super) fn stand(
             Ok((live, name))
         }
         Err(error) if matches!(error.kind(), ErrorKind::UnknownDatabase(_)) => {
-            let own = home.and_then(|home| {
-                let own = home.database.dialect.presentation()?.own_database(name)?;
-                Some((home, own.to_owned()))
-            });
-            own.ok_or(error)
+            own(name, home).ok_or(error)
         }
         Err(error) => Err(error),
     }
+}
+
+/// One of the vendor's own databases.
+fn own(name: &str, home: Option<Arc<LiveDatabase>>) -> Option<(Arc<LiveDatabase>, String)> {
+    let home = home?;
+    let own = home.database.dialect.presentation()?.own_database(name)?.to_owned();
+    Some((home, own))
 }
 
 impl Session {

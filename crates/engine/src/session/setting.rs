@@ -12,7 +12,7 @@ use pando_transaction::{drain, finish};
 
 use crate::plan::any_unit_of;
 
-use super::home::stand;
+use super::home::move_to;
 use super::{Bound, Session};
 
 impl Session {
@@ -171,7 +171,7 @@ impl Session {
     /// Changes the current database.
     pub(super) async fn use_database(&mut self, name: &str) -> Result<()> {
         let home = self.live.clone();
-        let (live, name) = stand(&self.snapshot, (name, self.login.family), home)?;
+        let (live, name) = move_to(&self.snapshot, &self.login, name, home)?;
         if self.transaction.state() != TransactionState::Idle
             && self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live))
         {
