@@ -1,0 +1,218 @@
+//! Aggregates, GROUP BY, HAVING and ROLLUP.
+
+use super::scalar::fill;
+use super::{Field, Maker};
+use crate::schema::{Class, Kind};
+use crate::tree::{By, Expr, Item, Key, Query, Source};
+
+/// The longest number of aggregates beside each other.
+const MOST: usize = 3;
+
+impl Maker<'_> {
+    /// Aggregates over everything.
+    pub(super) fn aggregate(&mut self) -> Query {
+        let (from, fields) = self.from();
+        let filter = self.filter(&from, &fields);
+        let unique = unique(&from);
+        let mut select = self.select_of(from, filter);
+        select.items = self.aggregates(&fields, &unique);
+        if self.chance.percent(8) {
+            select.having = Some(self.having(&fields));
+        }
+        Query::of(select)
+    }
+
+    pub(super) fn grouped(&mut self) -> Query {
+        let (from, fields) = self.from();
+        let filter = self.filter(&from, &fields);
+        let unique = unique(&from);
+        let mut select = self.select_of(from, filter);
+        let count = self.chance.between(1, 2);
+        for _ in 0..count {
+            let (expr, class) = self.scalar(&fields);
+            if !class.is_comparable() || select.group.contains(&expr) {
+                continue;
+            }
+            select.group.push(expr.clone());
+            if self.chance.percent(88) {
+                let mut item = self.item(expr, class);
+                item.alias = self.maybe(25, |_| String::new()).map(|_| format!("k{}", item.id));
+                select.items.push(item);
+            }
+        }
+        if select.group.is_empty() {
+            let id = fields[0].expr();
+            select.group.push(id.clone());
+            let item = self.item(id, Class::Whole);
+            select.items.push(item);
+        }
+        let groups: Vec<Item> = select.items.clone();
+        let more = self.aggregates(&fields, &unique);
+        select.items.extend(more);
+        select.rollup = self.chance.percent(4);
+        if self.chance.percent(18) {
+            select.having = Some(self.having(&fields));
+        }
+        let mut query = Query::of(select);
+        self.group_order(&mut query, &groups);
+        self.limit(&mut query);
+        query
+    }
+
+    fn group_order(&mut self, query: &mut Query, groups: &[Item]) {
+        if !self.chance.percent(65) {
+            return;
+        }
+        let shown: Vec<(usize, bool)> = query
+            .items()
+            .iter()
+            .filter(|item| !item.loose && item.class.is_comparable())
+            .map(|item| (item.id, item.alias.is_some()))
+            .collect();
+        if self.chance.percent(60) && !shown.is_empty() {
+            let (id, has_alias) = *self.chance.one(&shown);
+            let by =
+                if has_alias && self.chance.percent(60) { By::Name(id) } else { By::Ordinal(id) };
+            let suffix = (*self.chance.one(&["", " desc"])).to_owned();
+            query.order.push(Key { by, suffix });
+        }
+        if self.chance.percent(12) {
+            let suffix = (*self.chance.one(&["", " desc"])).to_owned();
+            query.order.push(Key { by: By::Hidden(Expr::raw("count(*)")), suffix });
+        }
+        for item in groups {
+            let by = if self.chance.percent(50) { By::Ordinal(item.id) } else { By::Name(item.id) };
+            let suffix = (*self.chance.one(&["", "", " desc"])).to_owned();
+            query.order.push(Key { by, suffix });
+        }
+    }
+
+    fn having(&mut self, fields: &[Field]) -> Expr {
+        let word = *self.chance.one(&[" > ", " = ", " <= ", " <> "]);
+        let number = self.number(&[0, 1, 2, 3, 10]);
+        let whole = self.field_of(fields, |field| field.class == Class::Whole).map(Field::expr);
+        let left = match (whole, self.chance.below(4)) {
+            (Some(whole), 0) => fill("sum({})", whole),
+            (Some(whole), 1) => fill("min({})", whole),
+            (Some(whole), 2) => fill("count(distinct {})", whole),
+            _ => Expr::raw("count(*)"),
+        };
+        Expr::parts([left, Expr::raw(word), number])
+    }
+
+    /// One to three aggregates. `unique` columns make an order inside them total.
+    pub(super) fn aggregates(&mut self, fields: &[Field], unique: &[String]) -> Vec<Item> {
+        let count = self.chance.between(1, MOST);
+        (0..count)
+            .map(|_| {
+                let (expr, class, loose) = self.one_aggregate(fields, unique);
+                let mut item = self.item(expr, class);
+                item.loose = loose;
+                item.alias = self.maybe(50, |_| String::new()).map(|_| format!("a{}", item.id));
+                item
+            })
+            .collect()
+    }
+
+    fn one_aggregate(&mut self, fields: &[Field], unique: &[String]) -> (Expr, Class, bool) {
+        let field = self.field(fields).clone();
+        let own = field.expr();
+        if self.chance.percent(20) {
+            return (Expr::raw("count(*)"), Class::Whole, false);
+        }
+        if self.chance.percent(12) && field.class.is_comparable() {
+            return (fill("count(distinct {})", own), Class::Whole, false);
+        }
+        if self.chance.percent(12) {
+            return (fill("count({})", own), Class::Whole, false);
+        }
+        if field.class.is_number() && self.chance.percent(70) {
+            return self.of_number(&field);
+        }
+        if self.chance.percent(14) && !unique.is_empty() {
+            return self.gathered(&field, unique);
+        }
+        let has_extremes = match field.class {
+            Class::Bool | Class::Uuid | Class::Bytes => !self.postgres(),
+            Class::Json | Class::Ints | Class::Texts => false,
+            Class::Whole
+            | Class::Exact
+            | Class::Float
+            | Class::Text
+            | Class::Date
+            | Class::Stamp => true,
+        };
+        if has_extremes {
+            return (fill(self.chance.pick(&["min({})", "max({})"]), own), field.class, false);
+        }
+        if field.class == Class::Bool {
+            return (
+                fill(self.chance.pick(&["bool_and({})", "bool_or({})", "every({})"]), own),
+                Class::Bool,
+                false,
+            );
+        }
+        (fill("count({})", own), Class::Whole, false)
+    }
+
+    fn of_number(&mut self, field: &Field) -> (Expr, Class, bool) {
+        let own = field.expr();
+        let is_float = field.class == Class::Float;
+        match self.chance.below(14) {
+            0..=3 => (fill("sum({})", own), Class::Exact, is_float),
+            4..=5 => (fill("avg({})", own), Class::Exact, is_float),
+            6..=7 => (fill("min({})", own), field.class, false),
+            8..=9 => (fill("max({})", own), field.class, false),
+            10 => (fill("sum({} * 2)", own), Class::Exact, is_float),
+            11 => {
+                let form = *self.chance.one(&["sum(distinct {})", "avg(distinct {})"]);
+                (fill(form, own), Class::Exact, is_float)
+            }
+            12 => {
+                let form = *self.chance.one(&[
+                    "var_pop({})",
+                    "stddev_samp({})",
+                    "var_samp({})",
+                    "stddev_pop({})",
+                ]);
+                (fill(form, own), Class::Exact, is_float || !self.postgres())
+            }
+            _ if field.class == Class::Whole && field.kind != Kind::Decimal(10, 2) => {
+                (fill(self.chance.pick(&["bit_and({})", "bit_or({})"]), own), Class::Whole, false)
+            }
+            _ => (fill("sum({} + 1)", own), Class::Exact, is_float),
+        }
+    }
+
+    /// Values one after the other, in an order that leaves nothing open.
+    fn gathered(&mut self, field: &Field, unique: &[String]) -> (Expr, Class, bool) {
+        let order = unique.join(", ");
+        let own = field.expr();
+        if self.postgres() {
+            if field.class == Class::Text {
+                return (
+                    own.within("string_agg(", &format!(", ',' order by {order})")),
+                    Class::Text,
+                    false,
+                );
+            }
+            return (own.within("array_agg(", &format!(" order by {order})")), Class::Json, false);
+        }
+        (
+            own.within("group_concat(", &format!(" order by {order} separator ';')")),
+            Class::Text,
+            false,
+        )
+    }
+}
+
+/// What tells the rows of a join apart; empty if nothing does.
+fn unique(from: &[Source]) -> Vec<String> {
+    if from.iter().any(|source| source.unique.is_empty()) {
+        return Vec::new();
+    }
+    let of = |source: &Source| -> Vec<String> {
+        source.unique.iter().map(|name| format!("{}.{name}", source.alias)).collect()
+    };
+    from.iter().flat_map(of).collect()
+}

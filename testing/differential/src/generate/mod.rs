@@ -1,0 +1,97 @@
+//! Random statements over given tables, each a tree.
+
+mod condition;
+mod grouped;
+mod plain;
+mod scalar;
+mod source;
+mod transaction;
+mod write;
+
+use crate::chance::Chance;
+use crate::layout::Layout;
+use crate::schema::{Class, Kind, Server, Table};
+use crate::tree::{Expr, Query, Statement};
+
+pub(crate) use transaction::Step;
+
+/// Makes statements; the same seed and tables give the same ones.
+#[derive(Debug)]
+pub(crate) struct Maker<'a> {
+    pub(crate) chance: Chance,
+    server: Server,
+    tables: &'a [Table],
+    layout: &'a Layout,
+    /// Ids that no row has yet.
+    next_id: i64,
+    items: usize,
+    aliases: usize,
+}
+
+/// A column that an expression may name.
+#[derive(Debug, Clone)]
+struct Field {
+    alias: String,
+    name: String,
+    class: Class,
+    kind: Kind,
+}
+
+impl Field {
+    fn expr(&self) -> Expr {
+        Expr::Column(self.alias.clone(), self.name.clone())
+    }
+}
+
+impl<'a> Maker<'a> {
+    pub(crate) fn new(
+        chance: Chance,
+        server: Server,
+        tables: &'a [Table],
+        layout: &'a Layout,
+    ) -> Self {
+        Self { chance, server, tables, layout, next_id: 1000, items: 0, aliases: 0 }
+    }
+
+    /// A SELECT with any of its clauses.
+    pub(crate) fn select(&mut self) -> Statement {
+        (self.items, self.aliases) = (0, 0);
+        let query = match self.chance.below(100) {
+            0..=44 => self.plain(),
+            45..=58 => self.aggregate(),
+            59..=78 => self.grouped(),
+            79..=84 => self.united(),
+            85..=90 => self.windowed(),
+            91..=95 => self.common(),
+            _ => self.over_derived(),
+        };
+        Statement::Select(query)
+    }
+
+    fn postgres(&self) -> bool {
+        self.server.is_postgres()
+    }
+
+    fn item_id(&mut self) -> usize {
+        self.items += 1;
+        self.items
+    }
+
+    fn table(&mut self) -> &'a Table {
+        // The first ones belong together.
+        let at = if self.chance.percent(50) {
+            self.chance.below(2)
+        } else {
+            self.chance.below(self.tables.len())
+        };
+        &self.tables[at]
+    }
+
+    fn maybe<T>(&mut self, share: usize, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.chance.percent(share).then(|| make(self))
+    }
+
+    fn bracketed(query: Query) -> Expr {
+        Expr::Query(Box::new(query))
+    }
+}

@@ -1,0 +1,107 @@
+//! The differential bench: the same statement on the same rows, straight to one server and through Pando over many shards.
+
+mod arena;
+mod case;
+mod chance;
+mod compare;
+mod directives;
+mod generate;
+mod layout;
+mod pando;
+mod random;
+mod render;
+mod report;
+mod schema;
+mod shrink;
+mod tree;
+mod values;
+mod wire;
+mod world;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use arena::House;
+use random::Plan;
+use schema::Server;
+
+const USAGE: &str = "usage: pando-differential random SERVER [--statements N] [--each N] [--seed N] [--workers N] [--found FOLDER] [--shrunk N]
+SERVER is postgres, mariadb or mysql; PANDO_BIN and PG1_PORT, MARIADB1_PORT, … say where things are";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match run(&words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "pando-differential: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// True if nothing was different.
+fn run(words: &[String]) -> Result<bool, String> {
+    let [command, server, rest @ ..] = words else { return Err(USAGE.to_owned()) };
+    let house = house(server)?;
+    match command.as_str() {
+        "random" => random(&house, rest),
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+fn house(server: &str) -> Result<House, String> {
+    let (server, name) = match server {
+        "postgres" => (Server::Postgres, "PG"),
+        "mariadb" => (Server::MariaDb, "MARIADB"),
+        "mysql" => (Server::MySql, "MYSQL"),
+        _ => return Err(USAGE.to_owned()),
+    };
+    let variable = |name: String| std::env::var(name).ok();
+    let ports: Vec<u16> =
+        (1..=2).filter_map(|at| variable(format!("{name}{at}_PORT"))?.parse().ok()).collect();
+    if ports.is_empty() {
+        return Err(format!("{name}1_PORT is not set"));
+    }
+    let binary = variable("PANDO_BIN".to_owned()).ok_or("PANDO_BIN is not set")?;
+    let folder = std::env::temp_dir().join(format!("pando-differential.{}", std::process::id()));
+    Ok(House { server, ports, binary: PathBuf::from(binary), folder })
+}
+
+fn random(house: &House, words: &[String]) -> Result<bool, String> {
+    let plan = plan(words)?;
+    let began = Instant::now();
+    let outcome = random::run(house, &plan, &say);
+    let _ = std::fs::remove_dir_all(&house.folder);
+    let report = outcome?;
+    say(&report.text(house.server.name(), began.elapsed()));
+    Ok(report.disagreements == 0)
+}
+
+fn plan(words: &[String]) -> Result<Plan, String> {
+    let mut plan =
+        Plan { statements: 10_000, each: 500, seed: 1, workers: 3, found: None, shrunk: 40 };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or(USAGE)?;
+        let number = || value.parse::<usize>().map_err(|_| format!("{word} wants a number"));
+        match word.as_str() {
+            "--statements" => plan.statements = number()?,
+            "--each" => plan.each = number()?,
+            "--seed" => plan.seed = number()? as u64,
+            "--workers" => plan.workers = number()?.max(1),
+            "--found" => plan.found = Some(PathBuf::from(value)),
+            "--shrunk" => plan.shrunk = number()?,
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    Ok(plan)
+}
+
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}
