@@ -212,6 +212,22 @@ async fn a_changed_table_is_seen_by_prepared_statements() {
 }
 
 #[tokio::test]
+async fn a_type_that_was_made_anew_is_seen_by_prepared_statements() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let sql = "SELECT $1::pg_temp.mood::text";
+    let ask = || prepared(sql, vec![Parameter::made(Value::Text("good".into()))]);
+    for _ in 0..2 {
+        run(&mut *backend, text("CREATE TYPE pg_temp.mood AS ENUM ('good')")).await.unwrap();
+        let describe = Execution::Describe { sql: sql.into(), types: vec![] };
+        run(&mut *backend, describe).await.unwrap();
+        let events = run(&mut *backend, ask()).await.unwrap();
+        assert_eq!(rows(&events), [[Value::Text("good".into())]]);
+        run(&mut *backend, text("DROP TYPE pg_temp.mood")).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_failed_preparation_is_not_remembered() {
     let Some(options) = options() else { return };
     let mut backend = connect(options).await;

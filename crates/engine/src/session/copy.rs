@@ -27,6 +27,8 @@ use super::{Bound, Opened, Session};
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
+/// How often a record may ask for something to be found out before it is placed.
+const MAX_NEEDS: usize = 16;
 /// Lines of all shards that wait, in bytes.
 const WAITING: usize = 8 << 20;
 
@@ -62,14 +64,14 @@ impl CopyIn {
     }
 
     /// The plan's units a record belongs to: one, or all where rows are the same everywhere.
-    fn places(&self, record: &[u8]) -> Result<Range<usize>> {
+    fn places(&self, record: &[u8]) -> Result<Placed> {
         let values = self.records.fields(record, self.types.as_ref());
         let values = values.map_err(|error| self.unreadable(error))?;
         if values.len() != self.columns.len() {
             return Err(self.miscounted(values.len()));
         }
         if self.plan.spread == Spread::Same {
-            return Ok(0..self.plan.units.len());
+            return Ok(Placed::At(0..self.plan.units.len()));
         }
         let parameters: Vec<Parameter> = values.into_iter().map(Parameter::made).collect();
         let ctx = Context {
@@ -83,6 +85,9 @@ impl CopyIn {
         let mut route = Route::Unclaimed;
         for feature in &self.live.database.features {
             feature.route(&ctx, &self.insert, &mut route)?;
+            if let Route::Needs(need) = route {
+                return Ok(Placed::Needs(need));
+            }
         }
         let units = route.units()?;
         if units.keys.is_some() {
@@ -97,7 +102,7 @@ impl CopyIn {
         let actual = target.actual(&self.logic).unwrap_or(&self.logic);
         let place = self.places.get(&(Arc::clone(&target.unit), Arc::from(actual)));
         place
-            .map(|place| *place..*place + 1)
+            .map(|place| Placed::At(*place..*place + 1))
             .ok_or_else(|| Error::internal("a line goes to a shard the statement does not"))
     }
 }
@@ -133,6 +138,12 @@ impl CopyIn {
         }))
         .into()
     }
+}
+
+/// Where a record goes.
+enum Placed {
+    At(Range<usize>),
+    Needs(Need),
 }
 
 /// What a bulk statement names.
@@ -287,7 +298,7 @@ impl Session {
             }
         };
         while let Some(line) = copy.records.next(last)? {
-            let places = copy.places(&line)?;
+            let places = self.places(&copy, &line).await?;
             copy.rows_read += 1;
             for place in places {
                 copy.waiting += line.len();
@@ -308,6 +319,17 @@ impl Session {
         self.send_all(&mut copy).await?;
         let done = Completion { affected: Some(copy.rows), ..Completion::default() };
         self.conclude(done, &copy.verb).await
+    }
+
+    /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
+    async fn places(&mut self, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
+        for _ in 0..MAX_NEEDS {
+            match copy.places(record)? {
+                Placed::At(places) => return Ok(places),
+                Placed::Needs(need) => self.find_out(&copy.live, need).await?,
+            }
+        }
+        Err(Error::internal("routing asks for ever more"))
     }
 
     async fn send_all(&mut self, copy: &mut CopyIn) -> Result<()> {

@@ -395,10 +395,12 @@ impl Session {
 
 /// How the bulk data of several units becomes one stream.
 fn splice(kind: &Kind, units: usize) -> Result<Option<Splice>> {
-    match kind {
-        Kind::Copy(copy) if units > 1 => Splice::new(copy).map(Some),
-        _ => Ok(None),
+    if let Kind::Copy(copy) = kind
+        && units > 1
+    {
+        return Splice::new(copy).map(Some);
     }
+    Ok(None)
 }
 
 /// Whether a query asks for the number of rows it would have without its LIMIT.

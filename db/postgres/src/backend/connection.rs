@@ -11,7 +11,7 @@ use pando_kernel::{
     Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Result, Rows,
 };
 
-use super::line::{Line, Outcome, Reply, Run, Subject, Task};
+use super::line::{Again, Line, Outcome, Reply, Run, Subject, Task};
 use super::request::{self, Call, Steps};
 use super::statements::{Found, Statements, name};
 use super::wire::Wire;
@@ -93,7 +93,8 @@ impl Connection {
             self.abandon(closed, &sql, id);
             return Err(error);
         }
-        let task = Task::Describe(Subject { sql, id }, Vec::new());
+        let subject = Subject { sql, types: types.to_vec(), id, reused: !parse };
+        let task = Task::Describe(subject, Vec::new());
         self.line.replies.push_back(Reply::new(task));
         Ok(())
     }
@@ -193,7 +194,10 @@ impl Connection {
                 encode_sync(&mut self.wire.output);
                 None
             }
-            Outcome::Again(call) => self.run(call).err().map(Err),
+            Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
+            Outcome::Again(Again::Describe(sql, types)) => {
+                self.describe(sql, &types).err().map(Err)
+            }
             Outcome::Lost(message) => Some(Err(self.lose(message))),
         }
     }

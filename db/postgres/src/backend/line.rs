@@ -56,7 +56,16 @@ pub(super) struct Run {
 /// A statement that is described.
 pub(super) struct Subject {
     pub(super) sql: Arc<str>,
+    pub(super) types: Vec<u32>,
     pub(super) id: Option<u64>,
+    /// As for a run.
+    pub(super) reused: bool,
+}
+
+/// What is sent once more.
+pub(super) enum Again {
+    Run(Call),
+    Describe(Arc<str>, Vec<u32>),
 }
 
 /// What a message leads to.
@@ -69,8 +78,8 @@ pub(super) enum Outcome {
     Over(Result<()>),
     /// The server skips everything up to a Sync that has to be sent.
     Sync,
-    /// The call has to be sent once more, prepared anew.
-    Again(Call),
+    /// It has to be sent once more, prepared anew.
+    Again(Again),
     /// The server has ended the connection, with its reason.
     Lost(String),
 }
@@ -91,6 +100,28 @@ impl Reply {
     /// Whether rows and warnings are of no interest.
     pub(super) fn silent(&self) -> bool {
         matches!(self.task, Task::Silent)
+    }
+}
+
+impl Task {
+    /// What of a statement that was found prepared can be sent anew, and its number in the cache.
+    fn once_more(self) -> Option<(u64, Again)> {
+        match self {
+            Task::Run(Run { call, id: Some(id), reused: true, .. }) => Some((id, Again::Run(call))),
+            Task::Describe(Subject { sql, types, id: Some(id), reused: true }, _) => {
+                Some((id, Again::Describe(sql, types)))
+            }
+            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => None,
+        }
+    }
+}
+
+impl Again {
+    fn sql(&self) -> &str {
+        match self {
+            Again::Run(call) => &call.sql,
+            Again::Describe(sql, _) => sql,
+        }
     }
 }
 
@@ -154,7 +185,9 @@ impl Line {
         let Some(reply) = self.replies.front_mut() else { return Outcome::Lost(error.message) };
         match &reply.task {
             Task::Run(Run { call, id: Some(id), .. }) => self.statements.failed(&call.sql, *id),
-            Task::Describe(Subject { sql, id: Some(id) }, _) => self.statements.failed(sql, *id),
+            Task::Describe(Subject { sql, id: Some(id), .. }, _) => {
+                self.statements.failed(sql, *id)
+            }
             Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => {}
         }
         reply.failed = Some(error);
@@ -173,17 +206,17 @@ impl Line {
             return Err(Error::protocol("the server is ready although nothing was asked"));
         };
         let Some(error) = reply.failed else { return Ok(Outcome::Over(Ok(()))) };
-        if let Task::Run(Run { call, id: Some(id), reused: true, .. }) = reply.task
+        if let Some((id, again)) = reply.task.once_more()
             && stale(&error)
         {
             if error.sqlstate == "26000" {
                 self.statements.clear();
             } else {
-                self.statements.discard(&call.sql, id);
+                self.statements.discard(again.sql(), id);
             }
             // Behind it others may wait for their replies, which come in order.
             if self.transaction == TransactionState::Idle && self.replies.is_empty() {
-                return Ok(Outcome::Again(call));
+                return Ok(Outcome::Again(again));
             }
         }
         Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(Box::new(error))))))
@@ -192,7 +225,7 @@ impl Line {
     fn parsed(&mut self) -> Result<()> {
         let (text, id) = match &self.front()?.task {
             Task::Run(Run { call, id: Some(id), .. }) => (Arc::clone(&call.sql), *id),
-            Task::Describe(Subject { sql, id: Some(id) }, _) => (Arc::clone(sql), *id),
+            Task::Describe(Subject { sql, id: Some(id), .. }, _) => (Arc::clone(sql), *id),
             Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => return Ok(()),
         };
         self.statements.parsed(&text, id);
@@ -270,7 +303,8 @@ impl Line {
 /// Whether an error means that a prepared statement has to be prepared anew.
 fn stale(error: &ServerError) -> bool {
     match error.sqlstate.as_str() {
-        "26000" => true,
+        // What it names by number is gone: a type was dropped and made anew.
+        "26000" | "XX000" | "42704" => true,
         "0A000" => {
             let routine = error.fields.iter().find(|(code, _)| *code == b'R');
             routine.is_some_and(|(_, name)| name == "RevalidateCachedQuery")

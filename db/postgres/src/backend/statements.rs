@@ -28,6 +28,9 @@ struct Entry {
     used: u64,
 }
 
+/// Bytes of the longest text that is kept: longer ones carry their rows with them and do not come again.
+const MAX_TEXT: usize = 64 << 10;
+
 /// How a statement is to be run.
 #[derive(Debug)]
 pub(super) enum Found {
@@ -54,6 +57,9 @@ impl Statements {
 
     /// Looks a statement up, or makes room for it.
     pub(super) fn find(&mut self, text: &Arc<str>, types: &[u32]) -> Found {
+        if text.len() > MAX_TEXT {
+            return Found::Unnamed;
+        }
         self.clock += 1;
         let clock = self.clock;
         let known = self.by_text.get_mut(text);
