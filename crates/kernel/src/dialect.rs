@@ -104,6 +104,11 @@ pub trait Metadata: Send + Sync + Debug {
         true
     }
 
+    /// Whether servers report keys that an INSERT itself gives like generated ones.
+    fn reports_given_keys(&self) -> bool {
+        false
+    }
+
     /// Whether a definition (DDL) commits the open transaction.
     fn definitions_commit(&self) -> bool {
         false

@@ -9,7 +9,9 @@ use pando_sql::ast::{
     Distinct, InsertSource, Kind, Query, QueryBody, Select, SelectItem, Statement,
 };
 
-use super::{aggregate, any_unit};
+use pando_sql::visit;
+
+use super::{aggregate, any_unit, keeps_key};
 
 const NARROW: &str = "narrow it to one shard by an equality on the sharding key";
 
@@ -19,6 +21,13 @@ fn refused(what: &str) -> Error {
 
 /// Refuses statements whose answers from several targets cannot be merged rightly.
 pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
+    let mut keeps = false;
+    if matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_)) {
+        visit::exprs(&stmt.kind, &mut |expr| keeps |= keeps_key(expr));
+    }
+    if keeps {
+        return Err(refused("LAST_INSERT_ID with an argument"));
+    }
     match &stmt.kind {
         Kind::Select(query) => query_spreadable(query),
         Kind::Insert(insert) => match &insert.source {

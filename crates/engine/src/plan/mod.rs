@@ -25,6 +25,7 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
+pub(crate) use state::keeps_key;
 
 /// Plans a statement.
 ///

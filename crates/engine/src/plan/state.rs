@@ -51,7 +51,9 @@ pub(super) fn check(stmt: &Statement) -> Result<()> {
         Node::Function(call) => {
             let name = call.name.parts.last().map(|part| part.value.to_lowercase());
             let name = name.unwrap_or_default();
-            let keeps = name == "last_insert_id" && !call.arguments.is_empty();
+            // A change tells the number it keeps with its completion; a query does not.
+            let tells = matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_));
+            let keeps = name == "last_insert_id" && !call.arguments.is_empty() && !tells;
             if keeps
                 || STATEFUL.binary_search(&name.as_str()).is_ok()
                     && !ends_with_statement(call, &stmt.kind)
@@ -67,6 +69,19 @@ pub(super) fn check(stmt: &Statement) -> Result<()> {
     match found {
         Some(what) => Err(refused(&what, "use a transaction-level form, or SET for variables")),
         None => Ok(()),
+    }
+}
+
+/// Whether an expression is `LAST_INSERT_ID(expression)`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+pub(crate) fn keeps_key(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Function(call) => {
+            let name = call.name.parts.last();
+            !call.arguments.is_empty()
+                && name.is_some_and(|name| name.value.eq_ignore_ascii_case("last_insert_id"))
+        }
+        _ => false,
     }
 }
 

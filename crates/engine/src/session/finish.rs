@@ -111,10 +111,10 @@ impl Session {
         if done.tag.is_empty() {
             verb.tag.clone_into(&mut done.tag);
         }
-        if done.last_insert_id == 0 {
+        if verb.key != 0 {
             done.last_insert_id = verb.key;
         }
-        if done.last_insert_id != 0 {
+        if done.last_insert_id != 0 && !verb.gives_keys {
             self.facts.last_insert_id = done.last_insert_id;
         }
         let affected = done.affected.unwrap_or(0);

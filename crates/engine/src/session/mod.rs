@@ -7,6 +7,7 @@ mod cursor;
 mod door;
 mod finish;
 mod home;
+mod keys;
 mod local;
 mod maintain;
 mod modes;

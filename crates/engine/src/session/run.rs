@@ -235,7 +235,9 @@ impl Session {
         if plan.writes {
             self.transaction.wrote_if_open();
         }
+        let gives_keys = self.gives_keys(live, stmt, bound).await?;
         let verb = Verb {
+            gives_keys,
             tag: tag(&stmt.kind),
             selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
             defines: matches!(stmt.kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque),

@@ -50,6 +50,10 @@ impl Metadata for MySql {
         false
     }
 
+    fn reports_given_keys(&self) -> bool {
+        true
+    }
+
     fn definitions_commit(&self) -> bool {
         true
     }

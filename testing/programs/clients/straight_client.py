@@ -1,0 +1,227 @@
+"""The same statements straight to one server and through Pando: labels, rows, counts, keys, warnings and errors must agree."""
+
+import os
+import re
+
+import pymysql
+from pymysql.constants import CLIENT
+
+from cases import DATABASE, FAMILY, PORT, case, done, equal
+
+STRAIGHT = "direct"
+
+
+def connect(port, database):
+    return pymysql.connect(
+        host="127.0.0.1", port=port, user="test", password="test", database=database, autocommit=True,
+        connect_timeout=10, client_flag=CLIENT.MULTI_STATEMENTS,
+    )
+
+
+straight = connect(int(os.environ["STRAIGHT_PORT"]), STRAIGHT)
+through = connect(PORT, DATABASE)
+
+
+def told(connection, database, sql):
+    """Everything a client is told about one text, with the database's name taken out."""
+    said = []
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(sql.replace("{db}", database))
+            more = True
+            while more:
+                labels = [column[0] for column in cursor.description or ()]
+                result = cursor._result
+                said.append((labels, list(cursor.fetchall()), cursor.rowcount, cursor.lastrowid, result.warning_count))
+                more = cursor.nextset()
+        except pymysql.Error as error:
+            said.append(error.args)
+    return re.sub(rf"(?<![a-z]){database}\b", "{{db}}", repr(said))
+
+
+def same(*statements):
+    for sql in statements:
+        try:
+            equal(told(through, DATABASE, sql), told(straight, STRAIGHT, sql))
+        except AssertionError as error:
+            raise AssertionError(f"{sql}: {error}") from None
+
+
+@case
+def create():
+    same(
+        "create table t_order (order_id bigint not null primary key, user_id int not null, status varchar(32), note text,"
+        " key by_status (status), key both_of_them (user_id, status))",
+        "create table t_order_item (item_id bigint not null primary key, order_id bigint not null, user_id int not null,"
+        " constraint of_order foreign key (order_id) references t_order (order_id))",
+        "create table t_dict (id int not null primary key, word varchar(20) unique)",
+        "create table t_alone (id int not null auto_increment primary key, a int unique, b enum('x', 'y') default 'x', c blob)",
+    )
+
+
+@case
+def counts_and_keys():
+    same(
+        "insert into t_order (order_id, user_id, status) values (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c'), (4, 2, 'd')",
+        "select row_count()",
+        "select row_count()",
+        "insert into t_dict values (1, 'one'), (2, 'two')",
+        "select row_count(), last_insert_id()",
+        "insert into t_alone (a) values (10), (20), (30)",
+        "select last_insert_id(), row_count()",
+        "insert into t_alone values (77, 40, 'y', 'c')",
+        "select last_insert_id(), @@last_insert_id, @@identity",
+        "insert into t_alone (a) values (20) on duplicate key update b = 'y', id = last_insert_id(id)",
+        "select last_insert_id()",
+        "insert into t_alone (a) values (50); select last_insert_id()",
+        "update t_alone set c = 'd' where id > 1",
+        "select row_count()",
+        "update t_alone set c = 'd' where id > 1",
+        "select row_count()",
+        "update t_order set status = concat(status, '!') where order_id in (1, 2, 3)",
+        "select row_count()",
+        "replace into t_alone (id, a) values (77, 41)",
+        "select row_count()",
+        "delete from t_order where order_id = 4",
+        "select row_count()",
+        "select order_id from t_order order by order_id",
+        "select found_rows()",
+        "select order_id from t_order order by order_id limit 2",
+        "select found_rows()",
+        "select sql_calc_found_rows id from t_alone order by id limit 1",
+        "select found_rows()",
+        "truncate table t_alone",
+        "select row_count()",
+    )
+
+
+@case
+def warnings_and_errors():
+    same(
+        "insert into t_alone (a) values (1)",
+        "insert ignore into t_alone (a) values (1)",
+        "show warnings",
+        "show count(*) warnings",
+        "insert ignore into t_alone (a) values (1)",
+        "select @@warning_count, @@error_count",
+        "select cast('x' as signed), cast('y' as signed)",
+        "show warnings limit 1",
+        "show warnings limit 1, 1",
+        "show errors",
+        "insert into t_alone (a) values (1)",
+        "show errors",
+        "show count(*) errors",
+        "select * from t_alone where nowhere = 1",
+        "show warnings",
+    )
+
+
+@case
+def shown_as_one_server_shows_it():
+    same(
+        "show tables like 't_o%'",
+        "show full tables where Table_type = 'BASE TABLE'",
+        "show columns from t_order",
+        "show full columns from t_order_item like '%id'",
+        "describe t_dict",
+        "describe t_order status",
+        "show index from t_order where Key_name = 'nothing'",
+        "show create table t_order",
+        "show create table t_order_item",
+        "show create table t_dict",
+        "show engines",
+        "show variables like 'autocommit'",
+        "show charset like 'utf8mb4'",
+        "show collation like 'utf8mb4_bin'",
+        "show triggers",
+        "show open tables like 'nothing'",
+        "show table status like 'nothing'" if FAMILY == "mysql" else "show tables like 'nothing'",
+        "select table_name from information_schema.tables where table_schema = '{db}' order by 1",
+    )
+
+
+@case
+def maintenance_speaks_of_logic_tables():
+    same(
+        "analyze table t_order",
+        "analyze table t_order, t_dict, t_alone",
+        "check table t_order, t_alone",
+        "check table t_order, nowhere",
+        "optimize table t_order_item",
+        "repair table t_order",
+        "checksum table t_order",
+        "checksum table t_dict, t_alone, t_order, t_order_item",
+    )
+
+
+@case
+def session_modes_are_shown():
+    name = "transaction" if FAMILY == "mysql" else "tx"
+    shown = f"select @@{name}_isolation, @@session.{name}_read_only"
+    same(
+        "set session transaction isolation level read committed",
+        shown,
+        f"show variables like '{name}_isolation'",
+        "begin",
+        "select count(*) from t_order",
+        "commit",
+        "set session transaction isolation level serializable, read only",
+        shown,
+        "insert into t_alone (a) values (5)",
+        "insert into t_order values (5, 5, 'e', null)",
+        "set session transaction read write",
+        "insert into t_order values (5, 5, 'e', null)",
+        f"set @@session.{name}_isolation = 'REPEATABLE-READ'",
+        shown,
+        f"set {name}_read_only = 1",
+        shown,
+        f"set {name}_read_only = 0",
+        "begin",
+        "select count(*) from t_order",
+        "set session transaction isolation level read uncommitted",
+        shown,
+        "set transaction isolation level serializable",
+        "commit",
+        shown,
+        "set session transaction isolation level repeatable read",
+    )
+
+
+@case
+def the_vendors_own_databases():
+    same(
+        "use information_schema",
+        "select database()",
+        "select TABLE_NAME from tables where table_schema = '{db}' order by 1",
+        "select t.TABLE_NAME, COLUMN_NAME from tables t join columns c using (table_schema, table_name)"
+        " where table_schema = '{db}' and ordinal_position = 1 order by 1",
+        "show tables like 'TABLES'",
+        "show tables from {db}",
+        "select count(*) from {db}.t_order",
+        "select 1 from dual",
+        "select * from nowhere",
+        "use mysql",
+        "select count(*) > 0 from user",
+        "use nowhere",
+        "use {db}",
+        "select count(*) from t_order",
+    )
+    for database in ("information_schema", "mysql", "performance_schema"):
+        with connect(PORT, database) as own, own.cursor() as cursor:
+            cursor.execute("select database()")
+            equal(cursor.fetchall(), ((database,),))
+
+
+@case
+def an_analysing_procedure_is_refused_across_shards():
+    if FAMILY == "mariadb":
+        said = told(through, DATABASE, "select order_id from t_order procedure analyse()")
+        equal("30001" in said, True)
+
+
+@case
+def drop():
+    same("drop table t_order_item", "drop table t_order", "drop table t_dict", "drop table t_alone")
+
+
+done()
