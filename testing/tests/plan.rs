@@ -9,7 +9,7 @@
 //! -> ds_0: SELECT * FROM t_1 WHERE id = ? [0]
 //! ```
 //!
-//! `-> ` is an actual statement in order, `[0]` the parameters it takes; `!! ` a part of the refusal's text; `~~ ` says that rows
+//! `-> ` is an actual statement in order, `[0]` the parameters it takes; `<- ` what is read first for a statement over rows (`rows_0`, …); `!! ` a part of the refusal's text; `~~ ` says that rows
 //! are merged in a way whose debug text contains this.
 
 #![allow(
@@ -28,6 +28,7 @@ use std::sync::Arc;
 use pando_engine::plan::{Planned, Purpose, plan};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Context, Source};
+use pando_kernel::relation::Inline;
 use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
 use pando_kernel::{Kind, Value};
@@ -126,7 +127,11 @@ fn cases(text: &str) -> Vec<Case<'_>> {
             continue;
         }
         let Some(case) = cases.last_mut() else { continue };
-        if line.starts_with("-> ") || line.starts_with("!! ") || line.starts_with("~~ ") {
+        if line.starts_with("-> ")
+            || line.starts_with("<- ")
+            || line.starts_with("!! ")
+            || line.starts_with("~~ ")
+        {
             case.expected.push(line);
         } else if let Some(list) = line.strip_prefix("with ") {
             let list = list.split(',').map(|text| Parameter::made(value(text))).collect();
@@ -174,16 +179,25 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
             });
             units.chain([format!("~~ {:?}", plan.merge)]).collect()
         }
+        Ok(Planned::Assembly(assembly)) => {
+            let reads = assembly.reads.iter().map(|read| format!("<- {}", read.text));
+            let named = |read: usize| Inline { before: Vec::new(), table: format!("rows_{read}") };
+            let plan = assembly.finish(&ctx, assembly.tables().map(named).collect()).unwrap();
+            let rest =
+                plan.units.iter().map(|unit| format!("-> {}: {}", unit.target.unit, unit.sql));
+            reads.chain(rest).collect()
+        }
         Ok(Planned::Needs(need)) => vec![format!("!! needs {need:?}")],
         Err(error) => vec![format!("!! {error}")],
     }
 }
 
 fn agrees(expected: &[&str], seen: &[String]) -> bool {
-    let wanted: Vec<&str> = expected.iter().copied().filter(|l| l.starts_with("-> ")).collect();
-    let got: Vec<&str> = seen.iter().map(String::as_str).filter(|l| l.starts_with("-> ")).collect();
+    let sent = |line: &&str| line.starts_with("-> ") || line.starts_with("<- ");
+    let wanted: Vec<&str> = expected.iter().copied().filter(sent).collect();
+    let got: Vec<&str> = seen.iter().map(String::as_str).filter(sent).collect();
     wanted == got
-        && expected.iter().filter(|line| !line.starts_with("-> ")).all(|line| {
+        && expected.iter().filter(|line| !sent(line)).all(|line| {
             let (mark, part) = line.split_at(3);
             seen.iter().any(|seen| seen.starts_with(mark) && seen.contains(part))
         })

@@ -12,6 +12,7 @@ use pando_kernel::{Columns, Execution};
 use pando_pool::Connection;
 
 use crate::merge::RowSource;
+use crate::variables::UNKNOWN;
 
 /// Executions that are sent ahead on one connection. Enough to keep its server busy; few, because each that is sent must be cancelled by itself.
 const AHEAD: usize = 8;
@@ -114,6 +115,8 @@ impl Channel {
                 Err(error) => {
                     if self.swallow > 0 {
                         self.swallow -= 1;
+                        // Whoever has the connection next must not take it for dressed.
+                        self.connection.set_session_state(UNKNOWN);
                         self.forgo();
                     } else {
                         self.fails();

@@ -2,9 +2,11 @@
 //! what PREVIEW prints, and what execution runs.
 
 mod aggregate;
+mod assemble;
 mod catalogue;
 mod check;
 mod choice;
+mod direct;
 mod gather;
 mod labels;
 mod logical;
@@ -16,15 +18,17 @@ mod state;
 
 use std::sync::Arc;
 
+pub use assemble::{Assembly, Read};
 pub(crate) use catalogue::shown_at;
 pub(crate) use choice::{any_unit, any_unit_of, writes};
+use direct::{Gathered, direct};
 pub use outcome::{Plan, Planned, Purpose, Unit};
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Need, Route, Spread, Target, Units};
+use pando_kernel::route::{Spread, Target, Units};
 use pando_sql::Edits;
-use pando_sql::ast::{Kind, QueryBody, Statement};
+use pando_sql::ast::Statement;
 pub(crate) use state::keeps_key;
 
 /// Plans a statement.
@@ -42,80 +46,24 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
     }
     let restated = logical::logical(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
-    for feature in &ctx.database.features {
-        feature.check(ctx, stmt)?;
+    match direct(ctx, stmt, purpose) {
+        Err(error) if is_for_assembly(&error) => assemble::assemble(ctx, stmt, purpose, error),
+        planned => planned,
     }
-    let mut route = Route::Unclaimed;
-    for feature in &ctx.database.features {
-        feature.route(ctx, stmt, &mut route)?;
-        if let Route::Needs(need) = route {
-            return Ok(Planned::Needs(need));
-        }
-    }
-    let mut is_catalogue = false;
-    let mut units = match route {
-        Route::Units(units) => units,
-        Route::Unclaimed | Route::Needs(_) => match catalogue::route(ctx, stmt)? {
-            catalogue::Routed::Units(units) => {
-                is_catalogue = true;
-                units
-            }
-            catalogue::Routed::Needs(need) => return Ok(Planned::Needs(need)),
-            catalogue::Routed::Other => check::unclaimed(ctx, stmt)?,
-        },
-    };
-    if purpose == Purpose::Describe {
-        units.targets.truncate(1);
-        for target in &mut units.targets {
-            target.rows = None;
-        }
-    }
-    let mut edits = Edits::default();
-    let mut merge = MergePlan::iterate();
-    if units.targets.len() > 1 && units.spread == Spread::Gather {
-        let gathered = match is_catalogue {
-            true => catalogue::merge(ctx, stmt, &mut units)?,
-            false => gathered(ctx, stmt, &units)?,
-        };
-        match gathered {
-            Gathered::Plan(plan, changes) => {
-                merge = plan;
-                edits = changes;
-            }
-            Gathered::Needs(need) => return Ok(Planned::Needs(need)),
-        }
-        for feature in &ctx.database.features {
-            feature.merge(ctx, stmt, &mut merge)?;
-        }
-    }
-    let mut plan = finished(ctx, stmt, units, (merge, edits))?;
-    if is_catalogue && let Some(need) = catalogue::present(ctx, &mut plan)? {
-        return Ok(Planned::Needs(need));
-    }
-    Ok(Planned::Plan(Box::new(plan)))
 }
 
-fn finished(
-    ctx: &Context<'_>,
-    stmt: &Statement,
-    units: Units,
-    (merge, edits): (MergePlan, Edits),
-) -> Result<Plan> {
-    if merge.derived == 0 && merge.group.is_none() {
-        return rewrite::finish(ctx, stmt, units, (merge, edits));
-    }
-    let settled = settle::settle(ctx, stmt, &edits)?.ok_or_else(|| {
-        pando_kernel::Error::refused(
-            30001,
-            "sorting or grouping the rows of several shards by an expression with a parameter cannot be answered yet",
-            "write the value into the expression, or narrow it to one shard",
-        )
-    })?;
-    let mut plan = rewrite::finish(ctx, &settled.stmt, units, (merge, Edits::default()))?;
-    for parameter in plan.units.iter_mut().flat_map(|unit| &mut unit.parameters) {
-        *parameter = settled.original(*parameter);
-    }
-    Ok(plan)
+/// Plans a statement as an assembly, because the answers of its units turned out to be more than merging can handle.
+///
+/// # Errors
+/// `refusal` when it cannot be assembled either.
+pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
+    let restated = logical::logical(ctx, stmt)?;
+    assemble::assemble(ctx, restated.as_ref().unwrap_or(stmt), Purpose::Run, refusal)
+}
+
+/// Whether a refusal speaks of merging and routing, not of what someone forbade.
+pub(crate) fn is_for_assembly(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Refused { code: 30001 | 20030 | 20035 | 20101, .. })
 }
 
 /// The unit a hint names: the statement goes there as it is, past all rooms.
@@ -131,20 +79,4 @@ fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Units>> {
         )
     })?;
     Ok(Some(Units::new(vec![Target::whole(Arc::clone(unit))], Spread::Gather)))
-}
-
-/// What merging needs.
-enum Gathered {
-    Plan(MergePlan, Edits),
-    Needs(Need),
-}
-
-fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gathered> {
-    check::spreadable(stmt)?;
-    if let Kind::Select(query) = &stmt.kind
-        && let QueryBody::Select(select) = &query.body
-    {
-        return gather::gather(ctx, stmt, query, select, units);
-    }
-    Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
 }

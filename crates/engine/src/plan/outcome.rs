@@ -5,6 +5,8 @@ use std::sync::Arc;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
 
+use super::assemble::Assembly;
+
 /// What is wanted of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -15,10 +17,12 @@ pub enum Purpose {
 }
 
 /// The outcome of planning.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Planned {
     /// A plan.
     Plan(Box<Plan>),
+    /// Rows must be read first, over which one unit then answers.
+    Assembly(Box<Assembly>),
     /// Something must be found out first.
     Needs(Need),
 }
@@ -36,6 +40,8 @@ pub struct Plan {
     pub keys: Option<GeneratedKeys>,
     /// It changes data or definitions.
     pub writes: bool,
+    /// Statements that run on the one unit's connection before; that connection then stands apart from any transaction, and is reset.
+    pub before: Vec<Arc<str>>,
 }
 
 /// One actual statement.

@@ -43,7 +43,8 @@ pub(super) fn finish(
         let sql = if edits.is_empty() { stmt.text.clone() } else { edits.apply(&stmt.text).into() };
         out.push(Unit { target, sql, parameters: numbers });
     }
-    Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind) })
+    let before = Vec::new();
+    Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind), before })
 }
 
 /// Every parameter of the text with its place, in text order.

@@ -8,15 +8,15 @@ use pando_kernel::event::Event;
 use pando_kernel::request::CursorId;
 use pando_kernel::row::{Cell, NeutralCodec, RowCodec, Rows};
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Column, Columns, Kind as ValueKind, Parameter, Value};
+use pando_kernel::{Column, Columns, Dialect, Kind as ValueKind, Parameter, Value};
 use pando_sql::ast::{
     CopyDirection, Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, QueryBody,
     SelectItem, Statement, Transaction,
 };
+use pando_transaction::no_savepoint;
 
-use crate::plan::Purpose;
+use crate::plan::{Planned, Purpose};
 
-use super::finish::state_error;
 use super::modes::{is_global, modes};
 use super::{Bound, MAX_NAMED, Opened, Session, Window};
 
@@ -137,9 +137,12 @@ impl Session {
             Transaction::Rollback { chain } => self.rollback_verb(*chain, dialect).await?,
             Transaction::Savepoint(name) => {
                 self.refuse_if_failed(false)?;
-                self.savepoint_needs_transaction(dialect.error_fails_transaction(), "SAVEPOINT")?;
+                if !open && dialect.error_fails_transaction() {
+                    return Err(no_transaction("SAVEPOINT"));
+                }
                 if open {
                     self.settle_cursors().await?;
+                    self.attend_transaction()?;
                     let result = self.transaction.savepoint(&name.value, dialect).await;
                     self.or_fail(result).await?;
                 }
@@ -147,15 +150,17 @@ impl Session {
             }
             Transaction::Release(name) => {
                 self.refuse_if_failed(false)?;
-                self.savepoint_needs_transaction(true, "RELEASE SAVEPOINT")?;
+                self.refuse_outside("RELEASE SAVEPOINT", &name.value, dialect)?;
                 self.settle_cursors().await?;
+                self.attend_transaction()?;
                 let result = self.transaction.release(&name.value, dialect).await;
                 self.or_fail(result).await?;
                 self.complete("RELEASE");
             }
             Transaction::RollbackTo(name) => {
-                self.savepoint_needs_transaction(true, "ROLLBACK TO SAVEPOINT")?;
+                self.refuse_outside("ROLLBACK TO SAVEPOINT", &name.value, dialect)?;
                 self.close_cursors().await;
+                self.attend_transaction()?;
                 let result = self.transaction.rollback_to(&name.value, dialect).await;
                 self.or_fail(result).await?;
                 self.complete("ROLLBACK");
@@ -222,7 +227,11 @@ impl Session {
                 let modes = self.modes_for(modes);
                 self.transaction.set_modes(modes);
             } else if !modes.is_empty() {
-                return Err(state_error("transaction modes must be set before any query"));
+                return Err(server_error(
+                    0,
+                    "25001",
+                    "transaction modes must be set before any query",
+                ));
             }
             self.opened = Opened::Client;
             self.variables_at_begin = Some(self.variables.clone());
@@ -239,17 +248,17 @@ impl Session {
         Ok(())
     }
 
-    fn savepoint_needs_transaction(&self, needed: bool, verb: &str) -> Result<()> {
-        if needed && self.transaction.state() == TransactionState::Idle {
-            if self.dialect().is_some_and(|dialect| !dialect.error_fails_transaction()) {
-                return Err(server_error(1305, "42000", "SAVEPOINT does not exist"));
-            }
-            return Err(state_error(&format!("{verb} can only be used in transaction blocks")));
+    /// Refuses a verb about a savepoint where none can be.
+    fn refuse_outside(&self, verb: &str, name: &str, dialect: &dyn Dialect) -> Result<()> {
+        if self.transaction.state() != TransactionState::Idle {
+            return Ok(());
         }
-        Ok(())
+        let fails = dialect.error_fails_transaction();
+        Err(if fails { no_transaction(verb) } else { no_savepoint(name, dialect) })
     }
 
     async fn or_fail(&mut self, result: Result<()>) -> Result<()> {
+        self.let_go().await;
         match result {
             Ok(()) => Ok(()),
             Err(error) => Err(self.fail_statement(error).await),
@@ -302,9 +311,13 @@ impl Session {
         let live = self.live()?;
         let stmt = pando_sql::parse(text, live.database.dialect.syntax())
             .map_err(super::run::syntax_error)?;
-        let plan = self.plan(&live, &stmt, bound, Purpose::Run).await?;
-        let rows: Vec<Vec<Value>> = plan
-            .units
+        let mut units = Vec::new();
+        match self.planned(&live, &stmt, bound, Purpose::Run).await? {
+            Planned::Plan(plan) => units.extend(plan.units),
+            Planned::Assembly(assembly) => units = self.shown(&live, &assembly, bound).await?,
+            Planned::Needs(_) => return Err(Error::internal("planning asks for what is known")),
+        }
+        let rows: Vec<Vec<Value>> = units
             .iter()
             .map(|unit| {
                 vec![Value::Text(unit.target.unit.to_string()), Value::Text(unit.sql.to_string())]
@@ -410,9 +423,7 @@ impl Session {
                     ));
                 }
                 if self.transaction.state() == TransactionState::Idle {
-                    return Err(state_error(
-                        "DECLARE CURSOR can only be used in transaction blocks",
-                    ));
+                    return Err(no_transaction("DECLARE CURSOR"));
                 }
                 if self.sql_cursors.contains_key(&name.value) {
                     return Err(ErrorKind::StatementExists(name.value.clone()).into());
@@ -502,6 +513,10 @@ fn forward(direction: &str) -> Option<Option<u32>> {
         [count] => count.parse().ok().map(Some),
         _ => None,
     }
+}
+
+fn no_transaction(verb: &str) -> Error {
+    server_error(0, "25P01", &format!("{verb} can only be used in transaction blocks"))
 }
 
 fn unknown_cursor(name: &str) -> Error {

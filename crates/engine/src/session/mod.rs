@@ -1,6 +1,7 @@
 //! One client's session: requests in, pieces of replies out.
 
 mod acquire;
+mod assemble;
 mod config;
 mod copy;
 mod cursor;
@@ -16,8 +17,8 @@ mod origin;
 mod prepared;
 mod reply;
 mod retell;
-mod run;
 mod round;
+mod run;
 mod setting;
 mod status;
 mod warnings;
@@ -32,8 +33,8 @@ use pando_kernel::session::Login;
 use pando_kernel::{Columns, Format, Parameter};
 use pando_transaction::Local;
 
-use crate::house::Engine;
 use crate::handle::Handle;
+use crate::house::Engine;
 use crate::snapshot::{LiveDatabase, Snapshot};
 use crate::variables::Variables;
 

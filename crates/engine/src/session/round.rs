@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pando_kernel::Dialect;
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::runtime::within;
-use pando_kernel::session::TransactionState;
 use pando_pool::Connection;
 use pando_transaction::{Ended, Outcome, drain};
 
@@ -32,17 +31,26 @@ pub(super) enum Rest {
 }
 
 impl Session {
-    /// Brings the channels of a failed statement to the end of their replies.
+    /// Brings the channels of a failed statement to the end of their replies, as far as the transaction or the statement needs them there.
     pub(super) async fn stop(&mut self, channels: &mut [Channel], rest: Rest) {
-        if rest == Rest::Useless {
-            channels.iter_mut().for_each(Channel::forgo);
-            let runtime = Arc::clone(&self.engine.inner.runtime);
-            if within(&*runtime, GRACE, run_out(channels)).await.is_some() {
-                return;
+        match rest {
+            Rest::Wanted => drop(run_out(channels).await),
+            Rest::Useless => {
+                channels.iter_mut().for_each(Channel::forgo);
+                let runtime = Arc::clone(&self.engine.inner.runtime);
+                let in_time = within(&*runtime, GRACE, run_out(channels)).await.is_some();
+                // The transaction goes on with its connections, so it must wait for them; a pool need not.
+                if !in_time && channels.iter().any(|channel| self.is_inside(channel)) {
+                    self.handle.cancel(&runtime);
+                    drop(run_out(channels).await);
+                }
             }
-            self.handle.cancel(&runtime);
         }
-        let _ = run_out(channels).await;
+    }
+
+    /// Whether a channel's connection is the transaction's.
+    fn is_inside(&self, channel: &Channel) -> bool {
+        self.transaction.expects(channel.connection.unit())
     }
 
     /// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here on.
@@ -56,16 +64,17 @@ impl Session {
 
     /// Gives connections back to the transaction or to their pools.
     pub(super) async fn release_channels(&mut self, channels: Vec<Channel>) {
-        let inside = self.transaction.state() != TransactionState::Idle;
         let mut channels = channels;
         channels.iter_mut().for_each(Channel::forgo);
-        let homes = self.bring_home(&mut channels, inside).await;
+        self.bring_home(&mut channels).await;
         let cancelled = self.handle.lets_go();
         if cancelled {
             self.handle.settled(&self.engine.inner.runtime).await;
         }
-        for (channel, home) in channels.into_iter().zip(homes) {
+        for channel in channels {
+            let inside = self.is_inside(&channel);
             let connection = channel.connection;
+            let home = connection.condition().outstanding == 0;
             if channel.apart && home && !cancelled {
                 put_back(connection);
             } else if channel.apart {
@@ -73,9 +82,6 @@ impl Session {
             } else if inside {
                 if cancelled {
                     self.transaction.taint();
-                }
-                if !home {
-                    self.transaction.lose();
                 }
                 self.transaction.give_back(connection);
             } else if home && cancelled {
@@ -85,19 +91,20 @@ impl Session {
         }
     }
 
-    /// Reads what is left on the connections, for as long as that is worth it. Returns which of them are free then.
-    async fn bring_home(&mut self, channels: &mut [Channel], inside: bool) -> Vec<bool> {
+    /// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost with the connection, else for as
+    /// long as that is worth it.
+    async fn bring_home(&mut self, channels: &mut [Channel]) {
         let is_home = |channel: &Channel| channel.connection.condition().outstanding == 0;
-        if !channels.iter().all(is_home) {
-            let runtime = Arc::clone(&self.engine.inner.runtime);
-            let in_time = within(&*runtime, GRACE, drain_all(channels)).await.is_some();
-            // The transaction goes on with these connections, so it must wait; a pool need not.
-            if !in_time && inside {
-                self.handle.cancel(&runtime);
-                drain_all(channels).await;
+        if channels.iter().all(is_home) {
+            return;
+        }
+        let runtime = Arc::clone(&self.engine.inner.runtime);
+        within(&*runtime, GRACE, drain_all(channels)).await;
+        for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
+            if self.is_inside(channel) {
+                let _ = drain(&mut channel.connection, usize::MAX).await;
             }
         }
-        channels.iter().map(is_home).collect()
     }
 
     /// Gives one connection back, with all that was queued on it.
@@ -159,24 +166,37 @@ impl Session {
 
     /// Drops a reply that will not be read to its end.
     pub(super) async fn release_reply(&mut self, reply: Reply) {
-        match reply {
-            Reply::Idle => {}
-            Reply::Pass(pass) => self.release_channels(vec![pass.channel]).await,
-            Reply::CopyOut(copy) => self.release_channels(copy.channels).await,
-            Reply::Merged(merged) => {
-                let merged = *merged;
-                drop(merged.merge);
-                self.release_channels(unshare(merged.channels)).await;
-            }
-            Reply::CopyIn(copy) => self.release_channels(copy.into_channels()).await,
+        self.release_channels(channels_of(reply)).await;
+    }
+
+    /// The current reply has failed: what it holds is given back, and the transaction told.
+    pub(super) async fn fail_reply(&mut self, error: Error) -> Error {
+        let mut channels = channels_of(std::mem::take(&mut self.reply));
+        self.stop(&mut channels, Rest::Useless).await;
+        self.release_channels(channels).await;
+        self.fail_statement(error).await
+    }
+}
+
+/// The connections of a reply; what merges them is dropped.
+fn channels_of(reply: Reply) -> Vec<Channel> {
+    match reply {
+        Reply::Idle => Vec::new(),
+        Reply::Pass(pass) => vec![pass.channel],
+        Reply::CopyOut(copy) => copy.channels,
+        Reply::Merged(merged) => {
+            let merged = *merged;
+            drop(merged.merge);
+            unshare(merged.channels)
         }
+        Reply::CopyIn(copy) => copy.into_channels(),
     }
 }
 
 async fn drain_all(channels: &mut [Channel]) {
     for channel in channels {
         if channel.connection.condition().outstanding > 0 {
-            // More than the limit: what is left decides.
+            // Beyond the limit the rest is another's business.
             let _ = drain(&mut channel.connection, DRAIN_BYTES).await;
         }
     }

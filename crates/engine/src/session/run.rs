@@ -156,10 +156,17 @@ impl Session {
         }
         self.settle_cursors().await?;
         let plan = self.plan(&live, stmt, &bound, Purpose::Run).await?;
-        self.start_plan(&live, stmt, plan, &bound).await
+        match self.start_plan(&live, stmt, plan, &bound).await {
+            // Only the answers' types showed that they cannot be merged.
+            Err(refusal) if plan::is_for_assembly(&refusal) && is_select(&stmt.kind) => {
+                let plan = self.planned_apart(&live, stmt, &bound, refusal).await?;
+                self.start_plan(&live, stmt, plan, &bound).await
+            }
+            started => started,
+        }
     }
 
-    /// Plans a statement, finding out what planning asks for.
+    /// Plans a statement, finding out what planning asks for, and reads the rows of an assembly.
     pub(super) async fn plan(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -167,35 +174,80 @@ impl Session {
         bound: &Bound,
         purpose: Purpose,
     ) -> Result<Plan> {
+        match self.planned(live, stmt, bound, purpose).await? {
+            Planned::Plan(plan) => Ok(*plan),
+            Planned::Assembly(assembly) => self.assemble(live, &assembly, bound).await,
+            Planned::Needs(_) => Err(Error::internal("planning asks for what is known")),
+        }
+    }
+
+    /// Plans a statement, finding out what planning asks for. Never gives `Needs`.
+    pub(super) async fn planned(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        bound: &Bound,
+        purpose: Purpose,
+    ) -> Result<Planned> {
         for _ in 0..MAX_NEEDS {
-            let view = self.view();
-            let need = {
-                let parameters =
-                    (bound.prepared && purpose == Purpose::Run).then_some(&bound.parameters[..]);
-                let ctx = Context {
-                    database: &live.database,
-                    catalog: live.catalog.as_ref(),
-                    dialect: live.database.dialect.as_ref(),
-                    parameters,
-                    session: &view,
-                    source: &System,
-                };
-                match plan::plan(&ctx, stmt, purpose) {
-                    Ok(Planned::Plan(plan)) => {
-                        // What was read inside a transaction that defines things is not yet true for others.
-                        if self.defined {
-                            live.catalog.forget();
-                        }
-                        return Ok(*plan);
+            let parameters = (purpose == Purpose::Run).then_some(bound);
+            let outcome = self.in_context(live, parameters, |ctx| plan::plan(ctx, stmt, purpose));
+            let need = match outcome {
+                Ok(Planned::Needs(need)) => need,
+                Ok(planned) => {
+                    // What was read inside a transaction that defines things is not yet true for others.
+                    if self.defined {
+                        live.catalog.forget();
                     }
-                    Ok(Planned::Needs(need)) => need,
-                    Err(error) if unknown(&error) && live.catalog.forget_stale() => continue,
-                    Err(error) => return Err(error),
+                    return Ok(planned);
                 }
+                Err(error) if unknown(&error) && live.catalog.forget_stale() => continue,
+                Err(error) => return Err(error),
             };
             self.find_out(live, need).await?;
         }
         Err(Error::internal("planning asks for ever more"))
+    }
+
+    /// Plans an assembly in place of a plan whose answers could not be merged; `refusal` when there is none.
+    pub(super) async fn planned_apart(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        bound: &Bound,
+        refusal: Error,
+    ) -> Result<Plan> {
+        let mut refusal = refusal;
+        for _ in 0..MAX_NEEDS {
+            let kept = refusal.kind().clone();
+            let outcome = self.in_context(live, Some(bound), |ctx| plan::apart(ctx, stmt, refusal));
+            match outcome? {
+                Planned::Plan(plan) => return Ok(*plan),
+                Planned::Assembly(assembly) => return self.assemble(live, &assembly, bound).await,
+                Planned::Needs(need) => self.find_out(live, need).await?,
+            }
+            refusal = Error::new(kept);
+        }
+        Err(refusal)
+    }
+
+    /// Calls planning with what it may look at.
+    pub(super) fn in_context<T>(
+        &self,
+        live: &LiveDatabase,
+        bound: Option<&Bound>,
+        plan: impl FnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let view = self.view();
+        let ctx = Context {
+            database: &live.database,
+            catalog: live.catalog.as_ref(),
+            dialect: live.database.dialect.as_ref(),
+            parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
+            session: &view,
+            source: &System,
+        };
+        plan(&ctx)
     }
 
     fn view(&self) -> SessionView {
@@ -446,6 +498,10 @@ fn unknown(error: &Error) -> bool {
 /// With autocommit off: whether a statement opens a transaction.
 fn opens_transaction(kind: &Kind) -> bool {
     !matches!(kind, Kind::Show(_) | Kind::Define(_) | Kind::Utility { .. } | Kind::Set(_))
+}
+
+fn is_select(kind: &Kind) -> bool {
+    matches!(kind, Kind::Select(_))
 }
 
 fn is_definition(kind: &Kind) -> bool {

@@ -1,0 +1,137 @@
+//! Which columns of each table a statement may need.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::feature::Context;
+use pando_kernel::relation::Carried;
+use pando_kernel::route::Need;
+use pando_sql::ast::{BinaryOp, Node, Query, Select, Statement, TableFactor};
+use pando_sql::{TokenKind, visit};
+
+use super::Known;
+use super::walk::{self, Leaf};
+
+/// The columns of the statement's tables.
+#[derive(Debug)]
+pub(super) struct Columns {
+    tables: HashMap<String, Arc<Vec<TableColumn>>>,
+    /// Every word of the statement, lower-cased: a column that is not among them is not named anywhere.
+    words: HashSet<String>,
+    whole_rows: bool,
+    /// Names of columns that are compared with another column.
+    compared: HashSet<String>,
+}
+
+impl Columns {
+    /// `None` when a table has no columns, or the statement cannot be read.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+    pub(super) fn of(
+        ctx: &Context<'_>,
+        stmt: &Statement,
+        query: &Query,
+        leaves: &[Leaf<'_>],
+    ) -> Known<Option<Self>> {
+        let mut tables = HashMap::new();
+        for leaf in leaves {
+            match ctx.catalog.columns(&leaf.logic) {
+                None => return Err(Need::Columns(leaf.logic.clone())),
+                Some(columns) if columns.is_empty() => return Ok(None),
+                Some(columns) => tables.insert(leaf.logic.clone(), columns),
+            };
+        }
+        let Ok(tokens) = pando_sql::tokenize(&stmt.text, ctx.dialect.syntax()) else {
+            return Ok(None);
+        };
+        let mut words = HashSet::new();
+        let mut whole_rows = walk::whole_rows(stmt, query);
+        let mut before = "";
+        for token in &tokens.list {
+            let text = token.span.of(&stmt.text);
+            if matches!(
+                token.kind,
+                TokenKind::Word | TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier
+            ) {
+                let bare = text.trim_matches(['"', '`']);
+                words.insert(bare.replace("\"\"", "\"").replace("``", "`").to_lowercase());
+                whole_rows |= token.kind == TokenKind::UnicodeIdentifier;
+            }
+            whole_rows |= text == "*" && before == ".";
+            before = text;
+        }
+        let labels = leaves.iter().filter_map(|leaf| {
+            leaf.table.alias.as_ref().or(leaf.table.name.parts.last()).map(|label| &label.value)
+        });
+        let labels: HashSet<String> = labels.map(|label| label.to_lowercase()).collect();
+        let mut compared = HashSet::new();
+        let mut is_row = false;
+        visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
+            Node::Column(name) => {
+                // A table's name alone is its row.
+                let single = if let [single] = &name.parts[..] { Some(single) } else { None };
+                is_row |= single.is_some_and(|name| labels.contains(&name.value.to_lowercase()));
+            }
+            Node::Binary { op: BinaryOp::Equal, left, right } => {
+                if let (Node::Column(left), Node::Column(right)) = (&left.node, &right.node) {
+                    let names = [left, right].into_iter().filter_map(|name| name.parts.last());
+                    compared.extend(names.map(|name| name.value.to_lowercase()));
+                }
+            }
+            _ => {}
+        });
+        // The row would be of another type.
+        Ok((!is_row).then_some(Self { tables, words, whole_rows, compared }))
+    }
+
+    /// The columns of a table that travel, in table order; never none.
+    pub(super) fn carried(&self, logic: &str) -> Vec<Carried> {
+        let Some(all) = self.tables.get(logic) else { return Vec::new() };
+        let named = |column: &TableColumn| {
+            self.whole_rows || self.words.contains(&column.name.to_lowercase())
+        };
+        let mut kept: Vec<&TableColumn> = all.iter().filter(|column| named(column)).collect();
+        if kept.is_empty() {
+            kept.extend(all.iter().find(|column| column.primary_key).or(all.first()));
+        }
+        let whole_key = all.iter().filter(|column| column.primary_key).all(named);
+        kept.into_iter()
+            .map(|column| Carried {
+                column: column.clone(),
+                is_key: column.primary_key && whole_key,
+                is_compared: self.compared.contains(&column.name.to_lowercase()),
+            })
+            .collect()
+    }
+
+    /// Whether a table has a column of this name, without regard to case.
+    pub(super) fn has(&self, logic: &str, column: &str) -> bool {
+        let own = self.tables.get(logic);
+        own.is_some_and(|all| {
+            all.iter().any(|known| known.name.to_lowercase() == column.to_lowercase())
+        })
+    }
+
+    /// Whether a bare name in this SELECT can only be a column of this place's table.
+    pub(super) fn is_only_of(&self, leaf: &Leaf<'_>, column: &str) -> bool {
+        self.owners(leaf.select, column) == Some(1) && self.has(&leaf.logic, column)
+    }
+
+    /// How many tables of a FROM clause have the column; `None` when one of them is not known.
+    fn owners(&self, select: &Select, column: &str) -> Option<usize> {
+        let mut owners = 0;
+        let mut factors: Vec<&TableFactor> = select.from.iter().collect();
+        while let Some(factor) = factors.pop() {
+            match factor {
+                TableFactor::Table(table) => {
+                    let logic = table.name.parts.last()?.value.to_lowercase();
+                    self.tables.get(&logic)?;
+                    owners += usize::from(self.has(&logic, column));
+                }
+                TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
+                TableFactor::Derived { .. } | TableFactor::Function { .. } => return None,
+            }
+        }
+        Some(owners)
+    }
+}

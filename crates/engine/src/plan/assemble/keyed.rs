@@ -1,0 +1,62 @@
+//! GROUP BY a primary key lets a select list name all other columns of its table; rows that stand as a table without a key do not. Where
+//! the family's tables of rows have none, the other columns are added to the GROUP BY, which changes no group.
+
+use pando_kernel::feature::Context;
+use pando_sql::ast::{Expr, Node, Statement};
+use pando_sql::{Edits, Fold, Span};
+
+use super::columns::Columns;
+use super::filter::is_of;
+use super::walk::Leaf;
+
+/// Types that cannot be grouped by.
+const UNGROUPED: &[&str] =
+    &["json", "xml", "point", "box", "path", "polygon", "circle", "line", "lseg"];
+
+pub(super) fn edits(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    leaves: &[Leaf<'_>],
+    columns: &Columns,
+) -> Edits {
+    let mut edits = Edits::default();
+    // MySQL's temporary tables have their key.
+    if ctx.dialect.syntax().fold != Fold::Lower {
+        return edits;
+    }
+    for leaf in leaves {
+        let select = leaf.select;
+        let Some(last) = select.group_by.last().filter(|_| !select.grouping_sets) else { continue };
+        let carried = columns.carried(&leaf.logic);
+        let mut keys = carried.iter().filter(|one| one.is_key).peekable();
+        let named = |name: &str| {
+            select.group_by.iter().any(|expr| column_is(ctx, (leaf, columns), expr, name))
+        };
+        if keys.peek().is_none() || !keys.all(|key| named(&key.column.name)) {
+            continue;
+        }
+        let Some(label) = leaf.table.alias.as_ref().or(leaf.table.name.parts.last()) else {
+            continue;
+        };
+        let label = label.span.of(&stmt.text);
+        let others = carried
+            .iter()
+            .filter(|one| !one.is_key && !UNGROUPED.contains(&one.column.type_name.as_str()));
+        let text: String = others
+            .map(|one| format!(", {label}.{}", ctx.dialect.quote(&one.column.name)))
+            .collect();
+        edits.replace(Span::at(last.span.end), text);
+    }
+    edits
+}
+
+fn column_is(
+    ctx: &Context<'_>,
+    (leaf, columns): (&Leaf<'_>, &Columns),
+    expr: &Expr,
+    name: &str,
+) -> bool {
+    let Node::Column(column) = &expr.node else { return false };
+    let Some((last, owner)) = column.parts.split_last() else { return false };
+    last.value == name && is_of(ctx, leaf, columns, (last, owner))
+}

@@ -1,0 +1,149 @@
+//! Statements that no merge can answer: the rows they need are read from every shard, and one storage unit answers the statement over
+//! them. The server itself evaluates it, so its rules of types, collations and NULL hold by construction; only memory bounds it.
+
+mod assembly;
+mod columns;
+mod filter;
+mod keyed;
+mod walk;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::relation::Relations;
+use pando_kernel::route::Need;
+use pando_sql::ast::{Kind, Query, QueryBody, Statement};
+use pando_sql::visit;
+
+use super::{Planned, Purpose, any_unit};
+use assembly::Place;
+pub use assembly::{Assembly, Read};
+use columns::Columns;
+use walk::Leaf;
+
+/// Takes a statement apart that was refused; gives the refusal back where that is not possible either.
+///
+/// # Errors
+/// The refusal.
+pub(super) fn assemble(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    purpose: Purpose,
+    refusal: Error,
+) -> Result<Planned> {
+    let (Some(relations), Some(query)) = (ctx.dialect.relations(), readable(stmt)) else {
+        return Err(refusal);
+    };
+    let Some(leaves) = leaves(ctx, stmt, query) else { return Err(refusal) };
+    let columns = match Columns::of(ctx, stmt, query, &leaves) {
+        Ok(Some(columns)) => columns,
+        Ok(None) => return Err(refusal),
+        Err(need) => return Ok(Planned::Needs(need)),
+    };
+    let assembly = build(ctx, stmt, &leaves, &columns, relations)?;
+    let Some(assembly) = assembly else { return Err(refusal) };
+    match purpose {
+        Purpose::Run => Ok(Planned::Assembly(Box::new(assembly))),
+        Purpose::Describe => {
+            let tables = assembly.places.iter().map(|place| {
+                let read = assembly.reads.get(place.read);
+                read.map_or_else(String::new, |read| relations.described(&read.columns))
+            });
+            let plan = assembly.planned(ctx, tables.collect(), Vec::new())?;
+            Ok(Planned::Plan(Box::new(plan)))
+        }
+    }
+}
+
+/// The query of a statement that only reads.
+fn readable(stmt: &Statement) -> Option<&Query> {
+    let Kind::Select(query) = &stmt.kind else { return None };
+    if query.lock.is_some() || !walk::only_reads(stmt, query) {
+        return None;
+    }
+    let plain = match &query.body {
+        QueryBody::Select(select) => {
+            let counts = |word: &String| word == "SQL_CALC_FOUND_ROWS";
+            select.into.is_none() && !select.modifiers.iter().any(counts)
+        }
+        QueryBody::Set { .. } | QueryBody::Values(_) => true,
+        QueryBody::Table(_) => false,
+    };
+    plain.then_some(query)
+}
+
+/// Every table of the statement; `None` when one stands where no other can, or belongs to the vendor's catalogue.
+fn leaves<'a>(ctx: &Context<'_>, stmt: &'a Statement, query: &'a Query) -> Option<Vec<Leaf<'a>>> {
+    let occurrences = visit::tables(&stmt.kind);
+    let leaves = walk::leaves(stmt, query, &occurrences);
+    let presentation = ctx.dialect.presentation();
+    let vendors = |name| presentation.is_some_and(|shown| shown.holding(name).is_some());
+    let replaceable = leaves.len() == occurrences.len()
+        && occurrences.iter().all(|found| !vendors(found.name))
+        && leaves.iter().all(|leaf| leaf.table.extras.is_empty());
+    (replaceable && !leaves.is_empty()).then_some(leaves)
+}
+
+fn build(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    leaves: &[Leaf<'_>],
+    columns: &Columns,
+    relations: &dyn Relations,
+) -> Result<Option<Assembly>> {
+    let Some(at) = any_unit(ctx) else { return Ok(None) };
+    let mut reads: Vec<(String, Read)> = Vec::new();
+    let mut places = Vec::new();
+    for leaf in leaves {
+        let read = match reads.iter().position(|(logic, _)| *logic == leaf.logic) {
+            Some(read) => read,
+            None => {
+                reads.push((
+                    leaf.logic.clone(),
+                    read(ctx, stmt, (leaf, leaves), columns, relations)?,
+                ));
+                reads.len() - 1
+            }
+        };
+        let own = leaf.table.name.parts.last();
+        let label = match (&leaf.table.alias, own) {
+            (None, Some(own)) => Some(own.span.of(&stmt.text).to_owned()),
+            _ => None,
+        };
+        places.push(Place { span: leaf.table.name.span, label, read });
+    }
+    let reads = reads.into_iter().map(|(_, read)| read).collect();
+    let edits = keyed::edits(ctx, stmt, leaves, columns);
+    Ok(Some(Assembly { reads, places, rest: stmt.clone(), edits, at }))
+}
+
+/// The query for one table, whose conditions let through what any of its places needs.
+fn read(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    (leaf, leaves): (&Leaf<'_>, &[Leaf<'_>]),
+    columns: &Columns,
+    relations: &dyn Relations,
+) -> Result<Read> {
+    let carried = columns.carried(&leaf.logic);
+    let items: Vec<String> =
+        carried.iter().map(|one| relations.carry(&one.column)).collect::<Result<_>>()?;
+    let name = leaf.table.name.span.of(&stmt.text);
+    let mut text = format!("SELECT {} FROM {name}", items.join(", "));
+    let filters: Option<Vec<String>> = leaves
+        .iter()
+        .filter(|other| other.logic == leaf.logic)
+        .map(|place| filter::of(ctx, stmt, place, columns))
+        .collect();
+    if let Some(mut filters) = filters {
+        filters.dedup();
+        text.push_str(" WHERE ");
+        match &filters[..] {
+            [one] => text.push_str(one),
+            many => text.push_str(&format!("({})", many.join(") OR ("))),
+        }
+    }
+    Ok(Read { text, columns: carried })
+}
+
+/// What a table's columns must be known for.
+type Known<T> = std::result::Result<T, Need>;

@@ -1,0 +1,104 @@
+//! Statements that go to their units as they are, but for names: checked, routed, rewritten, their answers merged.
+
+use pando_kernel::error::Result;
+use pando_kernel::feature::Context;
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::{Need, Route, Spread, Units};
+use pando_sql::Edits;
+use pando_sql::ast::{Kind, QueryBody, Statement};
+
+use super::{Plan, Planned, Purpose, catalogue, check, gather, rewrite, settle};
+
+/// Plans a statement that goes to its units as it is.
+pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
+    for feature in &ctx.database.features {
+        feature.check(ctx, stmt)?;
+    }
+    let mut route = Route::Unclaimed;
+    for feature in &ctx.database.features {
+        feature.route(ctx, stmt, &mut route)?;
+        if let Route::Needs(need) = route {
+            return Ok(Planned::Needs(need));
+        }
+    }
+    let mut is_catalogue = false;
+    let mut units = match route {
+        Route::Units(units) => units,
+        Route::Unclaimed | Route::Needs(_) => match catalogue::route(ctx, stmt)? {
+            catalogue::Routed::Units(units) => {
+                is_catalogue = true;
+                units
+            }
+            catalogue::Routed::Needs(need) => return Ok(Planned::Needs(need)),
+            catalogue::Routed::Other => check::unclaimed(ctx, stmt)?,
+        },
+    };
+    if purpose == Purpose::Describe {
+        units.targets.truncate(1);
+        for target in &mut units.targets {
+            target.rows = None;
+        }
+    }
+    let mut edits = Edits::default();
+    let mut merge = MergePlan::iterate();
+    if units.targets.len() > 1 && units.spread == Spread::Gather {
+        let gathered = match is_catalogue {
+            true => catalogue::merge(ctx, stmt, &mut units)?,
+            false => gathered(ctx, stmt, &units)?,
+        };
+        match gathered {
+            Gathered::Plan(plan, changes) => {
+                merge = plan;
+                edits = changes;
+            }
+            Gathered::Needs(need) => return Ok(Planned::Needs(need)),
+        }
+        for feature in &ctx.database.features {
+            feature.merge(ctx, stmt, &mut merge)?;
+        }
+    }
+    let mut plan = finished(ctx, stmt, units, (merge, edits))?;
+    if is_catalogue && let Some(need) = catalogue::present(ctx, &mut plan)? {
+        return Ok(Planned::Needs(need));
+    }
+    Ok(Planned::Plan(Box::new(plan)))
+}
+
+fn finished(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    units: Units,
+    (merge, edits): (MergePlan, Edits),
+) -> Result<Plan> {
+    if merge.derived == 0 && merge.group.is_none() {
+        return rewrite::finish(ctx, stmt, units, (merge, edits));
+    }
+    let settled = settle::settle(ctx, stmt, &edits)?.ok_or_else(|| {
+        pando_kernel::Error::refused(
+            30001,
+            "sorting or grouping the rows of several shards by an expression with a parameter cannot be answered yet",
+            "write the value into the expression, or narrow it to one shard",
+        )
+    })?;
+    let mut plan = rewrite::finish(ctx, &settled.stmt, units, (merge, Edits::default()))?;
+    for parameter in plan.units.iter_mut().flat_map(|unit| &mut unit.parameters) {
+        *parameter = settled.original(*parameter);
+    }
+    Ok(plan)
+}
+
+/// What merging needs.
+pub(super) enum Gathered {
+    Plan(MergePlan, Edits),
+    Needs(Need),
+}
+
+fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gathered> {
+    check::spreadable(stmt)?;
+    if let Kind::Select(query) = &stmt.kind
+        && let QueryBody::Select(select) = &query.body
+    {
+        return gather::gather(ctx, stmt, query, select, units);
+    }
+    Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
+}

@@ -1,0 +1,215 @@
+//! Statements answered over rows read before: the rows come through the whole line like any other query's, and are written into the
+//! statement as tables.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::Event;
+use pando_kernel::relation::{Inline, RelationWriter, Relations};
+use pando_kernel::row::Rows;
+use pando_kernel::{Columns, Execution};
+use pando_pool::Connection;
+use pando_sql::ast::Statement;
+
+use crate::execute::too_much;
+use crate::handle::Manner;
+use crate::plan::{Assembly, Plan, Planned, Purpose, Unit};
+use crate::snapshot::LiveDatabase;
+use crate::variables::UNKNOWN;
+
+use super::acquire::Started;
+use super::{Bound, Session};
+
+impl Session {
+    /// Reads the rows of an assembly and plans the statement over them. Every read is planned before the first is sent.
+    ///
+    /// # Errors
+    /// `Refused` when a read has no plan of its own, `Memory` when the rows are too many, and what the units say.
+    pub(super) async fn assemble(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        assembly: &Assembly,
+        bound: &Bound,
+    ) -> Result<Plan> {
+        let dialect = Arc::clone(&live.database.dialect);
+        let relations = dialect.relations().ok_or_else(|| {
+            Error::internal("an assembly in a language that has no way to write its tables")
+        })?;
+        relations.check(self.variables.list())?;
+        let mut reads = Vec::new();
+        for read in &assembly.reads {
+            let stmt =
+                pando_sql::parse(&read.text, dialect.syntax()).map_err(super::run::syntax_error)?;
+            let planned =
+                Box::pin(self.planned(live, &stmt, &Bound::default(), Purpose::Run)).await?;
+            let Planned::Plan(plan) = planned else {
+                return Err(Error::internal("reading one table needs an assembly"));
+            };
+            reads.push((stmt, *plan));
+        }
+        let (facts, window, queue) =
+            (self.facts.clone(), self.window.take(), std::mem::take(&mut self.queue));
+        let tables = self.read_tables(live, (assembly, relations), reads).await;
+        (self.facts, self.window, self.queue) = (facts, window, queue);
+        let tables = tables?;
+        self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, tables))
+    }
+
+    /// What an assembly sends where: its reads, and the statement over them with names for their rows.
+    pub(super) async fn shown(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        assembly: &Assembly,
+        bound: &Bound,
+    ) -> Result<Vec<Unit>> {
+        let mut units = Vec::new();
+        for read in &assembly.reads {
+            let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
+                .map_err(super::run::syntax_error)?;
+            let plan = Box::pin(self.planned(live, &stmt, &Bound::default(), Purpose::Run)).await?;
+            if let Planned::Plan(plan) = plan {
+                units.extend(plan.units);
+            }
+        }
+        let named =
+            |read: usize| Inline { table: format!("pando_relation_{read}"), ..Inline::default() };
+        let tables = assembly.tables().map(named).collect();
+        let plan = self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, tables))?;
+        units.extend(plan.units);
+        Ok(units)
+    }
+
+    /// Runs the reads, and writes a table for each place that needs one.
+    async fn read_tables(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        (assembly, relations): (&Assembly, &dyn Relations),
+        reads: Vec<(Statement, Plan)>,
+    ) -> Result<Vec<Inline>> {
+        let places: Vec<usize> = assembly.tables().collect();
+        let mut tables: Vec<Option<Inline>> = places.iter().map(|_| None).collect();
+        let mut budget = self.settings().memory_bytes;
+        for (number, (stmt, plan)) in reads.into_iter().enumerate() {
+            let Some(read) = assembly.reads.get(number) else { continue };
+            let own = || places.iter().enumerate().filter(|(_, read)| **read == number);
+            let writers =
+                own().map(|(place, _)| relations.begin(place, &read.columns)).collect::<Vec<_>>();
+            let written = self.read_table(live, (stmt, plan), (writers, budget)).await?;
+            for ((place, _), writer) in own().zip(written) {
+                budget = budget.saturating_sub(writer.size());
+                if let Some(table) = tables.get_mut(place) {
+                    *table = Some(writer.finish());
+                }
+            }
+        }
+        let missing = || Error::internal("a table of an assembly was not read");
+        tables.into_iter().map(|table| table.ok_or_else(missing)).collect()
+    }
+
+    async fn read_table(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        (stmt, plan): (Statement, Plan),
+        (writers, budget): (Vec<Box<dyn RelationWriter>>, usize),
+    ) -> Result<Vec<Box<dyn RelationWriter>>> {
+        let mut writers = writers;
+        let mut columns: Option<Columns> = None;
+        Box::pin(self.start_plan(live, &stmt, plan, &Bound::default())).await?;
+        while let Some(event) = Box::pin(self.next_of_reply()).await? {
+            match event {
+                Event::Columns(described) => columns = Some(described),
+                Event::Rows(rows) => {
+                    let described =
+                        columns.as_ref().ok_or_else(|| Error::internal("rows without columns"))?;
+                    write(described, &rows, &mut writers)?;
+                    if writers.iter().map(|writer| writer.size()).sum::<usize>() > budget {
+                        self.abandon_reply().await;
+                        return Err(too_much(self.settings().memory_bytes));
+                    }
+                }
+                Event::Complete(_)
+                | Event::Notice(_)
+                | Event::Parameter { .. }
+                | Event::Empty
+                | Event::Suspended
+                | Event::Described(_)
+                | Event::CopyIn(_)
+                | Event::CopyOut(_)
+                | Event::CopyData(_)
+                | Event::SendFile(_)
+                | Event::Done => {}
+            }
+        }
+        Ok(writers)
+    }
+
+    /// Starts a statement that stands on tables of its own, on a connection beside those of the transaction.
+    pub(super) async fn start_apart(
+        &mut self,
+        live: &LiveDatabase,
+        plan: &Plan,
+        bound: &Bound,
+    ) -> Result<Started> {
+        let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
+        let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
+        let mut connection = self.handle.taken(live.pool(&unit)?.take()).await?;
+        self.handle.runs_on(&connection, Manner::Ask)?;
+        let mut swallow = self.dress(live, &mut connection)?;
+        for text in &plan.before {
+            connection.start(Execution::Text(Arc::clone(text)))?;
+            swallow += 1;
+        }
+        let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
+        let given = self.give_jobs((connection, swallow), vec![0], (plan, bound), &mut started);
+        for channel in &mut started.channels {
+            channel.apart = true;
+        }
+        match given {
+            Ok(()) => Ok(started),
+            Err(error) => {
+                self.release_channels(started.channels).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives back what a reply holds that will not be read to its end.
+    async fn abandon_reply(&mut self) {
+        self.pending.clear();
+        let reply = std::mem::take(&mut self.reply);
+        self.release_reply(reply).await;
+    }
+}
+
+/// Writes rows that came as text.
+fn write(columns: &Columns, rows: &Rows, writers: &mut [Box<dyn RelationWriter>]) -> Result<()> {
+    let mut fields = Vec::new();
+    rows.for_each(columns, |body| {
+        columns.codec.fields(&columns.list, body, &mut fields)?;
+        let texts: Vec<Option<&str>> = fields
+            .iter()
+            .map(|field| field.clone().map(|range| text(body.get(range))).transpose())
+            .collect::<Result<_>>()?;
+        for writer in &mut *writers {
+            writer.row(&texts);
+        }
+        Ok(())
+    })
+}
+
+fn text(bytes: Option<&[u8]>) -> Result<&str> {
+    let bytes = bytes.ok_or_else(|| Error::protocol("a field leaves its row"))?;
+    std::str::from_utf8(bytes).map_err(|_| {
+        ErrorKind::Value("a value that is no UTF-8 cannot travel between storage units".into())
+            .into()
+    })
+}
+
+/// Puts a connection back to how it was, tables of its own included, before it serves others.
+pub(super) fn put_back(connection: Connection) {
+    let mut connection = connection;
+    connection.set_session_state(UNKNOWN);
+    if connection.start(Execution::Reset).is_err() {
+        connection.discard();
+    }
+}
