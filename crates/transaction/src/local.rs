@@ -175,6 +175,11 @@ impl Local {
         }
     }
 
+    /// Whether a unit is enlisted and its connection is lent.
+    pub fn expects(&self, unit: &str) -> bool {
+        self.held.iter().any(|held| &*held.unit == unit && held.connection.is_none())
+    }
+
     /// Whether every enlisted connection is at home.
     pub fn is_whole(&self) -> bool {
         self.held.iter().all(|held| held.connection.is_some())

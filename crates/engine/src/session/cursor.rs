@@ -116,6 +116,7 @@ impl Session {
     pub(super) async fn close_cursor(&mut self, id: CursorId) {
         self.sql_cursors.retain(|_, (known, _)| *known != id);
         if let Some(cursor) = self.cursors.remove(&id) {
+            let _ = self.resume(&cursor.reply);
             self.release_reply(cursor.reply).await;
         }
     }

@@ -130,13 +130,6 @@ impl Session {
         Ok(())
     }
 
-    /// The current reply has failed: what it holds is given back, and the transaction told.
-    pub(super) async fn fail_reply(&mut self, error: Error) -> Error {
-        let reply = std::mem::take(&mut self.reply);
-        self.release_reply(reply).await;
-        self.fail_statement(error).await
-    }
-
     /// A statement has failed; its connections are already home.
     pub(super) async fn fail_statement(&mut self, error: Error) -> Error {
         self.queue.clear();
@@ -242,9 +235,4 @@ pub(super) fn first_key(plan: &Plan) -> u64 {
         Some(Value::UInt(n)) => *n,
         _ => 0,
     }
-}
-
-/// An error for a verb that ends nothing.
-pub(super) fn state_error(message: &str) -> Error {
-    ErrorKind::TransactionState(message.to_owned()).into()
 }

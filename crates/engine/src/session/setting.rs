@@ -8,8 +8,9 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Assignment, Scope, Statement};
-use pando_transaction::{drain, finish};
+use pando_transaction::finish;
 
+use crate::handle::Manner;
 use crate::plan::any_unit_of;
 
 use super::home::move_to;
@@ -127,10 +128,13 @@ impl Session {
                 for _ in 0..swallow {
                     result = result.and(finish(&mut connection).await.map(|_| ()));
                 }
-                self.transaction.give_back(connection);
+                self.release(connection).await;
                 result?;
             }
-            self.transaction.run_everywhere(text).await?;
+            self.attend_transaction()?;
+            let taken = self.transaction.run_everywhere(text).await;
+            self.let_go().await;
+            taken?;
             if local {
                 self.local_settings.push(text.to_owned());
                 return Ok(());
@@ -157,15 +161,18 @@ impl Session {
     async fn try_variables(&mut self, live: &Arc<crate::snapshot::LiveDatabase>) -> Result<()> {
         let unit = any_unit_of(&live.database)?;
         let mut connection = self.handle.taken(live.pool(&unit)?.take()).await?;
+        self.handle.runs_on(&connection, Manner::Ask)?;
         let replies = self.dress(live, &mut connection)?;
+        let mut tried = Ok(());
         for _ in 0..replies {
             if let Err(error) = finish(&mut connection).await {
                 connection.set_session_state(crate::variables::UNKNOWN);
-                let _ = drain(&mut connection, 1 << 16).await;
-                return Err(error);
+                tried = Err(error);
+                break;
             }
         }
-        Ok(())
+        self.release(connection).await;
+        tried
     }
 
     /// Changes the current database.
@@ -221,23 +228,34 @@ impl Session {
         text: &str,
     ) -> Result<Vec<Vec<pando_kernel::Value>>> {
         // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
-        if let Some(mut connection) = self.transaction.lend(unit)? {
-            let answer = answer(&mut connection, text).await;
-            self.transaction.give_back(connection);
-            return answer;
-        }
-        let mut connection = self.handle.taken(live.pool(unit)?.take()).await?;
-        if connection.session_state() != 0 {
-            connection.start(Execution::Reset)?;
-            connection.set_session_state(0);
-            finish(&mut connection).await?;
-        }
-        let answer = answer(&mut connection, text).await;
-        if answer.is_err() {
-            connection.discard();
-        }
+        let lent = self.transaction.lend(unit)?;
+        let inside = lent.is_some();
+        let mut connection = match lent {
+            Some(connection) => connection,
+            None => self.handle.taken(live.pool(unit)?.take()).await?,
+        };
+        let answer = match self.handle.runs_on(&connection, Manner::Ask) {
+            Ok(()) if !inside && connection.session_state() != 0 => {
+                match undress(&mut connection).await {
+                    Ok(()) => answer(&mut connection, text).await,
+                    Err(error) => Err(error),
+                }
+            }
+            Ok(()) => answer(&mut connection, text).await,
+            Err(error) => Err(error),
+        };
+        self.release(connection).await;
         answer
     }
+}
+
+/// Puts a connection back to how it was after login.
+async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
+    connection.set_session_state(crate::variables::UNKNOWN);
+    connection.start(Execution::Reset)?;
+    finish(connection).await?;
+    connection.set_session_state(0);
+    Ok(())
 }
 
 /// One reply read to its end, its rows decoded.
