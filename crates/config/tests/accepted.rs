@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pando_config::global::{Mode, Privilege, Protocol, TransactionType};
 use pando_config::rules::{StrategyKind, TransactionalRead};
-use pando_config::{Configuration, Errors, Tls, load_with};
+use pando_config::{Configuration, Errors, File, Tls, load_with, parse_folder};
 
 fn load(name: &str) -> Result<Configuration, Errors> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/accepted").join(name);
@@ -68,6 +68,7 @@ fn the_benchmarks_sharding_loads_inside_the_application() {
     assert_eq!(
         warnings,
         [
+            "sharding.yaml:4:3: mode.repository",
             "sharding.yaml:6:3: mode.overwrite",
             "sharding.yaml:38:7: rules[0].!SHARDING.broadcastTables[0]"
         ]
@@ -90,13 +91,12 @@ fn the_global_sections_of_today_load() {
     };
     assert_eq!((permissions[0].database.as_str(), permissions[1].user.as_str()), ("*", "app"));
     assert_eq!(global.transaction.default_type, TransactionType::Xa);
-    assert_eq!(global.sql_parser.statements.maximum_size, 1000);
     assert!(global.sql_federation.enabled && global.global_clock.enabled);
     assert_eq!(global.props.default_port, 3308);
     let protocol = global.props.frontend_protocol.as_ref().map(|protocol| protocol.value);
     assert_eq!(protocol, Some(Protocol::Postgres));
     assert_eq!(global.props.frontend_ssl_versions, ["TLSv1.3"]);
-    assert_eq!(configuration.warnings.len(), 1, "{:?}", configuration.warnings);
+    assert_eq!(configuration.warnings.len(), 2, "{:?}", configuration.warnings);
 }
 
 #[test]
@@ -140,6 +140,7 @@ fn files_of_older_releases_load_with_warnings() {
         warnings,
         [
             "`sqlCommentParseEnabled` has no effect: hints in comments are always read",
+            "`sqlStatementCache` has no effect: Pando has no cache of parsed statements",
             "`check-duplicate-table-enabled` has no effect: it was removed in ShardingSphere",
             "the file holds no configuration",
         ]
@@ -154,4 +155,47 @@ fn absent_sections_have_the_defaults_of_shardingsphere() {
     assert_eq!(global.mode, Mode::Standalone(None));
     assert_eq!(global.props.default_port, 3307);
     assert_eq!(global.transaction.default_type, TransactionType::Local);
+}
+
+/// The properties of which a file with this text is told that they have no effect.
+fn idle(props: &str) -> Vec<String> {
+    let files = [File { name: "global.yaml", text: &format!("props:\n{props}") }];
+    let configuration = parse_folder(&files, &|_| None).expect("properties that load");
+    let told = configuration.warnings.iter().filter(|told| told.message.contains("no effect"));
+    told.map(|told| told.at.to_string().rsplit('.').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn properties_without_effect_are_told_once_each() {
+    let given = "  sql-simple: true
+  executor-size: 8
+  max-union-size-per-datasource: 10
+  check-table-metadata-enabled: true
+  load-table-metadata-batch-size: 1000
+  proxy-frontend-flush-threshold: 128
+  proxy-backend-query-fetch-size: 100
+  cdc-server-port: 33071
+  agent-plugins-enabled: true
+  persist-schemas-to-repository-enabled: true
+  groovy-inline-expression-parsing-cache-max-size: 1000
+  proxy-meta-data-collector-enabled: true
+  proxy-meta-data-collector-cron: 0 0/1 * * * ?
+  system-schema-metadata-assembly-enabled: false
+  instance-connection-enabled: true
+";
+    let keys: Vec<&str> =
+        given.lines().map(|line| line.trim().split(':').next().unwrap()).collect();
+    let told = idle(given);
+    assert_eq!(told, keys);
+    let anyway = "  sql-show: true
+  sql-simple: false
+  kernel-executor-size: 0
+  check-table-metadata-enabled: false
+  proxy-backend-query-fetch-size: -1
+  agent-plugins-enabled: false
+  proxy-frontend-executor-size: 2
+  proxy-frontend-ssl-cipher: TLS_AES_128_GCM_SHA256
+  cdc-server-port:
+";
+    assert!(idle(anyway).is_empty(), "{:?}", idle(anyway));
 }

@@ -1,6 +1,7 @@
 //! What holds for the whole server: `global.yaml`, or the older `server.yaml`.
 
 mod authority;
+mod idle;
 mod mode;
 mod parser;
 mod props;
@@ -8,7 +9,7 @@ mod transaction;
 
 pub use authority::{Authority, Permission, Privilege, User};
 pub use mode::{Mode, Repository};
-pub use parser::{CacheSize, GlobalClock, SqlFederation, SqlParser, SqlTranslator};
+pub use parser::{CacheSize, GlobalClock, SqlFederation, SqlTranslator};
 pub use props::{Properties, Protocol};
 pub use transaction::{Transaction, TransactionType};
 
@@ -26,8 +27,6 @@ pub struct Global {
     pub authority: Authority,
     /// How transactions over several storage units end.
     pub transaction: Transaction,
-    /// Sizes of the parser's caches.
-    pub sql_parser: SqlParser,
     /// Translation between dialects.
     pub sql_translator: SqlTranslator,
     /// The distributed executor.
@@ -101,7 +100,7 @@ impl Global {
         match tag {
             "AUTHORITY" => self.authority = Authority::read(node, report),
             "TRANSACTION" => self.transaction = Transaction::read(node, report),
-            "SQL_PARSER" => self.sql_parser = SqlParser::read(node, report),
+            "SQL_PARSER" => parser::check_sql_parser(node, report),
             "SQL_TRANSLATOR" => self.sql_translator = SqlTranslator::read(node, report),
             "SQL_FEDERATION" => self.sql_federation = SqlFederation::read(node, report),
             "GLOBAL_CLOCK" => self.global_clock = GlobalClock::read(node, report),

@@ -32,6 +32,9 @@ impl Mode {
         let repository = fields.optional("repository");
         let repository = repository.and_then(|node| Algorithm::read(node, fields.report()));
         fields.ignored("overwrite", "the files always win at start");
+        if is_cluster == Some(false) {
+            fields.ignored("repository", "the files are all there is of a configuration");
+        }
         if is_cluster == Some(true) && repository.is_none() {
             fields.field("repository");
         }

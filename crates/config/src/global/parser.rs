@@ -33,34 +33,16 @@ impl CacheSize {
     }
 }
 
-/// `sqlParser`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SqlParser {
-    /// Parsed statements; 2000 and 65535 by default.
-    pub statements: CacheSize,
-    /// Parse trees; 128 and 1024 by default.
-    pub trees: CacheSize,
-}
-
-impl Default for SqlParser {
-    fn default() -> Self {
-        Self {
-            statements: CacheSize { initial_capacity: 2000, maximum_size: 65_535 },
-            trees: CacheSize { initial_capacity: 128, maximum_size: 1024 },
-        }
+/// Checks `sqlParser`, whose caches there are none of.
+pub(super) fn check_sql_parser(node: &Node, report: &mut Report) {
+    let Some(mut fields) = Fields::of_tagged(node, report) else { return };
+    for name in ["sqlStatementCache", "parseTreeCache"] {
+        let nothing = CacheSize { initial_capacity: 0, maximum_size: 0 };
+        CacheSize::field(&mut fields, name, nothing);
+        fields.ignored(name, "Pando has no cache of parsed statements");
     }
-}
-
-impl SqlParser {
-    pub(super) fn read(node: &Node, report: &mut Report) -> Self {
-        let default = Self::default();
-        let Some(mut fields) = Fields::of_tagged(node, report) else { return default };
-        let statements = CacheSize::field(&mut fields, "sqlStatementCache", default.statements);
-        let trees = CacheSize::field(&mut fields, "parseTreeCache", default.trees);
-        fields.ignored("sqlCommentParseEnabled", "hints in comments are always read");
-        fields.finish();
-        Self { statements, trees }
-    }
+    fields.ignored("sqlCommentParseEnabled", "hints in comments are always read");
+    fields.finish();
 }
 
 /// `sqlTranslator`.

@@ -123,7 +123,7 @@ impl Sharding {
             broadcast_tables: fields.names("broadcastTables"),
         };
         sharding.key_generate_strategies(&mut fields);
-        fields.ignored("shardingCache", "Pando caches plans of every statement");
+        fields.ignored("shardingCache", "Pando has no cache of routes");
         fields.ignored("scalingName", "it was removed in ShardingSphere 5.3");
         fields.ignored("scaling", "it was removed in ShardingSphere 5.3");
         sharding.check(fields.report());
