@@ -13,6 +13,7 @@ mod span;
 mod split;
 mod syntax;
 mod token;
+mod values;
 pub mod visit;
 
 pub use edits::Edits;
@@ -24,3 +25,4 @@ pub use span::Span;
 pub use split::split;
 pub use syntax::{Fold, Placeholder, Syntax};
 pub use token::{Hint, Token, TokenKind, Tokens};
+pub use values::as_values;

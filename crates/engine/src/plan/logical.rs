@@ -1,10 +1,11 @@
-//! What a statement says once the logical database's own name is taken out of it, and a SHOW is put as the question it is.
+//! What a statement says once the logical database's own name is taken out of it, and a SHOW is put as the question it is, or an INSERT's rows
+//! are written out.
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::presentation::Presentation;
-use pando_sql::ast::{Ident, Kind, Statement};
-use pando_sql::{Edits, Span, visit};
+use pando_sql::ast::{Ident, InsertSource, Kind, Statement};
+use pando_sql::{Edits, Placeholder, Span, visit};
 
 /// The statement to be planned instead; `None` when it can stay.
 ///
@@ -26,10 +27,27 @@ pub(super) fn logical(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Stat
     for owner in visit::column_owners(&stmt.kind) {
         take_out(ctx, presentation, owner.parts, &mut edits);
     }
-    if edits.is_empty() {
-        return Ok(None);
+    let bare = match edits.is_empty() {
+        true => None,
+        false => Some(parsed(ctx, &edits.apply(&stmt.text))?),
+    };
+    match written_out(ctx, bare.as_ref().unwrap_or(stmt)) {
+        Some(text) => parsed(ctx, &text).map(Some),
+        None => Ok(bare),
     }
-    parsed(ctx, &edits.apply(&stmt.text)).map(Some)
+}
+
+/// INSERT … SELECT from a VALUES list into a table that is not a single one: each row is to be looked at by itself.
+fn written_out(ctx: &Context<'_>, stmt: &Statement) -> Option<String> {
+    let Kind::Insert(insert) = &stmt.kind else { return None };
+    let is_query = matches!(insert.source, InsertSource::Query(_));
+    if !is_query || ctx.dialect.syntax().placeholder != Placeholder::Dollar {
+        return None;
+    }
+    let name = &insert.table.name.parts.last()?.value;
+    let mut tables = ctx.database.features.iter().flat_map(|feature| feature.tables());
+    let known = tables.find(|table| table.name.eq_ignore_ascii_case(name))?;
+    (known.nodes.len() > 1).then(|| pando_sql::as_values(insert, &stmt.text)).flatten()
 }
 
 pub(super) fn parsed(ctx: &Context<'_>, text: &str) -> Result<Statement> {
