@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from sqlalchemy import BigInteger, Integer, Numeric, String, create_engine, func, inspect, select, text, update
+from sqlalchemy import BigInteger, Integer, Numeric, String, create_engine, func, insert, inspect, select, text, update
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 
@@ -40,6 +40,12 @@ class Word(Base):
     word: Mapped[str] = mapped_column(String(20))
 
 
+class Line(Base):
+    __tablename__ = "t_log"
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    line: Mapped[str] = mapped_column(String(40))
+
+
 @case
 def create_all_twice():
     Base.metadata.create_all(engine)
@@ -49,7 +55,7 @@ def create_all_twice():
 @case
 def inspection_shows_logic_tables():
     found = inspect(engine)
-    equal(sorted(found.get_table_names()), ["t_dict", "t_order", "t_order_item"])
+    equal(sorted(found.get_table_names()), ["t_dict", "t_log", "t_order", "t_order_item"])
     equal([column["name"] for column in found.get_columns("t_order")], ["order_id", "user_id", "status", "amount"])
     equal(found.get_pk_constraint("t_order")["constrained_columns"], ["order_id"])
     equal([index["column_names"] for index in found.get_indexes("t_order")], [["status"]])
@@ -65,6 +71,31 @@ def flush_and_read_back():
         equal(session.scalar(select(func.count()).select_from(Order)), 40)
         equal(session.get(Order, 7).amount, Decimal("7.00"))
         equal(len(session.get(Order, 7).items), 2)
+
+
+@case
+def generated_keys_find_their_objects():
+    with Session(engine) as session:
+        lines = [Line(line=f"line {i}") for i in range(60)]
+        session.add_all(lines)
+        session.commit()
+        equal(len({line.id for line in lines}), 60)
+        kept = {line.id: line.line for line in lines}
+        session.expunge_all()
+        equal({line.id: line.line for line in session.scalars(select(Line))}, kept)
+
+
+@case
+def rows_inserted_at_once_come_back():
+    with Session(engine) as session:
+        rows = [{"order_id": i, "user_id": i % 7, "status": "bulk", "amount": Decimal(i)} for i in range(1000, 1100)]
+        if FAMILY == "pg":
+            found = session.scalars(insert(Order).returning(Order.order_id, sort_by_parameter_order=True), rows).all()
+            equal(list(found), list(range(1000, 1100)))
+        else:
+            session.execute(insert(Order), rows)
+        equal(session.scalar(select(func.count()).where(Order.status == "bulk")), 100)
+        session.rollback()
 
 
 @case
