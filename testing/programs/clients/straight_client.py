@@ -136,7 +136,7 @@ def shown_as_one_server_shows_it():
         "show triggers",
         "show open tables like 'nothing'",
         "show table status like 'nothing'" if FAMILY == "mysql" else "show tables like 'nothing'",
-        "select table_name from information_schema.tables where table_schema = '{db}' order by 1",
+        "select TABLE_NAME from information_schema.tables where table_schema = '{db}' order by 1",
     )
 
 

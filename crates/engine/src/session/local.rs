@@ -62,13 +62,7 @@ impl Session {
                 self.refuse_if_failed(false)?;
                 self.sql_cursor(stmt, cursor, bound).await?;
             }
-            Kind::Lock(_) => {
-                return Err(Error::refused(
-                    30001,
-                    "LOCK TABLES cannot be held across storage units",
-                    "use a transaction with SELECT … FOR UPDATE",
-                ));
-            }
+            Kind::Lock(tables) => self.lock_tables(tables)?,
             Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
                 return self.start_bulk(stmt).await;
             }

@@ -2,6 +2,7 @@
 
 mod acquire;
 mod assemble;
+mod computed;
 mod config;
 mod copy;
 mod cursor;
@@ -10,6 +11,7 @@ mod finish;
 mod home;
 mod keys;
 mod local;
+mod lock;
 mod maintain;
 mod modes;
 mod needs;

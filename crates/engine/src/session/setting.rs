@@ -13,6 +13,7 @@ use pando_transaction::finish;
 use crate::handle::Manner;
 use crate::plan::any_unit_of;
 
+use super::computed::is_expression;
 use super::home::move_to;
 use super::{Bound, Session};
 
@@ -54,6 +55,8 @@ impl Session {
         let mut reports = Vec::new();
         let mut autocommit = None;
         let mut local = false;
+        let mut applied = Vec::new();
+        let mut computes = false;
         for one in assignments {
             match one.scope {
                 Scope::Global => {
@@ -81,22 +84,36 @@ impl Session {
                 }
                 continue;
             };
-            let text = one.value_span.of(&stmt.text);
-            let effect = dialect.set(&name, text)?;
-            match effect {
+            let mut text = one.value_span.of(&stmt.text).to_owned();
+            let mut effect = dialect.set(&name, &text);
+            if is_expression(dialect.as_ref(), one.value.as_ref(), &text, &effect) {
+                computes = true;
+                text = self.computed(&text, &variables).await?;
+                effect = dialect.set(&name, &text);
+            }
+            match effect? {
                 VariableEffect::Ignore => {}
                 VariableEffect::Autocommit(on) => autocommit = Some(on),
                 VariableEffect::Replay if one.scope == Scope::Local => {}
                 VariableEffect::Report { .. } if one.scope == Scope::Local => {}
-                VariableEffect::Replay => keep(&mut variables, &name, text)?,
+                VariableEffect::Replay => {
+                    keep(&mut variables, &name, &text)?;
+                    applied.push((name, text));
+                }
                 VariableEffect::Report { name, value } => {
-                    keep(&mut variables, &name, text)?;
+                    keep(&mut variables, &name, &text)?;
+                    applied.push((name.clone(), text));
                     reports.push(Event::Parameter { name, value });
                 }
             }
         }
         if local || variables.id() != self.variables.id() {
-            self.apply(&stmt.text, local, variables).await?;
+            // What was computed once must not be computed again by each unit.
+            let text = match computes {
+                true => dialect.set_statement(&applied),
+                false => stmt.text.to_string(),
+            };
+            self.apply(&text, local, variables).await?;
         }
         if let Some(on) = autocommit {
             if on && !self.autocommit && self.transaction.state() != TransactionState::Idle {
@@ -260,7 +277,7 @@ async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
 
 /// One reply read to its end, its rows decoded.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only rows matter")]
-async fn answer(
+pub(super) async fn answer(
     connection: &mut pando_pool::Connection,
     text: &str,
 ) -> Result<Vec<Vec<pando_kernel::Value>>> {

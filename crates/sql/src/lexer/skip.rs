@@ -6,6 +6,9 @@ use super::{Lexer, Result, tag};
 use crate::hint;
 use crate::span::Span;
 
+/// `/*!900000` and above: versions that no server has.
+const NO_VERSION: u32 = 900_000;
+
 impl Lexer<'_> {
     pub(super) fn starts_dash_comment(&self) -> bool {
         if self.byte(self.at + 1) != b'-' {
@@ -56,6 +59,11 @@ impl Lexer<'_> {
         let mut end = bang + 1;
         while self.byte(end).is_ascii_digit() && end < bang + 7 {
             end += 1;
+        }
+        // Servers skip what is for newer ones than they are, and none is that new: dumps hide lines for their own clients so.
+        let digits = self.text.get(bang + 1..end).unwrap_or("");
+        if digits.parse::<u32>().is_ok_and(|version| version >= NO_VERSION) {
+            return false;
         }
         // The mark decides whether a server of some version runs the content, so it belongs to the digest.
         self.digest.piece(tag::MARK, self.bytes.get(start..end).unwrap_or(&[]));
