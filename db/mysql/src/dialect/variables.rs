@@ -161,8 +161,10 @@ fn collation_effect(collation: &str) -> VariableEffect {
 }
 
 fn character_set(name: &str, value: &str) -> Result<VariableEffect> {
-    // NULL for results means `as stored`; they are sent as UTF-8 and labelled so.
-    if is_utf8(&value.to_ascii_lowercase()) || value.trim().eq_ignore_ascii_case("null") {
+    // For results, NULL and `binary` mean `as stored`; they are sent as UTF-8 and labelled so. Dumps ask for it while they read definitions.
+    let lower = value.trim().to_ascii_lowercase();
+    let as_stored = name == "character_set_results" && string_of(&lower) == Some("binary");
+    if is_utf8(&lower) || lower == "null" || as_stored {
         return Ok(VariableEffect::Ignore);
     }
     Err(variable_refused(name, "Pando speaks UTF-8 only"))
@@ -202,6 +204,8 @@ mod tests {
             ("collation_connection", "utf8mb4_bin", Some(VariableEffect::Replay)),
             ("names", "latin1", None),
             ("character_set_results", "NULL", Some(VariableEffect::Ignore)),
+            ("character_set_results", "'binary'", Some(VariableEffect::Ignore)),
+            ("character_set_client", "'binary'", None),
             ("sql_mode", "'STRICT_TRANS_TABLES'", Some(VariableEffect::Replay)),
             ("sql_mode", "CONCAT(@@sql_mode, ',ANSI_QUOTES')", None),
             ("sql_mode", "ANSI", None),
