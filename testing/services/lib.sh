@@ -1,6 +1,8 @@
 # Shared by the scripts of this folder; sourced, never run.
 # A server NAME (pg1, mariadb2, mysql1) keeps its data in $DIR/NAME, its pid in $DIR/NAME.pid and its log in $DIR/NAME.log.
 
+# Users other than root do not have the servers in their path.
+PATH=$PATH:/usr/sbin:/sbin
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/pando
 databases="test ds_0 ds_1 direct"
 

@@ -13,6 +13,7 @@ mysql_fetch() {
   mkdir -p "$cache" && part=$(mktemp -d "$cache/mysql.XXXXXX") || return 1
   if timeout 240 mvn -q -B dependency:copy -Dartifact=$mysql_jar -DoutputDirectory="$part" >"$part/log" 2>&1 &&
     jar=$(ls "$part"/*.jar) && mkdir "$part/home" && unzip -p "$jar" mysql-Linux-amd64.tar.gz | tar xz -C "$part/home" &&
+    mysql_libaio "$part/home" &&
     "$part/home/bin/mysqld" --no-defaults --version >>"$part/log" 2>&1; then
     # Two runs may fetch at once: the rename is the commit, and losing the race is fine.
     mv -T "$part/home" "$mysql_home" 2>/dev/null
@@ -23,6 +24,13 @@ mysql_fetch() {
     rm -rf "$part"
     return 1
   fi
+}
+
+# mysql_libaio HOME: Debian 13 has libaio under another name, the same on 64-bit machines; the binaries look into lib/private first.
+mysql_libaio() {
+  local there
+  there=$(ldconfig -p 2>/dev/null | sed -nE 's/.*libaio\.so\.1t64 .*=> //p' | head -1)
+  [ -z "$there" ] || ln -sf "$there" "$1/lib/private/libaio.so.1"
 }
 
 mysql_template() {
