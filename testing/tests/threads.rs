@@ -57,7 +57,7 @@ impl Doorway for House {
         Arc::clone(&self.runtime)
     }
 
-    fn stopping(&self) -> impl Future<Output = ()> + Send {
+    fn stopping(&self, _: Key) -> impl Future<Output = ()> + Send {
         std::future::pending()
     }
 }

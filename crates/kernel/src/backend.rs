@@ -68,7 +68,7 @@ pub trait Backend: Send + Debug {
     /// `Internal` when no copy is under way.
     fn copy(&mut self, input: CopyInput) -> Result<()>;
 
-    /// Writes what is queued.
+    /// Writes what is queued. When no reply is outstanding it also looks, without waiting, whether the server has closed the connection.
     ///
     /// # Errors
     /// `Unavailable` when the connection is lost. (An error the server sent meanwhile shows in `poll_event`.)

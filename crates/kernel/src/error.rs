@@ -92,7 +92,7 @@ pub enum ErrorKind {
         /// What went wrong.
         message: String,
     },
-    /// Something took longer than its bound.
+    /// No connection to a storage unit became free in time.
     Timeout(String),
     /// The merge or a buffer would need more memory than its limit.
     Memory(String),

@@ -114,8 +114,9 @@ pub trait Doorway: Send + Sync + 'static {
     /// The runtime seam.
     fn runtime(&self) -> SharedRuntime;
 
-    /// Completes when the server stops: the door then lets the running statement end, says good-bye in its protocol and closes.
-    fn stopping(&self) -> impl Future<Output = ()> + Send;
+    /// Completes when the server stops or this session is killed: the door then lets the running statement end, says good-bye in its protocol and
+    /// closes.
+    fn stopping(&self, key: Key) -> impl Future<Output = ()> + Send;
 }
 
 /// How a user proves who he is.

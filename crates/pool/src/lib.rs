@@ -69,7 +69,7 @@ impl Pool {
     /// One connection, ready for executions.
     ///
     /// # Errors
-    /// `Timeout` when none is to be had within `connection_timeout`; what the connector says (`Unavailable`, `Server`) as soon as it says so;
+    /// `Timeout` when none becomes free within `connection_timeout`, `Unavailable` when the server does not answer in that time; what the connector says (`Unavailable`, `Server`) as soon as it says so;
     /// `TooManyConnections` when too many callers wait already; `Shutdown` after [`Pool::close`].
     ///
     /// # Cancel safety

@@ -1,7 +1,7 @@
 //! An open connection and what the pool remembers of it.
 
 use std::future::poll_fn;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use pando_kernel::backend::Condition;
@@ -40,6 +40,22 @@ impl Live {
     pub(crate) fn outlived(&self, now: Instant) -> bool {
         let Memory { born, lifetime, .. } = self.memory;
         !lifetime.is_zero() && now.saturating_duration_since(born) >= lifetime
+    }
+
+    /// Whether the server is known to have closed it. Does not ask the server.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        let mut cx = Context::from_waker(Waker::noop());
+        matches!(self.backend.poll_flush(&mut cx), Poll::Ready(Err(_)))
+    }
+
+    /// Reads away what is left of earlier replies.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when it is dropped.
+    pub(crate) async fn read_away(&mut self) {
+        while self.backend.condition().usable && self.backend.condition().outstanding > 0 {
+            let _ = poll_fn(|cx| self.backend.poll_event(cx)).await;
+        }
     }
 
     /// Runs an execution that returns nothing of interest, after whatever is left of earlier replies. `true` when the connection is clean

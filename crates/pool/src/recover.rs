@@ -16,6 +16,10 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// A server that has not taken a cancel request within so long is not waited for.
 const CANCEL_LIMIT: Duration = Duration::from_secs(2);
 
+/// Time for a cancelled statement to end before the next request; it grows.
+const PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
 /// Counts as one recovery for as long as it lives, however the task ends.
 struct Counted(Arc<Shared>);
 
@@ -32,16 +36,30 @@ pub(crate) fn start(shared: Arc<Shared>, slot: Slot, live: Live) {
     runtime.spawn(Box::pin(recover(counted, slot, live)));
 }
 
+/// Cancels what is left running. The replies may be endless, a closed connection alone does not stop every server from working on them, and one cancel
+/// request ends one statement.
+async fn stop(shared: &Shared, live: &mut Live) {
+    let began = shared.runtime.now();
+    let mut pause = PAUSE;
+    while live.backend.condition().usable
+        && live.backend.condition().outstanding > 0
+        && shared.runtime.now().saturating_duration_since(began) < LIMIT
+    {
+        let cancel = shared.connector.cancel(&shared.runtime, live.backend.token());
+        if let Some(Err(error)) = within(&*shared.runtime, CANCEL_LIMIT, cancel).await {
+            tracing::debug!(unit = %shared.unit, %error, "an abandoned statement could not be cancelled");
+        }
+        within(&*shared.runtime, pause, live.read_away()).await;
+        pause = (pause * 3 / 2).min(LONGEST_PAUSE);
+    }
+}
+
 async fn recover(counted: Counted, mut slot: Slot, mut live: Live) {
     let shared = &counted.0;
     if live.backend.condition().outstanding > 0 {
         // An error here only says that no copy is under way.
         let _ = live.backend.copy(CopyInput::Fail("the client went away".to_owned()));
-        // The reply may be endless, and a closed connection alone does not stop every server from working on it.
-        let cancel = shared.connector.cancel(&shared.runtime, live.backend.token());
-        if let Some(Err(error)) = within(&*shared.runtime, CANCEL_LIMIT, cancel).await {
-            tracing::debug!(unit = %shared.unit, %error, "an abandoned statement could not be cancelled");
-        }
+        stop(shared, &mut live).await;
     }
     let settle = live.settle(Execution::Reset);
     if within(&*shared.runtime, LIMIT, settle).await.unwrap_or(false) {

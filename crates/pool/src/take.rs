@@ -86,19 +86,25 @@ async fn prepared<T>(
     let done = within(&*shared.runtime, limit.saturating_sub(spent), work).await;
     done.unwrap_or_else(|| {
         shared.suspect_all();
-        Err(Error::new(ErrorKind::Timeout(format!(
-            "no connection to storage unit `{}` within {limit:?}: its server does not answer",
-            shared.unit
-        ))))
+        Err(Error::new(ErrorKind::Unavailable {
+            unit: shared.unit.to_string(),
+            message: format!("no connection within {limit:?}: its server does not answer"),
+        }))
     })
 }
 
 /// The slot's idle connection, when it can be lent without asking it anything.
 fn at_once(shared: &Shared, mut slot: Slot) -> Result<Connection, Slot> {
     let now = shared.runtime.now();
-    let Some(live) = slot.live.take() else {
+    let Some(mut live) = slot.live.take() else {
         return Err(slot);
     };
+    if live.is_closed() {
+        tracing::debug!(unit = %shared.unit, "an idle connection was closed by its server");
+        drop(live);
+        shared.throw_stale_away();
+        return Err(slot);
+    }
     if live.outlived(now) || shared.doubtful(&live, now) {
         slot.live = Some(live);
         return Err(slot);

@@ -123,7 +123,10 @@ impl Doorway for Gate {
         Arc::clone(&self.runtime)
     }
 
-    async fn stopping(&self) {
-        self.stopping.told().await;
+    async fn stopping(&self, key: Key) {
+        tokio::select! {
+            () = self.stopping.told() => {}
+            () = self.engine.killed(key) => {}
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{BufMut, BytesMut};
 use pando_kernel::backend::{Backend, CancelToken, Condition, Execution};
@@ -346,7 +346,19 @@ impl Backend for Connection {
             return Poll::Ready(Err(unavailable(&self.settings.unit, why)));
         }
         self.pump();
-        self.wire.poll_write(cx)
+        ready!(self.wire.poll_write(cx))?;
+        if self.jobs.is_empty() && self.ready.is_empty() {
+            // An idle server says nothing but good-bye.
+            let last = match self.wire.poll_read(cx) {
+                Poll::Pending => return Poll::Ready(Ok(())),
+                Poll::Ready(Ok(())) => {
+                    unavailable(&self.settings.unit, "the server ended the connection")
+                }
+                Poll::Ready(Err(error)) => error,
+            };
+            return Poll::Ready(Err(self.lose(last)));
+        }
+        Poll::Ready(Ok(()))
     }
 
     fn condition(&self) -> Condition {

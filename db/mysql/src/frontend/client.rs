@@ -66,7 +66,7 @@ impl<D: Doorway> Client<D> {
     /// Serves commands until one side ends it.
     pub(super) async fn serve(&mut self) -> End {
         let doorway = Arc::clone(&self.door.doorway);
-        let mut stopping = pin!(doorway.stopping());
+        let mut stopping = pin!(doorway.stopping(self.session.key()));
         loop {
             self.wire.input.expect(0);
             let packet = match self.next(stopping.as_mut()).await {

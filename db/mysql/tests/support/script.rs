@@ -110,7 +110,7 @@ impl Doorway for House {
         Arc::new(Tokio)
     }
 
-    async fn stopping(&self) {
+    async fn stopping(&self, _: Key) {
         let mut stop = self.stop.subscribe();
         let _ = stop.wait_for(|stop| *stop).await;
     }

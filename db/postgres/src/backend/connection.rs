@@ -125,6 +125,24 @@ impl Connection {
         }
     }
 
+    /// Takes in what an idle server has sent: notices, a changed parameter, or its last words.
+    fn look(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        while self.line.replies.is_empty() {
+            match self.step() {
+                Ok(Some(Outcome::Lost(message))) => return Err(self.lose(message)),
+                Ok(Some(_)) => continue,
+                Ok(None) => {}
+                Err(error) => return Err(self.lose(error.to_string())),
+            }
+            match self.wire.poll_read(cx) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => return Err(self.broken(&error)),
+            }
+        }
+        Ok(())
+    }
+
     /// The connection is lost: the oldest reply ends so, and each one behind it when it is asked for.
     fn lose(&mut self, why: String) -> Error {
         let why = self.lost.get_or_insert(why).clone();
@@ -289,7 +307,7 @@ impl Backend for Connection {
         }
         match self.wire.poll_write(cx) {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(Ok(())) => Poll::Ready(Ok(())),
+            Poll::Ready(Ok(())) => Poll::Ready(self.look(cx)),
             Poll::Ready(Err(error)) => {
                 let why = error.to_string();
                 self.mute = Some(why.clone());

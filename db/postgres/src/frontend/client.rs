@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use pando_kernel::session::{Doorway, Settings};
+use pando_kernel::session::{Doorway, Session, Settings};
 use pando_kernel::{Error, ErrorKind};
 
 use super::end::{End, Halt, own};
@@ -59,7 +59,7 @@ impl<D: Doorway> Client<D> {
     /// Serves messages until one side ends it.
     pub(super) async fn serve(&mut self) -> End {
         let doorway = Arc::clone(&self.doorway);
-        let mut stopping = pin!(doorway.stopping());
+        let mut stopping = pin!(doorway.stopping(self.session.key()));
         let mut idle = Idle::new(doorway.runtime(), self.settings.idle_timeout);
         loop {
             let step = match next(&mut self.wire, &mut idle, stopping.as_mut()).await {

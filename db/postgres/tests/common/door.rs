@@ -106,7 +106,7 @@ impl Doorway for TestDoor {
         super::runtime()
     }
 
-    async fn stopping(&self) {
+    async fn stopping(&self, _: Key) {
         let mut stop = self.stop.subscribe();
         let _ = stop.wait_for(|stop| *stop).await;
     }
