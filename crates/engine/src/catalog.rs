@@ -1,6 +1,6 @@
 //! Tables and columns of the storage units, read when first needed and forgotten when a definition changes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,7 @@ struct Known {
     tables: Option<Arc<TableMap>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
+    aggregates: Option<Arc<HashSet<String>>>,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -68,6 +69,14 @@ impl UnitCatalog {
         }
     }
 
+    /// Remembers the aggregates users have made, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_aggregates(&self, epoch: u64, aggregates: HashSet<String>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.aggregates = Some(Arc::new(aggregates));
+        }
+    }
+
     /// Forgets everything when it is old enough that a look may help; false when it is fresh or nothing is known.
     pub(crate) fn forget_stale(&self) -> bool {
         let read = self.known.read().unwrap_or_else(PoisonError::into_inner).tables_at;
@@ -105,6 +114,11 @@ impl Catalog for UnitCatalog {
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.indexes.clone()
+    }
+
+    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.aggregates.clone()
     }
 
     fn tables(&self) -> Option<Arc<TableMap>> {

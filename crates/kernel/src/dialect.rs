@@ -99,6 +99,11 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
+    /// A query whose rows are (function name) of every aggregate that users have made; `None` where they cannot make any that Pando can know of.
+    fn aggregates_query(&self) -> Option<String> {
+        None
+    }
+
     /// Whether index names must be unique in their schema (otherwise in their table only).
     fn index_names_are_global(&self) -> bool {
         true
@@ -157,6 +162,11 @@ pub trait Ordering: Send + Sync + Debug {
 
     /// Whether sums of this result column keep all that an average of the same values is computed from.
     fn averages(&self, _sum: &Column) -> bool {
+        true
+    }
+
+    /// Whether partial sums of this result column are added up as numbers are.
+    fn adds(&self, _sum: &Column) -> bool {
         true
     }
 

@@ -1,6 +1,6 @@
 //! A room: one feature of the straight line.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -136,6 +136,11 @@ pub trait Catalog: Send + Sync + Debug {
     /// For each index name the actual table it belongs to, both lower-cased; `None` when not read yet.
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         None
+    }
+
+    /// The names (lower-cased) of aggregates that users have made; `None` when not read yet.
+    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
+        Some(Arc::default())
     }
 }
 

@@ -108,6 +108,8 @@ pub enum Need {
     Tables,
     /// Which table each index belongs to.
     Indexes,
+    /// Which functions are aggregates that users have made.
+    Aggregates,
 }
 
 impl Route {

@@ -20,6 +20,11 @@ def connect(**more):
 db = connect(autocommit=True)
 
 
+def copied(query):
+    with db.cursor() as cursor, cursor.copy(query) as copy:
+        return b"".join(bytes(piece) for piece in copy).decode()
+
+
 @case
 def create():
     db.execute(
@@ -53,6 +58,22 @@ def aggregates():
     equal(row, (100, Decimal("1262.50"), 1, 100, Decimal("12.6250000000000000")))
     groups = db.execute("select status, count(*), sum(amount) from t_order group by status order by status")
     equal(groups.fetchall(), [("s0", 33, Decimal("420.75")), ("s1", 34, Decimal("429.25")), ("s2", 33, Decimal("412.50"))])
+
+
+@case
+def sums_that_are_no_numbers():
+    spans = "select sum(made - '2024-01-01'), avg(made - '2024-01-01'), sum(amount::money)::numeric from t_order where order_id <= 2"
+    equal(db.execute(spans).fetchone(), (2 * (WHEN - datetime.datetime(2024, 1, 1)), WHEN - datetime.datetime(2024, 1, 1), Decimal("0.75")))
+    groups = db.execute("select status, sum(made - '2024-01-01') from t_order where order_id <= 3 group by status order by status")
+    equal(groups.fetchall(), [(f"s{i}", WHEN - datetime.datetime(2024, 1, 1)) for i in range(3)])
+
+
+@case
+def aggregates_of_the_users_own():
+    db.execute("create aggregate total_of(bigint) (sfunc = int8pl, stype = bigint, initcond = '0')")
+    equal(db.execute("select total_of(order_id), total_of(user_id) + 1 from t_order").fetchone(), (5050, 298))
+    equal(copied("copy (select total_of(order_id) from t_order) to stdout"), "5050\n")
+    db.execute("drop aggregate total_of(bigint)")
 
 
 @case
@@ -148,11 +169,6 @@ def copy_in_and_out():
                 copy.write_row((i, i % 5, "copied"))
         equal(db.execute("select count(*) from t_order where status = 'copied'").fetchone(), (100,))
     equal(db.execute("delete from t_order where status = 'copied'").rowcount, 100)
-
-
-def copied(query):
-    with db.cursor() as cursor, cursor.copy(query) as copy:
-        return b"".join(bytes(piece) for piece in copy).decode()
 
 
 @case

@@ -37,6 +37,18 @@ enum What {
     Distinct { column: usize, compare: Compare, of: DistinctOf, division: Division, run: bool },
 }
 
+/// Refuses partial sums that are no numbers: intervals, money, …
+fn adds(partial: &Column, shown: &Column, resolver: Resolver<'_>) -> Result<()> {
+    if resolver.dialect.adds(partial) {
+        return Ok(());
+    }
+    Err(Error::refused(
+        30001,
+        format!("`{}` of several shards is no number and cannot be added up", shown.name),
+        "narrow it to one shard by an equality on the sharding key",
+    ))
+}
+
 /// What one aggregate of one group remembers.
 #[derive(Debug)]
 pub(super) enum State {
@@ -76,11 +88,17 @@ impl AggregateSpec {
         };
         let what = match &aggregate.function {
             AggregateFunction::Count => What::Count,
-            AggregateFunction::Sum => What::Sum,
+            AggregateFunction::Sum => {
+                adds(column, column, resolver)?;
+                What::Sum
+            }
             AggregateFunction::Min(by) => extreme(by, Ordering::Less)?,
             AggregateFunction::Max(by) => extreme(by, Ordering::Greater)?,
             AggregateFunction::Average { sum, count } => {
                 let (sum, count) = (resolver.column(sum)?, resolver.column(count)?);
+                if let Some(partial) = resolver.columns.list.get(sum) {
+                    adds(partial, column, resolver)?;
+                }
                 if !resolver.columns.list.get(sum).is_none_or(|sum| resolver.dialect.averages(sum))
                 {
                     return Err(Error::refused(
@@ -97,6 +115,9 @@ impl AggregateSpec {
             AggregateFunction::Distinct { values, of } => {
                 let key = resolver.key(values)?;
                 let run = sorted.first().is_some_and(|first| first.same(&key));
+                if *of != DistinctOf::Count {
+                    adds(column, column, resolver)?;
+                }
                 let KeySpec { column, compare, .. } = key;
                 What::Distinct { column, compare, of: *of, division, run }
             }

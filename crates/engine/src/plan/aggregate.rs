@@ -1,7 +1,10 @@
 //! Aggregates in a select list: which there are, and which can be computed from the shards' partial results.
 
 use pando_kernel::error::{Error, Result};
-use pando_sql::ast::{Expr, Function, Node, Query};
+use pando_kernel::feature::Context;
+use pando_kernel::route::Need;
+use pando_sql::ast::{Expr, Function, Kind, Node, Query};
+use pando_sql::visit;
 
 use super::resolve::unwrapped;
 
@@ -82,6 +85,32 @@ fn is_aggregate(function: &Function) -> bool {
         || function.within_group.is_some()
         || !function.order_by.is_empty();
     marked || KNOWN.binary_search(&name_of(function).as_str()).is_ok()
+}
+
+/// Refuses aggregates that users have made: how their partial results combine is not known. Gives back what must be found out first.
+///
+/// # Errors
+/// `Refused`.
+pub(super) fn unknown(ctx: &Context<'_>, kind: &Kind) -> Result<Option<Need>> {
+    if ctx.dialect.aggregates_query().is_none() {
+        return Ok(None);
+    }
+    let mut called = Vec::new();
+    visit::exprs(kind, &mut |expr| {
+        if let Node::Function(call) = &expr.node
+            && !is_aggregate(call)
+        {
+            called.push(name_of(call));
+        }
+    });
+    if called.is_empty() {
+        return Ok(None);
+    }
+    let Some(made) = ctx.catalog.aggregates() else { return Ok(Some(Need::Aggregates)) };
+    match called.iter().find(|name| made.contains(*name)) {
+        Some(name) => Err(refused(&format!("the aggregate `{name}`"))),
+        None => Ok(None),
+    }
 }
 
 /// The aggregate an item is, when it is one and nothing else.

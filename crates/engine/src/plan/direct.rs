@@ -7,7 +7,7 @@ use pando_kernel::route::{Need, Route, Spread, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
-use super::{Plan, Planned, Purpose, catalogue, check, gather, rewrite, settle};
+use super::{Plan, Planned, Purpose, aggregate, catalogue, check, gather, rewrite, settle};
 
 /// Plans a statement that goes to its units as it is.
 pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
@@ -95,6 +95,11 @@ pub(super) enum Gathered {
 
 fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gathered> {
     check::spreadable(stmt)?;
+    if matches!(stmt.kind, Kind::Select(_) | Kind::Copy(_))
+        && let Some(need) = aggregate::unknown(ctx, &stmt.kind)?
+    {
+        return Ok(Gathered::Needs(need));
+    }
     if let Kind::Select(query) = &stmt.kind
         && let QueryBody::Select(select) = &query.body
     {

@@ -27,8 +27,10 @@ pub(super) fn keep(ctx: &Context<'_>, stmt: &Statement, items: &[&Expr], edits: 
         let label = item.span.of(&stmt.text);
         if label.chars().count() <= LONGEST {
             // Names have the characters of the basic plane only; the server's own label shows `?` for others, too.
-            let label: String =
-                label.chars().map(|letter| if letter > '\u{FFFF}' { '?' } else { letter }).collect();
+            let label: String = label
+                .chars()
+                .map(|letter| if letter > '\u{FFFF}' { '?' } else { letter })
+                .collect();
             let alias = format!(" AS {}", ctx.dialect.quote(&label));
             edits.replace(Span::at(item.span.end), alias);
         }

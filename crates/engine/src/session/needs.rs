@@ -1,6 +1,6 @@
 //! Finding out what planning asks for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pando_kernel::Value;
@@ -23,6 +23,7 @@ impl Session {
             Need::Tables => self.learn_tables(live).await,
             Need::Columns(table) => self.learn_columns(live, table).await,
             Need::Indexes => self.learn_indexes(live).await,
+            Need::Aggregates => self.learn_aggregates(live).await,
         }
     }
 
@@ -39,6 +40,22 @@ impl Session {
             }
         }
         live.catalog.learn_indexes(epoch, indexes);
+        Ok(())
+    }
+
+    async fn learn_aggregates(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
+        let epoch = live.catalog.epoch();
+        let mut aggregates = HashSet::new();
+        if let Some(query) = live.database.dialect.aggregates_query() {
+            for unit in &live.database.units {
+                for row in self.ask(live, unit, &query).await? {
+                    if let [Value::Text(name)] = &row[..] {
+                        aggregates.insert(name.to_lowercase());
+                    }
+                }
+            }
+        }
+        live.catalog.learn_aggregates(epoch, aggregates);
         Ok(())
     }
 

@@ -83,6 +83,10 @@ impl Metadata for Postgres {
         Some(self)
     }
 
+    fn aggregates_query(&self) -> Option<String> {
+        Some("SELECT DISTINCT proname::text FROM pg_catalog.pg_proc WHERE prokind = 'a' AND oid >= 16384".into())
+    }
+
     fn indexes_query(&self) -> Option<String> {
         Some(
             "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid)"

@@ -67,6 +67,21 @@ impl Ordering for Postgres {
         }
     }
 
+    /// Sums of intervals, amounts of money and types of extensions are other than numbers.
+    fn adds(&self, sum: &Column) -> bool {
+        match sum.kind {
+            Kind::Int | Kind::UInt | Kind::Decimal | Kind::Float => true,
+            Kind::Bool
+            | Kind::Text
+            | Kind::Bytes
+            | Kind::Date
+            | Kind::Time
+            | Kind::Timestamp
+            | Kind::TimestampTz
+            | Kind::Other => false,
+        }
+    }
+
     fn compare_result(&self, column: &Column) -> Result<Compare> {
         let own = column.native.family == crate::types::FAMILY;
         match (column.native.type_id, column.kind) {
