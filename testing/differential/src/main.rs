@@ -4,6 +4,7 @@ mod arena;
 mod case;
 mod chance;
 mod compare;
+mod corpus;
 mod directives;
 mod generate;
 mod layout;
@@ -13,6 +14,7 @@ mod render;
 mod report;
 mod schema;
 mod shrink;
+mod slt;
 mod tree;
 mod values;
 mod wire;
@@ -28,6 +30,7 @@ use random::Plan;
 use schema::Server;
 
 const USAGE: &str = "usage: pando-differential random SERVER [--statements N] [--each N] [--seed N] [--workers N] [--found FOLDER] [--shrunk N]
+       pando-differential slt SERVER [--refused] FILE|FOLDER...
 SERVER is postgres, mariadb or mysql; PANDO_BIN and PG1_PORT, MARIADB1_PORT, … say where things are";
 
 fn main() -> ExitCode {
@@ -48,6 +51,7 @@ fn run(words: &[String]) -> Result<bool, String> {
     let house = house(server)?;
     match command.as_str() {
         "random" => random(&house, rest),
+        "slt" => slt(&house, rest),
         _ => Err(USAGE.to_owned()),
     }
 }
@@ -78,6 +82,29 @@ fn random(house: &House, words: &[String]) -> Result<bool, String> {
     let report = outcome?;
     say(&report.text(house.server.name(), began.elapsed()));
     Ok(report.disagreements == 0)
+}
+
+/// Every `.slt` file named, or below the folders named.
+fn slt(house: &House, words: &[String]) -> Result<bool, String> {
+    let began = Instant::now();
+    let shows_refused = words.iter().any(|word| word == "--refused");
+    let paths: Vec<PathBuf> =
+        words.iter().filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
+    let files = corpus::files(house.server, &paths)?;
+    let outcome = corpus::run(house, &files, 3);
+    let _ = std::fs::remove_dir_all(&house.folder);
+    let outcome = outcome?;
+    for wrong in &outcome.wrong {
+        say(&format!("WRONG {wrong}\n"));
+    }
+    if shows_refused {
+        for refused in &outcome.refused {
+            say(&format!("refused {refused}\n"));
+        }
+    }
+    say(&outcome.report.text(house.server.name(), began.elapsed()));
+    say(&format!("  {} files, {} wrong\n", outcome.files, outcome.wrong.len()));
+    Ok(outcome.wrong.is_empty())
 }
 
 fn plan(words: &[String]) -> Result<Plan, String> {

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::arena::{House, Room};
+use crate::case::Case;
 use crate::render;
 use crate::report::{Report, nameless, shape};
 use crate::shrink;
@@ -74,45 +75,72 @@ fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Cuts a case down and writes it, unless one of its shape is there already.
+/// Cuts a case down and writes it, unless one like it is there already.
 fn keep(room: &Room, plan: &Plan, total: &Mutex<Report>, find: Find, say: &(dyn Fn(&str) + Sync)) {
     let server = room.house.server.name();
-    let raw = |find: &Find| {
-        let sql =
-            find.case.steps.last().map(|step| render::text(find.case.server, &step.statement));
-        format!("{server}: {}: {}", nameless(&find.what), shape(&sql.unwrap_or_default()))
+    let text_of = |case: &Case| {
+        let texts: Vec<String> =
+            case.steps.iter().map(|step| render::text(case.server, &step.statement)).collect();
+        texts.join("; ")
     };
-    let count = |found: &mut BTreeMap<String, (usize, String)>, key: String, text: String| {
-        let entry = found.entry(key).or_insert((0, text));
-        entry.0 += 1;
-        entry.0 == 1
-    };
+    let early = alike(server, &find.what);
+    let is_known = early.is_some_and(|key| count(&mut lock(total).found, &key, None));
+    if is_known {
+        return;
+    }
     let is_shrunk = lock(total).found.len() < plan.shrunk && !find.case.tables.is_empty();
     let small = if is_shrunk { shrink::shrink(room, &find.case) } else { None };
-    let Some((case, difference)) = small else {
-        let key = raw(&find);
-        let told = find.what.chars().take(600).collect::<String>();
-        let sql =
-            find.case.steps.last().map(|step| render::text(find.case.server, &step.statement));
-        let text = format!("seed {}: {told}\n  {}", find.seed, sql.unwrap_or_default());
-        if count(&mut lock(total).found, key, text.clone())
-            && (is_shrunk || find.case.tables.is_empty())
-        {
-            say(&format!("DISAGREEMENT (not repeated alone) {server} {text}\n"));
+    let (key, text) = match &small {
+        Some((case, difference)) => {
+            let shape = shape(&text_of(case));
+            let key = alike(server, &difference.what)
+                .unwrap_or_else(|| format!("{server}: {}: {shape}", difference.kind()));
+            (key, case.slt(difference, find.seed))
         }
-        return;
+        None => {
+            let told = find.what.chars().take(600).collect::<String>();
+            let last =
+                find.case.steps.last().map(|step| render::text(find.case.server, &step.statement));
+            let last = last.unwrap_or_default();
+            let key = alike(server, &find.what)
+                .unwrap_or_else(|| format!("{server}: {}: {}", nameless(&find.what), shape(&last)));
+            (key, format!("# seed {}: {told}\n# {last}\n", find.seed))
+        }
     };
-    let sql: Vec<String> =
-        case.steps.iter().map(|step| render::text(case.server, &step.statement)).collect();
-    let key = format!("{server}: {}: {}", difference.kind(), shape(&sql.join("; ")));
-    let text = case.slt(&difference, find.seed);
-    if count(&mut lock(total).found, key, text.clone()) {
-        say(&format!("DISAGREEMENT\n{text}"));
-        if let Some(folder) = &plan.found {
-            let name = format!("{server}-{:x}.slt", hash(&text));
-            let _ = std::fs::create_dir_all(folder);
-            let _ = std::fs::write(folder.join(name), text);
+    let is_known = count(&mut lock(total).found, &key, Some(&text));
+    if is_known {
+        return;
+    }
+    match (&small, is_shrunk) {
+        (Some(_), _) => say(&format!("DISAGREEMENT\n{text}")),
+        (None, true) => say(&format!("DISAGREEMENT, not shown again when run alone\n{text}")),
+        (None, false) => say(&format!("DISAGREEMENT, not cut down\n{text}")),
+    }
+    if let (Some(_), Some(folder)) = (&small, &plan.found) {
+        let name = format!("{server}-{:x}.slt", hash(&text));
+        let _ = std::fs::create_dir_all(folder);
+        let _ = std::fs::write(folder.join(name), text);
+    }
+}
+
+/// What two errors, or two differences of columns, have in common. `None` where only the statements tell.
+fn alike(server: &str, what: &str) -> Option<String> {
+    let is_telling = ["error ", "column ", "through "].iter().any(|word| what.starts_with(word));
+    is_telling.then(|| format!("{server}: {}", nameless(what)))
+}
+
+/// Counts one of this key; true if it is not the first. Only with a text a new key is made.
+fn count(found: &mut BTreeMap<String, (usize, String)>, key: &str, text: Option<&str>) -> bool {
+    match (found.get_mut(key), text) {
+        (Some(entry), _) => {
+            entry.0 += 1;
+            true
         }
+        (None, Some(text)) => {
+            found.insert(key.to_owned(), (1, text.to_owned()));
+            false
+        }
+        (None, None) => false,
     }
 }
 

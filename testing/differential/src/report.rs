@@ -111,20 +111,25 @@ impl Report {
 /// Without the names and numbers that make each reason different.
 pub(crate) fn nameless(reason: &str) -> String {
     let mut out = String::new();
-    let mut quoted = false;
+    let mut quote = None;
     for c in reason.chars() {
-        match c {
-            '`' => {
-                quoted = !quoted;
-                out.push_str(if quoted { "`…" } else { "`" });
+        match (c, quote) {
+            ('`' | '\'' | '"', None) => {
+                quote = Some(c);
+                out.push(c);
+                out.push('…');
             }
-            _ if quoted => {}
-            c if c.is_ascii_digit() => {
+            (c, Some(open)) if c == open => {
+                quote = None;
+                out.push(c);
+            }
+            (_, Some(_)) => {}
+            (c, None) if c.is_ascii_digit() => {
                 if !out.ends_with('#') {
                     out.push('#');
                 }
             }
-            c => out.push(c),
+            (c, None) => out.push(c),
         }
     }
     out

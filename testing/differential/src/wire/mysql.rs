@@ -1,7 +1,6 @@
 //! MySQL and MariaDB: COM_QUERY and COM_STMT. <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use super::auth::{USER, mysql as answer};
 use super::stream::{Reader, Stream};
@@ -286,15 +285,16 @@ fn described(packet: &[u8]) -> Result<(Column, u8), Fault> {
     sized(&mut reader)?;
     reader.bytes(1)?;
     let charset = u16::from_le_bytes(reader.array()?);
-    let length = u32::from_le_bytes(reader.array()?);
+    // The greatest length: on one server, too, it is another one where a temporary table is used.
+    reader.bytes(4)?;
     let kind = reader.array::<1>()?[0];
     let flags = u16::from_le_bytes(reader.array()?) & KIND_FLAGS;
-    let decimals = reader.array::<1>()?[0];
-    let mut kind_words = format!("type {kind} charset {charset} flags {flags} decimals {decimals}");
-    // The length of numbers differs with the plan, that of texts is part of their type.
+    let mut decimals = reader.array::<1>()?[0];
     if matches!(kind, 252..=254) {
-        let _ = write!(kind_words, " length {length}");
+        // For texts it says nothing, and MariaDB says 39 or 0 as the plan goes.
+        decimals = 0;
     }
+    let kind_words = format!("type {kind} charset {charset} flags {flags} decimals {decimals}");
     Ok((Column { name, kind: kind_words }, kind))
 }
 
