@@ -7,6 +7,7 @@ mod cast;
 mod domain;
 mod feature;
 pub mod inline;
+mod inner;
 mod insert;
 mod join;
 mod kept;

@@ -9,6 +9,7 @@ use pando_sql::ast::{Define, Ident, InnerKind, Kind, ObjectKind, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
 
+use crate::inner::inner_name;
 use crate::scope::last;
 
 /// Edits a statement's text for one target.
@@ -65,13 +66,13 @@ fn inner_names(ctx: &Context<'_>, define: &Define, to: &Target, edits: &mut Edit
         false => owner.and_then(|name| to.actual(&last(name))),
     };
     let Some(actual) = actual else { return };
-    let suffixed = |name: &Ident| spelled(ctx, name, &format!("{}_{actual}", name.value));
+    let suffixed = |name: &Ident| spelled(ctx, name, &inner_name(&name.value, actual));
     if define.object == ObjectKind::Index && global {
         for name in define.names.iter().filter_map(|name| name.parts.last()) {
             edits.replace(name.span, suffixed(name));
         }
         if let Some(at) = define.missing_name_at {
-            let name = format!("{}_idx_{actual}", define.index_columns.join("_"));
+            let name = inner_name(&format!("{}_idx", define.index_columns.join("_")), actual);
             edits.replace(Span::at(at), format!(" {} ", ctx.dialect.quote(&name)));
         }
     }

@@ -13,6 +13,7 @@ use pando_sql::visit;
 
 use crate::asked::Asked;
 use crate::domain::Domain;
+use crate::inner::inner_name;
 use crate::insert;
 use crate::join::{self, Classes};
 use crate::rule::Rule;
@@ -403,7 +404,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, define: &Define) -> Result<Option
         rule.tables().find(|table| {
             table.nodes().first().is_some_and(|node| {
                 let actual = node.table.to_lowercase();
-                indexes.get(&format!("{name}_{actual}")).is_some_and(|owner| *owner == actual)
+                indexes.get(&inner_name(name, &actual)).is_some_and(|owner| *owner == actual)
             })
         })
     };
