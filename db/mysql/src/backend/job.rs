@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::{Column, Error, Native, Parameter};
 
-use super::old_names::with_old_names;
+use super::old_names::{with_old_names, with_values};
 use super::reset::Reset;
 use super::statements::Statement;
 use crate::codec::PrepareOk;
@@ -34,17 +34,27 @@ impl Work {
     pub(super) fn use_old_names(&mut self) -> bool {
         match self {
             Self::Text(sql) | Self::Prepared { sql, .. } | Self::Describe { sql } => {
-                match with_old_names(sql) {
-                    Some(renamed) => {
-                        *sql = renamed.into();
-                        true
-                    }
-                    None => false,
-                }
+                replaced(sql, with_old_names(sql))
             }
             Self::Reset | Self::Ping => false,
         }
     }
+
+    /// Puts an upsert into its older form; false when it is none.
+    pub(super) fn use_values(&mut self) -> bool {
+        match self {
+            Self::Text(sql) | Self::Prepared { sql, .. } | Self::Describe { sql } => {
+                replaced(sql, with_values(sql))
+            }
+            Self::Reset | Self::Ping => false,
+        }
+    }
+}
+
+fn replaced(sql: &mut Arc<str>, other: Option<String>) -> bool {
+    let Some(other) = other else { return false };
+    *sql = other.into();
+    true
 }
 
 /// What the next packet of the reply is.

@@ -1,4 +1,4 @@
-//! Variables by their older names.
+//! Variables by their older names, and statements in their older form.
 //!
 //! The door says it is a MySQL 8, so clients ask for variables by the names that MySQL 8 gave them. MariaDB before 11.1
 //! and MySQL before 5.7.20 know them by their old names only.
@@ -41,9 +41,55 @@ pub(super) fn with_old_names(sql: &str) -> Option<String> {
     (!edits.is_empty()).then(|| edits.apply(sql))
 }
 
+/// `ER_PARSE_ERROR`, upon which the old form of an upsert is tried.
+pub(super) const NOT_UNDERSTOOD: u32 = 1064;
+
+/// `INSERT … VALUES (…) AS new ON DUPLICATE KEY UPDATE a = new.a`, which MySQL has since 8.0.19 and MariaDB has not, with `VALUES(a)` instead; `None`
+/// when the statement is none.
+pub(super) fn with_values(sql: &str) -> Option<String> {
+    let tokens = tokenize(sql, &SYNTAX).ok()?;
+    let words: Vec<&str> = tokens.list.iter().map(|token| token.span.of(sql)).collect();
+    let is =
+        |at: usize, word: &str| words.get(at).is_some_and(|own| own.eq_ignore_ascii_case(word));
+    if !is(0, "insert") {
+        return None;
+    }
+    let upsert = ["on", "duplicate", "key", "update"];
+    let starts = |at: usize| upsert.iter().enumerate().all(|(i, word)| is(at + 2 + i, word));
+    let at = (0..words.len()).find(|at| is(*at, "as") && starts(*at))?;
+    let alias = words.get(at + 1)?.trim_matches('`');
+    let mut edits = Edits::default();
+    edits.replace(tokens.list.get(at)?.span.to(tokens.list.get(at + 1)?.span), "");
+    for i in at + 6..words.len() {
+        let owned = words[i].trim_matches('`').eq_ignore_ascii_case(alias) && is(i + 1, ".");
+        if let Some(column) = words.get(i + 2).filter(|_| owned) {
+            let span = tokens.list[i].span.to(tokens.list[i + 2].span);
+            edits.replace(span, format!("VALUES({column})"));
+        }
+    }
+    Some(edits.apply(sql))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_new_row_of_an_upsert_is_named_in_the_old_way() {
+        let cases = [
+            (
+                "INSERT INTO `t` (`id`, `a`) VALUES (1, 'new.a') AS new ON DUPLICATE KEY UPDATE `a` = new.`a`, b = `new`.b + t.b",
+                Some(
+                    "INSERT INTO `t` (`id`, `a`) VALUES (1, 'new.a')  ON DUPLICATE KEY UPDATE `a` = VALUES(`a`), b = VALUES(b) + t.b",
+                ),
+            ),
+            ("INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = VALUES(a)", None),
+            ("SELECT 1 AS new", None),
+        ];
+        for (sql, expected) in cases {
+            assert_eq!(with_values(sql).as_deref(), expected, "{sql}");
+        }
+    }
 
     #[test]
     fn only_variables_are_renamed() {

@@ -9,7 +9,7 @@ use pando_kernel::{
 
 use super::connection::Connection;
 use super::job::{Definitions, Stage, Work, may_ask_for_file};
-use super::old_names::{UNKNOWN_VARIABLE, is_new_name};
+use super::old_names::{NOT_UNDERSTOOD, UNKNOWN_VARIABLE, is_new_name};
 use super::statements::Statement;
 use crate::codec::{
     Capabilities, ColumnDefinition, Eof, ErrPacket, LocalInfile, MAX_FRAME, OkPacket, PrepareOk,
@@ -129,6 +129,9 @@ impl Connection {
         let Some(job) = self.jobs.front_mut() else { return Err(error) };
         let renamed = number == UNKNOWN_VARIABLE && is_new_name(&server.message);
         if renamed && alone && job.work.use_old_names() {
+            return Ok(Some(self.again()));
+        }
+        if number == NOT_UNDERSTOOD && alone && job.work.use_values() {
             return Ok(Some(self.again()));
         }
         let Work::Prepared { sql, parameters } = &job.work else { return Err(error) };
