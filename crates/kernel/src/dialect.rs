@@ -9,6 +9,7 @@ use crate::column::Column;
 use crate::error::{Error, Result};
 use crate::presentation::Presentation;
 use crate::relation::Relations;
+use crate::transfer::Transfer;
 use crate::value::{Kind, Value};
 
 /// All of a family's traits together.
@@ -38,6 +39,11 @@ pub trait Language: Send + Sync + Debug {
 
     /// How rows of one place stand as a table in a statement of another; `None` where they cannot.
     fn relations(&self) -> Option<&dyn Relations> {
+        None
+    }
+
+    /// How rows that were read are written by another statement; `None` where they cannot.
+    fn transfer(&self) -> Option<&dyn Transfer> {
         None
     }
 

@@ -14,6 +14,7 @@ pub mod route;
 pub mod row;
 pub mod runtime;
 pub mod session;
+pub mod transfer;
 pub mod value;
 
 pub use backend::{Backend, CancelToken, Condition, Connector, Execution};

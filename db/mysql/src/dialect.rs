@@ -3,6 +3,7 @@
 mod metadata;
 mod ordering;
 mod relations;
+mod transfer;
 mod variables;
 
 use std::fmt::Write as _;
@@ -71,6 +72,10 @@ impl Language for MySql {
     }
 
     fn relations(&self) -> Option<&dyn pando_kernel::relation::Relations> {
+        Some(self)
+    }
+
+    fn transfer(&self) -> Option<&dyn pando_kernel::transfer::Transfer> {
         Some(self)
     }
 

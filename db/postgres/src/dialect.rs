@@ -3,6 +3,7 @@
 mod metadata;
 mod ordering;
 mod relations;
+mod transfer;
 mod variables;
 
 use std::fmt::Write as _;
@@ -74,6 +75,10 @@ impl Language for Postgres {
     }
 
     fn relations(&self) -> Option<&dyn pando_kernel::relation::Relations> {
+        Some(self)
+    }
+
+    fn transfer(&self) -> Option<&dyn pando_kernel::transfer::Transfer> {
         Some(self)
     }
 

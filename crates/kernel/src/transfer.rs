@@ -1,0 +1,79 @@
+//! Rows that are read by one statement and written by another: as literals of an INSERT.
+
+use std::fmt::Debug;
+
+use crate::column::Column;
+use crate::dialect::TableColumn;
+use crate::error::{Error, Result};
+use crate::row::RowCodec;
+use crate::value::Value;
+
+/// A field of a row that was read.
+#[derive(Debug, Clone, Copy)]
+pub struct Field<'a> {
+    /// The result's column.
+    pub column: &'a Column,
+    /// What reads the row.
+    pub codec: &'a dyn RowCodec,
+    /// The field's wire bytes; never those of NULL.
+    pub bytes: &'a [u8],
+}
+
+/// How a family writes rows that were read before, and what hinders rows from being taken out and put in again elsewhere.
+pub trait Transfer: Send + Sync + Debug {
+    /// The literal of a field that is assigned to `to` (when that is known): assigning it has the effect that assigning the field itself would have.
+    ///
+    /// # Errors
+    /// `Refused` for types whose values cannot travel so.
+    fn literal(&self, field: &Field<'_>, to: Option<&TableColumn>) -> Result<String>;
+
+    /// What stands behind a parameter in a query whose rows are inserted, so that it has the column's type as it has in the INSERT; empty where the
+    /// language needs nothing.
+    fn typed_as(&self, to: &TableColumn) -> String;
+
+    /// What stands between the columns and VALUES so that every value is taken as it is; empty where the language needs nothing.
+    fn keep_given(&self) -> &'static str;
+
+    /// A query whose rows are (what, name, detail) of everything about an actual table that says how its rows may be taken out and put in
+    /// again: [`Transfer::read_obstacle`] reads them.
+    fn obstacles_query(&self, table: &str) -> String;
+
+    /// Reads a row of [`Transfer::obstacles_query`].
+    ///
+    /// # Errors
+    /// `Internal` when the row has another shape.
+    fn read_obstacle(&self, row: &[Value]) -> Result<Obstacle> {
+        let [Value::Text(what), Value::Text(name), Value::Text(detail)] = row else {
+            return Err(Error::internal("a row about a table's obstacles has another shape"));
+        };
+        let name = name.clone();
+        Ok(match what.as_str() {
+            "computed" => Obstacle::Computed(name),
+            "always" => Obstacle::Always(name),
+            "stamped" => Obstacle::Stamped(name),
+            "reference" => Obstacle::Referenced { by: name, action: detail.clone() },
+            "trigger" => Obstacle::Trigger(name),
+            _ => return Err(Error::internal("an obstacle nobody knows")),
+        })
+    }
+}
+
+/// What a table has that matters when a row is deleted and inserted again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A column that the server computes from others: it is not written.
+    Computed(String),
+    /// A column whose values only the server gives; an UPDATE may not assign it.
+    Always(String),
+    /// A column that every UPDATE sets to the current time.
+    Stamped(String),
+    /// Another table's foreign key changes rows with a deleted one.
+    Referenced {
+        /// The other table, or the constraint.
+        by: String,
+        /// `CASCADE`, `SET NULL`, `SET DEFAULT`.
+        action: String,
+    },
+    /// A trigger (or rule), which would run for other statements than the client's.
+    Trigger(String),
+}
