@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) kept: AtomicBool,
     /// Grows whenever a connection is found dead: those that rested before may be dead too.
     suspicion: AtomicU64,
+    /// The last attempt to connect failed.
+    pub(crate) unreachable: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -90,6 +92,7 @@ impl Shared {
             options: options.sane(),
             kept: AtomicBool::new(false),
             suspicion: AtomicU64::new(0),
+            unreachable: AtomicBool::new(false),
             state: Mutex::new(State::default()),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -134,16 +135,31 @@ async fn answers(shared: &Shared, live: &mut Live) -> bool {
     within(&*shared.runtime, limit, live.settle(Execution::Ping)).await.unwrap_or(false)
 }
 
-/// A new connection.
+/// A new connection. What the server says against it is told as the storage unit's: "access denied" alone would seem to be about the client itself.
 pub(crate) async fn open(shared: &Shared) -> Result<Live> {
-    match shared.connector.connect(&shared.runtime).await {
-        Ok(backend) => Ok(Live::new(backend, shared.memory())),
-        Err(error) => {
-            tracing::debug!(unit = %shared.unit, %error, "connecting failed");
-            shared.suspect_all();
-            Err(error)
+    let error = match shared.connector.connect(&shared.runtime).await {
+        Ok(backend) => {
+            if shared.unreachable.swap(false, Ordering::Relaxed) {
+                tracing::info!(unit = %shared.unit, "the storage unit is available again");
+            }
+            return Ok(Live::new(backend, shared.memory()));
         }
+        Err(error) => unavailable(shared, error),
+    };
+    shared.suspect_all();
+    // Once, and not for each of the statements that fail meanwhile.
+    if shared.unreachable.swap(true, Ordering::Relaxed) {
+        tracing::debug!(%error, "connecting failed again");
+    } else {
+        tracing::warn!("{error}");
     }
+    Err(error)
+}
+
+fn unavailable(shared: &Shared, error: Error) -> Error {
+    let ErrorKind::Server(own) = error.kind() else { return error };
+    let (unit, message) = (shared.unit.to_string(), own.message.clone());
+    Error::new(ErrorKind::Unavailable { unit, message })
 }
 
 enum Work {

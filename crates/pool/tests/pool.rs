@@ -156,6 +156,14 @@ fn a_refused_connection_is_an_error_at_once_and_frees_the_slot() {
 }
 
 #[test]
+fn what_a_server_says_against_a_connection_is_told_as_its_storage_units() {
+    let scene = scene(at_most(1));
+    scene.unit.connects(Connects::Deny);
+    let error = expect(poll_once(&mut scene.taking())).unwrap_err();
+    assert_eq!(error.to_string(), "storage unit `ds_0` is not available: wrong password");
+}
+
+#[test]
 fn a_dropped_wait_leaves_the_queue() {
     let scene = scene(at_most(1));
     let held = scene.take();

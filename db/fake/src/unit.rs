@@ -14,6 +14,7 @@ use pando_kernel::{
 use crate::backend::FakeBackend;
 use crate::dialect::FakeDialect;
 use crate::script::{Reply, Script};
+use crate::server_error;
 
 /// A scripted storage unit. Clones are the same unit.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub enum Connects {
     Accept,
     /// Turns them away: `Unavailable`.
     Refuse,
+    /// Turns them away with an error of its own: a wrong password.
+    Deny,
     /// Never answers.
     Hang,
 }
@@ -262,6 +265,10 @@ impl Connector for Unit {
                     Poll::Ready(Ok(Box::new(backend) as Box<dyn Backend>))
                 }
                 Connects::Refuse => Poll::Ready(Err(self.inner.unavailable())),
+                Connects::Deny => {
+                    let denied = server_error("28000", "wrong password");
+                    Poll::Ready(Err(ErrorKind::Server(Box::new(denied)).into()))
+                }
                 Connects::Hang => {
                     state.hanging.push(cx.waker().clone());
                     Poll::Pending
@@ -279,7 +286,7 @@ impl Connector for Unit {
             let waiting = {
                 let mut state = self.inner.lock();
                 match state.connects {
-                    Connects::Accept => {}
+                    Connects::Accept | Connects::Deny => {}
                     Connects::Refuse => return Poll::Ready(Err(self.inner.unavailable())),
                     Connects::Hang => {
                         state.hanging.push(cx.waker().clone());
