@@ -1,7 +1,6 @@
 //! `pando serve`.
 
 use std::io;
-use std::net::SocketAddr;
 
 use pando_server::{Addresses, Certificate, Listen, Options};
 
@@ -29,8 +28,5 @@ fn listen(asked: Option<String>) -> Listen {
 
 /// The one line programs wait for.
 fn ready(addresses: &Addresses) -> io::Result<()> {
-    let text = |address: Option<SocketAddr>| {
-        address.map_or_else(|| "off".to_owned(), |address| address.to_string())
-    };
-    say(&format!("ready mysql={} postgres={}\n", text(addresses.mysql), text(addresses.postgres)))
+    say(&format!("ready {addresses}\n"))
 }

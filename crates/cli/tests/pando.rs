@@ -76,6 +76,22 @@ users root@%
 }
 
 #[test]
+fn check_warns_of_what_has_no_effect() {
+    let folder = folder(SHOP);
+    std::fs::write(folder.path().join("global.yaml"), "props: {cdc-server-port: 33071}\n").unwrap();
+    let (output, _, err) = run(&["check", "--config", path(folder.path())]);
+    assert!(output.status.success(), "{err}");
+    let expected =
+        "warning: global.yaml:1:9: props.cdc-server-port: `cdc-server-port` has no effect in Pando";
+    assert!(err.contains(expected), "{err}");
+    let nowhere = folder.path().join("nowhere");
+    let (output, _, err) =
+        run(&["check", "--config", path(folder.path()), "--data", path(&nowhere)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err.contains("nowhere` is not a folder"), "{err}");
+}
+
+#[test]
 fn check_says_every_mistake_with_its_place_and_fails() {
     let folder =
         folder(&SHOP.replace("tables: [t_region]", "tables: [t_order]\n- !MASK\n  tables: {}"));

@@ -36,6 +36,10 @@ impl Listening {
                 format!("cannot listen for {name} on `{address}`: {error}"),
             )
         };
+        if !is_address(address) {
+            let expected = "expected `HOST:PORT`, as `127.0.0.1:3306` or `0.0.0.0:3306`";
+            return Err(named(io::Error::new(io::ErrorKind::InvalidInput, expected)));
+        }
         let found = lookup_host(address).await.map_err(named)?.next();
         let wanted = found.ok_or_else(|| {
             named(io::Error::new(io::ErrorKind::NotFound, "the name stands for no address"))
@@ -98,6 +102,11 @@ impl Listening {
             }
         }
     }
+}
+
+fn is_address(text: &str) -> bool {
+    let parts = text.rsplit_once(':');
+    parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
 }
 
 fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
@@ -173,5 +182,9 @@ mod tests {
         let address = taken.address().to_string();
         let error = Listening::bind("mysql", &address, 16).await.unwrap_err().to_string();
         assert!(error.contains(&address) && error.contains("mysql"), "{error}");
+        for short in ["3306", ":3306", "localhost", "127.0.0.1:99999"] {
+            let error = Listening::bind("mysql", short, 16).await.unwrap_err().to_string();
+            assert!(error.contains("HOST:PORT"), "{short}: {error}");
+        }
     }
 }

@@ -25,6 +25,10 @@ pub fn load(config: &Path, data: &Path) -> Result<Loaded, Errors> {
     let configuration = pando_config::load(config)?;
     let mut report = Report::default();
     let mut databases = Vec::new();
+    if !data.as_os_str().is_empty() && !data.is_dir() {
+        let message = format!("`--data`: `{}` is not a folder", data.display());
+        report.error(At::default().problem(message));
+    }
     for problem in pando_rooms::check_global(&configuration.global) {
         report.error(problem);
     }

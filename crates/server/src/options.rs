@@ -1,5 +1,6 @@
 //! What a server is started with, beside its configuration.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -52,6 +53,16 @@ pub struct Addresses {
     pub mysql: Option<SocketAddr>,
     /// For PostgreSQL clients; `None` when closed.
     pub postgres: Option<SocketAddr>,
+}
+
+/// As `mysql=127.0.0.1:3307 postgres=off`.
+impl fmt::Display for Addresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |address: Option<SocketAddr>| {
+            address.map_or_else(|| "off".to_owned(), |address| address.to_string())
+        };
+        write!(f, "mysql={} postgres={}", text(self.mysql), text(self.postgres))
+    }
 }
 
 /// PostgreSQL's own port plus one, so that a server on the same machine does not stand in the way.

@@ -26,7 +26,7 @@ pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>)
         let mut signals = Signals::new().map_err(failed)?;
         let mut server = Server::open(options, loaded).await?;
         ready(&server.addresses()).map_err(failed)?;
-        tracing::info!(addresses = ?server.addresses(), "serving");
+        tracing::info!("serving {}", server.addresses());
         while signals.next().await == Told::Reload {
             match server.reload() {
                 Ok(()) => tracing::info!("the configuration was read again"),

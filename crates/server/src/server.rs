@@ -1,6 +1,5 @@
 //! A running server.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use pando_config::global::{Global, Protocol};
@@ -18,7 +17,7 @@ use crate::options::{Addresses, Options};
 use crate::pools::Pools;
 use crate::runtime::TokioRuntime;
 use crate::stop::Stop;
-use crate::tls::Acceptor;
+use crate::tls::{Acceptor, Terms};
 
 /// A server whose doors are open. Dropping it without [`Server::stop`] leaves the doors open as long as the runtime lives.
 #[derive(Debug)]
@@ -172,13 +171,11 @@ fn certificate(options: &Options, global: &Global) -> Result<Option<Arc<dyn TlsA
         }
         return Ok(None);
     };
-    let acceptor = acceptor(&files.chain, &files.key, &global.props.frontend_ssl_versions)?;
-    Ok(Some(acceptor))
-}
-
-fn acceptor(chain: &Path, key: &Path, versions: &[String]) -> Result<Arc<dyn TlsAcceptor>> {
-    match Acceptor::load(chain, key, &versions.join(",")) {
-        Ok(acceptor) => Ok(acceptor),
+    let props = &global.props;
+    let terms =
+        Terms { versions: &props.frontend_ssl_versions, ciphers: &props.frontend_ssl_ciphers };
+    match Acceptor::load(&files.chain, &files.key, &terms) {
+        Ok(acceptor) => Ok(Some(acceptor)),
         Err(error) => Err(configuration(error.to_string())),
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustls::crypto::CryptoProvider;
 
 pub(crate) use client::Client;
-pub(crate) use server::Acceptor;
+pub(crate) use server::{Acceptor, Terms};
 
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::aws_lc_rs::default_provider())

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pando_kernel::runtime::{BoxFuture, Stream, TlsAcceptor};
-use rustls::{ServerConfig, SupportedProtocolVersion};
+use rustls::crypto::CryptoProvider;
+use rustls::{ServerConfig, SupportedCipherSuite, SupportedProtocolVersion};
 
 use super::{pem, provider};
 
@@ -16,23 +17,36 @@ pub(crate) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Reads the chain and its key. `versions` names protocol versions as in `proxy-frontend-ssl-version`; empty means 1.2 and 1.3.
-    pub(crate) fn load(certificate: &Path, key: &Path, versions: &str) -> io::Result<Arc<Self>> {
+    /// Reads the chain and its key.
+    pub(crate) fn load(certificate: &Path, key: &Path, terms: &Terms<'_>) -> io::Result<Arc<Self>> {
         let chain = pem::certificates(certificate)?;
         let key = pem::key(key)?;
-        let config = ServerConfig::builder_with_provider(provider())
-            .with_protocol_versions(&protocol_versions(versions)?)
-            .map_err(io::Error::other)?
+        let suites = CryptoProvider {
+            cipher_suites: cipher_suites(terms.ciphers)?,
+            ..CryptoProvider::clone(&provider())
+        };
+        let config = ServerConfig::builder_with_provider(Arc::new(suites))
+            .with_protocol_versions(&protocol_versions(terms.versions)?)
+            .map_err(|_| {
+                let (versions, ciphers) = (terms.versions.join(","), terms.ciphers.join(","));
+                invalid(format!("no cipher suite of `{ciphers}` belongs to `{versions}`"))
+            })?
             .with_no_client_auth()
             .with_single_cert(chain, key)
             .map_err(|error| {
-                io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    format!("`{}` and its key cannot be used: {error}", certificate.display()),
-                )
+                invalid(format!("`{}` and its key cannot be used: {error}", certificate.display()))
             })?;
         Ok(Arc::new(Self { acceptor: Arc::new(config).into() }))
     }
+}
+
+/// What is offered to clients.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    /// As in `proxy-frontend-ssl-version`; empty means 1.2 and 1.3.
+    pub(crate) versions: &'a [String],
+    /// As in `proxy-frontend-ssl-cipher`, best first; empty means the usual ones.
+    pub(crate) ciphers: &'a [String],
 }
 
 impl fmt::Debug for Acceptor {
@@ -48,49 +62,84 @@ impl TlsAcceptor for Acceptor {
     }
 }
 
-fn protocol_versions(names: &str) -> io::Result<Vec<&'static SupportedProtocolVersion>> {
-    let mut versions = Vec::new();
-    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        match name {
-            "TLSv1.3" => versions.push(&rustls::version::TLS13),
-            "TLSv1.2" => versions.push(&rustls::version::TLS12),
-            other => {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    format!(
-                        "TLS version `{other}` is not served; use `TLSv1.2`, `TLSv1.3` or both"
-                    ),
-                ));
-            }
-        }
+fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+fn protocol_versions(names: &[String]) -> io::Result<Vec<&'static SupportedProtocolVersion>> {
+    if names.is_empty() {
+        return Ok(rustls::ALL_VERSIONS.to_vec());
     }
-    if versions.is_empty() {
-        versions.extend(rustls::ALL_VERSIONS);
+    let known = |name: &String| match name.as_str() {
+        "TLSv1.3" => Ok(&rustls::version::TLS13),
+        "TLSv1.2" => Ok(&rustls::version::TLS12),
+        other => Err(invalid(format!(
+            "TLS version `{other}` is not served; use `TLSv1.2`, `TLSv1.3` or both"
+        ))),
+    };
+    names.iter().map(known).collect()
+}
+
+/// Suites by their IANA names, as Java has them.
+fn cipher_suites(names: &[String]) -> io::Result<Vec<SupportedCipherSuite>> {
+    let all = provider().cipher_suites.clone();
+    if names.is_empty() {
+        return Ok(all);
     }
-    Ok(versions)
+    let known = |name: &String| {
+        let found = all.iter().find(|suite| iana_name(suite).eq_ignore_ascii_case(name)).copied();
+        found.ok_or_else(|| {
+            let served: Vec<String> = all.iter().map(iana_name).collect();
+            invalid(format!(
+                "cipher suite `{name}` is not served; use some of {}",
+                served.join(", ")
+            ))
+        })
+    };
+    names.iter().map(known).collect()
+}
+
+/// The library marks those of TLS 1.3 in their names.
+fn iana_name(suite: &SupportedCipherSuite) -> String {
+    format!("{:?}", suite.suite()).replacen("TLS13_", "TLS_", 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(names: &str, expected: Option<usize>) {
-        assert_eq!(protocol_versions(names).ok().map(|list| list.len()), expected, "{names}");
+    fn names(text: &str) -> Vec<String> {
+        text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn check(versions: &str, expected: Option<usize>) {
+        let found = protocol_versions(&names(versions)).ok().map(|list| list.len());
+        assert_eq!(found, expected, "{versions}");
     }
 
     #[test]
     fn protocol_versions_are_read_by_name_and_old_ones_refused() {
         check("", Some(2));
         check("TLSv1.2,TLSv1.3", Some(2));
-        check(" TLSv1.3 ", Some(1));
+        check("TLSv1.3", Some(1));
         check("TLSv1.1", None);
     }
 
     #[test]
+    fn cipher_suites_are_read_by_name_in_their_order() {
+        let given = names("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,TLS_AES_128_GCM_SHA256");
+        let found = cipher_suites(&given).unwrap();
+        assert_eq!(found.iter().map(iana_name).collect::<Vec<_>>(), given);
+        assert!(cipher_suites(&[]).unwrap().len() > 2);
+        let error = cipher_suites(&names("TLS_RSA_WITH_RC4_128_MD5")).unwrap_err().to_string();
+        assert!(error.contains("RC4") && error.contains("TLS_AES_256_GCM_SHA384"), "{error}");
+    }
+
+    #[test]
     fn a_missing_certificate_file_is_named_in_the_error() {
-        let error =
-            Acceptor::load(Path::new("/nowhere/cert.pem"), Path::new("/nowhere/key.pem"), "")
-                .unwrap_err();
+        let terms = Terms { versions: &[], ciphers: &[] };
+        let nowhere = Path::new("/nowhere/cert.pem");
+        let error = Acceptor::load(nowhere, Path::new("/nowhere/key.pem"), &terms).unwrap_err();
         assert!(error.to_string().contains("/nowhere/cert.pem"), "{error}");
     }
 }
