@@ -94,8 +94,9 @@ fn slt(house: &House, words: &[String]) -> Result<bool, String> {
     let outcome = corpus::run(house, &files, 3);
     let _ = std::fs::remove_dir_all(&house.folder);
     let outcome = outcome?;
-    for wrong in &outcome.wrong {
-        say(&format!("WRONG {wrong}\n"));
+    for (text, layouts) in outcome.wrong.values() {
+        let layouts: Vec<&str> = layouts.iter().copied().collect();
+        say(&format!("WRONG {text}\n    layouts: {}\n", layouts.join(", ")));
     }
     if shows_refused {
         for refused in &outcome.refused {

@@ -14,6 +14,8 @@ pub(crate) struct Script {
     pub(crate) bound: Vec<Vec<String>>,
     /// Tables that may be everywhere.
     pub(crate) small: Vec<String>,
+    /// Files whose records come first, by their names beside this one.
+    pub(crate) includes: Vec<String>,
     /// Where a found case's tables stood.
     pub(crate) fixed: Option<Layout>,
 }
@@ -77,6 +79,10 @@ pub(crate) fn parse(text: &str, server: Server) -> Result<Script, String> {
                 let family = if server.is_postgres() { "postgres" } else { "mysqls" };
                 let has = names.contains(&server.name()) || names.contains(&family);
                 applies &= has == (*word == "onlyif");
+                continue;
+            }
+            ["include", name] => {
+                script.includes.push((*name).to_owned());
                 continue;
             }
             ["halt"] if applies => break,
@@ -162,6 +168,17 @@ fn fixed(script: &mut Script) -> &mut Layout {
 }
 
 impl Script {
+    /// Takes another script's records and tables in front of its own.
+    pub(crate) fn put_before(&mut self, first: Self) {
+        self.records.splice(0..0, first.records);
+        self.split.splice(0..0, first.split);
+        self.bound.splice(0..0, first.bound);
+        self.small.splice(0..0, first.small);
+        if self.fixed.is_none() {
+            self.fixed = first.fixed;
+        }
+    }
+
     /// Every table that is declared.
     pub(crate) fn tables(&self) -> Vec<String> {
         if let Some(fixed) = &self.fixed {
@@ -214,8 +231,7 @@ impl Script {
         layouts.push(("all single", self.placed(2, |_| Placement::Single(0))));
         layouts.push(("all broadcast", self.placed(2, |_| Placement::Broadcast)));
         layouts.push(("mixed", self.mixed()));
-        if self.split.iter().all(|(_, keys)| keys.len() > 1 && keys.iter().all(|key| !key.is_text))
-        {
+        if self.split.iter().any(|(_, keys)| is_grid(keys)) {
             layouts.push(("grid", self.grid()));
         }
         layouts
@@ -264,6 +280,9 @@ impl Script {
     fn grid(&self) -> Layout {
         let mut layout = self.placed(2, |_| Placement::Broadcast);
         for ((_, keys), (_, place)) in self.split.iter().zip(&mut layout.places) {
+            if !is_grid(keys) {
+                continue;
+            }
             *place = Placement::Grid {
                 units_by: keys[1].column.clone(),
                 tables_by: keys[0].column.clone(),
@@ -272,6 +291,11 @@ impl Script {
         }
         layout
     }
+}
+
+/// Two numbers to split by, one for the unit and one for the table in it.
+fn is_grid(keys: &[Key]) -> bool {
+    keys.len() > 1 && keys.iter().all(|key| !key.is_text)
 }
 
 #[derive(Debug, Clone, Copy)]
