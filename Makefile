@@ -1,4 +1,4 @@
-# Everything a developer runs. `make demo` and `make test` need nothing but a Rust toolchain and, for the tests, apt.
+# Everything a developer runs. They need a Rust toolchain, a C compiler and, for the tests, apt.
 SHELL := bash
 .DEFAULT_GOAL := build
 .PHONY: build demo check test fuzz bench soak

@@ -221,7 +221,7 @@ fn the_demonstration_tells_its_story_and_ends() {
         "north  4       270",
         "8       374",
         "PGPASSWORD=demo psql -h 127.0.0.1 -p ",
-        "mariadb -h 127.0.0.1 -P ",
+        "mariadb --skip-ssl -h 127.0.0.1 -P ",
     ] {
         assert!(out.contains(words), "without `{words}`:\n{out}");
     }

@@ -6,13 +6,14 @@ mod setup;
 mod story;
 mod table;
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use pando_kernel::Connector;
 use pando_kernel::runtime::SharedRuntime;
 use pando_server::{Addresses, Listen, Options, Server};
 use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
 
 use client::Client;
 use doors::Doors;
@@ -51,15 +52,27 @@ async fn show(folder: &Path) -> Told {
         doors.play(&FILL).await?;
         shards(folder, server.runtime()).await?;
         doors.play(&ASK).await?;
-        invite(addresses)
+        if std::io::stdout().is_terminal() {
+            tell(&format!("Try it yourself:\n\n{}", commands(addresses)))?;
+            tell("\nServing until Ctrl-C …\n")?;
+            told_to_end().await.map_err(text)
+        } else {
+            let how = "On a terminal the demo goes on serving, to be tried as";
+            tell(&format!("{how}\n\n{}", commands(addresses)))
+        }
     };
     let told = told.await;
-    if told.is_ok() && std::io::stdout().is_terminal() {
-        tell("\nServing until Ctrl-C …\n")?;
-        tokio::signal::ctrl_c().await.map_err(text)?;
-    }
     server.stop().await;
     told
+}
+
+/// Ctrl-C, or SIGTERM: the temporary folder must not stay behind.
+async fn told_to_end() -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        told = tokio::signal::ctrl_c() => told,
+        _ = terminate.recv() => Ok(()),
+    }
 }
 
 fn introduce(folder: &Path) -> Told {
@@ -86,15 +99,16 @@ async fn shards(folder: &Path, runtime: &SharedRuntime) -> Told {
     Ok(())
 }
 
-fn invite(addresses: Addresses) -> Told {
+/// `--skip-ssl`, as newer clients insist on TLS unless told otherwise.
+fn commands(addresses: Addresses) -> String {
     let port = |address: Option<std::net::SocketAddr>| address.map_or(0, |own| own.port());
-    tell(&format!(
-        "Try it yourself:\n\n    PGPASSWORD={user} psql -h 127.0.0.1 -p {postgres} -U {user} {database}\n    mariadb -h 127.0.0.1 -P {mysql} -u {user} -p{user} {database}\n",
+    format!(
+        "    PGPASSWORD={user} psql -h 127.0.0.1 -p {postgres} -U {user} {database}\n    mariadb --skip-ssl -h 127.0.0.1 -P {mysql} -u {user} -p{user} {database}\n",
         user = setup::USER,
         database = setup::DATABASE,
         postgres = port(addresses.postgres),
         mysql = port(addresses.mysql),
-    ))
+    )
 }
 
 fn indented(lines: &str) -> String {
