@@ -25,8 +25,12 @@ pub enum CommandCode {
     FieldList = 0x04,
     /// COM_STATISTICS.
     Statistics = 0x09,
+    /// COM_PROCESS_INFO.
+    ProcessInfo = 0x0A,
     /// COM_PROCESS_KILL.
     ProcessKill = 0x0C,
+    /// COM_DEBUG.
+    Debug = 0x0D,
     /// COM_PING.
     Ping = 0x0E,
     /// COM_CHANGE_USER.
@@ -75,6 +79,10 @@ pub enum Command<'a> {
     },
     /// A line about the server. <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_statistics.html>
     Statistics,
+    /// The list of sessions. <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_process_info.html>
+    ProcessInfo,
+    /// The server is to write to its log what is going on. <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_debug.html>
+    Debug,
     /// End another session. <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_process_kill.html>
     ProcessKill(u32),
     /// Are you there? <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_ping.html>
@@ -136,6 +144,8 @@ impl<'a> Command<'a> {
                 Self::FieldList { table, pattern: reader.take_rest() }
             }
             0x09 => Self::Statistics,
+            0x0A => Self::ProcessInfo,
+            0x0D => Self::Debug,
             0x0C => Self::ProcessKill(reader.u32("connection number")?),
             0x0E => Self::Ping,
             0x11 => Self::ChangeUser(ChangeUser::decode(body, capabilities)?),

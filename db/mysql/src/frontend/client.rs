@@ -30,6 +30,8 @@ pub(super) struct Client<D: Doorway> {
     pub(super) statements: Statements,
     /// The client may send several statements in one text.
     pub(super) several: bool,
+    /// The text under way has more to it than white space: a comment alone is no error, nothing at all is.
+    pub(super) says_something: bool,
     /// What the client was last told about the session.
     pub(super) told: State,
 }
@@ -49,6 +51,7 @@ impl<D: Doorway> Client<D> {
         Self {
             several: facts.capabilities.has(Capabilities::MULTI_STATEMENTS),
             told: session.state(),
+            says_something: false,
             statements: Statements::new(settings.max_message),
             door,
             settings,
@@ -153,6 +156,14 @@ impl<D: Doorway> Client<D> {
                 self.run(Request::Reset, Form::Text).await
             }
             Command::ChangeUser(_) => Err(End::ChangeUser(payload.clone())),
+            Command::ProcessInfo => {
+                self.run(Request::Query("SHOW PROCESSLIST".into()), Form::Text).await
+            }
+            Command::Debug => {
+                tracing::debug!("a client asks for what is going on");
+                self.end_of_rows(0);
+                Ok(())
+            }
             Command::SetOption(option) => self.set_option(option),
             Command::Statistics => self.statistics(),
             Command::Ping => self.ok(),

@@ -25,6 +25,8 @@ impl<D: Doorway> Client<D> {
             );
             return self.fail(&error);
         }
+        self.says_something =
+            text.contains(|letter: char| !letter.is_whitespace() && letter != ';');
         self.run(Request::Query(text), Form::Text).await
     }
 }

@@ -115,8 +115,10 @@ impl<D: Doorway> Client<D> {
             }
             Event::Complete(completion) => self.complete(progress, &completion),
             Event::Empty => {
-                self.wire.error(&ClientError::new(1065, b"42000", "Query was empty"));
-                progress.open = false;
+                if !self.says_something {
+                    self.wire.error(&ClientError::new(1065, b"42000", "Query was empty"));
+                    progress.open = false;
+                }
             }
             Event::Notice(_) => progress.notices = progress.notices.saturating_add(1),
             Event::Parameter { name, value } => progress.variables.push((name, value)),

@@ -270,6 +270,9 @@ impl Script {
 
     fn query(&mut self, text: &str) {
         let statements: Vec<_> = text.split(';').map(str::trim).filter(|s| !s.is_empty()).collect();
+        if statements.is_empty() {
+            self.push(Event::Empty);
+        }
         for (index, sql) in statements.iter().enumerate() {
             self.statement(sql);
             if let Some(Ok(Event::Complete(completion))) = self.events.back_mut() {
