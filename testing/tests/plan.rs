@@ -182,9 +182,12 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
         Ok(Planned::Assembly(assembly)) => {
             let reads = assembly.reads.iter().map(|read| format!("<- {}", read.text));
             let named = |read: usize| Inline { before: Vec::new(), table: format!("rows_{read}") };
-            let plan = assembly.finish(&ctx, assembly.tables().map(named).collect()).unwrap();
-            let rest =
-                plan.units.iter().map(|unit| format!("-> {}: {}", unit.target.unit, unit.sql));
+            let tables = assembly.tables().map(named).collect();
+            let units = match assembly.finish(&ctx, tables, Purpose::Run) {
+                Ok(Planned::Plan(plan)) => plan.units,
+                other => panic!("{other:?}"),
+            };
+            let rest = units.iter().map(|unit| format!("-> {}: {}", unit.target.unit, unit.sql));
             reads.chain(rest).collect()
         }
         Ok(Planned::Needs(need)) => vec![format!("!! needs {need:?}")],

@@ -5,6 +5,9 @@ use std::fmt::Debug;
 use crate::dialect::TableColumn;
 use crate::error::Result;
 
+/// What names of such tables begin with, where a family's have names: a table called so belongs to no room.
+pub const PREFIX: &str = "pando_relation_";
+
 /// A column of such a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {

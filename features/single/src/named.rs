@@ -63,7 +63,10 @@ fn push(rule: &Rule, name: &ObjectName, out: &mut Vec<String>) {
         SYSTEM.iter().any(|system| schema.value.eq_ignore_ascii_case(system))
     });
     // `DUAL` is MySQL's name for no table at all.
-    let is_vendors = of_system || table.starts_with("pg_") || table == "dual";
+    let is_vendors = of_system
+        || table.starts_with("pg_")
+        || table.starts_with(pando_kernel::relation::PREFIX)
+        || table == "dual";
     if !is_vendors && !rule.is_other(&table) && !out.contains(&table) {
         out.push(table);
     }

@@ -8,9 +8,11 @@ mod check;
 mod choice;
 mod direct;
 mod gather;
+mod insert_query;
 mod labels;
 mod logical;
 mod outcome;
+mod relocation;
 mod resolve;
 mod rewrite;
 mod settle;
@@ -22,6 +24,7 @@ pub use assemble::{Assembly, Read};
 pub(crate) use catalogue::shown_at;
 pub(crate) use choice::{any_unit, any_unit_of, writes};
 use direct::{Gathered, direct};
+pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
 pub use outcome::{Plan, Planned, Purpose, Unit};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
@@ -29,6 +32,7 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Spread, Target, Units};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
+pub(crate) use relocation::{Change, Relocation, is_for_moving, moved_table, relocation};
 pub(crate) use state::keeps_key;
 
 /// Plans a statement.
@@ -63,7 +67,7 @@ pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Resu
 
 /// Whether a refusal speaks of merging and routing, not of what someone forbade.
 pub(crate) fn is_for_assembly(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Refused { code: 30001 | 20030 | 20035 | 20101, .. })
+    matches!(error.kind(), ErrorKind::Refused { code: 30001 | 20030 | 20034 | 20035 | 20101, .. })
 }
 
 /// The unit a hint names: the statement goes there as it is, past all rooms.

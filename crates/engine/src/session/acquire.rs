@@ -40,7 +40,7 @@ impl Session {
         plan: &Plan,
         bound: &Bound,
     ) -> Result<Started> {
-        if !plan.before.is_empty() {
+        if !plan.before.is_empty() && !plan.writes {
             return self.start_apart(live, plan, bound).await;
         }
         let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
@@ -68,7 +68,14 @@ impl Session {
             && !live.database.dialect.error_fails_transaction();
         for (unit, jobs) in grouped(live, plan) {
             if inside {
-                let (connection, swallow) = self.enlisted(live, &unit, savepoint).await?;
+                let (mut connection, mut swallow) = self.enlisted(live, &unit, savepoint).await?;
+                match lay(&mut connection, plan) {
+                    Ok(laid) => swallow += laid,
+                    Err(error) => {
+                        self.release(connection).await;
+                        return Err(error);
+                    }
+                }
                 self.give_jobs((connection, swallow), jobs, (plan, bound), started)?;
                 continue;
             }
@@ -178,6 +185,17 @@ impl Session {
         connection.set_session_state(wanted);
         Ok(queued)
     }
+}
+
+/// Queues what a plan wants to have run before on a connection, which must be reset before it serves others. Returns how many replies belong to that.
+fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
+    if !plan.before.is_empty() {
+        connection.set_session_state(UNKNOWN);
+    }
+    for text in &plan.before {
+        connection.start(Execution::Text(Arc::clone(text)))?;
+    }
+    Ok(plan.before.len())
 }
 
 /// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the same order.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::relation::{Inline, RelationWriter, Relations};
+use pando_kernel::relation::{Inline, PREFIX, RelationWriter, Relations};
 use pando_kernel::row::Rows;
+use pando_kernel::session::TransactionState;
 use pando_kernel::{Columns, Execution};
 use pando_pool::Connection;
 use pando_sql::ast::Statement;
@@ -18,7 +19,8 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use super::acquire::Started;
-use super::{Bound, Session};
+use super::run::MAX_NEEDS;
+use super::{Bound, Opened, Session};
 
 impl Session {
     /// Reads the rows of an assembly and plans the statement over them. Every read is planned before the first is sent.
@@ -47,12 +49,31 @@ impl Session {
             };
             reads.push((stmt, *plan));
         }
+        if assembly.changes() && self.transaction.state() == TransactionState::Idle {
+            // The rows are read by the same transaction that changes others.
+            self.open_for_statement();
+        }
         let (facts, window, queue) =
             (self.facts.clone(), self.window.take(), std::mem::take(&mut self.queue));
+        let opened = self.opened;
+        if opened == Opened::Statement {
+            // The end of a read is not the statement's.
+            self.opened = Opened::Pipeline;
+        }
         let tables = self.read_tables(live, (assembly, relations), reads).await;
-        (self.facts, self.window, self.queue) = (facts, window, queue);
+        (self.facts, self.window, self.queue, self.opened) = (facts, window, queue, opened);
         let tables = tables?;
-        self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, tables))
+        for _ in 0..MAX_NEEDS {
+            let tables = tables.clone();
+            let planned = self
+                .in_context(live, Some(bound), |ctx| assembly.finish(ctx, tables, Purpose::Run));
+            match planned? {
+                Planned::Plan(plan) => return Ok(*plan),
+                Planned::Needs(need) => Box::pin(self.find_out(live, need)).await?,
+                Planned::Assembly(_) => return Err(Error::internal("an assembly of an assembly")),
+            }
+        }
+        Err(Error::internal("planning asks for ever more"))
     }
 
     /// What an assembly sends where: its reads, and the statement over them with names for their rows.
@@ -71,11 +92,13 @@ impl Session {
                 units.extend(plan.units);
             }
         }
-        let named =
-            |read: usize| Inline { table: format!("pando_relation_{read}"), ..Inline::default() };
+        let named = |read: usize| Inline { table: format!("{PREFIX}{read}"), ..Inline::default() };
         let tables = assembly.tables().map(named).collect();
-        let plan = self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, tables))?;
-        units.extend(plan.units);
+        let rest =
+            self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, tables, Purpose::Run));
+        if let Planned::Plan(plan) = rest? {
+            units.extend(plan.units);
+        }
         Ok(units)
     }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn};
-use pando_kernel::relation::{Carried, Inline, RelationWriter, Relations};
+use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations};
 use pando_kernel::{Error, Kind, Result};
 
 use super::{MySql, text_literal};
@@ -57,11 +57,17 @@ impl Relations for MySql {
     }
 
     fn begin(&self, number: usize, columns: &[Carried]) -> Box<dyn RelationWriter> {
-        let name = format!("pando_relation_{number}");
-        let before = vec![MODE.to_owned(), definition(&name, columns)];
+        let name = format!("{PREFIX}{number}");
+        // In a transaction that changes others an earlier statement may have left its own.
+        let drop = format!("DROP TEMPORARY TABLE IF EXISTS {name}");
+        let before = vec![MODE.to_owned(), drop, definition(&name, columns)];
+        let names: Vec<String> =
+            columns.iter().map(|carried| self.quote(&carried.column.name)).collect();
+        // As a sub-query it shows its columns to whoever plans a statement around it; the server sees through it.
+        let table = format!("(SELECT {} FROM {name})", names.join(", "));
         let forms =
             columns.iter().map(|carried| Form::of(&carried.column).unwrap_or(Form::Text)).collect();
-        Box::new(Loading { name, before, forms, batch: String::new(), size: 0 })
+        Box::new(Loading { name, table, before, forms, batch: String::new(), size: 0 })
     }
 }
 
@@ -147,6 +153,7 @@ fn definition(name: &str, columns: &[Carried]) -> String {
 #[derive(Debug)]
 struct Loading {
     name: String,
+    table: String,
     before: Vec<String>,
     forms: Vec<Form>,
     batch: String,
@@ -197,7 +204,7 @@ impl RelationWriter for Loading {
         self.cut();
         self.before.push(MODE_BACK.to_owned());
         // A temporary table may stand only once in a statement, so each place gets its own.
-        Inline { before: self.before, table: self.name }
+        Inline { before: self.before, table: self.table }
     }
 }
 
@@ -231,9 +238,9 @@ mod tests {
         writer.row(&[Some("1"), Some("a'b\\"), Some("00FF"), Some("0.1")]);
         writer.row(&[Some("2"), None, None, None]);
         let inline = writer.finish();
-        assert_eq!(inline.table, "pando_relation_2");
+        assert_eq!(inline.table, "(SELECT `id`, `n`, `b`, `f` FROM pando_relation_2)");
         assert_eq!(
-            inline.before[1..3],
+            inline.before[2..4],
             [
                 "CREATE TEMPORARY TABLE pando_relation_2 (`id` int(11) NOT NULL, `n` varchar(9) COLLATE utf8mb4_bin NULL DEFAULT NULL, `b` blob NULL DEFAULT NULL, `f` float NULL DEFAULT NULL, PRIMARY KEY (`id`))",
                 "INSERT INTO pando_relation_2 VALUES ('1','a''b\\\\',X'00FF',0.1),('2',NULL,NULL,NULL)",
@@ -256,6 +263,6 @@ mod tests {
         let long = "x".repeat(BATCH);
         writer.row(&[Some(&long)]);
         writer.row(&[Some("y")]);
-        assert_eq!(writer.finish().before.len(), 5);
+        assert_eq!(writer.finish().before.len(), 6);
     }
 }

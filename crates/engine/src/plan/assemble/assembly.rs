@@ -7,10 +7,12 @@ use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::relation::{Carried, Inline};
 use pando_kernel::route::{Spread, Target, UnitName, Units};
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 use pando_sql::{Edits, Span};
 
-use crate::plan::{Plan, rewrite};
+use crate::plan::direct::direct;
+use crate::plan::logical::parsed;
+use crate::plan::{Planned, Purpose, rewrite};
 
 /// A statement to be answered at one unit over rows read before.
 #[derive(Debug, Clone)]
@@ -48,38 +50,44 @@ impl Assembly {
         self.places.iter().map(|place| place.read)
     }
 
-    /// The plan of the statement over the tables, one for each place.
-    ///
-    /// # Errors
-    /// What rewriting says.
-    pub fn finish(&self, ctx: &Context<'_>, tables: Vec<Inline>) -> Result<Plan> {
-        let mut before = Vec::new();
-        let mut texts = Vec::new();
-        for table in tables {
-            before.extend(table.before.into_iter().map(Arc::from));
-            texts.push(table.table);
-        }
-        self.planned(ctx, texts, before)
+    /// Whether it changes a table: it then goes to that table's shards, each of which gets the tables of rows.
+    pub fn changes(&self) -> bool {
+        !matches!(self.rest.kind, Kind::Select(_))
     }
 
-    pub(super) fn planned(
+    /// What becomes of the statement over the tables, one for each place.
+    ///
+    /// # Errors
+    /// What rewriting says; for a statement that changes a table, what routing says of that.
+    pub fn finish(
         &self,
         ctx: &Context<'_>,
-        tables: Vec<String>,
-        before: Vec<Arc<str>>,
-    ) -> Result<Plan> {
+        tables: Vec<Inline>,
+        purpose: Purpose,
+    ) -> Result<Planned> {
+        let mut before: Vec<Arc<str>> = Vec::new();
         let mut edits = self.edits.clone();
-        for (place, mut text) in self.places.iter().zip(tables) {
+        for (place, table) in self.places.iter().zip(tables) {
+            before.extend(table.before.into_iter().map(Arc::from));
+            let mut text = table.table;
             if let Some(label) = &place.label {
                 text.push_str(" AS ");
                 text.push_str(label);
             }
             edits.replace(place.span, text);
         }
-        let target = Target::whole(Arc::clone(&self.at));
-        let units = Units::new(vec![target], Spread::Gather);
-        let mut plan = rewrite::finish(ctx, &self.rest, units, (MergePlan::iterate(), edits))?;
-        plan.before = before;
-        Ok(plan)
+        let mut planned = if self.changes() {
+            let stmt = parsed(ctx, &edits.apply(&self.rest.text))?;
+            direct(ctx, &stmt, purpose)?
+        } else {
+            let target = Target::whole(Arc::clone(&self.at));
+            let units = Units::new(vec![target], Spread::Gather);
+            let merged = (MergePlan::iterate(), edits);
+            Planned::Plan(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
+        };
+        if let Planned::Plan(plan) = &mut planned {
+            plan.before = before;
+        }
+        Ok(planned)
     }
 }

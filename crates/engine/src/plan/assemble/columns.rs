@@ -7,7 +7,7 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Context;
 use pando_kernel::relation::Carried;
 use pando_kernel::route::Need;
-use pando_sql::ast::{BinaryOp, Node, Query, Select, Statement, TableFactor};
+use pando_sql::ast::{BinaryOp, Node, Select, Statement, TableFactor};
 use pando_sql::{TokenKind, visit};
 
 use super::Known;
@@ -30,7 +30,6 @@ impl Columns {
     pub(super) fn of(
         ctx: &Context<'_>,
         stmt: &Statement,
-        query: &Query,
         leaves: &[Leaf<'_>],
     ) -> Known<Option<Self>> {
         let mut tables = HashMap::new();
@@ -45,7 +44,7 @@ impl Columns {
             return Ok(None);
         };
         let mut words = HashSet::new();
-        let mut whole_rows = walk::whole_rows(stmt, query);
+        let mut whole_rows = walk::whole_rows(stmt);
         let mut before = "";
         for token in &tokens.list {
             let text = token.span.of(&stmt.text);
@@ -114,7 +113,8 @@ impl Columns {
 
     /// Whether a bare name in this SELECT can only be a column of this place's table.
     pub(super) fn is_only_of(&self, leaf: &Leaf<'_>, column: &str) -> bool {
-        self.owners(leaf.select, column) == Some(1) && self.has(&leaf.logic, column)
+        leaf.select.and_then(|select| self.owners(select, column)) == Some(1)
+            && self.has(&leaf.logic, column)
     }
 
     /// How many tables of a FROM clause have the column; `None` when one of them is not known.

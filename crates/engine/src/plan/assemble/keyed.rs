@@ -25,7 +25,7 @@ pub(super) fn edits(
         return edits;
     }
     for leaf in leaves {
-        let select = leaf.select;
+        let Some(select) = leaf.select else { continue };
         let Some(last) = select.group_by.last().filter(|_| !select.grouping_sets) else { continue };
         let carried = columns.carried(&leaf.logic);
         let mut keys = carried.iter().filter(|one| one.is_key).peekable();

@@ -2,6 +2,7 @@
 //! them. The server itself evaluates it, so its rules of types, collations and NULL hold by construction; only memory bounds it.
 
 mod assembly;
+mod changed;
 mod columns;
 mod filter;
 mod keyed;
@@ -9,10 +10,11 @@ mod walk;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::relation::Relations;
+use pando_kernel::relation::{Inline, Relations};
 use pando_kernel::route::Need;
-use pando_sql::ast::{Kind, Query, QueryBody, Statement};
-use pando_sql::visit;
+use pando_sql::Span;
+use pando_sql::ast::Statement;
+use pando_sql::visit::{self, Occurrence};
 
 use super::{Planned, Purpose, any_unit};
 use assembly::Place;
@@ -30,15 +32,22 @@ pub(super) fn assemble(
     purpose: Purpose,
     refusal: Error,
 ) -> Result<Planned> {
-    let (Some(relations), Some(query)) = (ctx.dialect.relations(), readable(stmt)) else {
+    let Some(relations) = ctx.dialect.relations().filter(|_| walk::is_plain(stmt)) else {
         return Err(refusal);
     };
-    let Some(leaves) = leaves(ctx, stmt, query) else { return Err(refusal) };
-    let columns = match Columns::of(ctx, stmt, query, &leaves) {
+    let occurrences = visit::tables(&stmt.kind);
+    let mut leaves = walk::leaves(stmt, &occurrences);
+    let columns = match Columns::of(ctx, stmt, &leaves) {
         Ok(Some(columns)) => columns,
         Ok(None) => return Err(refusal),
         Err(need) => return Ok(Planned::Needs(need)),
     };
+    let fold = ctx.dialect.syntax().fold;
+    let Some(changed) = changed::named(stmt, &leaves, &columns, fold) else { return Err(refusal) };
+    leaves.retain(|leaf| !changed.contains(&leaf.table.name.span));
+    if !are_replaceable(ctx, &leaves, (&occurrences, &changed)) {
+        return Err(refusal);
+    }
     let assembly = build(ctx, stmt, &leaves, &columns, relations)?;
     let Some(assembly) = assembly else { return Err(refusal) };
     match purpose {
@@ -46,41 +55,28 @@ pub(super) fn assemble(
         Purpose::Describe => {
             let tables = assembly.places.iter().map(|place| {
                 let read = assembly.reads.get(place.read);
-                read.map_or_else(String::new, |read| relations.described(&read.columns))
+                let table = read.map(|read| relations.described(&read.columns));
+                Inline { before: Vec::new(), table: table.unwrap_or_default() }
             });
-            let plan = assembly.planned(ctx, tables.collect(), Vec::new())?;
-            Ok(Planned::Plan(Box::new(plan)))
+            assembly.finish(ctx, tables.collect(), purpose)
         }
     }
 }
 
-/// The query of a statement that only reads.
-fn readable(stmt: &Statement) -> Option<&Query> {
-    let Kind::Select(query) = &stmt.kind else { return None };
-    if query.lock.is_some() || !walk::only_reads(stmt, query) {
-        return None;
-    }
-    let plain = match &query.body {
-        QueryBody::Select(select) => {
-            let counts = |word: &String| word == "SQL_CALC_FOUND_ROWS";
-            select.into.is_none() && !select.modifiers.iter().any(counts)
-        }
-        QueryBody::Set { .. } | QueryBody::Values(_) => true,
-        QueryBody::Table(_) => false,
-    };
-    plain.then_some(query)
-}
-
-/// Every table of the statement; `None` when one stands where no other can, or belongs to the vendor's catalogue.
-fn leaves<'a>(ctx: &Context<'_>, stmt: &'a Statement, query: &'a Query) -> Option<Vec<Leaf<'a>>> {
-    let occurrences = visit::tables(&stmt.kind);
-    let leaves = walk::leaves(stmt, query, &occurrences);
+/// Whether every table but the changed one stands where another can, and none belongs to the vendor's catalogue.
+fn are_replaceable(
+    ctx: &Context<'_>,
+    leaves: &[Leaf<'_>],
+    (occurrences, changed): (&[Occurrence<'_>], &[Span]),
+) -> bool {
     let presentation = ctx.dialect.presentation();
     let vendors = |name| presentation.is_some_and(|shown| shown.holding(name).is_some());
-    let replaceable = leaves.len() == occurrences.len()
+    let stays = |found: &&Occurrence<'_>| changed.contains(&found.name.span);
+    let staying = occurrences.iter().filter(stays).count();
+    !leaves.is_empty()
+        && leaves.len() + staying == occurrences.len()
         && occurrences.iter().all(|found| !vendors(found.name))
-        && leaves.iter().all(|leaf| leaf.table.extras.is_empty());
-    (replaceable && !leaves.is_empty()).then_some(leaves)
+        && leaves.iter().all(|leaf| leaf.table.extras.is_empty())
 }
 
 fn build(

@@ -1,7 +1,7 @@
 //! The tables of a statement, each with the conditions that every row of it must meet to matter.
 
 use pando_sql::ast::{
-    BinaryOp, Expr, Join, JoinConstraint, JoinKind, Kind, Node, Query, QueryBody, Select,
+    BinaryOp, Cte, Expr, Join, JoinConstraint, JoinKind, Kind, Node, Query, QueryBody, Select,
     SelectItem, Statement, Table, TableFactor,
 };
 use pando_sql::visit::{self, Occurrence};
@@ -12,8 +12,8 @@ pub(super) struct Leaf<'a> {
     pub(super) table: &'a Table,
     /// Its logic name, lower-cased.
     pub(super) logic: String,
-    /// The SELECT it stands in.
-    pub(super) select: &'a Select,
+    /// The SELECT it stands in; none for the tables of a statement that changes rows.
+    pub(super) select: Option<&'a Select>,
     /// Conjuncts of WHERE and ON: a row for which one is not true changes nothing.
     pub(super) conditions: Vec<&'a Expr>,
 }
@@ -26,8 +26,9 @@ pub(super) struct Inner<'a> {
 
 /// Every query that is not part of another's FROM, WITH or set operation: the statement's own, and those in expressions.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-pub(super) fn roots<'a>(stmt: &'a Statement, query: &'a Query) -> Vec<Inner<'a>> {
-    let mut found = vec![Inner { query, exists: false }];
+pub(super) fn roots(stmt: &Statement) -> Vec<Inner<'_>> {
+    let mut found = Vec::new();
+    own(&stmt.kind, &mut found);
     visit::exprs(&stmt.kind, &mut |expr| {
         let (query, exists) = match &expr.node {
             Node::Exists(query) => (&**query, true),
@@ -41,6 +42,34 @@ pub(super) fn roots<'a>(stmt: &'a Statement, query: &'a Query) -> Vec<Inner<'a>>
     found
 }
 
+/// The statement's own query; those in WITH and FROM of a statement that changes rows.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter: other statements are not assembled")]
+fn own<'a>(kind: &'a Kind, found: &mut Vec<Inner<'a>>) {
+    let (with, factors): (&[Cte], Vec<&TableFactor>) = match kind {
+        Kind::Select(query) => return found.push(Inner { query, exists: false }),
+        Kind::Update(update) => (&update.with, update.tables.iter().chain(&update.from).collect()),
+        Kind::Delete(delete) => (&delete.with, delete.from.iter().collect()),
+        Kind::Insert(insert) => (&insert.with, Vec::new()),
+        _ => return,
+    };
+    for cte in with {
+        own(&cte.body, found);
+    }
+    derived(factors, &mut |query| found.push(Inner { query, exists: false }));
+}
+
+/// The sub-queries of FROM items.
+fn derived<'a>(factors: Vec<&'a TableFactor>, see: &mut dyn FnMut(&'a Query)) {
+    let mut factors = factors;
+    while let Some(factor) = factors.pop() {
+        match factor {
+            TableFactor::Derived { query, .. } => see(query),
+            TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
+            TableFactor::Table(_) | TableFactor::Function { .. } => {}
+        }
+    }
+}
+
 /// The SELECT cores of one root.
 pub(super) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
     for cte in &query.with {
@@ -51,14 +80,7 @@ pub(super) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
     match &query.body {
         QueryBody::Select(select) => {
             out.push(select);
-            let mut factors: Vec<&TableFactor> = select.from.iter().collect();
-            while let Some(factor) = factors.pop() {
-                match factor {
-                    TableFactor::Derived { query, .. } => selects(query, out),
-                    TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
-                    TableFactor::Table(_) | TableFactor::Function { .. } => {}
-                }
-            }
+            derived(select.from.iter().collect(), &mut |query| selects(query, out));
         }
         QueryBody::Set { left, right, .. } => {
             selects(left, out);
@@ -68,8 +90,8 @@ pub(super) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
     }
 }
 
-/// Whether no part of the statement changes or locks anything.
-pub(super) fn only_reads(stmt: &Statement, query: &Query) -> bool {
+/// Whether no query of the statement changes or locks anything.
+fn only_reads(stmt: &Statement) -> bool {
     fn reads(query: &Query) -> bool {
         let mut parts: Vec<&Query> = Vec::new();
         for cte in &query.with {
@@ -78,41 +100,53 @@ pub(super) fn only_reads(stmt: &Statement, query: &Query) -> bool {
         }
         match &query.body {
             QueryBody::Select(select) => {
-                let mut factors: Vec<&TableFactor> = select.from.iter().collect();
-                while let Some(factor) = factors.pop() {
-                    match factor {
-                        TableFactor::Derived { query, .. } => parts.push(query),
-                        TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
-                        TableFactor::Table(_) | TableFactor::Function { .. } => {}
-                    }
-                }
+                derived(select.from.iter().collect(), &mut |query| parts.push(query));
             }
             QueryBody::Set { left, right, .. } => parts.extend([&**left, &**right]),
             QueryBody::Values(_) | QueryBody::Table(_) => {}
         }
         query.lock.is_none() && parts.into_iter().all(reads)
     }
-    roots(stmt, query).iter().all(|root| reads(root.query))
+    roots(stmt).iter().all(|root| reads(root.query))
+}
+
+/// Whether a statement does nothing beside reading, or changing one table.
+pub(super) fn is_plain(stmt: &Statement) -> bool {
+    if !only_reads(stmt) {
+        return false;
+    }
+    let Kind::Select(query) = &stmt.kind else { return true };
+    match &query.body {
+        QueryBody::Select(select) => {
+            let counts = |word: &String| word == "SQL_CALC_FOUND_ROWS";
+            select.into.is_none() && !select.modifiers.iter().any(counts)
+        }
+        QueryBody::Set { .. } | QueryBody::Values(_) => true,
+        QueryBody::Table(_) => false,
+    }
 }
 
 /// The tables of FROM clauses that are among `occurrences` (the others are common table expressions).
-pub(super) fn leaves<'a>(
-    stmt: &'a Statement,
-    query: &'a Query,
-    occurrences: &[Occurrence<'_>],
-) -> Vec<Leaf<'a>> {
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter: other statements have no FROM")]
+pub(super) fn leaves<'a>(stmt: &'a Statement, occurrences: &[Occurrence<'_>]) -> Vec<Leaf<'a>> {
     let mut all = Vec::new();
-    for root in roots(stmt, query) {
+    for root in roots(stmt) {
         selects(root.query, &mut all);
     }
     let mut out = Vec::new();
+    let own: Vec<&TableFactor> = match &stmt.kind {
+        Kind::Update(update) => update.tables.iter().chain(&update.from).collect(),
+        Kind::Delete(delete) => delete.from.iter().collect(),
+        _ => Vec::new(),
+    };
+    own.into_iter().for_each(|factor| descend(None, factor, &[], &mut out));
     for select in all {
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
             conjuncts(filter, &mut conditions);
         }
         for factor in &select.from {
-            descend(select, factor, &conditions, &mut out);
+            descend(Some(select), factor, &conditions, &mut out);
         }
     }
     out.retain(|leaf: &Leaf<'_>| {
@@ -122,7 +156,7 @@ pub(super) fn leaves<'a>(
 }
 
 fn descend<'a>(
-    select: &'a Select,
+    select: Option<&'a Select>,
     factor: &'a TableFactor,
     conditions: &[&'a Expr],
     out: &mut Vec<Leaf<'a>>,
@@ -172,9 +206,9 @@ pub(super) fn conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
 }
 
 /// Whether the whole row of a table may be meant: `*`, `t.*`, NATURAL JOIN.
-pub(super) fn whole_rows(stmt: &Statement, query: &Query) -> bool {
+pub(super) fn whole_rows(stmt: &Statement) -> bool {
     let mut found = false;
-    for root in roots(stmt, query) {
+    for root in roots(stmt) {
         let mut all = Vec::new();
         selects(root.query, &mut all);
         for select in all {
