@@ -12,6 +12,7 @@ use crate::error::{ErrorKind, Result};
 use crate::feature::Catalog;
 use crate::request::Parameter;
 use crate::route::Need;
+use crate::value::Value;
 
 /// What a family knows of its own catalogue. Pure, as all of planning is.
 pub trait Presentation: Send + Sync + Debug {
@@ -29,6 +30,19 @@ pub trait Presentation: Send + Sync + Debug {
     /// # Errors
     /// `Refused` when the statement cannot be answered so.
     fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented>;
+
+    /// As [`Presentation::present`], for a statement whose parameters are bound. Also gives those anew whose values name tables, by their place.
+    ///
+    /// # Errors
+    /// As there.
+    fn present_bound(
+        &self,
+        stmt: &Statement,
+        view: &View<'_>,
+        _parameters: &[Parameter],
+    ) -> Result<(Presented, Vec<(usize, Value)>)> {
+        Ok((self.present(stmt, view)?, Vec::new()))
+    }
 
     /// The statement that answers a SHOW from the catalogue instead, in logic names; `None` leaves the SHOW as it is. `text` is the whole SHOW.
     ///

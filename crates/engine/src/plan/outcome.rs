@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::Value;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
 
@@ -53,4 +54,6 @@ pub struct Unit {
     pub sql: Arc<str>,
     /// Which of the statement's parameters it takes, in its own order.
     pub parameters: Vec<u32>,
+    /// Values that stand in for the client's, by their place among these: names of tables that are others there.
+    pub replaced: Vec<(usize, Value)>,
 }

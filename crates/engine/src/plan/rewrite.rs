@@ -41,7 +41,7 @@ pub(super) fn finish(
         labels::keep(ctx, stmt, &labelled, &mut edits);
         let numbers = number(ctx.dialect.syntax().placeholder, &parameters, &mut edits);
         let sql = if edits.is_empty() { stmt.text.clone() } else { edits.apply(&stmt.text).into() };
-        out.push(Unit { target, sql, parameters: numbers });
+        out.push(Unit { target, sql, parameters: numbers, replaced: Vec::new() });
     }
     let before = Vec::new();
     Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind), before })

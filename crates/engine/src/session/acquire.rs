@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::Parameter;
 use pando_kernel::backend::Execution;
 use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result};
@@ -228,16 +229,22 @@ fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
         return Ok(Execution::Text(Arc::clone(&unit.sql)));
     }
     let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
-    let parameters: Result<Vec<_>> = unit
+    let parameters: Result<Vec<Parameter>> = unit
         .parameters
         .iter()
         .map(|i| bound.parameters.get(*i as usize).cloned().ok_or_else(missing))
         .collect();
+    let mut parameters = parameters?;
+    for (place, value) in &unit.replaced {
+        if let Some(parameter) = parameters.get_mut(*place) {
+            *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
+        }
+    }
     let declared = |i: &u32| bound.declared.get(*i as usize).copied().unwrap_or(0);
     let types = unit.parameters.iter().map(declared).collect();
     let mut formats = bound.formats.clone();
     if formats.len() > 1 {
         formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
     }
-    Ok(Execution::Prepared { sql: Arc::clone(&unit.sql), types, parameters: parameters?, formats })
+    Ok(Execution::Prepared { sql: Arc::clone(&unit.sql), types, parameters, formats })
 }

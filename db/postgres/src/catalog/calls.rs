@@ -1,6 +1,8 @@
 //! Functions and casts that take or give names and numbers of relations.
 
 use pando_kernel::dialect::Language;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{
     Expr, Function, Kind, Literal, Node, Query, QueryBody, SelectItem, Statement,
 };
@@ -69,6 +71,10 @@ const RELATION_ARGUMENT: &[(&str, usize)] = &[
 /// Those of them that take the name as text, not as a number.
 const BY_TEXT: &[&str] = &["pg_get_serial_sequence", "to_regclass"];
 
+/// Those of them that tell how much room a table takes: that of all its parts, which several storage units may hold.
+const SIZES: &[&str] =
+    &["pg_indexes_size", "pg_relation_size", "pg_table_size", "pg_total_relation_size"];
+
 /// Functions with an optional user in front of the relation, by their number of arguments with one.
 const WITH_USER: &[(&str, usize)] = &[
     ("has_any_column_privilege", 3),
@@ -127,13 +133,51 @@ fn named(expr: &Expr) -> Option<(&str, Span)> {
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
-pub(super) fn looked_up(expr: &Expr, text: &str) -> Option<String> {
-    let (name, _) = match &expr.node {
-        Node::Cast { operand, to } if is_regclass(to.of(text)) => named(operand)?,
-        Node::Function(call) => named(relation_argument(call)?)?,
+pub(super) fn looked_up(expr: &Expr, text: &str, parameters: &[Parameter]) -> Option<String> {
+    let looked = match &expr.node {
+        Node::Cast { operand, to } if is_regclass(to.of(text)) => operand,
+        Node::Function(call) => relation_argument(call)?,
         _ => return None,
     };
-    users(name)
+    match named(looked) {
+        Some((name, _)) => users(name),
+        None => match bound(looked, Some(parameters))?.1 {
+            Given::Name(name) => users(name),
+            Given::Number(_) | Given::Nothing => None,
+        },
+    }
+}
+
+/// What is known of the parameter that names a relation.
+enum Given<'a> {
+    Name(&'a str),
+    Number(u64),
+    /// NULL, or not bound yet.
+    Nothing,
+}
+
+/// The parameter that an expression is, casts and parentheses taken off.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter: every other variant is not what is looked for"
+)]
+fn bound<'a>(expr: &Expr, parameters: Option<&'a [Parameter]>) -> Option<(usize, Given<'a>)> {
+    let index = match &expr.node {
+        Node::Nested(inner) | Node::Cast { operand: inner, .. } => return bound(inner, parameters),
+        Node::Parameter(index) => *index as usize,
+        _ => return None,
+    };
+    let given = match parameters.and_then(|list| list.get(index)).map(|parameter| &parameter.value)
+    {
+        Some(Value::Int(number)) => u64::try_from(*number).map_or(Given::Nothing, Given::Number),
+        Some(Value::UInt(number)) => Given::Number(*number),
+        Some(Value::Text(text)) => text.trim().parse().map_or(Given::Name(text), Given::Number),
+        Some(
+            Value::Null | Value::Bool(_) | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_),
+        )
+        | None => Given::Nothing,
+    };
+    Some((index, given))
 }
 
 /// The table a name means when it is none of the server's own.
@@ -168,18 +212,66 @@ fn split(name: &str) -> Option<Vec<String>> {
     (!quoted && parts.iter().all(|part| !part.is_empty())).then_some(parts)
 }
 
+/// Refuses the size of a table by its name when it has parts: this unit knows its own only.
+///
+/// # Errors
+/// `Refused`.
+pub(super) fn whole_sizes(
+    stmt: &Statement,
+    (names, parameters): (&Names<'_>, Option<&[Parameter]>),
+) -> Result<()> {
+    let mut parted = None;
+    visit::exprs(&stmt.kind, &mut |expr| {
+        let Node::Function(call) = &expr.node else { return };
+        if !SIZES.contains(&name_of(call)) {
+            return;
+        }
+        let Some(argument) = relation_argument(call) else { return };
+        let name = match (named(argument), bound(argument, parameters)) {
+            (Some((name, _)), _) | (None, Some((_, Given::Name(name)))) => name,
+            (None, _) => return,
+        };
+        let table = split(name).and_then(|mut parts| parts.pop());
+        if let Some(table) = table.filter(|table| names.has_parts(table)) {
+            parted.get_or_insert(table);
+        }
+    });
+    match parted {
+        None => Ok(()),
+        Some(table) => Err(Error::refused(
+            30001,
+            format!(
+                "the size of the sharded table `{table}` is that of parts on several storage units"
+            ),
+            "ask each storage unit for its part with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
+        )),
+    }
+}
+
 /// Edits every such function and cast.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
-pub(super) fn edit(stmt: &Statement, names: &Names<'_>, edits: &mut Edits) {
+pub(super) fn edit(
+    stmt: &Statement,
+    (names, parameters): (&Names<'_>, Option<&[Parameter]>),
+    edits: &mut Edits,
+) -> Vec<(usize, Value)> {
+    let mut values = Vec::new();
     let shown = displayed(&stmt.kind, &stmt.text);
     let own = by_text(&stmt.kind);
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
         Node::Cast { operand, to } if is_regclass(to.of(&stmt.text)) => {
             let is_own =
                 own.iter().any(|at| at.start <= expr.span.start && expr.span.end <= at.end);
+            if let Some((index, given)) = bound(operand, parameters) {
+                values.extend(own_value(given, names).map(|value| (index, value)));
+                if !is_own {
+                    outside(expr.span, ("regclass", shown.contains(&expr.span)), names, edits);
+                }
+                return;
+            }
             match (is_own, named(operand)) {
                 (true, Some(_)) => own_name(operand, names, edits),
                 (true, None) => own_number(operand, names, edits),
@@ -192,17 +284,56 @@ pub(super) fn edit(stmt: &Statement, names: &Names<'_>, edits: &mut Edits) {
             if DEFINITIONS.contains(&name_of(call)) && !names.are_plain() && call.over.is_none() {
                 wrap(expr.span, names.around_definition(name_of(call)), edits);
             }
-            if name_of(call) == "to_regclass" && names.shift() > 0 {
-                shift(expr.span, names, edits);
+            if name_of(call) == "to_regclass" {
+                outside(expr.span, ("to_regclass", shown.contains(&expr.span)), names, edits);
             }
             if let Some(argument) = relation_argument(call) {
                 let by_number = !BY_TEXT.contains(&name_of(call));
-                own_argument((argument, by_number), &stmt.text, names, edits);
+                let regclass = is_cast_to_regclass(argument, &stmt.text);
+                match bound(argument, parameters).filter(|_| !regclass) {
+                    Some((index, given @ Given::Name(_))) => {
+                        values.extend(own_value(given, names).map(|value| (index, value)));
+                    }
+                    // Not bound yet: its type must stay what the function takes.
+                    Some(_) if parameters.is_none() => {}
+                    Some(_) | None => {
+                        own_argument((argument, by_number), &stmt.text, names, edits);
+                    }
+                }
             }
             database_argument(call, edits);
         }
         _ => {}
     });
+    values
+}
+
+/// The value that names the unit's own relation where a parameter's names a shown one; `None` when it can stay.
+fn own_value(given: Given<'_>, names: &Names<'_>) -> Option<Value> {
+    match given {
+        Given::Name(name) => {
+            users(name)?;
+            actual(name, names).map(Value::Text)
+        }
+        Given::Number(number) => {
+            let own = names.own_number(number);
+            (own != number).then(|| Value::Text(own.to_string()))
+        }
+        Given::Nothing => None,
+    }
+}
+
+/// What is made of a relation that the unit has looked up: its logic name where it is shown, else its number as shown.
+fn outside(span: Span, (label, is_shown): (&str, bool), names: &Names<'_>, edits: &mut Edits) {
+    if is_shown && !names.are_plain() {
+        wrap(span, names.around_definition(label), edits);
+    } else if names.shift() > 0 {
+        shift(span, names, edits);
+    }
+}
+
+fn is_cast_to_regclass(expr: &Expr, text: &str) -> bool {
+    matches!(&expr.node, Node::Cast { to, .. } if is_regclass(to.of(text)))
 }
 
 fn wrap(span: Span, (before, behind): (String, String), edits: &mut Edits) {
@@ -229,11 +360,7 @@ fn regclass((expr, operand): (&Expr, &Expr), shown: bool, names: &Names<'_>, edi
             return;
         }
         own_name(operand, names, edits);
-        if shown && !names.are_plain() {
-            wrap(expr.span, names.around_definition("regclass"), edits);
-        } else if names.shift() > 0 {
-            shift(expr.span, names, edits);
-        }
+        outside(expr.span, ("regclass", shown), names, edits);
         return;
     }
     if !shown {
@@ -265,7 +392,7 @@ fn own_argument(
     names: &Names<'_>,
     edits: &mut Edits,
 ) {
-    let regclass = matches!(&argument.node, Node::Cast { to, .. } if is_regclass(to.of(text)));
+    let regclass = is_cast_to_regclass(argument, text);
     // The name in a cast to `regclass` is edited where the cast is met.
     if !regclass && named(argument).is_some() {
         own_name(argument, names, edits);

@@ -37,7 +37,7 @@ impl Presentation for Postgres {
             if let Asked::Table(_) = asked {
                 return;
             }
-            if let Some(table) = calls::looked_up(expr, &stmt.text) {
+            if let Some(table) = calls::looked_up(expr, &stmt.text, parameters) {
                 asked = Asked::Table(table);
             } else if let Some(number) =
                 number(expr).or_else(|| bound(expr, parameters)).filter(|number| *number >= STEP)
@@ -49,38 +49,16 @@ impl Presentation for Postgres {
     }
 
     fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented> {
-        let names = Names::new(view);
-        let mut edits = Edits::default();
-        let mut replaced: Vec<Span> = Vec::new();
-        for occurrence in visit::tables(&stmt.kind) {
-            let Some((known, name)) = relations::find(occurrence.name) else { continue };
-            let Some(table) = occurrence.table else { continue };
-            let key = format!("{}.{name}", known.schema);
-            let Some(columns) = view.catalog.columns(&key) else {
-                return Ok(Presented::Needs(Need::Columns(key)));
-            };
-            if columns.is_empty() {
-                // This server has no such relation, and says so itself.
-                continue;
-            }
-            let hidden = relation::hidden_columns(stmt);
-            let Some(text) = relation::sub_query(&names, known, name, (&columns, &hidden)) else {
-                continue;
-            };
-            let alias = if table.alias.is_none() { format!(" AS {name}") } else { String::new() };
-            edits.replace(occurrence.name.span, format!("{text}{alias}"));
-            table.extras.iter().for_each(|extra| edits.replace(*extra, ""));
-            replaced.push(occurrence.name.span);
-        }
-        for owner in visit::column_owners(&stmt.kind) {
-            if let (Refers::Table(name), [_, .., last]) = (owner.refers, owner.parts)
-                && replaced.contains(&name.span)
-            {
-                edits.replace(Span::new(owner.span.start, last.span.start), "");
-            }
-        }
-        calls::edit(stmt, &names, &mut edits);
-        Ok(Presented::Edits(edits))
+        presented(stmt, view, None).map(|(presented, _)| presented)
+    }
+
+    fn present_bound(
+        &self,
+        stmt: &Statement,
+        view: &View<'_>,
+        parameters: &[Parameter],
+    ) -> Result<(Presented, Vec<(usize, Value)>)> {
+        presented(stmt, view, Some(parameters))
     }
 
     fn restate(&self, _text: &str, _show: &Show, _facts: &Facts) -> Result<Option<String>> {
@@ -100,6 +78,47 @@ impl Presentation for Postgres {
     fn relation_number(&self, own: u32, unit: usize) -> u32 {
         names::shown_number(own, unit)
     }
+}
+
+/// The changes of a text and of its bound parameters' values.
+fn presented(
+    stmt: &Statement,
+    view: &View<'_>,
+    parameters: Option<&[Parameter]>,
+) -> Result<(Presented, Vec<(usize, Value)>)> {
+    let names = Names::new(view);
+    let mut edits = Edits::default();
+    let mut replaced: Vec<Span> = Vec::new();
+    for occurrence in visit::tables(&stmt.kind) {
+        let Some((known, name)) = relations::find(occurrence.name) else { continue };
+        let Some(table) = occurrence.table else { continue };
+        let key = format!("{}.{name}", known.schema);
+        let Some(columns) = view.catalog.columns(&key) else {
+            return Ok((Presented::Needs(Need::Columns(key)), Vec::new()));
+        };
+        if columns.is_empty() {
+            // This server has no such relation, and says so itself.
+            continue;
+        }
+        let hidden = relation::hidden_columns(stmt);
+        let Some(text) = relation::sub_query(&names, known, name, (&columns, &hidden)) else {
+            continue;
+        };
+        let alias = if table.alias.is_none() { format!(" AS {name}") } else { String::new() };
+        edits.replace(occurrence.name.span, format!("{text}{alias}"));
+        table.extras.iter().for_each(|extra| edits.replace(*extra, ""));
+        replaced.push(occurrence.name.span);
+    }
+    for owner in visit::column_owners(&stmt.kind) {
+        if let (Refers::Table(name), [_, .., last]) = (owner.refers, owner.parts)
+            && replaced.contains(&name.span)
+        {
+            edits.replace(Span::new(owner.span.start, last.span.start), "");
+        }
+    }
+    calls::whole_sizes(stmt, (&names, parameters))?;
+    let values = calls::edit(stmt, (&names, parameters), &mut edits);
+    Ok((Presented::Edits(edits), values))
 }
 
 /// A parameter whose value can be an object's number, or begins a list of them.

@@ -58,6 +58,11 @@ impl<'a> Names<'a> {
         shown.into_iter().find(|(_, known, _)| known == logic).map(|(actual, ..)| actual.as_str())
     }
 
+    /// Whether a shown table is made of actual ones under other names.
+    pub(super) fn has_parts(&self, logic: &str) -> bool {
+        self.entries.iter().any(|(actual, known, _)| known == logic && actual != logic)
+    }
+
     /// A row source `(oid, a, l, h)` of the unit's tables that are not simply shown, their indexes, sequences and overflow tables.
     pub(super) fn owned(&self) -> String {
         format!(

@@ -133,8 +133,11 @@ fn names_that_are_looked_up_become_actual_ones() {
             "SELECT a WHERE r = CAST('Public.T' AS pg_catalog.regclass)",
             "SELECT a WHERE r = CAST('\"public\".\"t_0\"' AS pg_catalog.regclass)",
         ),
-        ("SELECT pg_table_size('t')", "SELECT pg_table_size('\"t_0\"')"),
-        ("SELECT to_regclass('t'::text)", "SELECT to_regclass('\"t_0\"'::text)"),
+        ("SELECT row_security_active('t')", "SELECT row_security_active('\"t_0\"')"),
+        (
+            "SELECT a WHERE to_regclass('t'::text) = r",
+            "SELECT a WHERE to_regclass('\"t_0\"'::text) = r",
+        ),
         (
             "SELECT has_table_privilege('me', 't', 'select')",
             "SELECT has_table_privilege('me', '\"t_0\"', 'select')",
@@ -145,6 +148,38 @@ fn names_that_are_looked_up_become_actual_ones() {
     ] {
         assert_eq!(renamed(text), expected);
     }
+}
+
+fn bound(text: &str, values: &[Value], number: usize) -> Result<(String, Vec<(usize, Value)>)> {
+    let tables = [shown("t_0", "t", false)];
+    let parameters: Vec<_> = values.iter().cloned().map(Parameter::made).collect();
+    let facts = Facts::default();
+    let view = View { database: "shop", facts: &facts, number, tables: &tables, catalog: &Few };
+    let (presented, values) = Postgres.present_bound(&parsed(text), &view, &parameters)?;
+    let Presented::Edits(edits) = presented else { panic!("{presented:?}") };
+    Ok((edits.apply(text), values))
+}
+
+#[test]
+fn parameters_that_name_tables_become_actual_names() {
+    let name = |text: &str| Value::Text(text.to_owned());
+    for text in ["SELECT a WHERE r = $1::text::regclass", "SELECT row_security_active($1)"] {
+        let told = bound(text, &[name("public.t")], 0).unwrap();
+        assert_eq!(told, (text.to_owned(), vec![(0, name("\"public\".\"t_0\""))]));
+        assert_eq!(bound(text, &[name("other")], 0).unwrap().1, []);
+        assert_eq!(bound(text, &[Value::Null], 0).unwrap().1, []);
+    }
+    let (told, values) = bound("SELECT a WHERE r = $1::regclass", &[name("67125248")], 1).unwrap();
+    assert!(told.contains("s.n + 67108864"), "{told}");
+    assert_eq!(values, [(0, name("16384"))]);
+}
+
+#[test]
+fn the_size_of_a_table_in_parts_is_refused() {
+    assert!(bound("SELECT pg_table_size('t')", &[], 0).is_err());
+    assert!(bound("SELECT pg_relation_size($1)", &[Value::Text("t".into())], 0).is_err());
+    assert!(bound("SELECT pg_relation_size($1)", &[Value::Text("other".into())], 0).is_ok());
+    assert!(bound("SELECT pg_table_size(c.oid) FROM x c", &[], 0).is_ok());
 }
 
 #[test]
@@ -172,7 +207,7 @@ fn numbers_are_the_unit_s_own_inside_and_the_shown_ones_outside() {
     assert!(at_one("SELECT pg_relation_size(c.oid) FROM x c").contains("u.n - 67108864"));
     assert!(at_one("SELECT a WHERE r = 't'::regclass").contains("('\"t_0\"'::regclass)"));
     // Higher for the comparison, lower again for the function.
-    let both = at_one("SELECT pg_relation_size('t'::regclass) FROM x");
+    let both = at_one("SELECT pg_relation_filenode('t'::regclass) FROM x");
     assert!(both.contains("u.n - 67108864") && both.contains("(s.n + 67108864)"), "{both}");
     assert_eq!(
         at_one("SELECT pg_get_serial_sequence('t'::regclass::text, 'id') = 'x' FROM y")

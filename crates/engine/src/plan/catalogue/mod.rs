@@ -6,6 +6,7 @@ mod stand;
 
 use std::sync::Arc;
 
+use pando_kernel::Parameter;
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::presentation::{Asked, Holding, Presented, View};
@@ -90,7 +91,17 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
             catalog: ctx.catalog,
         };
         let stmt = parsed(ctx, &unit.sql)?;
-        match presentation.present(&stmt, &view)? {
+        let presented = match ctx.parameters {
+            None => presentation.present(&stmt, &view)?,
+            Some(all) => {
+                let own = unit.parameters.iter().filter_map(|i| all.get(*i as usize)).cloned();
+                let own: Vec<Parameter> = own.collect();
+                let (presented, replaced) = presentation.present_bound(&stmt, &view, &own)?;
+                unit.replaced = replaced;
+                presented
+            }
+        };
+        match presented {
             Presented::Needs(need) => return Ok(Some(need)),
             Presented::Edits(edits) if edits.is_empty() => {}
             Presented::Edits(edits) => unit.sql = edits.apply(&unit.sql).into(),

@@ -1,0 +1,127 @@
+//! Sub-queries in expressions: each must find, for the row it is asked for, all its rows on that row's shard.
+
+use pando_sql::ast::{BinaryOp, Expr, Node, Query};
+
+use super::level::Level;
+use super::{Env, Lie, Prover, Rows, Step, Why};
+use crate::literal::unwrapped;
+
+impl<'a> Prover<'a> {
+    pub(super) fn exprs<'e>(
+        &self,
+        level: &Level<'_, 'a>,
+        list: impl IntoIterator<Item = &'e Expr>,
+        env: &Env,
+    ) -> Step<()> {
+        list.into_iter().try_for_each(|expr| self.expr(level, expr, false, env))
+    }
+
+    /// Checks an expression over the rows of a level. `is_condition`: where it is NULL it might as well be false.
+    pub(super) fn expr(
+        &self,
+        level: &Level<'_, 'a>,
+        expr: &Expr,
+        is_condition: bool,
+        env: &Env,
+    ) -> Step<()> {
+        let own = |inner: &Expr| self.expr(level, inner, false, env);
+        match &expr.node {
+            Node::Nested(inner) => self.expr(level, inner, is_condition, env),
+            Node::Binary { op: BinaryOp::And | BinaryOp::Or, left, right } => {
+                self.expr(level, left, is_condition, env)?;
+                self.expr(level, right, is_condition, env)
+            }
+            Node::InQuery { operand, query, negated } => {
+                own(operand)?;
+                let rows = self.asked_for(level, query, env)?;
+                if rows.lie != Lie::Parts
+                    || self.is_semi_join(level, operand, &rows, is_condition && !negated)
+                {
+                    return Ok(());
+                }
+                Err(Why::Doubt(
+                    "IN compares rows of several shards with more than the sharding key",
+                ))
+            }
+            Node::Subquery(query) | Node::Exists(query) => {
+                match self.asked_for(level, query, env)?.lie {
+                    Lie::Whole | Lie::Local => Ok(()),
+                    Lie::Parts => Err(Why::Doubt(
+                        "a sub-query over a sharded table does not equal its sharding key with that of the row outside",
+                    )),
+                }
+            }
+            Node::Unary { operand, .. }
+            | Node::IsNull { operand, .. }
+            | Node::Cast { operand, .. }
+            | Node::Collate { operand, .. } => own(operand),
+            Node::Binary { left, right, .. } => own(left).and_then(|()| own(right)),
+            Node::Between { operand, low, high, .. } => {
+                [operand, low, high].into_iter().try_for_each(|inner| own(inner))
+            }
+            Node::InList { operand, list, .. } => {
+                own(operand)?;
+                list.iter().try_for_each(own)
+            }
+            Node::Like { operand, pattern, .. } => own(operand).and_then(|()| own(pattern)),
+            Node::Function(call) => {
+                let order = call.order_by.iter().map(|item| &item.expr);
+                let all = call.arguments.iter().chain(order).chain(call.filter.as_deref());
+                all.chain(&call.inner).try_for_each(own)
+            }
+            Node::Case { operand, branches, otherwise } => {
+                operand.as_deref().map_or(Ok(()), own)?;
+                branches.iter().flat_map(|(when, then)| [when, then]).try_for_each(own)?;
+                otherwise.as_deref().map_or(Ok(()), own)
+            }
+            Node::Row(list) | Node::Other(list) => list.iter().try_for_each(own),
+            Node::Column(_)
+            | Node::Literal(_)
+            | Node::Parameter(_)
+            | Node::Variable(_)
+            | Node::Default => Ok(()),
+        }
+    }
+
+    fn asked_for(&self, level: &Level<'_, 'a>, query: &Query, env: &Env) -> Step<Rows> {
+        let rows = self.query(query, Some(level), env)?;
+        if rows.lie == Lie::Local {
+            level.is_local.set(true);
+        }
+        Ok(rows)
+    }
+
+    /// `key IN (SELECT key …)`: what can match is on the row's shard. Elsewhere nothing is equal, which is false, unless a NULL makes it NULL.
+    fn is_semi_join(
+        &self,
+        level: &Level<'_, 'a>,
+        operand: &Expr,
+        rows: &Rows,
+        null_is_false: bool,
+    ) -> bool {
+        let operand = unwrapped(operand);
+        let operands = match &operand.node {
+            Node::Row(list) => list.iter().collect(),
+            _ => vec![operand],
+        };
+        let Some(columns) = rows.columns.as_ref().filter(|c| c.len() == operands.len()) else {
+            return false;
+        };
+        let mut met = Vec::new();
+        for (operand, column) in operands.into_iter().zip(columns) {
+            let Node::Column(name) = &unwrapped(operand).node else { continue };
+            let Some((own, other)) = self.key(level, level.all(), name).zip(column.key) else {
+                continue;
+            };
+            let sure = null_is_false || own.part.firm && other.firm;
+            if own.part.at == other.at && own.part.kept == other.kept && sure {
+                met.push((own.depth, own.source, own.part.at));
+            }
+        }
+        let keys = self.keys();
+        keys > 0
+            && met
+                .iter()
+                .any(|(depth, source, _)| (0..keys).all(|at| met.contains(&(*depth, *source, at))))
+    }
+}

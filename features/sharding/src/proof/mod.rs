@@ -1,0 +1,170 @@
+//! What may go whole to every shard, by proof: each sub-query, derived table and join then finds on each shard all the rows it concerns.
+//!
+//! A relation lies in one of three ways. `Whole`: every shard gives all of it. `Local`: for a row of an outer query, that row's shard gives
+//! all of it. `Parts`: the shards' answers together are it, no row twice; columns that carry a sharding key tell where its rows are. Joins,
+//! groups and sub-queries keep this only when equal keys hold them together. What is not proven is doubted, and the statement is then answered
+//! in another way.
+
+mod expr;
+mod from;
+mod level;
+mod query;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use pando_kernel::error::Error;
+use pando_kernel::route::{Alone, Spread, Target, Units};
+use pando_sql::Span;
+use pando_sql::ast::{Expr, Query, Table as Named, TableFactor};
+
+use crate::asked::Asked;
+use crate::kept::Class as Kept;
+use crate::route::{Class, target};
+use crate::table::Table;
+
+/// Why a proof ends.
+pub(crate) enum Why {
+    /// It is not proven, because of this.
+    Doubt(&'static str),
+    /// The statement fails.
+    Error(Error),
+}
+
+impl From<Error> for Why {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+type Step<T> = Result<T, Why>;
+
+/// How the rows of a relation lie over the shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lie {
+    Whole,
+    Local,
+    Parts,
+}
+
+/// A relation.
+#[derive(Debug, Clone)]
+struct Rows {
+    lie: Lie,
+    /// The nodes that can have rows, numbered as the proof's first table numbers them, ascending; `Parts` only.
+    nodes: Vec<usize>,
+    /// In order; `None` when they are not known.
+    columns: Option<Vec<Column>>,
+}
+
+impl Rows {
+    fn whole(lie: Lie) -> Self {
+        Self { lie, nodes: Vec::new(), columns: None }
+    }
+}
+
+/// A column of a relation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    /// Lower-cased; `None` when the server makes one up.
+    name: Option<String>,
+    key: Option<Part>,
+}
+
+/// A sharding key in a column: wherever it is not NULL, it is the key of the node the row is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    /// Which of the table's keys.
+    at: usize,
+    kept: Kept,
+    /// It is never NULL.
+    firm: bool,
+}
+
+/// Common table expressions in scope, by name in lower case.
+type Env = HashMap<String, Rows>;
+
+/// One proof: all its sharded tables are one table or bound to one.
+struct Prover<'a> {
+    asked: &'a Asked<'a>,
+    /// The sharded tables met, each once; the first one's nodes are numbered.
+    tables: RefCell<Vec<&'a Table>>,
+    seen: RefCell<HashSet<Span>>,
+}
+
+impl<'a> Prover<'a> {
+    fn new(asked: &'a Asked<'a>) -> Self {
+        Self { asked, tables: RefCell::default(), seen: RefCell::default() }
+    }
+
+    /// Notes a sharded table; its place is then accounted for.
+    fn meets(&self, table: &'a Table, span: Span) -> Step<()> {
+        let mut tables = self.tables.borrow_mut();
+        if let Some(first) = tables.first()
+            && !self.asked.rule.are_bound(first, table)
+        {
+            return Err(Why::Doubt("it names sharded tables that are not binding tables"));
+        }
+        if !tables.iter().any(|known| known.logic() == table.logic()) {
+            tables.push(table);
+        }
+        self.seen.borrow_mut().insert(span);
+        Ok(())
+    }
+
+    /// How many keys tell where a row is; none where other things decide, too.
+    fn keys(&self) -> usize {
+        let tables = self.tables.borrow();
+        tables.first().filter(|table| table.is_placed_by_keys()).map_or(0, |t| t.keys().len())
+    }
+
+    /// Whether columns with these keys tell where a row is, and are never NULL.
+    fn covers(&self, parts: &[Part]) -> bool {
+        let keys = self.keys();
+        keys > 0 && (0..keys).all(|at| parts.iter().any(|part| part.at == at && part.firm))
+    }
+
+    /// Nodes of a table as the first table numbers them.
+    fn numbered(&self, table: &Table, nodes: &[usize]) -> Step<Vec<usize>> {
+        match self.tables.borrow().first() {
+            Some(first) => Ok(first.counterparts(table, nodes)?),
+            None => Ok(nodes.to_vec()),
+        }
+    }
+
+    /// The targets, once every place that names a sharded table is accounted for.
+    fn targets(&self, nodes: Vec<usize>) -> Step<Vec<Target>> {
+        let seen = self.seen.borrow();
+        if !self.asked.places().all(|span| seen.contains(&span)) {
+            return Err(Why::Doubt("a sharded table stands where it is not looked for"));
+        }
+        let tables = self.tables.borrow().clone();
+        let class = Class { tables, members: Vec::new(), nodes };
+        Ok(class.nodes.iter().map(|node| target(&class, *node)).collect::<Result<_, _>>()?)
+    }
+}
+
+/// The route of a query whose parts are proven to find all they need on each shard.
+pub(crate) fn query(asked: &Asked<'_>, query: &Query) -> Step<Units> {
+    let prover = Prover::new(asked);
+    let answer = prover.answer(query)?;
+    let mut units = Units::new(prover.targets(answer.nodes)?, Spread::Gather);
+    units.alone = Alone { queries: true, groups: answer.groups, rows: answer.rows };
+    Ok(units)
+}
+
+/// What an UPDATE or DELETE reads.
+pub(crate) struct Change<'a> {
+    /// Targets that stand outside FROM.
+    pub(crate) targets: Vec<&'a Named>,
+    pub(crate) factors: Vec<&'a TableFactor>,
+    pub(crate) filter: Option<&'a Expr>,
+    pub(crate) values: Vec<&'a Expr>,
+}
+
+/// The route of a change each of whose rows is proven to find all it needs on its own shard.
+pub(crate) fn change(asked: &Asked<'_>, change: &Change<'_>) -> Step<Units> {
+    let prover = Prover::new(asked);
+    let nodes = prover.change(change)?;
+    Ok(Units::new(prover.targets(nodes)?, Spread::Gather))
+}
