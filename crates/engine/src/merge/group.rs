@@ -8,7 +8,9 @@ use pando_kernel::error::{Error, Result};
 use super::aggregate::{AggregateSpec, ENTRY, State};
 use super::key::{self, KeySpec};
 use super::limit::Budget;
+use super::pipeline::Step;
 use super::row::{Layout, Row};
+use super::sorter::Sorter;
 
 /// How rows are grouped.
 #[derive(Debug)]
@@ -40,8 +42,8 @@ pub(super) struct Grouper {
     open: VecDeque<Open>,
     /// Places in `open` by canonical key; empty in stream form.
     places: HashMap<Vec<u8>, usize>,
-    /// Finished groups that wait to be sorted.
-    waiting: Vec<Row>,
+    /// Finished groups, when they are to be sorted.
+    sorter: Option<Sorter>,
 }
 
 /// A group that may still grow.
@@ -56,7 +58,8 @@ struct Open {
 impl Grouper {
     /// No rows seen yet.
     pub(super) fn new(spec: GroupSpec) -> Self {
-        Self { spec, open: VecDeque::new(), places: HashMap::new(), waiting: Vec::new() }
+        let sorter = (!spec.sort.is_empty()).then(|| Sorter::new(spec.sort.clone()));
+        Self { spec, open: VecDeque::new(), places: HashMap::new(), sorter }
     }
 
     /// Takes a row in. Gives the group before it when that is known to be complete and nothing has to wait for sorting.
@@ -135,39 +138,37 @@ impl Grouper {
             row.changed.push((aggregate.output, aggregate.finish(state)?));
         }
         budget.give(held);
-        if self.spec.sort.is_empty() {
-            return Ok(Some(row));
-        }
-        row.keys = layout.keys(&row, &self.spec.sort)?;
+        let Some(sorter) = &mut self.sorter else { return Ok(Some(row)) };
+        row.keys = layout.keys(&row, sorter.specs())?;
         budget.take(row.memory())?;
-        self.waiting.push(row);
+        sorter.push(row);
         Ok(None)
     }
 
-    /// The groups that are left, after the last row.
+    /// Notes that the last row has come.
+    ///
+    /// # Errors
+    /// What writing a row of NULLs says.
+    pub(super) fn end(&mut self, layout: &mut Layout) -> Result<()> {
+        self.places = HashMap::new();
+        if self.open.is_empty() && self.spec.keys.is_empty() {
+            let states = self.spec.aggregates.iter().map(AggregateSpec::start).collect();
+            self.open.push_back(Open { first: Row::plain(layout.nulls()?), states, held: 0 });
+        }
+        Ok(())
+    }
+
+    /// One step towards the groups that are left after [`Grouper::end`].
     ///
     /// # Errors
     /// As [`Grouper::push`].
-    pub(super) fn finish(
-        &mut self,
-        layout: &mut Layout,
-        budget: &mut Budget,
-    ) -> Result<VecDeque<Row>> {
-        self.places = HashMap::new();
-        let mut open = std::mem::take(&mut self.open);
-        if open.is_empty() && self.spec.keys.is_empty() {
-            let states = self.spec.aggregates.iter().map(AggregateSpec::start).collect();
-            open.push_back(Open { first: Row::plain(layout.nulls()?), states, held: 0 });
+    pub(super) fn step(&mut self, layout: &mut Layout, budget: &mut Budget) -> Result<Step> {
+        if let Some(open) = self.open.pop_front() {
+            let closed = self.close(open, layout, budget)?;
+            return Ok(closed.map_or(Step::Nothing, Step::Row));
         }
-        let mut rows = VecDeque::new();
-        for open in open {
-            rows.extend(self.close(open, layout, budget)?);
-        }
-        let mut sorted = std::mem::take(&mut self.waiting);
-        let sort = &self.spec.sort;
-        sorted.sort_by(|a, b| key::order(sort, &a.keys, &b.keys));
-        rows.extend(sorted);
-        Ok(rows)
+        let next = self.sorter.as_mut().and_then(Sorter::next);
+        Ok(next.map_or(Step::End, Step::Row))
     }
 }
 

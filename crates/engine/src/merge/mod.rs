@@ -44,6 +44,7 @@ mod order;
 mod pipeline;
 mod recipe;
 mod row;
+mod sorter;
 mod stream;
 mod temporal;
 

@@ -136,14 +136,15 @@ fn before<S>(specs: &[KeySpec], lanes: &[Lane<S>], a: usize, b: usize) -> bool {
 
 /// A tournament in which each inner node remembers who lost there. Leaf `i` of `n` is node `n + i`, the parent of `i` is `i / 2`.
 #[derive(Debug)]
-struct Tree {
+pub(super) struct Tree {
     /// Node 0 is not used.
     losers: Vec<usize>,
     winner: usize,
 }
 
 impl Tree {
-    fn new(leaves: usize, before: impl Fn(usize, usize) -> bool) -> Self {
+    /// Plays all matches.
+    pub(super) fn new(leaves: usize, before: impl Fn(usize, usize) -> bool) -> Self {
         let mut losers = vec![0; leaves];
         let mut winners: Vec<usize> = vec![0; leaves];
         winners.extend(0..leaves);
@@ -157,8 +158,13 @@ impl Tree {
         Self { losers, winner: if leaves < 2 { 0 } else { winner } }
     }
 
+    /// The leaf whose row comes first; 0 when there is none.
+    pub(super) fn winner(&self) -> usize {
+        self.winner
+    }
+
     /// Plays the last winner's way up again, after its row has changed.
-    fn replay(&mut self, before: impl Fn(usize, usize) -> bool) {
+    pub(super) fn replay(&mut self, before: impl Fn(usize, usize) -> bool) {
         let mut node = (self.losers.len() + self.winner) / 2;
         while node > 0 {
             let loser = &mut self.losers[node];

@@ -1,6 +1,5 @@
 //! Rows pulled from the streams one by one, through grouping, DISTINCT and the window, and written out again in chunks.
 
-use std::collections::VecDeque;
 use std::task::{Context, Poll, ready};
 
 use bytes::BytesMut;
@@ -17,8 +16,9 @@ use super::row::{Layout, Row};
 
 /// Size at which a chunk is passed on; a single larger row makes a larger chunk.
 const CHUNK: usize = 64 * 1024;
-/// Rows taken in without giving one before other tasks get a turn.
-const TURN: u32 = 16 * 1024;
+/// Work done without giving a chunk before other tasks get a turn: rows, and for each of them this many bytes.
+const TURN: usize = 4 * 1024;
+const TURN_BYTES: usize = 512;
 
 /// Where rows come from.
 #[derive(Debug)]
@@ -36,17 +36,20 @@ pub(super) struct Pipeline<S> {
     group: Option<Grouper>,
     unique: Option<Unique>,
     budget: Budget,
-    /// Groups that wait to be passed on after the last row.
-    ready: VecDeque<Row>,
     drained: bool,
+    /// Work done in this turn.
+    worked: usize,
     out: BytesMut,
     count: u32,
 }
 
 /// What a step gave.
-enum Step {
+pub(super) enum Step {
+    /// A row for the client.
     Row(Row),
+    /// None yet.
     Nothing,
+    /// None any more.
     End,
 }
 
@@ -70,8 +73,16 @@ impl<S: RowSource> Pipeline<S> {
         unique: Option<Unique>,
         budget: Budget,
     ) -> Self {
-        let (ready, out) = (VecDeque::new(), BytesMut::new());
-        Self { supply, group, unique, budget, ready, drained: false, out, count: 0 }
+        Self {
+            supply,
+            group,
+            unique,
+            budget,
+            drained: false,
+            worked: 0,
+            out: BytesMut::new(),
+            count: 0,
+        }
     }
 
     /// The next chunk of at most [`CHUNK`] bytes or one row; less when the streams have to be waited for.
@@ -81,16 +92,16 @@ impl<S: RowSource> Pipeline<S> {
         layout: &mut Layout,
         window: &mut Window,
     ) -> Poll<Result<Option<Rows>>> {
-        let mut turn = TURN;
+        self.worked = 0;
         while !window.is_spent() {
-            if turn == 0 && self.count > 0 {
+            if self.worked >= TURN && self.count > 0 {
                 break;
             }
-            if turn == 0 {
+            if self.worked >= TURN {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            turn -= 1;
+            self.worked += 1;
             let row = match self.poll_step(cx, layout)? {
                 Poll::Pending if self.count == 0 => return Poll::Pending,
                 Poll::Pending | Poll::Ready(Step::End) => break,
@@ -132,16 +143,17 @@ impl<S: RowSource> Pipeline<S> {
     }
 
     fn poll_step(&mut self, cx: &mut Context<'_>, layout: &mut Layout) -> Result<Poll<Step>> {
-        if let Some(row) = self.ready.pop_front() {
-            return Ok(Poll::Ready(Step::Row(row)));
-        }
         if self.drained {
-            return Ok(Poll::Ready(Step::End));
+            return Ok(Poll::Ready(match &mut self.group {
+                Some(group) => group.step(layout, &mut self.budget)?,
+                None => Step::End,
+            }));
         }
         let row = match self.supply.poll_row(cx, layout) {
             Poll::Ready(row) => row?,
             Poll::Pending => return Ok(Poll::Pending),
         };
+        self.worked += row.as_ref().map_or(0, |row| row.frame.len() / TURN_BYTES);
         let step = match (row, &mut self.group) {
             (Some(row), None) => Step::Row(row),
             (Some(row), Some(group)) => {
@@ -151,7 +163,7 @@ impl<S: RowSource> Pipeline<S> {
             (None, group) => {
                 self.drained = true;
                 if let Some(group) = group {
-                    self.ready = group.finish(layout, &mut self.budget)?;
+                    group.end(layout)?;
                 }
                 Step::Nothing
             }

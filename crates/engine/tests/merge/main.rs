@@ -10,3 +10,4 @@ mod forms;
 mod groups;
 mod random;
 mod support;
+mod turns;
