@@ -202,7 +202,7 @@ impl pando_kernel::session::Session for Session {
     fn state(&self) -> State {
         State {
             transaction: match self.opened {
-                Opened::Statement | Opened::Pipeline => TransactionState::Idle,
+                Opened::Statement | Opened::Steps | Opened::Pipeline => TransactionState::Idle,
                 Opened::Client => self.transaction.state(),
             },
             autocommit: self.autocommit,

@@ -142,7 +142,7 @@ impl Session {
             return error;
         }
         match self.opened {
-            Opened::Statement => self.roll_back(dialect.as_ref()).await,
+            Opened::Statement | Opened::Steps => self.roll_back(dialect.as_ref()).await,
             Opened::Pipeline => self.transaction.fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {

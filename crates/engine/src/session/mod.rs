@@ -9,6 +9,7 @@ mod cursor;
 mod door;
 mod finish;
 mod home;
+mod insert_query;
 mod keys;
 mod local;
 mod lock;
@@ -17,12 +18,14 @@ mod modes;
 mod needs;
 mod origin;
 mod prepared;
+mod relocation;
 mod reply;
 mod retell;
 mod round;
 mod run;
 mod setting;
 mod status;
+mod steps;
 mod warnings;
 
 use std::collections::{HashMap, VecDeque};
@@ -92,6 +95,8 @@ enum Opened {
     Client,
     /// The session, for one statement that writes to several units.
     Statement,
+    /// The session, for one statement that runs as several.
+    Steps,
     /// The session, for several statements of one request or pipeline.
     Pipeline,
 }

@@ -120,12 +120,18 @@ impl Session {
     }
 
     /// Lets a storage unit describe the statement as it would run on the first target.
-    async fn describe_on_unit(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
+    pub(super) async fn describe_on_unit(
+        &mut self,
+        prepared: &Arc<Prepared>,
+    ) -> Result<Description> {
         self.refuse_without_database(&prepared.statement)?;
         let live = self.live()?;
         self.settle_cursors().await?;
         let stmt = Arc::clone(&prepared.statement);
-        let plan = self.plan(&live, &stmt, &Bound::default(), Purpose::Describe).await?;
+        let plan = match self.plan(&live, &stmt, &Bound::default(), Purpose::Describe).await {
+            Err(refusal) => return self.describe_in_steps(&live, prepared, refusal).await,
+            Ok(plan) => plan,
+        };
         let unit = plan.units.into_iter().next();
         let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
         let inside = self.transaction.state() != TransactionState::Idle;

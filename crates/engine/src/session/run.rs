@@ -27,7 +27,7 @@ use super::round::Rest;
 use super::{Bound, Opened, Session, Window};
 
 /// How often a statement may ask for something to be found out before it is planned.
-const MAX_NEEDS: usize = 64;
+pub(super) const MAX_NEEDS: usize = 64;
 
 impl Session {
     /// Splits a text into statements and starts the first.
@@ -155,7 +155,10 @@ impl Session {
             }
         }
         self.settle_cursors().await?;
-        let plan = self.plan(&live, stmt, &bound, Purpose::Run).await?;
+        let plan = match self.plan(&live, stmt, &bound, Purpose::Run).await {
+            Err(refusal) => return self.start_in_steps(&live, stmt, &bound, refusal).await,
+            Ok(plan) => plan,
+        };
         match self.start_plan(&live, stmt, plan, &bound).await {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) && is_select(&stmt.kind) => {
@@ -260,6 +263,13 @@ impl Session {
         }
     }
 
+    /// Opens a transaction that ends with the statement.
+    pub(super) fn open_for_statement(&mut self) {
+        let modes = self.modes_for(Vec::new());
+        self.transaction.begin(modes);
+        self.opened = Opened::Statement;
+    }
+
     /// Runs a plan up to its first piece of reply.
     pub(super) async fn start_plan(
         &mut self,
@@ -279,9 +289,7 @@ impl Session {
             } else if plan.writes && self.session_modes.iter().any(|mode| mode == "READ ONLY") {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
             } else if plan.writes && plan.units.len() > 1 && !is_definition(&stmt.kind) {
-                let modes = self.modes_for(Vec::new());
-                self.transaction.begin(modes);
-                self.opened = Opened::Statement;
+                self.open_for_statement();
             }
         }
         if plan.writes {

@@ -30,6 +30,15 @@ pub(super) struct Warnings {
 }
 
 impl Warnings {
+    /// The first that speaks of more than style.
+    pub(super) fn first(&self) -> Option<String> {
+        let is_warning = |row: &&Vec<Value>| matches!(row.first(), Some(Value::Text(level)) if !level.eq_ignore_ascii_case("note"));
+        self.rows.iter().find(is_warning).map(|row| match row.last() {
+            Some(Value::Text(message)) => message.clone(),
+            _ => String::new(),
+        })
+    }
+
     fn errors(&self) -> u64 {
         self.rows.iter().filter(|row| is_error(row)).count() as u64
     }

@@ -1,0 +1,307 @@
+//! INSERT … SELECT over units that do not stand together: all rows are read, then written in batches through the planning of any INSERT.
+
+use std::sync::Arc;
+
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Description, Event};
+use pando_kernel::request::Prepared;
+use pando_kernel::row::Rows;
+use pando_kernel::transfer::Field;
+use pando_kernel::{Columns, Dialect, Native};
+use pando_sql::ast::Statement;
+
+use crate::plan::{self, InsertQuery, Planned, Purpose, taken};
+use crate::snapshot::LiveDatabase;
+
+use super::run::{MAX_NEEDS, syntax_error};
+use super::steps::{Batches, Stepped};
+use super::{Bound, Session};
+
+impl Session {
+    /// Runs the statement. Everything that can be known without the rows is asked before the first of them is read.
+    pub(super) async fn start_insert_query(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        bound: &Bound,
+        refusal: Error,
+    ) -> Result<()> {
+        let parts = self.insert_query_of(live, stmt, refusal).await?;
+        if parts.returns && self.window.is_some() {
+            return Err(Error::refused(
+                20034,
+                "the rows of INSERT … SELECT … RETURNING over several shards come at once",
+                "execute it without a row limit",
+            ));
+        }
+        self.target_is_fit(live, stmt, &parts).await?;
+        let syntax = live.database.dialect.syntax();
+        let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
+        let kept = self.begin_steps(live).await?;
+        let stepped = self.insert_query_steps(live, bound, (&parts, &query)).await;
+        self.end_steps(live, kept, stepped, super::run::tag(&stmt.kind)).await
+    }
+
+    async fn insert_query_of(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        refusal: Error,
+    ) -> Result<InsertQuery> {
+        let mut refusal = Some(refusal);
+        for _ in 0..MAX_NEEDS {
+            let parts =
+                self.in_context(live, None, |ctx| plan::insert_query(ctx, stmt, &mut refusal));
+            match parts? {
+                Ok(parts) => return Ok(parts),
+                Err(need) => self.find_out(live, need).await?,
+            }
+        }
+        Err(Error::internal("planning asks for ever more"))
+    }
+
+    /// Refuses what no row could change: clauses that the target's shards cannot keep, columns nobody gives.
+    async fn target_is_fit(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        parts: &InsertQuery,
+    ) -> Result<()> {
+        if let Some(relations) = live.database.dialect.relations() {
+            relations.check(self.variables.list())?;
+        }
+        let template = self.template(live, stmt, parts)?;
+        let bound = Bound::default();
+        let planned = Box::pin(self.planned(live, &template, &bound, Purpose::Describe));
+        match planned.await? {
+            Planned::Plan(_) => Ok(()),
+            Planned::Assembly(_) | Planned::Needs(_) => Err(Error::refused(
+                20034,
+                "a query behind the rows of INSERT … SELECT over several shards is not supported",
+                "read it first",
+            )),
+        }
+    }
+
+    fn template(
+        &self,
+        live: &LiveDatabase,
+        stmt: &Statement,
+        parts: &InsertQuery,
+    ) -> Result<Statement> {
+        let syntax = live.database.dialect.syntax();
+        let text = parts.template(syntax.placeholder, stmt.parameters);
+        pando_sql::parse(&text, syntax).map_err(syntax_error)
+    }
+
+    async fn insert_query_steps(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        bound: &Bound,
+        (parts, query): (&InsertQuery, &Statement),
+    ) -> Result<Stepped> {
+        let limit = self.settings().memory_bytes;
+        let dialect = Arc::clone(&live.database.dialect);
+        let placeholder = dialect.syntax().placeholder;
+        let reading = bound.part(placeholder, &parts.query_parameters, Vec::new());
+        let mut batches = Batches::default();
+        let mut take = |columns: &Columns, rows: &Rows| {
+            each_row(columns, rows, |fields| {
+                if !parts.columns.is_empty() && fields.len() > parts.columns.len() {
+                    return Err(miscounted());
+                }
+                let literals: Result<Vec<String>> = fields
+                    .iter()
+                    .enumerate()
+                    .map(|(at, field)| {
+                        let open = parts.open.get(at).copied().unwrap_or_default();
+                        literal(dialect.as_ref(), *field, (parts.columns.get(at), open))
+                    })
+                    .collect();
+                batches.push(&literals?, limit)
+            })
+        };
+        let told = self.read_step(query, reading, &mut take).await?;
+        if let Some(warning) = self.warnings.first().filter(|_| !parts.ignores) {
+            return Err(Error::refused(
+                20034,
+                format!("reading the rows of INSERT … SELECT was warned of: {warning}"),
+                "change the query so that it is not, or write INSERT IGNORE",
+            ));
+        }
+        let mut stepped = Stepped { told, ..Stepped::default() };
+        self.write_batches(live, bound, (parts, &batches), &mut stepped).await?;
+        if parts.returns && batches.list.is_empty() {
+            let described = self.describe_template(live, parts, bound).await?;
+            stepped.told.extend(described.map(Event::Columns));
+        }
+        Ok(stepped)
+    }
+
+    async fn write_batches(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        bound: &Bound,
+        (parts, batches): (&InsertQuery, &Batches),
+        stepped: &mut Stepped,
+    ) -> Result<()> {
+        let mut left = self.settings().memory_bytes;
+        let placeholder = live.database.dialect.syntax().placeholder;
+        let prepared = !parts.rest_parameters.is_empty() || parts.returns && bound.prepared;
+        let mut writing = match prepared {
+            true => bound.part(placeholder, &parts.rest_parameters, bound.formats.clone()),
+            false => Bound::default(),
+        };
+        writing.prepared = prepared;
+        let (facts, mut completions) = (self.facts.clone(), Vec::new());
+        for (number, batch) in batches.list.iter().enumerate() {
+            self.facts.clone_from(&facts);
+            let answer = self.write_step(live, &parts.insert(batch), &writing, left).await?;
+            if stepped.key == 0 && self.facts.last_insert_id != facts.last_insert_id {
+                stepped.key = self.facts.last_insert_id;
+            }
+            stepped.told.extend(answer.notices);
+            stepped.told.extend(answer.columns.filter(|_| number == 0).map(Event::Columns));
+            for rows in answer.rows {
+                left = left.saturating_sub(rows.bytes.len());
+                stepped.told.push(Event::Rows(rows));
+            }
+            completions.push(answer.completion);
+        }
+        stepped.completion = crate::execute::sum(completions.iter());
+        stepped.completion.more = false;
+        stepped.completion.affected.get_or_insert(0);
+        Ok(())
+    }
+
+    async fn describe_template(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        parts: &InsertQuery,
+        bound: &Bound,
+    ) -> Result<Option<Columns>> {
+        let parameters = u32::try_from(bound.parameters.len()).unwrap_or(u32::MAX - 1);
+        let syntax = live.database.dialect.syntax();
+        let text = parts.template(syntax.placeholder, parameters);
+        let prepared = prepared(text, syntax, bound.declared.clone())?;
+        Ok(Box::pin(self.describe_on_unit(&prepared)).await?.columns)
+    }
+
+    /// What a prepared INSERT … SELECT takes and returns: its query and its target are described one by one.
+    pub(super) async fn describe_insert_query(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        asked: &Arc<Prepared>,
+        refusal: Error,
+    ) -> Result<Description> {
+        let stmt = Arc::clone(&asked.statement);
+        let parts = self.insert_query_of(live, &stmt, refusal).await?;
+        self.target_is_fit(live, &stmt, &parts).await?;
+        let syntax = live.database.dialect.syntax();
+        let declared = |own: &[u32]| taken(syntax.placeholder, &asked.declared, own);
+        let mut parameters = vec![Native::default(); stmt.parameters as usize];
+        let mut note = |own: &[u32], found: &[Native]| {
+            let numbered = (0..).zip(found);
+            for (at, native) in numbered.filter(|(_, native)| **native != Native::default()) {
+                let index = match syntax.placeholder {
+                    pando_sql::Placeholder::Dollar => at,
+                    pando_sql::Placeholder::Question => {
+                        own.get(at).map_or(usize::MAX, |index| *index as usize)
+                    }
+                };
+                if let Some(slot) = parameters.get_mut(index) {
+                    *slot = *native;
+                }
+            }
+        };
+        let query = prepared(Arc::clone(&parts.query), syntax, declared(&parts.query_parameters))?;
+        let read = Box::pin(self.describe_on_unit(&query)).await?;
+        note(&parts.query_parameters, &read.parameters);
+        let mut columns = None;
+        if parts.returns || !parts.rest_parameters.is_empty() {
+            let text = parts.template(syntax.placeholder, stmt.parameters);
+            let written = prepared(text, syntax, declared(&parts.rest_parameters))?;
+            let written = Box::pin(self.describe_on_unit(&written)).await?;
+            if syntax.placeholder == pando_sql::Placeholder::Dollar {
+                note(&parts.rest_parameters, &written.parameters);
+            }
+            columns = written.columns;
+        }
+        Ok(Description { parameters, columns })
+    }
+}
+
+impl Bound {
+    /// What a part of the statement takes. It always runs as a prepared one, whose rows keep their types.
+    pub(super) fn part(
+        &self,
+        placeholder: pando_sql::Placeholder,
+        own: &[u32],
+        formats: Vec<pando_kernel::Format>,
+    ) -> Self {
+        Self {
+            parameters: taken(placeholder, &self.parameters, own),
+            declared: taken(placeholder, &self.declared, own),
+            formats,
+            prepared: true,
+        }
+    }
+}
+
+fn prepared(
+    text: Arc<str>,
+    syntax: &pando_sql::Syntax,
+    declared: Vec<u32>,
+) -> Result<Arc<Prepared>> {
+    let statement = pando_sql::parse(&text, syntax).map_err(syntax_error)?;
+    Ok(Arc::new(Prepared {
+        sql: text,
+        statement: Arc::new(statement),
+        declared,
+        description: std::sync::OnceLock::new(),
+    }))
+}
+
+/// Calls `each` with the fields of every row; NULL is `None`.
+pub(super) fn each_row(
+    columns: &Columns,
+    rows: &Rows,
+    mut each: impl FnMut(&[Option<Field<'_>>]) -> Result<()>,
+) -> Result<()> {
+    let mut ranges = Vec::new();
+    rows.for_each(columns, |body| {
+        columns.codec.fields(&columns.list, body, &mut ranges)?;
+        let fields: Result<Vec<Option<Field<'_>>>> = columns
+            .list
+            .iter()
+            .zip(&ranges)
+            .map(|(column, range)| {
+                let Some(range) = range.clone() else { return Ok(None) };
+                let bytes = body.get(range);
+                let bytes = bytes.ok_or_else(|| Error::protocol("a field leaves its row"))?;
+                Ok(Some(Field { column, codec: columns.codec.as_ref(), bytes }))
+            })
+            .collect();
+        each(&fields?)
+    })
+}
+
+/// The literal of a field; one of a constant without a type is read as the column reads it.
+pub(super) fn literal(
+    dialect: &dyn Dialect,
+    field: Option<Field<'_>>,
+    (to, open): (Option<&TableColumn>, bool),
+) -> Result<String> {
+    let Some(field) = field else { return Ok("NULL".to_owned()) };
+    if open {
+        return Ok(dialect.literal(&field.codec.value(field.column, Some(field.bytes))?));
+    }
+    let transfer = dialect.transfer().ok_or_else(|| Error::internal("rows that cannot travel"))?;
+    transfer.literal(&field, to)
+}
+
+fn miscounted() -> Error {
+    ErrorKind::Value("the query of an INSERT gives more columns than the INSERT takes".into())
+        .into()
+}

@@ -1,0 +1,228 @@
+//! UPDATE of a sharding column: rows are read with their new values under lock, deleted, and inserted again through the planning of any INSERT.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
+use pando_kernel::event::Completion;
+use pando_kernel::row::Rows;
+use pando_kernel::transfer::{Field, Obstacle};
+use pando_kernel::{Columns, Dialect, Value};
+use pando_sql::ast::Statement;
+
+use crate::plan::{self, Change, Purpose, Relocation};
+use crate::snapshot::LiveDatabase;
+
+use super::insert_query::{each_row, literal};
+use super::run::{MAX_NEEDS, syntax_error};
+use super::steps::{Batches, Stepped};
+use super::{Bound, Session};
+
+/// The rows with their new values.
+#[derive(Debug, Default)]
+struct Moved {
+    batches: Batches,
+    /// Rows of which a value is another now.
+    changed: u64,
+}
+
+impl Session {
+    /// Runs the statement; what stands in the way of moving rows is asked before anything is changed.
+    pub(super) async fn start_relocation(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        bound: &Bound,
+    ) -> Result<()> {
+        plan::moved_table(stmt)?;
+        let dialect = &live.database.dialect;
+        if let Some(relations) = dialect.relations() {
+            relations.check(self.variables.list())?;
+        }
+        let obstacles = self.obstacles(live, stmt).await?;
+        let parts = self.relocation_of(live, stmt, &obstacles).await?;
+        let syntax = dialect.syntax();
+        let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
+        let kept = self.begin_steps(live).await?;
+        let stepped = self.relocation_steps(live, bound, (&parts, &read)).await;
+        self.end_steps(live, kept, stepped, super::run::tag(&stmt.kind)).await
+    }
+
+    /// What the table's first node tells about taking rows out and putting them in again.
+    async fn obstacles(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+    ) -> Result<Vec<Obstacle>> {
+        let (_, table) = plan::moved_table(stmt)?;
+        let dialect = Arc::clone(&live.database.dialect);
+        let Some(transfer) = dialect.transfer() else { return Ok(Vec::new()) };
+        let name = table.name.span.of(&stmt.text);
+        let logic = table.name.parts.last().map(|part| part.value.to_lowercase());
+        let logic = logic.unwrap_or_default();
+        let text = format!("SELECT 1 FROM {name}");
+        let query = pando_sql::parse(&text, dialect.syntax()).map_err(syntax_error)?;
+        let plan = self.plan(live, &query, &Bound::default(), Purpose::Describe).await?;
+        let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
+        let actual = unit.target.actual(&logic).unwrap_or(&logic);
+        let rows = self.ask(live, &unit.target.unit, &transfer.obstacles_query(actual)).await?;
+        rows.iter().map(|row| transfer.read_obstacle(row)).collect()
+    }
+
+    async fn relocation_of(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        obstacles: &[Obstacle],
+    ) -> Result<Relocation> {
+        for _ in 0..MAX_NEEDS {
+            match self.in_context(live, None, |ctx| plan::relocation(ctx, stmt, obstacles))? {
+                Ok(parts) => return Ok(parts),
+                Err(need) => self.find_out(live, need).await?,
+            }
+        }
+        Err(Error::internal("planning asks for ever more"))
+    }
+
+    async fn relocation_steps(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        bound: &Bound,
+        (parts, read): (&Relocation, &Statement),
+    ) -> Result<Stepped> {
+        let limit = self.settings().memory_bytes;
+        let dialect = Arc::clone(&live.database.dialect);
+        let placeholder = dialect.syntax().placeholder;
+        let all: Vec<u32> = (0..).take(bound.parameters.len()).collect();
+        let mut moved = Moved::default();
+        let mut take = |columns: &Columns, rows: &Rows| {
+            each_row(columns, rows, |fields| {
+                let (literals, differs) = row(dialect.as_ref(), parts, fields)?;
+                moved.changed += u64::from(differs);
+                moved.batches.push(&literals, limit)
+            })
+        };
+        let reading = bound.part(placeholder, &all, Vec::new());
+        let mut told = self.read_step(read, reading, &mut take).await?;
+        if let Some(warning) = self.warnings.first() {
+            return Err(Error::refused(
+                20031,
+                format!("computing the new values was warned of: {warning}"),
+                "change the expressions so that it is not",
+            ));
+        }
+        if moved.batches.rows > 0 {
+            let mut deleting = bound.part(placeholder, &parts.delete_parameters, Vec::new());
+            deleting.prepared = !parts.delete_parameters.is_empty();
+            let deleted = self.write_step(live, &parts.delete, &deleting, limit).await?;
+            told.extend(deleted.notices);
+            if deleted.completion.affected != Some(moved.batches.rows) {
+                return Err(changed_meanwhile());
+            }
+        }
+        for batch in &moved.batches.list {
+            let text: Arc<str> = format!("{}{batch}", parts.head).into();
+            let inserted = self.write_step(live, &text, &Bound::default(), limit).await?;
+            if inserted.has_keys {
+                return Err(Error::refused(
+                    20031,
+                    "UPDATE cannot have a sharding column generated anew",
+                    "give it a value",
+                ));
+            }
+            told.extend(inserted.notices);
+        }
+        let rows = moved.batches.rows;
+        let completion = match dialect.error_fails_transaction() {
+            true => Completion { affected: Some(rows), ..Completion::default() },
+            false => Completion {
+                affected: Some(moved.changed),
+                matched: Some(rows),
+                ..Completion::default()
+            },
+        };
+        Ok(Stepped { told, completion, key: 0 })
+    }
+}
+
+/// The literals of a row's new values, and whether any is another than before.
+fn row(
+    dialect: &dyn Dialect,
+    parts: &Relocation,
+    fields: &[Option<Field<'_>>],
+) -> Result<(Vec<String>, bool)> {
+    let field = |at: usize| {
+        fields.get(at).copied().ok_or_else(|| Error::internal("a moved row lacks a value"))
+    };
+    let mut literals = Vec::with_capacity(parts.columns.len());
+    for (at, column) in parts.columns.iter().enumerate() {
+        literals.push(literal(dialect, field(at)?, (Some(column), false))?);
+    }
+    let mut differs = false;
+    for (at, change) in &parts.changes {
+        let new = match change {
+            Change::Default => {
+                differs = true;
+                "DEFAULT".to_owned()
+            }
+            Change::Item { at: item, open } => {
+                let new = field(*item)?;
+                differs |= !same(field(*at)?, new)?;
+                literal(dialect, new, (parts.columns.get(*at), *open))?
+            }
+            Change::Stamp(_) => continue,
+        };
+        if let Some(slot) = literals.get_mut(*at) {
+            *slot = new;
+        }
+    }
+    if differs {
+        for (at, change) in &parts.changes {
+            if let (Change::Stamp(item), Some(slot)) = (change, literals.get_mut(*at)) {
+                *slot = literal(dialect, field(*item)?, (parts.columns.get(*at), false))?;
+            }
+        }
+    }
+    Ok((literals, differs))
+}
+
+/// Whether two fields are the same value, whatever their types.
+fn same(old: Option<Field<'_>>, new: Option<Field<'_>>) -> Result<bool> {
+    let value = |field: Option<Field<'_>>| match field {
+        None => Ok(Value::Null),
+        Some(field) => field.codec.value(field.column, Some(field.bytes)),
+    };
+    let (old, new) = (value(old)?, value(new)?);
+    if old == new {
+        return Ok(true);
+    }
+    Ok(match (number(&old), number(&new)) {
+        (Some(old), Some(new)) => old == new,
+        _ => false,
+    })
+}
+
+fn number(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null | Value::Bytes(_) => None,
+        Value::Bool(flag) => Some(Value::Decimal(i32::from(*flag).into())),
+        Value::Int(number) => Some(Value::Decimal((*number).into())),
+        Value::UInt(number) => Some(Value::Decimal((*number).into())),
+        Value::Float(number) => Value::decimal(&number.to_string()),
+        Value::Decimal(_) => Some(value.clone()),
+        Value::Text(text) => Value::decimal(text.trim()),
+    }
+}
+
+/// Rows came under the condition between reading and deleting.
+fn changed_meanwhile() -> Error {
+    ErrorKind::Server(Box::new(ServerError {
+        number: 1205,
+        sqlstate: "40001".into(),
+        message:
+            "rows to be moved to other shards have been changed by another transaction; try again"
+                .into(),
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
+}

@@ -1,0 +1,295 @@
+//! Statements of the client that run as several of the session's own: all of them or none take effect, and the client sees one.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use pando_kernel::Columns;
+use pando_kernel::dialect::Facts;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Description, Event};
+use pando_kernel::request::Prepared;
+use pando_kernel::row::Rows;
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::Statement;
+
+use crate::plan::{self, Purpose};
+use crate::snapshot::LiveDatabase;
+
+use super::reply::Verb;
+use super::{Bound, Opened, Session, Window};
+
+/// Name of the savepoint that undoes the whole statement on every unit.
+const SAVEPOINT: &str = "pando_steps";
+/// Bytes of one INSERT; a single longer row makes a longer one.
+const BATCH: usize = 256 << 10;
+
+/// What the session was about when the steps began.
+pub(super) struct Kept {
+    facts: Facts,
+    window: Option<Window>,
+    queue: VecDeque<Arc<str>>,
+    savepoint: bool,
+}
+
+/// What the steps came to.
+#[derive(Debug, Default)]
+pub(super) struct Stepped {
+    /// Notices, and rows for the client.
+    pub(super) told: Vec<Event>,
+    pub(super) completion: Completion,
+    /// First key the servers or the key generators gave; 0 means none.
+    pub(super) key: u64,
+}
+
+/// What one step gives back.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) columns: Option<Columns>,
+    pub(super) rows: Vec<Rows>,
+    pub(super) notices: Vec<Event>,
+    /// Keys were generated for it.
+    pub(super) has_keys: bool,
+    pub(super) completion: Completion,
+}
+
+/// Rows written as text, in batches.
+#[derive(Debug, Default)]
+pub(super) struct Batches {
+    pub(super) list: Vec<String>,
+    /// How many rows.
+    pub(super) rows: u64,
+    bytes: usize,
+}
+
+impl Batches {
+    /// Adds a row of literals.
+    ///
+    /// # Errors
+    /// `Memory` when all of them are more than `limit` bytes.
+    pub(super) fn push(&mut self, literals: &[String], limit: usize) -> Result<()> {
+        let length = literals.iter().map(|one| one.len() + 2).sum::<usize>() + 2;
+        self.bytes += length;
+        self.rows += 1;
+        if self.bytes > limit {
+            return Err(crate::execute::too_much(limit));
+        }
+        let batch = match self.list.last_mut() {
+            Some(batch) if batch.len() + length <= BATCH => {
+                batch.push_str(", ");
+                batch
+            }
+            _ => {
+                self.list.push(String::new());
+                let Some(batch) = self.list.last_mut() else { return Ok(()) };
+                batch
+            }
+        };
+        batch.push('(');
+        batch.push_str(&literals.join(", "));
+        batch.push(')');
+        Ok(())
+    }
+}
+
+impl Session {
+    /// Runs a statement in steps that planning refused to run in one; the refusal stands when that is not possible either.
+    pub(super) async fn start_in_steps(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        bound: &Bound,
+        refusal: Error,
+    ) -> Result<()> {
+        if plan::is_for_reading_first(stmt, &refusal) {
+            return self.start_insert_query(live, stmt, bound, refusal).await;
+        }
+        if plan::is_for_moving(stmt, &refusal) {
+            return self.start_relocation(live, stmt, bound).await;
+        }
+        Err(refusal)
+    }
+
+    /// What a prepared statement takes and returns that will run in steps; the refusal stands when it will not.
+    pub(super) async fn describe_in_steps(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        prepared: &Arc<Prepared>,
+        refusal: Error,
+    ) -> Result<Description> {
+        let stmt = &prepared.statement;
+        if plan::is_for_reading_first(stmt, &refusal) {
+            return self.describe_insert_query(live, prepared, refusal).await;
+        }
+        // With parameters it is described as it would run on one shard.
+        if plan::is_for_moving(stmt, &refusal) && stmt.parameters == 0 {
+            plan::moved_table(stmt)?;
+            return Ok(Description { parameters: Vec::new(), columns: None });
+        }
+        Err(refusal)
+    }
+
+    /// Before the first step: a transaction, or a savepoint in the client's.
+    pub(super) async fn begin_steps(&mut self, live: &LiveDatabase) -> Result<Kept> {
+        let dialect = live.database.dialect.as_ref();
+        if self.transaction.state() == TransactionState::Idle {
+            if !self.autocommit {
+                self.begin(Vec::new());
+            } else if self.session_modes.iter().any(|mode| mode == "READ ONLY") {
+                return Err(ErrorKind::TransactionState("the session is read only".into()).into());
+            } else {
+                let modes = self.modes_for(Vec::new());
+                self.transaction.begin(modes);
+                self.opened = Opened::Steps;
+            }
+        }
+        let savepoint = self.opened == Opened::Client && !dialect.error_fails_transaction();
+        if savepoint {
+            self.attend_transaction()?;
+            let set = self.transaction.savepoint(SAVEPOINT, dialect).await;
+            self.let_go().await;
+            set?;
+        }
+        self.transaction.wrote_if_open();
+        Ok(Kept {
+            facts: self.facts.clone(),
+            window: self.window.take(),
+            queue: std::mem::take(&mut self.queue),
+            savepoint,
+        })
+    }
+
+    /// After the last step, or the one that failed.
+    pub(super) async fn end_steps(
+        &mut self,
+        live: &LiveDatabase,
+        kept: Kept,
+        stepped: Result<Stepped>,
+        tag: &'static str,
+    ) -> Result<()> {
+        let ended = match stepped {
+            Ok(stepped) if kept.savepoint => self.keep_steps(live).await.map(|()| stepped),
+            Err(error) if kept.savepoint => {
+                self.undo_steps(live).await;
+                Err(error)
+            }
+            ended => ended,
+        };
+        (self.facts, self.window, self.queue) = (kept.facts, kept.window, kept.queue);
+        let stepped = ended?;
+        if self.opened == Opened::Steps {
+            self.opened = Opened::Statement;
+        }
+        if stepped.key != 0 {
+            self.facts.last_insert_id = stepped.key;
+        }
+        self.pending.extend(stepped.told);
+        let verb = Verb { tag, gives_keys: true, ..Verb::default() };
+        self.conclude(stepped.completion, &verb).await
+    }
+
+    async fn keep_steps(&mut self, live: &LiveDatabase) -> Result<()> {
+        self.attend_transaction()?;
+        let dialect = live.database.dialect.as_ref();
+        let released = self.transaction.release(SAVEPOINT, dialect).await;
+        self.let_go().await;
+        released
+    }
+
+    async fn undo_steps(&mut self, live: &LiveDatabase) {
+        // A unit that has rolled all of it back takes the others with it.
+        if self.transaction.state() != TransactionState::Open || self.transaction.is_torn() {
+            return;
+        }
+        let dialect = live.database.dialect.as_ref();
+        self.let_go().await;
+        let undone = match self.attend_transaction() {
+            Ok(()) => match self.transaction.rollback_to(SAVEPOINT, dialect).await {
+                Ok(()) => self.transaction.release(SAVEPOINT, dialect).await,
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        };
+        self.let_go().await;
+        if undone.is_err() {
+            self.transaction.lose();
+        }
+    }
+
+    /// Runs a query as a step, and gives every row to `take`. Result: its notices.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "of the rest only notices are for the client"
+    )]
+    pub(super) async fn read_step(
+        &mut self,
+        stmt: &Statement,
+        bound: Bound,
+        take: &mut (dyn FnMut(&Columns, &Rows) -> Result<()> + Send),
+    ) -> Result<Vec<Event>> {
+        Box::pin(self.start_on_units(stmt, bound)).await?;
+        let mut notices = Vec::new();
+        let mut columns: Option<Columns> = None;
+        while let Some(event) = Box::pin(self.next_of_reply()).await? {
+            match event {
+                Event::Columns(described) => columns = Some(described),
+                Event::Rows(rows) => {
+                    let described =
+                        columns.as_ref().ok_or_else(|| Error::internal("rows without columns"));
+                    if let Err(error) = described.and_then(|columns| take(columns, &rows)) {
+                        self.drop_reply().await;
+                        return Err(error);
+                    }
+                }
+                other => notices.extend(Some(other).filter(is_notice)),
+            }
+        }
+        Ok(notices)
+    }
+
+    /// Runs a change as a step.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "of the rest only notices are for the client"
+    )]
+    pub(super) async fn write_step(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        text: &Arc<str>,
+        bound: &Bound,
+        limit: usize,
+    ) -> Result<Answer> {
+        let stmt = pando_sql::parse(text, live.database.dialect.syntax())
+            .map_err(super::run::syntax_error)?;
+        let plan = Box::pin(self.plan(live, &stmt, bound, Purpose::Run)).await?;
+        let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
+        Box::pin(self.start_plan(live, &stmt, plan, bound)).await?;
+        let mut held = 0;
+        while let Some(event) = Box::pin(self.next_of_reply()).await? {
+            match event {
+                Event::Columns(columns) => answer.columns = Some(columns),
+                Event::Rows(rows) => {
+                    held += rows.bytes.len();
+                    answer.rows.push(rows);
+                    if held > limit {
+                        self.drop_reply().await;
+                        return Err(crate::execute::too_much(self.settings().memory_bytes));
+                    }
+                }
+                Event::Complete(completion) => answer.completion = completion,
+                other => answer.notices.extend(Some(other).filter(is_notice)),
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Gives back what a step's reply holds that will not be read to its end.
+    async fn drop_reply(&mut self) {
+        self.pending.clear();
+        let reply = std::mem::take(&mut self.reply);
+        self.release_reply(reply).await;
+    }
+}
+
+fn is_notice(event: &Event) -> bool {
+    matches!(event, Event::Notice(_))
+}
