@@ -17,6 +17,7 @@ mod shrink;
 mod slt;
 mod tree;
 mod values;
+mod visit;
 mod wire;
 mod world;
 

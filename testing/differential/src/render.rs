@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use crate::schema::Server;
 use crate::tree::{
-    Body, By, Change, Expr, Given, Insert, Key, LimitForm, Query, Select, Source, Statement, What,
+    Body, By, Change, Expr, Given, GroupForm, Insert, Key, LimitForm, Query, Select, Source,
+    Statement, What,
 };
 use crate::wire::{Call, Mode, Parameter};
 
@@ -196,7 +197,7 @@ impl Writer {
         if !select.group.is_empty() {
             let rollup_first = select.rollup && self.server.is_postgres();
             self.push(if rollup_first { " group by rollup (" } else { " group by " });
-            self.list(&select.group, ", ", Self::expr);
+            self.list(&select.group, ", ", |own, group| own.group(select, group));
             match (select.rollup, rollup_first) {
                 (true, true) => self.push(")"),
                 (true, false) => self.push(" with rollup"),
@@ -204,6 +205,20 @@ impl Writer {
             }
         }
         self.clause(" having ", select.having.as_ref());
+    }
+
+    fn group(&mut self, select: &Select, group: &Expr) {
+        let shown = select.items.iter().position(|item| item.expr == *group);
+        match (select.grouped_by, shown) {
+            (GroupForm::Ordinal, Some(at)) => {
+                let _ = write!(self.sql, "{}", at + 1);
+            }
+            (GroupForm::Alias, Some(at)) if select.items[at].alias.is_some() => {
+                let alias = select.items[at].alias.clone().unwrap_or_default();
+                self.push(&alias);
+            }
+            _ => self.expr(group),
+        }
     }
 
     fn sources(&mut self, from: &[Source]) {

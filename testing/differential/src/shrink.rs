@@ -6,7 +6,7 @@ use crate::arena::{Arena, Room};
 use crate::case::{Case, Difference};
 use crate::generate::Step;
 use crate::render;
-use crate::tree::{Body, By, Change, Expr, Query, Select, Statement, What};
+use crate::tree::{Body, By, Change, Expr, GroupForm, Query, Select, Statement, What};
 use crate::wire::Mode;
 
 /// One case gets no more time than this.
@@ -323,6 +323,7 @@ fn selects(select: &Select) -> Vec<Select> {
     with(&|smaller| smaller.having = None);
     with(&|smaller| smaller.distinct = false);
     with(&|smaller| smaller.rollup = false);
+    with(&|smaller| smaller.grouped_by = GroupForm::Expression);
     for at in 1..select.from.len() {
         with(&|smaller| drop(smaller.from.remove(at)));
         with(&|smaller| "join".clone_into(&mut smaller.from[at].join));

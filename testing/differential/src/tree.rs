@@ -67,8 +67,17 @@ pub(crate) struct Select {
     pub(crate) from: Vec<Source>,
     pub(crate) filter: Option<Expr>,
     pub(crate) group: Vec<Expr>,
+    pub(crate) grouped_by: GroupForm,
     pub(crate) rollup: bool,
     pub(crate) having: Option<Expr>,
+}
+
+/// How a group names the item that shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GroupForm {
+    Expression,
+    Ordinal,
+    Alias,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use super::scalar::fill;
 use super::{Field, Maker};
 use crate::schema::{Class, Kind};
-use crate::tree::{By, Expr, Item, Key, Query, Source};
+use crate::tree::{By, Expr, GroupForm, Item, Key, Query, Source};
 
 /// The longest number of aggregates beside each other.
 const MOST: usize = 3;
@@ -49,6 +49,12 @@ impl Maker<'_> {
         let groups: Vec<Item> = select.items.clone();
         let more = self.aggregates(&fields, &unique);
         select.items.extend(more);
+        select.grouped_by = *self.chance.one(&[
+            GroupForm::Expression,
+            GroupForm::Expression,
+            GroupForm::Ordinal,
+            GroupForm::Alias,
+        ]);
         select.rollup = self.chance.percent(4);
         if self.chance.percent(18) {
             select.having = Some(self.having(&fields));
@@ -105,7 +111,27 @@ impl Maker<'_> {
         let count = self.chance.between(1, MOST);
         (0..count)
             .map(|_| {
-                let (expr, class, loose) = self.one_aggregate(fields, unique);
+                let (mut expr, mut class, loose) = self.one_aggregate(fields, unique);
+                if self.postgres() && self.chance.percent(6) {
+                    let condition = self.condition(fields, 2);
+                    expr = Expr::parts([
+                        expr,
+                        Expr::raw(" filter (where "),
+                        condition,
+                        Expr::raw(")"),
+                    ]);
+                }
+                if class.is_number() && self.chance.percent(12) {
+                    let form = *self.chance.one(&[
+                        "{} * 2",
+                        "{} + count(*)",
+                        "coalesce({}, 0)",
+                        "-{}",
+                        "{} / 3",
+                        "abs({}) + 1",
+                    ]);
+                    (expr, class) = (fill(form, expr), Class::Exact);
+                }
                 let mut item = self.item(expr, class);
                 item.loose = loose;
                 item.alias = self.maybe(50, |_| String::new()).map(|_| format!("a{}", item.id));

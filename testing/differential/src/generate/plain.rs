@@ -55,6 +55,7 @@ impl Maker<'_> {
         match self.chance.below(20) {
             0..=4 => Some(format!("v{id}")),
             5 => Some(format!("\"V {id}\"")).filter(|_| self.postgres()),
+            6 => Some((*self.chance.one(&["id", "g", "s", "c0"])).to_owned()),
             _ => None,
         }
     }

@@ -27,7 +27,62 @@ impl Maker<'_> {
 
     /// A constant that a prepared statement may give as a parameter.
     pub(super) fn constant(&mut self, class: Class) -> Expr {
+        if self.chance.percent(6) {
+            return self.odd(class);
+        }
         Expr::Value(values::to_compare(&mut self.chance, self.server, class), Given::Bound)
+    }
+
+    /// A value in a form that people rarely write, but programs do.
+    fn odd(&mut self, class: Class) -> Expr {
+        let postgres: &[&str] = match class {
+            Class::Whole => {
+                &["'3'", "2.0", "1.5", "-(-2)", "+3", "1 + 1", "'2'::bigint", "3.6::int", "(4)"]
+            }
+            Class::Text => {
+                &["concat('a', 'b')", "'a'::text", "upper('zebra')", "E'b'", "U&'\\00e9'"]
+            }
+            Class::Date => {
+                &["'20200102'", "date '2020-01-01'", "'2020-1-1'", "'2020-01-01'::date + 1"]
+            }
+            Class::Exact
+            | Class::Float
+            | Class::Stamp
+            | Class::Bool
+            | Class::Json
+            | Class::Ints
+            | Class::Texts
+            | Class::Bytes
+            | Class::Uuid => &["null"],
+        };
+        let mysql: &[&str] = match class {
+            Class::Whole => &[
+                "'3'",
+                "2.0",
+                "1.5",
+                "-(-2)",
+                "+3",
+                "1 + 1",
+                "1e0",
+                "0x02",
+                "true",
+                "cast('2' as signed)",
+                "'3 '",
+            ],
+            Class::Text => &["concat('a', 'b')", "'A '", "upper('zebra')", "_utf8mb4'b'", "10"],
+            Class::Date => &["'20200102'", "date '2020-01-01'", "'2020-1-1'", "20200102"],
+            Class::Exact
+            | Class::Float
+            | Class::Stamp
+            | Class::Bool
+            | Class::Json
+            | Class::Ints
+            | Class::Texts
+            | Class::Bytes
+            | Class::Uuid => &["null"],
+        };
+        let forms = if self.postgres() { postgres } else { mysql };
+        Self::written(self.chance.pick(forms))
     }
 
     pub(super) fn written(text: &str) -> Expr {

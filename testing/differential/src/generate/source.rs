@@ -3,7 +3,7 @@
 use super::{Field, Maker};
 use crate::layout::Placement;
 use crate::schema::{Class, Table};
-use crate::tree::{Expr, Item, Query, Select, Source, What};
+use crate::tree::{Expr, GroupForm, Item, Query, Select, Source, What};
 
 impl Maker<'_> {
     pub(super) fn item(&mut self, expr: Expr, class: Class) -> Item {
@@ -17,6 +17,7 @@ impl Maker<'_> {
             from,
             filter,
             group: Vec::new(),
+            grouped_by: GroupForm::Expression,
             rollup: false,
             having: None,
         }

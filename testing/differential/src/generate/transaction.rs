@@ -2,7 +2,9 @@
 
 use super::Maker;
 use crate::tree::Statement;
-use crate::wire::Mode;
+use crate::values::Constant;
+use crate::visit;
+use crate::wire::{Mode, Parameter};
 
 /// A statement and how it travels.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,24 +26,49 @@ impl Maker<'_> {
         Step { statement, mode: self.mode() }
     }
 
+    /// The same prepared statement again with other numbers: what was planned for the first may be wrong for the second.
+    fn twin(&mut self, step: &Step) -> Option<Step> {
+        if step.mode == Mode::Text || !self.chance.percent(45) {
+            return None;
+        }
+        let mut twin = step.clone();
+        let chance = &mut self.chance;
+        visit::constants(&mut twin.statement, &mut |constant| {
+            if matches!(constant.parameter, Some(Parameter::Whole(_))) && chance.percent(70) {
+                let number = i64::try_from(chance.below(12)).unwrap_or(0);
+                if constant.literal.parse::<i64>().is_ok() {
+                    *constant = Constant::whole(number);
+                }
+            }
+        });
+        Some(twin)
+    }
+
+    fn put(&mut self, steps: &mut Vec<Step>, statement: Statement) {
+        let step = self.step(statement);
+        let twin = self.twin(&step);
+        steps.push(step);
+        steps.extend(twin);
+    }
+
     /// Statements that belong together: some reads, or a few writes, inside or outside of a transaction.
     pub(crate) fn batch(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
         let plain =
             |text: &str| Step { statement: Statement::Plain(text.to_owned()), mode: Mode::Text };
         match self.chance.below(10) {
-            0..=5 => {
-                let count = self.chance.between(20, 40);
+            0..=4 => {
+                let count = self.chance.between(15, 30);
                 for _ in 0..count {
                     let statement = self.select();
-                    steps.push(self.step(statement));
+                    self.put(&mut steps, statement);
                 }
             }
-            6..=7 => {
-                let count = self.chance.between(2, 6);
+            5..=7 => {
+                let count = self.chance.between(4, 9);
                 for _ in 0..count {
                     let statement = self.write();
-                    steps.push(self.step(statement));
+                    self.put(&mut steps, statement);
                 }
             }
             _ => {
@@ -53,7 +80,7 @@ impl Maker<'_> {
                     }
                     let statement =
                         if self.chance.percent(55) { self.write() } else { self.select() };
-                    steps.push(self.step(statement));
+                    self.put(&mut steps, statement);
                 }
                 let is_saved = steps
                     .iter()
@@ -61,7 +88,7 @@ impl Maker<'_> {
                 if is_saved && self.chance.percent(60) {
                     steps.push(plain("rollback to savepoint one"));
                     let statement = self.select();
-                    steps.push(self.step(statement));
+                    self.put(&mut steps, statement);
                 }
                 steps.push(plain(self.chance.pick(&["commit", "commit", "rollback"])));
             }

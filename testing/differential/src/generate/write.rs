@@ -16,7 +16,8 @@ impl Maker<'_> {
             34..=49 => Statement::Insert(self.upsert(table)),
             50..=76 => Statement::Update(self.update(table)),
             77..=95 => Statement::Delete(self.delete(table)),
-            _ => Statement::Insert(self.insert_select(table)),
+            96..=97 => Statement::Insert(self.insert_select(table)),
+            _ => self.beside(table),
         }
     }
 
@@ -96,8 +97,10 @@ impl Maker<'_> {
                 self.row(table, Some(id))
             })
             .collect();
-        // One statement may touch a row once only.
-        insert.rows.truncate(1);
+        // PostgreSQL lets one statement touch a row once only; elsewhere it counts twice.
+        if self.postgres() || self.chance.percent(50) {
+            insert.rows.truncate(1);
+        }
         let open: Vec<String> = table
             .columns
             .iter()
@@ -135,9 +138,13 @@ impl Maker<'_> {
 
     fn insert_select(&mut self, table: &Table) -> Insert {
         let (source, fields) = self.source_of(table);
-        let filter = self.filter(std::slice::from_ref(&source), &fields);
+        // Few rows: each time is one more doubling.
+        let filter = self
+            .narrow(table, &fields)
+            .or_else(|| Some(Expr::parts([fields.first()?.expr(), Expr::raw(" < 20")])));
         let mut select = self.select_of(vec![source], filter);
-        self.next_id += 10_000;
+        // Past every id that was added to another one before.
+        self.next_id += 100_000;
         for field in &fields {
             let expr = if field.name == "id" {
                 field.expr().within("", &format!(" + {}", self.next_id))
@@ -163,7 +170,7 @@ impl Maker<'_> {
     }
 
     /// Mostly a few rows: a change of everything leaves nothing to find.
-    fn narrow(&mut self, table: &Table, source: &Source, fields: &[Field]) -> Option<Expr> {
+    fn narrow(&mut self, table: &Table, fields: &[Field]) -> Option<Expr> {
         if self.chance.percent(4) {
             return None;
         }
@@ -180,13 +187,12 @@ impl Maker<'_> {
             None if self.chance.percent(60) => range,
             None => Expr::parts([range, Expr::raw(" and "), self.condition(fields, 1)]),
         };
-        let _ = source;
         Some(condition)
     }
 
     fn update(&mut self, table: &Table) -> Change {
         let (source, fields) = self.changed(table);
-        let filter = self.narrow(table, &source, &fields);
+        let filter = self.narrow(table, &fields);
         let mut change = Change {
             verb: "update".to_owned(),
             from: vec![source],
@@ -221,6 +227,65 @@ impl Maker<'_> {
         change
     }
 
+    /// UPDATE or DELETE of one table by the rows of another one.
+    fn beside(&mut self, table: &Table) -> Statement {
+        let other = self.table();
+        let (own, _) = self.changed(table);
+        let (mut second, more) = self.source_of(other);
+        second.alias = "y".to_owned();
+        let more: Vec<Field> =
+            more.into_iter().map(|field| Field { alias: "y".to_owned(), ..field }).collect();
+        let key = |table: &Table, maker: &Self| -> String {
+            let placement = maker.layout.of(&table.name);
+            let columns = placement.map(|p| p.columns()).unwrap_or_default();
+            columns.first().map_or("id", |name| *name).to_owned()
+        };
+        let (a, b) = (key(table, self), key(other, self));
+        let tie = Expr::raw(format!("{}.{a} = y.{b}", table.name));
+        let narrow = self.condition(&more, 2);
+        let is_update = self.chance.percent(50);
+        let open = table.columns.iter().enumerate().find(|(at, column)| {
+            !table.key.contains(at) && !matches!(column.name.as_str(), "g" | "s")
+        });
+        let sets = match open {
+            Some((_, column)) if is_update => {
+                let value = values::value(&mut self.chance, self.server, column.kind);
+                let name = if self.postgres() {
+                    column.name.clone()
+                } else {
+                    format!("{}.{}", table.name, column.name)
+                };
+                vec![(name, Expr::Value(value, Given::Bound))]
+            }
+            _ => Vec::new(),
+        };
+        let is_update = !sets.is_empty();
+        let mut change = Change {
+            verb: if is_update { "update" } else { "delete from" }.to_owned(),
+            from: vec![own],
+            sets,
+            beside: None,
+            filter: None,
+            order: Vec::new(),
+            limit: None,
+            returning: None,
+        };
+        if self.postgres() {
+            let word = if is_update { "from" } else { "using" };
+            change.beside = Some((word.to_owned(), vec![second]));
+            change.filter = Some(Expr::parts([tie, Expr::raw(" and "), narrow]));
+        } else {
+            if !is_update {
+                change.verb = format!("delete {} from", table.name);
+            }
+            second.join = "join".to_owned();
+            second.on = Some(tie.within("on ", ""));
+            change.from.push(second);
+            change.filter = Some(narrow);
+        }
+        if is_update { Statement::Update(change) } else { Statement::Delete(change) }
+    }
+
     fn new_value(
         &mut self,
         class: Class,
@@ -234,12 +299,20 @@ impl Maker<'_> {
         if class == Class::Whole && self.chance.percent(30) {
             return Expr::raw(format!("{name} + 1"));
         }
+        if class == Class::Whole && self.chance.percent(8) {
+            let table = self.table();
+            let function = *self.chance.one(&["max", "min", "count"]);
+            return Expr::raw(format!(
+                "(select {function}(y.id) from {} y where y.id < 40)",
+                table.name
+            ));
+        }
         Expr::Value(values::value(&mut self.chance, self.server, kind), Given::Bound)
     }
 
     fn delete(&mut self, table: &Table) -> Change {
         let (source, fields) = self.changed(table);
-        let filter = self.narrow(table, &source, &fields);
+        let filter = self.narrow(table, &fields);
         let unique: Vec<Expr> = source.unique.iter().map(|name| Expr::raw(name.clone())).collect();
         let limited = !self.postgres() && self.chance.percent(8);
         Change {

@@ -290,11 +290,13 @@ fn described(packet: &[u8]) -> Result<(Column, u8), Fault> {
     let kind = reader.array::<1>()?[0];
     let flags = u16::from_le_bytes(reader.array()?) & KIND_FLAGS;
     let mut decimals = reader.array::<1>()?[0];
-    if matches!(kind, 252..=254) {
+    if matches!(kind, 249..=254) {
         // For texts it says nothing, and MariaDB says 39 or 0 as the plan goes.
         decimals = 0;
     }
-    let kind_words = format!("type {kind} charset {charset} flags {flags} decimals {decimals}");
+    // TINY, MEDIUM, LONG and plain BLOB follow from the greatest length, too.
+    let told = if matches!(kind, 249..=252) { 252 } else { kind };
+    let kind_words = format!("type {told} charset {charset} flags {flags} decimals {decimals}");
     Ok((Column { name, kind: kind_words }, kind))
 }
 
