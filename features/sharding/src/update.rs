@@ -18,6 +18,10 @@ pub(crate) fn keeps_its_shard(
     scope: &Scope<'_>,
     units: &Units,
 ) -> Result<()> {
+    // Without its values nothing is known yet.
+    if asked.ctx.parameters.is_none() && asked.stmt.parameters > 0 {
+        return Ok(());
+    }
     let tables = asked.tables(scope);
     let keys = |i: usize, column: &str| {
         tables.get(i).copied().flatten().is_some_and(|table| table.is_key(column))
