@@ -304,7 +304,11 @@ def random_commands(pando):
         client = login(pando)
         for _ in range(4):
             code = chance.choice([2, 3, 4, 0x0C, 0x11, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, chance.randrange(256)])
-            client.raw(frame(bytes([code]) + chance.randbytes(chance.randrange(60))))
+            try:
+                client.raw(frame(bytes([code]) + chance.randbytes(chance.randrange(60))))
+            except (BrokenPipeError, ConnectionResetError):
+                # The server has closed already: a command that cannot be read, or a wrong login, ends the connection.
+                break
         done(client)
         ends(client)
 
