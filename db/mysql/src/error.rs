@@ -45,7 +45,35 @@ impl<'a> ClientError<'a> {
 /// `ER_UNKNOWN_ERROR`, for what MySQL has no number.
 const UNKNOWN: u16 = 1105;
 
+/// SQLSTATEs of servers without MySQL's numbers, and the number and state that programs at this door look at.
+const FOREIGN: [(&str, u16, &[u8; 5]); 20] = [
+    ("22003", 1264, b"22003"),
+    ("22012", 1365, b"22012"),
+    ("23502", 1048, b"23000"),
+    ("23503", 1452, b"23000"),
+    ("23505", 1062, b"23000"),
+    ("23514", 3819, b"HY000"),
+    ("25006", 1792, b"25006"),
+    ("3B001", 1305, b"42000"),
+    ("40001", 1213, b"40001"),
+    ("42501", 1142, b"42000"),
+    ("42601", 1064, b"42000"),
+    ("42701", 1060, b"42S21"),
+    ("42702", 1052, b"23000"),
+    ("42703", 1054, b"42S22"),
+    ("42883", 1305, b"42000"),
+    ("42P01", 1146, b"42S02"),
+    ("42P07", 1050, b"42S01"),
+    ("53100", 1021, b"HY000"),
+    ("55P03", 1205, b"HY000"),
+    ("57014", 1317, b"70100"),
+];
+
 fn of_server(error: &ServerError) -> ClientError<'_> {
+    let foreign = FOREIGN.iter().find(|(state, ..)| *state == error.sqlstate);
+    if let Some((_, code, sqlstate)) = foreign.filter(|_| error.number == 0) {
+        return ClientError::new(*code, sqlstate, error.message.as_str());
+    }
     let code = u16::try_from(error.number).ok().filter(|code| *code > 0).unwrap_or(UNKNOWN);
     let sqlstate = error.sqlstate.as_bytes().try_into().unwrap_or(*b"HY000");
     ClientError { code, sqlstate, message: Cow::Borrowed(&error.message) }
@@ -174,13 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_another_family_keeps_its_state() {
-        let kind = ErrorKind::Server(Box::new(ServerError {
-            sqlstate: "23505".into(),
-            message: "duplicate key".into(),
-            ..ServerError::default()
-        }));
-        let error = ClientError::of(&kind);
-        assert_eq!((error.code, &error.sqlstate), (1105, b"23505"));
+    fn an_error_of_another_family_has_the_number_of_its_state() {
+        for (state, expected) in
+            [("23505", (1062, b"23000")), ("42P01", (1146, b"42S02")), ("58030", (1105, b"58030"))]
+        {
+            let error = ServerError { sqlstate: state.into(), ..ServerError::default() };
+            let kind = ErrorKind::Server(Box::new(error));
+            let told = ClientError::of(&kind);
+            assert_eq!((told.code, &told.sqlstate), expected);
+        }
     }
 }
