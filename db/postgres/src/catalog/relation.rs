@@ -148,9 +148,25 @@ fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> 
     if let Owner::Number(owner) = relation.owner {
         rows.conditions.push(Names::is_users(&format!("x.{owner}")));
         if owner == "oid" {
-            rows.conditions.push("x.relkind <> 't'".into());
+            // Types of rows and sequences that belong to no table are made on every unit alike.
+            let of_a_table = of_a_table("x.oid");
+            rows.conditions.push(format!(
+                "x.relkind NOT IN ('t', 'c') AND (x.relkind <> 'S' OR {of_a_table})"
+            ));
+        } else if owner == "seqrelid" {
+            rows.conditions.push(of_a_table("x.seqrelid"));
         }
         return true;
+    }
+    let sequence = columns.iter().find_map(|column| match column.name.as_str() {
+        "sequencename" => Some(("schemaname", "sequencename")),
+        "sequence_name" => Some(("sequence_schema", "sequence_name")),
+        _ => None,
+    });
+    if let Some((schema, name)) = sequence {
+        rows.conditions.push(of_a_table(&format!(
+            "pg_catalog.to_regclass(pg_catalog.format('%I.%I', x.{schema}, x.{name}))"
+        )));
     }
     let schema = columns.iter().find(|column| {
         matches!(
@@ -165,6 +181,14 @@ fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> 
         ));
     }
     schema.is_some()
+}
+
+/// The condition that a sequence counts for a column of a table.
+fn of_a_table(number: &str) -> String {
+    format!(
+        "EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = {number} \
+         AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i'))"
+    )
 }
 
 /// One row per logical database, all of them with what the unit says of its own.

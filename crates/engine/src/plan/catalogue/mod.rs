@@ -42,7 +42,8 @@ pub(in crate::plan) fn route(ctx: &Context<'_>, stmt: &Statement) -> Result<Rout
     if let Asked::Table(table) = presentation.asked(stmt, ctx.parameters.unwrap_or(&[])) {
         return Ok(match stand::shown_by(ctx, &table) {
             Shower::Unit(unit) => one(Some(unit)),
-            Shower::Nobody => one(None),
+            // A sequence of its own, for example, which every unit has: only one may count.
+            Shower::Nobody => one(ctx.database.units.first().cloned()),
             Shower::Unread => Routed::Needs(Need::Tables),
         });
     }
