@@ -24,7 +24,7 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::request::{CursorId, Execute, Pipeline, Request};
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_kernel::session::{Login, Session as _, TransactionState};
-use pando_kernel::{Columns, Kind, Value};
+use pando_kernel::{Columns, Completion, Kind, ServerError, Value};
 use pando_pool::{Options, Pool};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
@@ -443,4 +443,50 @@ fn a_wait_for_a_connection_is_cancelled_at_once() {
     assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
     house.units[1].connects(Connects::Accept);
     house.ok("UPDATE one_t SET a = 1");
+}
+
+#[test]
+fn what_units_say_beside_their_rows_reaches_the_client_within_bounds() {
+    let mut house = house(&Manners::Postgres);
+    let notice = |n: usize| {
+        let message = format!("said {n}");
+        Event::Notice(Box::new(ServerError { message, ..ServerError::default() }))
+    };
+    for unit in &house.units {
+        let columns = Event::Columns(pando_fake::columns(&[("id", Kind::Int)]));
+        let mut events = vec![columns];
+        events.extend((0..5_000).map(notice));
+        events.push(Event::Complete(Completion::default()));
+        unit.table("all_t", vec![pando_fake::table_column("id", Kind::Int)]);
+        unit.reply("SELECT id FROM all_t", Reply::Events(events));
+    }
+    let said = house.ok("SELECT id FROM all_t");
+    assert_eq!(said.iter().filter(|line| line.starts_with("said")).count(), 2_000);
+}
+
+#[test]
+fn a_unit_that_is_not_to_be_had_leaves_no_trace_on_the_others() {
+    let mut house = house(&Manners::MySql);
+    house.ok("BEGIN");
+    house.units[1].connects(Connects::Refuse);
+    house.fails("UPDATE all_t SET a = 1");
+    house.ok("COMMIT");
+    let [zero, _] = house.sent();
+    assert!(!zero.iter().any(|sql| sql.starts_with("UPDATE")), "{zero:?}");
+}
+
+#[test]
+fn a_transaction_whose_unit_is_known_to_be_lost_is_committed_nowhere() {
+    for lost in [0, 1] {
+        let mut house = house(&Manners::Postgres);
+        house.ok("BEGIN");
+        house.ok("UPDATE zero_t SET a = 1");
+        house.ok("UPDATE one_t SET a = 1");
+        house.units[lost].disconnect_all();
+        let error = house.fails("COMMIT");
+        assert!(matches!(error.kind(), ErrorKind::Server(e) if e.sqlstate == "40001"), "{error}");
+        let sent = house.sent();
+        assert!(!sent.iter().flatten().any(|sql| sql == "COMMIT"), "{sent:?}");
+        assert_eq!(house.session.state().transaction, TransactionState::Idle);
+    }
 }

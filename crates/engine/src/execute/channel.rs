@@ -17,6 +17,9 @@ use crate::variables::UNKNOWN;
 /// Executions that are sent ahead on one connection. Enough to keep its server busy; few, because each that is sent must be cancelled by itself.
 const AHEAD: usize = 8;
 
+/// Notices of one statement that are kept for its client; what a unit says beyond is not passed on.
+const NOTICES: usize = 1000;
+
 /// A connection, the replies to swallow first, and the statement's replies still to be read.
 #[derive(Debug)]
 pub(crate) struct Channel {
@@ -151,13 +154,21 @@ impl Channel {
                 }
                 Event::Complete(done) => self.completions.push(done),
                 Event::Done => return Poll::Ready(Ok(None)),
-                Event::Notice(_) | Event::Parameter { .. } => self.notices.push_back(event),
+                Event::Notice(_) => self.note(event),
                 Event::Rows(_)
                 | Event::Empty
                 | Event::Suspended
+                | Event::Parameter { .. }
                 | Event::Described(_)
                 | Event::CopyData(_) => {}
             }
+        }
+    }
+
+    /// Keeps a notice for the client.
+    pub(crate) fn note(&mut self, notice: Event) {
+        if self.notices.len() < NOTICES {
+            self.notices.push_back(notice);
         }
     }
 
@@ -167,10 +178,9 @@ impl Channel {
             match ready!(self.poll_event(cx))? {
                 Event::Rows(rows) => return Poll::Ready(Ok(Some(rows))),
                 Event::Complete(done) => self.completions.push(done),
-                event @ (Event::Notice(_) | Event::Parameter { .. }) => {
-                    self.notices.push_back(event)
-                }
+                event @ Event::Notice(_) => self.note(event),
                 Event::Columns(_)
+                | Event::Parameter { .. }
                 | Event::Empty
                 | Event::Suspended
                 | Event::Done

@@ -98,8 +98,9 @@ pub(crate) async fn load(
                         }
                     }
                     Event::Complete(done) => channel.completions.push(done),
-                    Event::Notice(_) | Event::Parameter { .. } => channel.notices.push_back(event),
-                    Event::Empty
+                    Event::Notice(_) => channel.note(event),
+                    Event::Parameter { .. }
+                    | Event::Empty
                     | Event::Suspended
                     | Event::Done
                     | Event::Described(_)

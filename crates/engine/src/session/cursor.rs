@@ -159,7 +159,7 @@ impl Session {
                 }
                 if bytes > limit {
                     let reply = std::mem::take(&mut self.reply);
-                    self.release_reply(reply).await;
+                    self.abort_reply(reply).await;
                     failed = Some(crate::execute::too_much(limit));
                     break;
                 }

@@ -53,6 +53,7 @@ impl Session {
                 let merged = *merged;
                 drop(merged.merge);
                 let mut channels = unshare(merged.channels);
+                self.pass_notices(&mut channels);
                 let mut done = total(&merged.loaded, &channels);
                 self.note_warnings(&mut channels, done.warnings).await;
                 if merged.verb.selects {
@@ -72,10 +73,6 @@ impl Session {
         verb: &Verb,
     ) -> Result<()> {
         let mut channels = channels;
-        for channel in &mut channels {
-            self.pending
-                .extend(channel.notices.drain(..).filter(|e| matches!(e, Event::Notice(_))));
-        }
         let done = match plan.spread {
             Spread::Gather => total(&[], &channels),
             Spread::Same => {
@@ -86,9 +83,15 @@ impl Session {
             Spread::Gather => channels.len(),
             Spread::Same => channels.len().min(1),
         };
+        self.pass_notices(&mut channels[..said]);
         self.note_warnings(&mut channels[..said], done.warnings).await;
         self.release_channels(channels).await;
         self.conclude(done, verb).await
+    }
+
+    /// Passes on what the units had to say besides their replies.
+    pub(super) fn pass_notices(&mut self, channels: &mut [Channel]) {
+        self.pending.extend(channels.iter_mut().flat_map(|channel| channel.notices.drain(..)));
     }
 
     /// Ends the statement's own transaction, notes what the session knows, and tells the client.

@@ -171,10 +171,21 @@ impl Session {
 
     /// The current reply has failed: what it holds is given back, and the transaction told.
     pub(super) async fn fail_reply(&mut self, error: Error) -> Error {
-        let mut channels = channels_of(std::mem::take(&mut self.reply));
+        let reply = std::mem::take(&mut self.reply);
+        self.abort(channels_of(reply)).await;
+        self.fail_statement(error).await
+    }
+
+    /// Gives back the connections of a statement that has failed: nobody waits for what is left of its replies.
+    pub(super) async fn abort(&mut self, channels: Vec<Channel>) {
+        let mut channels = channels;
         self.stop(&mut channels, Rest::Useless).await;
         self.release_channels(channels).await;
-        self.fail_statement(error).await
+    }
+
+    /// Gives back a reply of which no more is wanted because the statement fails.
+    pub(super) async fn abort_reply(&mut self, reply: Reply) {
+        self.abort(channels_of(reply)).await;
     }
 }
 

@@ -130,6 +130,7 @@ impl Session {
             return Ok(());
         }
         self.forget_warnings();
+        self.facts.settings = self.variables.shared();
         if self.start_local(stmt, &bound).await? {
             return Ok(());
         }
@@ -410,11 +411,13 @@ impl Session {
             let replies = match load(&mut channels, heads, limit).await {
                 Ok(replies) => replies,
                 Err(error) => {
-                    self.release_channels(channels).await;
+                    self.abort(channels).await;
                     return Err(error);
                 }
             };
             let mut inputs = in_plan_order(replies, &jobs, &dress);
+            let said = if same { channels.len().min(1) } else { channels.len() };
+            self.pass_notices(&mut channels[..said]);
             let mut ended: Vec<_> =
                 channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
             self.release_channels(channels).await;
@@ -433,7 +436,7 @@ impl Session {
                 Ok(())
             }
             Err(error) => {
-                self.release_channels(crate::execute::unshare(shared)).await;
+                self.abort(crate::execute::unshare(shared)).await;
                 Err(error)
             }
         }
