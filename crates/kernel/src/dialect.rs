@@ -176,6 +176,11 @@ pub trait Ordering: Send + Sync + Debug {
         true
     }
 
+    /// Whether the sum of quotients is the sum of its parts' sums as they are shown.
+    fn adds_quotients(&self) -> bool {
+        true
+    }
+
     /// When two values of a column of text are equal: they must then live on one shard.
     fn equality(&self, _column: &TableColumn) -> Equality {
         Equality::Exact
@@ -287,6 +292,8 @@ pub struct Facts {
     pub warning_count: u64,
     /// Errors of the last statement.
     pub error_count: u64,
+    /// Session variables the client has set: lower-cased name, and the value's text as SQL. In the order they were last set.
+    pub settings: Arc<[(String, String)]>,
 }
 
 /// A refusal for a variable that would break multiplexing.

@@ -7,10 +7,10 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::{
     Aggregate, AggregateFunction, Group, KeyCompare, MergePlan, Position, SortKey,
 };
-use pando_kernel::route::{Need, Units};
+use pando_kernel::route::{Alone, Need, Units};
 use pando_kernel::value::Value;
 use pando_sql::ast::{
-    Distinct, Expr, Function, Literal, Node, Query, Select, SelectItem, Statement,
+    BinaryOp, Distinct, Expr, Function, Literal, Node, Query, Select, SelectItem, Statement,
 };
 use pando_sql::{Edits, Span};
 
@@ -25,8 +25,8 @@ struct Builder<'a> {
     query: &'a Query,
     select: &'a Select,
     scope: Scope<'a>,
-    /// Groups never span two units: their rows pass as they are.
-    own_groups: bool,
+    /// What each unit does alone, so that its rows pass as they are.
+    alone: Alone,
     derived: Vec<String>,
     need: Option<Need>,
     edits: Edits,
@@ -42,8 +42,8 @@ pub(super) fn gather(
 ) -> Result<Gathered> {
     let scope = Scope::new(ctx, stmt, select);
     let (derived, need, edits) = (Vec::new(), None, Edits::default());
-    let own_groups = units.disjoint_groups && !select.group_by.is_empty();
-    let builder = Builder { ctx, stmt, query, select, scope, own_groups, derived, need, edits };
+    let alone = units.alone;
+    let builder = Builder { ctx, stmt, query, select, scope, alone, derived, need, edits };
     builder.build()
 }
 
@@ -53,18 +53,21 @@ impl<'a> Builder<'a> {
         let grouped = !self.select.group_by.is_empty();
         let aggregated =
             aggregate::any_in(self.item_exprs().chain(aggregate::order_exprs(self.query)));
-        if (grouped || aggregated) && !self.own_groups {
+        let merges_groups = (grouped || aggregated) && !self.alone.groups;
+        if merges_groups {
             self.group(&mut plan)?;
         } else {
             plan.order = self.order_keys()?;
         }
-        if let Distinct::Yes(_) = self.select.distinct {
-            if (grouped || aggregated) && !self.own_groups {
+        if let Distinct::Yes(_) = self.select.distinct
+            && !self.alone.rows
+        {
+            if merges_groups {
                 return Err(refused("DISTINCT together with aggregates"));
             }
             plan.distinct = Some(self.distinct_keys()?);
         }
-        self.paginate(&mut plan)?;
+        paginate(self.ctx, self.query, &mut plan, &mut self.edits)?;
         if let Some(need) = self.need {
             return Ok(Gathered::Needs(need));
         }
@@ -138,7 +141,11 @@ impl<'a> Builder<'a> {
                     "SELECT DISTINCT with ORDER BY an expression that is not selected",
                 ));
             }
-            let mut key = self.key(meaning, "ORDER_BY")?;
+            let computed = meaning.expr.is_some_and(|expr| {
+                !matches!(unwrapped(expr).node, Node::Column(_)) && !aggregate::contains(expr)
+            });
+            let of_group = computed && !self.select.group_by.is_empty();
+            let mut key = self.key(meaning, if of_group { "GROUP_BY" } else { "ORDER_BY" })?;
             key.descending = item.descending;
             let default = self.ctx.dialect.nulls_first() != item.descending;
             key.nulls_first = item.nulls_first.unwrap_or(default);
@@ -279,6 +286,9 @@ impl<'a> Builder<'a> {
         expr: &Expr,
         output: Position,
     ) -> Result<Aggregate> {
+        if matches!(kind, Combinable::Sum | Combinable::Average) {
+            self.adds_exactly(function)?;
+        }
         let function = match kind {
             Combinable::Count => AggregateFunction::Count,
             Combinable::Sum => AggregateFunction::Sum,
@@ -299,6 +309,20 @@ impl<'a> Builder<'a> {
             }
         };
         Ok(Aggregate { output, function })
+    }
+
+    /// A server may keep more decimals of a quotient while it adds up than it shows of a part of the sum.
+    fn adds_exactly(&self, function: &Function) -> Result<()> {
+        let mut divides = false;
+        for argument in &function.arguments {
+            aggregate::walk(argument, &mut |node| {
+                divides |= matches!(node, Node::Binary { op: BinaryOp::Divide, .. });
+            });
+        }
+        if divides && !self.ctx.dialect.adds_quotients() {
+            return Err(refused("the sum or average of a quotient"));
+        }
+        Ok(())
     }
 
     /// How MIN and MAX compare. Text needs a collation that sorts as bytes: weights of a minimum cannot be derived.
@@ -322,52 +346,87 @@ impl<'a> Builder<'a> {
             )),
         }
     }
+}
 
-    fn paginate(&mut self, plan: &mut MergePlan) -> Result<()> {
-        let Some(limit) = &self.query.limit else { return Ok(()) };
-        let count = limit.count.as_ref().map(|expr| self.number(expr)).transpose()?.flatten();
-        let offset =
-            limit.offset.as_ref().map(|expr| self.number(expr)).transpose()?.flatten().unwrap_or(0);
-        if limit.count.is_none() && self.ctx.dialect.syntax().limit_with_comma {
-            // OFFSET alone is a syntax error of that language, which the unit reports.
-            return Ok(());
-        }
-        plan.limit = count;
-        plan.offset = offset;
-        let in_memory =
-            plan.group.as_ref().is_some_and(|group| !group.sorted || group.keys.is_empty());
-        let pushed = match count {
-            Some(count) if !in_memory => format!("LIMIT {}", count.saturating_add(offset)),
-            _ => String::new(),
-        };
-        self.edits.replace(limit.span, pushed);
-        Ok(())
-    }
-
-    /// A row count; `None` for NULL.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "what is no constant is refused")]
-    fn number(&self, expr: &Expr) -> Result<Option<u64>> {
-        let wrong = |what: &str| Error::new(ErrorKind::Value(format!("LIMIT must not be {what}")));
-        match &unwrapped(expr).node {
+/// Plans the merge of a query whose units' answers together are the answer: only its ORDER BY, by places or names of columns, and LIMIT
+/// are left.
+///
+/// # Errors
+/// `Refused` for an ORDER BY that is more than that.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+pub(super) fn together(ctx: &Context<'_>, query: &Query) -> Result<Gathered> {
+    let mut plan = MergePlan::iterate();
+    for item in &query.order_by {
+        let position = match &unwrapped(&item.expr).node {
             Node::Literal(Literal::Integer(n)) => {
-                u64::try_from(*n).map(Some).map_err(|_| wrong("negative"))
+                usize::try_from(*n).ok().and_then(|n| n.checked_sub(1)).map(Position::Index)
             }
-            Node::Cast { operand, .. } => self.number(operand),
-            Node::Literal(Literal::Null) => Ok(None),
-            Node::Literal(Literal::Number(n)) => {
-                n.parse().map(Some).map_err(|_| wrong("fractional"))
-            }
-            Node::Parameter(index) => match self.ctx.parameter(*index) {
-                None | Some(Value::Null) => Ok(None),
-                Some(Value::Int(n)) => u64::try_from(*n).map(Some).map_err(|_| wrong("negative")),
-                Some(Value::UInt(n)) => Ok(Some(*n)),
-                Some(Value::Text(text)) => text.trim().parse().map(Some).map_err(|_| wrong("text")),
-                Some(Value::Bool(_) | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_)) => {
-                    Err(wrong("other than an integer"))
-                }
+            Node::Column(name) => match &name.parts[..] {
+                [single] => Some(Position::Name(single.value.clone())),
+                _ => None,
             },
-            _ => Err(refused("LIMIT with an expression")),
+            _ => None,
+        };
+        let position = position.ok_or_else(|| refused("ORDER BY an expression of a UNION"))?;
+        let default = ctx.dialect.nulls_first() != item.descending;
+        plan.order.push(SortKey {
+            descending: item.descending,
+            nulls_first: item.nulls_first.unwrap_or(default),
+            ..plain_key(position)
+        });
+    }
+    let mut edits = Edits::default();
+    paginate(ctx, query, &mut plan, &mut edits)?;
+    Ok(Gathered::Plan(plan, edits))
+}
+
+/// LIMIT and OFFSET: each unit gives the rows up to the last one wanted.
+fn paginate(
+    ctx: &Context<'_>,
+    query: &Query,
+    plan: &mut MergePlan,
+    edits: &mut Edits,
+) -> Result<()> {
+    let Some(limit) = &query.limit else { return Ok(()) };
+    let count = limit.count.as_ref().map(|expr| number(ctx, expr)).transpose()?.flatten();
+    let offset =
+        limit.offset.as_ref().map(|expr| number(ctx, expr)).transpose()?.flatten().unwrap_or(0);
+    if limit.count.is_none() && ctx.dialect.syntax().limit_with_comma {
+        // OFFSET alone is a syntax error of that language, which the unit reports.
+        return Ok(());
+    }
+    plan.limit = count;
+    plan.offset = offset;
+    let in_memory = plan.group.as_ref().is_some_and(|group| !group.sorted || group.keys.is_empty());
+    let pushed = match count {
+        Some(count) if !in_memory => format!("LIMIT {}", count.saturating_add(offset)),
+        _ => String::new(),
+    };
+    edits.replace(limit.span, pushed);
+    Ok(())
+}
+
+/// A row count; `None` for NULL.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is no constant is refused")]
+fn number(ctx: &Context<'_>, expr: &Expr) -> Result<Option<u64>> {
+    let wrong = |what: &str| Error::new(ErrorKind::Value(format!("LIMIT must not be {what}")));
+    match &unwrapped(expr).node {
+        Node::Literal(Literal::Integer(n)) => {
+            u64::try_from(*n).map(Some).map_err(|_| wrong("negative"))
         }
+        Node::Cast { operand, .. } => number(ctx, operand),
+        Node::Literal(Literal::Null) => Ok(None),
+        Node::Literal(Literal::Number(n)) => n.parse().map(Some).map_err(|_| wrong("fractional")),
+        Node::Parameter(index) => match ctx.parameter(*index) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Int(n)) => u64::try_from(*n).map(Some).map_err(|_| wrong("negative")),
+            Some(Value::UInt(n)) => Ok(Some(*n)),
+            Some(Value::Text(text)) => text.trim().parse().map(Some).map_err(|_| wrong("text")),
+            Some(Value::Bool(_) | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_)) => {
+                Err(wrong("other than an integer"))
+            }
+        },
+        _ => Err(refused("LIMIT with an expression")),
     }
 }
 

@@ -10,7 +10,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_sql::Fold;
 use pando_sql::ast::{
-    Expr, Ident, Literal, Node, ObjectName, Select, SelectItem, Statement, Table, TableFactor,
+    Expr, Ident, Kind, Literal, Node, ObjectName, Select, SelectItem, Statement, Table, TableFactor,
 };
 
 use super::aggregate;
@@ -76,6 +76,9 @@ impl<'a> Scope<'a> {
         for factor in &select.from {
             has_derived |= collect(factor, &mut tables);
         }
+        let named = tables.len();
+        tables.retain(|table: &&Table| !is_common(stmt, &table.name));
+        has_derived |= tables.len() < named;
         Self { ctx, stmt, select, tables, has_derived }
     }
 
@@ -214,7 +217,8 @@ impl<'a> Scope<'a> {
                 }
             }
         }
-        Ok(self.of_expression(expr))
+        // The select list of the actual statements may be longer than the client's.
+        Err(unclear(&format!("position {ordinal} is not in the select list")))
     }
 
     /// How many columns a `*` stands for.
@@ -222,6 +226,9 @@ impl<'a> Scope<'a> {
         let unclear =
             || unclear("a column's number counts the columns of a `*` over several tables");
         let [TableFactor::Table(table)] = &self.select.from[..] else { return Err(unclear()) };
+        if is_common(self.stmt, &table.name) {
+            return Err(unclear());
+        }
         let name = match star {
             SelectItem::QualifiedStar(name, _) => name.parts.last(),
             SelectItem::Star(_) | SelectItem::Expr { .. } => None,
@@ -362,6 +369,13 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Whether a name is one of a common table expression in front of the statement.
+fn is_common(stmt: &Statement, name: &ObjectName) -> bool {
+    let Kind::Select(query) = &stmt.kind else { return false };
+    let [name] = &name.parts[..] else { return false };
+    query.with.iter().any(|cte| cte.name.value.eq_ignore_ascii_case(&name.value))
+}
+
 /// Collects the tables of a FROM item; tells whether it has others that are no tables.
 fn collect<'a>(factor: &'a TableFactor, out: &mut Vec<&'a Table>) -> bool {
     let mut stack = vec![factor];
@@ -401,7 +415,7 @@ fn single(expr: &Expr) -> Option<&Ident> {
     }
 }
 
-fn has_parameter(expr: &Expr) -> bool {
+pub(super) fn has_parameter(expr: &Expr) -> bool {
     let mut found = false;
     aggregate::walk(expr, &mut |node| {
         // Sub-queries are not walked: they may have some.

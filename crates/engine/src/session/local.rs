@@ -32,7 +32,10 @@ impl Session {
                     "set them on the storage units themselves",
                 ));
             }
-            Kind::Transaction(verb) => self.transaction_verb(verb).await?,
+            Kind::Transaction(verb) => {
+                self.transaction_verb(verb).await?;
+                self.name_start(&stmt.text);
+            }
             Kind::Set(assignments) => {
                 self.refuse_if_failed(false)?;
                 self.set(stmt, assignments, bound).await?;
@@ -119,6 +122,18 @@ impl Session {
             }
         }
         all
+    }
+
+    /// A transaction begun by START TRANSACTION is told so.
+    fn name_start(&mut self, text: &str) {
+        let starts =
+            text.trim_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case("start"));
+        if let Some(Event::Complete(done)) = self.pending.back_mut()
+            && starts
+            && done.tag == "BEGIN"
+        {
+            "START TRANSACTION".clone_into(&mut done.tag);
+        }
     }
 
     async fn transaction_verb(&mut self, verb: &Transaction) -> Result<()> {

@@ -15,6 +15,11 @@ use super::MySql;
 const PADDED: u32 = 1024;
 
 impl Ordering for MySql {
+    fn adds_quotients(&self) -> bool {
+        // A sum of decimal quotients has more digits inside than it shows.
+        false
+    }
+
     fn nulls_first(&self) -> bool {
         true
     }

@@ -53,6 +53,11 @@ fn collate(column: &TableColumn) -> String {
     }
 }
 
+/// `::type(…)` where the type has a modifier, which a list of VALUES loses.
+fn cast(column: &TableColumn) -> String {
+    if column.type_name.contains('(') { format!("::{}", column.type_name) } else { String::new() }
+}
+
 /// The rows, written one behind the other.
 #[derive(Debug)]
 struct Values {
@@ -101,9 +106,9 @@ impl RelationWriter for Values {
             .columns
             .iter()
             .zip(&names)
-            .map(|(column, name)| match collate(column) {
-                clause if clause.is_empty() => name.clone(),
-                clause => format!("{name}{clause} AS {name}"),
+            .map(|(column, name)| match (cast(column), collate(column)) {
+                (cast, clause) if cast.is_empty() && clause.is_empty() => name.clone(),
+                (cast, clause) => format!("{name}{cast}{clause} AS {name}"),
             })
             .collect();
         let (items, names) = (items.join(", "), names.join(", "));
@@ -141,6 +146,16 @@ mod tests {
         assert_eq!(
             writer.finish().table,
             "(SELECT \"id\", \"N\" COLLATE pg_catalog.\"C\" AS \"N\" FROM (VALUES ('1'::bigint, 'it''s'::text), ('-2', NULL)) AS pando (\"id\", \"N\"))"
+        );
+    }
+
+    #[test]
+    fn modifiers_of_types_are_said_once_more() {
+        let mut writer = Postgres.begin(1, &[column("p", "numeric(10,2)", "")]);
+        writer.row(&[Some("1.50")]);
+        assert_eq!(
+            writer.finish().table,
+            "(SELECT \"p\"::numeric(10,2) AS \"p\" FROM (VALUES ('1.50'::numeric(10,2))) AS pando (\"p\"))"
         );
     }
 

@@ -4,7 +4,9 @@
 use pando_kernel::feature::Context;
 use pando_kernel::value::Value;
 use pando_sql::ast::{BinaryOp, Expr, Ident, Node, Statement};
-use pando_sql::{Edits, Fold};
+use pando_sql::{Edits, Fold, Span};
+
+use crate::plan::resolve::has_parameter;
 
 use super::columns::Columns;
 use super::walk::Leaf;
@@ -29,17 +31,32 @@ const PLAIN: &[&str] = &[
     "year",
 ];
 
-/// The conditions of one place as text over the bare table; `None` when there are none.
+/// What a place's conditions ask of its table alone.
+pub(super) struct Asked {
+    /// As text over the bare table.
+    pub(super) text: String,
+    /// The conditions that need not be asked again of rows that met them.
+    pub(super) met: Vec<Span>,
+}
+
+/// The conditions of one place; `None` when there are none.
 pub(super) fn of(
     ctx: &Context<'_>,
     stmt: &Statement,
     leaf: &Leaf<'_>,
     columns: &Columns,
-) -> Option<String> {
+) -> Option<Asked> {
     let view = View { ctx, stmt, leaf, columns };
-    let texts: Vec<String> =
-        leaf.conditions.iter().filter_map(|condition| view.text(condition)).collect();
-    (!texts.is_empty()).then(|| texts.join(" AND "))
+    let mut texts = Vec::new();
+    let mut met = Vec::new();
+    for condition in &leaf.conditions {
+        let Some(text) = view.text(condition) else { continue };
+        texts.push(text);
+        if !has_parameter(condition) {
+            met.push(condition.span);
+        }
+    }
+    (!texts.is_empty()).then(|| Asked { text: texts.join(" AND "), met })
 }
 
 struct View<'a> {

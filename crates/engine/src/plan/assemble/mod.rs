@@ -12,14 +12,15 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::relation::{Inline, Relations};
 use pando_kernel::route::Need;
-use pando_sql::Span;
 use pando_sql::ast::Statement;
 use pando_sql::visit::{self, Occurrence};
+use pando_sql::{Edits, Span};
 
 use super::{Planned, Purpose, any_unit};
 use assembly::Place;
 pub use assembly::{Assembly, Read};
 use columns::Columns;
+use filter::Asked;
 use walk::Leaf;
 
 /// Takes a statement apart that was refused; gives the refusal back where that is not possible either.
@@ -87,16 +88,16 @@ fn build(
     relations: &dyn Relations,
 ) -> Result<Option<Assembly>> {
     let Some(at) = any_unit(ctx) else { return Ok(None) };
+    let mut edits = keyed::edits(ctx, stmt, leaves, columns);
     let mut reads: Vec<(String, Read)> = Vec::new();
     let mut places = Vec::new();
     for leaf in leaves {
         let read = match reads.iter().position(|(logic, _)| *logic == leaf.logic) {
             Some(read) => read,
             None => {
-                reads.push((
-                    leaf.logic.clone(),
-                    read(ctx, stmt, (leaf, leaves), columns, relations)?,
-                ));
+                let into = (relations, &mut edits);
+                let read = read(ctx, stmt, (leaf, leaves), columns, into)?;
+                reads.push((leaf.logic.clone(), read));
                 reads.len() - 1
             }
         };
@@ -108,32 +109,34 @@ fn build(
         places.push(Place { span: leaf.table.name.span, label, read });
     }
     let reads = reads.into_iter().map(|(_, read)| read).collect();
-    let edits = keyed::edits(ctx, stmt, leaves, columns);
     Ok(Some(Assembly { reads, places, rest: stmt.clone(), edits, at }))
 }
 
-/// The query for one table, whose conditions let through what any of its places needs.
+/// The query for one table, whose conditions let through what any of its places needs. Where there is but one place its conditions need not be
+/// asked again: the server that answers the statement would only think fewer rows to be left than there are.
 fn read(
     ctx: &Context<'_>,
     stmt: &Statement,
     (leaf, leaves): (&Leaf<'_>, &[Leaf<'_>]),
     columns: &Columns,
-    relations: &dyn Relations,
+    (relations, edits): (&dyn Relations, &mut Edits),
 ) -> Result<Read> {
     let carried = columns.carried(&leaf.logic);
     let items: Vec<String> =
         carried.iter().map(|one| relations.carry(&one.column)).collect::<Result<_>>()?;
     let name = leaf.table.name.span.of(&stmt.text);
     let mut text = format!("SELECT {} FROM {name}", items.join(", "));
-    let filters: Option<Vec<String>> = leaves
-        .iter()
-        .filter(|other| other.logic == leaf.logic)
-        .map(|place| filter::of(ctx, stmt, place, columns))
-        .collect();
-    if let Some(mut filters) = filters {
-        filters.dedup();
+    let places = leaves.iter().filter(|other| other.logic == leaf.logic);
+    let asked: Option<Vec<Asked>> =
+        places.map(|place| filter::of(ctx, stmt, place, columns)).collect();
+    if let Some(mut asked) = asked {
+        if let [one] = &asked[..] {
+            one.met.iter().for_each(|span| edits.replace(*span, "TRUE"));
+        }
+        asked.dedup_by(|a, b| a.text == b.text);
+        let texts: Vec<&str> = asked.iter().map(|asked| asked.text.as_str()).collect();
         text.push_str(" WHERE ");
-        match &filters[..] {
+        match &texts[..] {
             [one] => text.push_str(one),
             many => text.push_str(&format!("({})", many.join(") OR ("))),
         }
