@@ -88,14 +88,25 @@ pub struct Units {
     pub spread: Spread,
     /// Keys generated on the way.
     pub keys: Option<GeneratedKeys>,
-    /// Equal groups of rows cannot stand on two targets: DISTINCT and GROUP BY need no merging across targets.
-    pub disjoint_groups: bool,
+    /// What each target may do alone.
+    pub alone: Alone,
+}
+
+/// What is proven of rows that are split over several targets, so that each target may do it alone. False means not proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Alone {
+    /// WITH, UNION and their like: the targets' answers together are the answer, but for the outermost ORDER BY and LIMIT.
+    pub queries: bool,
+    /// No group, partition of a window or DISTINCT ON has rows of two targets: GROUP BY, HAVING, aggregates and windows are the targets' own.
+    pub groups: bool,
+    /// No two targets give equal rows: DISTINCT is the targets' own.
+    pub rows: bool,
 }
 
 impl Units {
     /// Targets with this spread, and nothing generated.
     pub fn new(targets: Vec<Target>, spread: Spread) -> Self {
-        Self { targets, spread, keys: None, disjoint_groups: false }
+        Self { targets, spread, keys: None, alone: Alone::default() }
     }
 }
 

@@ -52,6 +52,17 @@ impl<'a> Asked<'a> {
         scope.sources.iter().map(|source| table(source.span, &source.logic)).collect()
     }
 
+    /// The sharded table that a place names.
+    pub(crate) fn sharded(&self, span: Span, logic: &str) -> Option<&'a Table> {
+        self.named.iter().find(|(named, _)| *named == span)?;
+        self.rule.table(logic)
+    }
+
+    /// Every place that names a sharded table.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Span> + '_ {
+        self.named.iter().map(|(span, _)| *span)
+    }
+
     /// Remembers that a place has been looked at; false when it names no sharded table.
     pub(crate) fn mark(&self, span: Span) -> bool {
         let place = self.named.iter().find(|(named, _)| *named == span);

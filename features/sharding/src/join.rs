@@ -4,7 +4,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::route::Target;
 
 use crate::asked::Asked;
-use crate::route::{Class, Placed, refused, target};
+use crate::route::{Placed, refused, target};
 use crate::scope::{Key, Scope};
 use crate::table::Table;
 
@@ -89,29 +89,6 @@ pub(crate) fn deciding(scope: &Scope<'_>, members: &[usize]) -> Vec<usize> {
         })
     };
     members.iter().copied().filter(|member| !filled(member)).collect()
-}
-
-/// An outer join over several nodes is right only when its preserved side is split the same way as the other: a row that is on every node would
-/// be filled with NULL on each of them.
-pub(crate) fn outer_joins_are_split(
-    scope: &Scope<'_>,
-    tables: &[Option<&Table>],
-    classes: &[Class<'_>],
-) -> Result<()> {
-    if classes.iter().all(|class| class.nodes.len() == 1) {
-        return Ok(());
-    }
-    let sharded =
-        |sources: &[usize]| sources.iter().any(|i| tables.get(*i).copied().flatten().is_some());
-    for outer in &scope.outers {
-        if sharded(&outer.optional) && !sharded(&outer.preserved) {
-            return Err(refused(
-                30001,
-                "an outer join keeps the rows of a table that every shard has, while the other side is split",
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// The product of several classes' nodes: right when everything lies in one storage unit and no outer join is involved.

@@ -15,6 +15,7 @@ pub mod keygen;
 mod literal;
 mod moment;
 mod nodes;
+mod proof;
 mod rewrite;
 mod route;
 mod rule;

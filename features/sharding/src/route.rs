@@ -16,6 +16,7 @@ use crate::domain::Domain;
 use crate::inner::inner_name;
 use crate::insert;
 use crate::join::{self, Classes};
+use crate::proof::{self, Change, Why};
 use crate::rule::Rule;
 use crate::scope::{Key, Scope, inside, last, selects};
 use crate::table::Table;
@@ -32,6 +33,8 @@ pub(crate) struct Placed<'a> {
 pub(crate) struct Class<'a> {
     /// Its tables; the first one's nodes are numbered.
     pub(crate) tables: Vec<&'a Table>,
+    /// Which sources of the scope they are.
+    pub(crate) members: Vec<usize>,
     /// Node numbers, ascending.
     pub(crate) nodes: Vec<usize>,
 }
@@ -104,14 +107,22 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
             scope.factors(&update.tables);
             scope.factors(&update.from);
             scope.filter(update.filter.as_ref());
-            let units = changed(asked, &scope)?;
+            let change = Change {
+                targets: Vec::new(),
+                factors: update.tables.iter().chain(&update.from).collect(),
+                filter: update.filter.as_ref(),
+                values: update.assignments.iter().map(|one| &one.value).collect(),
+            };
+            let units = changed(asked, &scope, &change)?;
             crate::update::keeps_its_shard(asked, update, &scope, &units)?;
             asked.all_placed(units)
         }
         Kind::Delete(delete) => {
             let mut scope = Scope::default();
+            let mut targets = Vec::new();
             if delete.from.is_empty() {
                 delete.targets.iter().for_each(|target| scope.target(target));
+                targets.extend(&delete.targets);
             } else {
                 let named =
                     |label: &str, scope: &Scope<'_>| scope.sources.iter().any(|s| s.label == label);
@@ -124,11 +135,18 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
                         asked.mark(target.name.span);
                     } else {
                         scope.target(target);
+                        targets.push(target);
                     }
                 }
             }
             scope.filter(delete.filter.as_ref());
-            let units = changed(asked, &scope)?;
+            let change = Change {
+                targets,
+                factors: delete.from.iter().collect(),
+                filter: delete.filter.as_ref(),
+                values: Vec::new(),
+            };
+            let units = changed(asked, &scope, &change)?;
             asked.all_placed(units)
         }
         Kind::Define(define) => defined(rule, stmt, define).map(Found::Units),
@@ -188,7 +206,7 @@ fn spreads(verb: &str) -> bool {
     )
 }
 
-/// SELECT: the scope at the top may go to several targets; every other one must be on a single one, the same as all others.
+/// SELECT: everything on one shard, or what is proven to go whole to each of several, or a product of tables that are joined otherwise.
 fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
     let top = match &query.body {
         QueryBody::Select(select) => Some(&**select),
@@ -203,12 +221,25 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
             placed.push(one);
         }
     }
+    if placed.is_empty() {
+        return Err(refused(
+            20030,
+            "the sharded tables of this statement could not be found in a FROM",
+        ));
+    }
+    if let Ok(units) = single(placed.iter()) {
+        return Ok(units);
+    }
+    let doubt = match proof::query(asked, query) {
+        Ok(units) => return Ok(units),
+        Err(Why::Error(error)) => return Err(error),
+        Err(Why::Doubt(doubt)) => doubt,
+    };
     match &placed[..] {
-        [one] if is_top => spread(one),
-        [] => {
-            Err(refused(20030, "the sharded tables of this statement could not be found in a FROM"))
+        [one] if is_top && one.classes.len() > 1 => {
+            join::product(one).map(|targets| Units::new(targets, Spread::Gather))
         }
-        many => single(many.iter()),
+        _ => Err(refused(20030, doubt)),
     }
 }
 
@@ -240,21 +271,21 @@ fn nested<'a>(kind: &'a Kind, found: &mut Vec<&'a Select>) {
     });
 }
 
-/// UPDATE and DELETE: one class of tables; sub-queries must be on the same single target.
-fn changed(asked: &Asked<'_>, scope: &Scope<'_>) -> Result<Units> {
+/// UPDATE and DELETE: everything on one shard, or what is proven to go whole to each of several.
+fn changed(asked: &Asked<'_>, scope: &Scope<'_>, change: &Change<'_>) -> Result<Units> {
     let mut all = Vec::new();
     all.extend(place(asked, scope)?);
-    let outer_only = !all.is_empty();
     all.extend(inner(asked)?);
-    match &all[..] {
-        [one] if outer_only => {
-            let [_] = &one.classes[..] else {
-                return single(all.iter())
-                    .map_err(|_| refused(20035, "UPDATE and DELETE of several sharded tables need binding tables joined on their keys"));
-            };
-            spread(one)
+    if let Ok(units) = single(all.iter()) {
+        return Ok(units);
+    }
+    match proof::change(asked, change) {
+        Ok(units) => Ok(units),
+        Err(Why::Error(error)) => Err(error),
+        Err(Why::Doubt(doubt)) => {
+            let code = if all.len() > 1 { 20030 } else { 20035 };
+            Err(refused(code, doubt))
         }
-        many => single(many.iter()),
     }
 }
 
@@ -268,7 +299,7 @@ pub(crate) fn inner<'r>(asked: &Asked<'r>) -> Result<Vec<Placed<'r>>> {
 }
 
 /// Finds the nodes of one scope's sharded tables; none when it has no such table.
-fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<Placed<'r>>> {
+pub(crate) fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<Placed<'r>>> {
     let tables = asked.tables(scope);
     if tables.iter().all(Option::is_none) {
         return Ok(None);
@@ -283,7 +314,6 @@ fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<Placed<'r>>>
         let deciding = join::deciding(scope, members);
         placed.push(class(asked.stmt, &tables, (members, &deciding), &domains)?);
     }
-    join::outer_joins_are_split(scope, &tables, &placed)?;
     Ok(Some(Placed { classes: placed, has_outer: !scope.outers.is_empty() }))
 }
 
@@ -323,7 +353,7 @@ fn class<'r>(
         // No row can match, but the statement still has columns, and an aggregate its one row: any node answers for all.
         nodes.push(0);
     }
-    Ok(Class { tables: out, nodes })
+    Ok(Class { tables: out, members: members.to_vec(), nodes })
 }
 
 /// The auditor DML_SHARDING_CONDITIONS: refuses a statement that says nothing about its sharding columns, unless a hint switches it off.
@@ -353,16 +383,6 @@ fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Resu
         ),
         "add one, or switch the auditor off with the hint `/* SHARDINGSPHERE_HINT: DISABLE_AUDIT_NAMES=… */` where that is allowed",
     ))
-}
-
-/// The targets of one scope: its class's nodes, or the product of its classes inside one storage unit (paper, "Cartesian route").
-fn spread(placed: &Placed<'_>) -> Result<Units> {
-    if let [class] = &placed.classes[..] {
-        let targets: Result<Vec<Target>> =
-            class.nodes.iter().map(|node| target(class, *node)).collect();
-        return Ok(Units::new(targets?, Spread::Gather));
-    }
-    join::product(placed).map(|targets| Units::new(targets, Spread::Gather))
 }
 
 /// The one target all scopes are on.
@@ -429,7 +449,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, define: &Define) -> Result<Option
         ));
     }
     let nodes = (0..table.nodes().len()).collect();
-    let class = Class { tables: vec![table], nodes };
+    let class = Class { tables: vec![table], members: Vec::new(), nodes };
     let targets: Result<Vec<Target>> =
         class.nodes.iter().map(|node| target(&class, *node)).collect();
     Ok(Some(Found::Units(Units::new(targets?, Spread::Same))))
@@ -477,7 +497,7 @@ fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
         ));
     }
     let nodes = (0..first.nodes().len()).collect();
-    let class = Class { tables: tables.clone(), nodes };
+    let class = Class { tables: tables.clone(), members: Vec::new(), nodes };
     let targets: Result<Vec<Target>> =
         class.nodes.iter().map(|node| target(&class, *node)).collect();
     Ok(Units::new(targets?, spread))

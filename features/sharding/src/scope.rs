@@ -375,7 +375,7 @@ fn mirrored(op: &BinaryOp) -> BinaryOp {
     clippy::wildcard_enum_match_arm,
     reason = "a filter over syntax nodes: every other one says nothing about a shard"
 )]
-fn conjuncts(expr: &Expr) -> Vec<&Expr> {
+pub(crate) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
     let mut stack = vec![expr];
     let mut parts = Vec::new();
     while let Some(expr) = stack.pop() {

@@ -192,6 +192,14 @@ impl Table {
         &self.keys
     }
 
+    /// Whether nothing but its sharding columns decides where a row lives: no hint, and no choice that is left open.
+    pub(crate) fn is_placed_by_keys(&self) -> bool {
+        let single = |lists: &[Vec<usize>]| lists.iter().all(|list| list.len() < 2);
+        let by_unit = !self.database.columns().is_empty() || single(&self.layout.of_table);
+        let by_table = !self.table.columns().is_empty() || single(&self.layout.of_unit);
+        by_unit && by_table && !self.keys.is_empty()
+    }
+
     /// Whether a column decides where a row lives.
     pub fn is_key(&self, column: &str) -> bool {
         self.keys.iter().any(|key| key.eq_ignore_ascii_case(column))

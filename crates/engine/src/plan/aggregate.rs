@@ -18,75 +18,6 @@ pub(super) enum Combinable {
     Average,
 }
 
-/// Aggregates of the vendors that are recognised, so that none passes unnoticed.
-const KNOWN: &[&str] = &[
-    "any_value",
-    "approx_count_distinct",
-    "array_agg",
-    "avg",
-    "bit_and",
-    "bit_or",
-    "bit_xor",
-    "bool_and",
-    "bool_or",
-    "corr",
-    "count",
-    "covar_pop",
-    "covar_samp",
-    "cume_dist",
-    "every",
-    "group_concat",
-    "grouping",
-    "json_agg",
-    "json_arrayagg",
-    "json_object_agg",
-    "json_objectagg",
-    "jsonb_agg",
-    "jsonb_object_agg",
-    "max",
-    "median",
-    "min",
-    "mode",
-    "percentile_cont",
-    "percentile_disc",
-    "range_agg",
-    "range_intersect_agg",
-    "regr_avgx",
-    "regr_avgy",
-    "regr_count",
-    "regr_intercept",
-    "regr_r2",
-    "regr_slope",
-    "regr_sxx",
-    "regr_sxy",
-    "regr_syy",
-    "std",
-    "stddev",
-    "stddev_pop",
-    "stddev_samp",
-    "string_agg",
-    "sum",
-    "total",
-    "var_pop",
-    "var_samp",
-    "variance",
-    "xmlagg",
-];
-
-fn name_of(function: &Function) -> String {
-    function.name.parts.last().map(|part| part.value.to_lowercase()).unwrap_or_default()
-}
-
-/// Whether this call is an aggregate.
-fn is_aggregate(function: &Function) -> bool {
-    let marked = function.star
-        || function.distinct.is_some()
-        || function.filter.is_some()
-        || function.within_group.is_some()
-        || !function.order_by.is_empty();
-    marked || KNOWN.binary_search(&name_of(function).as_str()).is_ok()
-}
-
 /// Refuses aggregates that users have made: how their partial results combine is not known. Gives back what must be found out first.
 ///
 /// # Errors
@@ -98,9 +29,9 @@ pub(super) fn unknown(ctx: &Context<'_>, kind: &Kind) -> Result<Option<Need>> {
     let mut called = Vec::new();
     visit::exprs(kind, &mut |expr| {
         if let Node::Function(call) = &expr.node
-            && !is_aggregate(call)
+            && !call.is_aggregate()
         {
-            called.push(name_of(call));
+            called.push(call.plain_name());
         }
     });
     if called.is_empty() {
@@ -119,7 +50,7 @@ pub(super) fn unknown(ctx: &Context<'_>, kind: &Kind) -> Result<Option<Need>> {
 /// `Refused` for aggregates that cannot be combined, window functions, and aggregates inside a larger expression.
 pub(super) fn of(expr: &Expr, text: &str) -> Result<Option<(Combinable, Function)>> {
     if let Node::Function(function) = &unwrapped(expr).node
-        && is_aggregate(function)
+        && function.is_aggregate()
         && function.over.is_none()
     {
         return combinable(function, text).map(|kind| Some((kind, (**function).clone())));
@@ -139,7 +70,7 @@ fn refused(what: &str) -> Error {
 }
 
 fn combinable(function: &Function, text: &str) -> Result<Combinable> {
-    let name = name_of(function);
+    let name = function.plain_name();
     let kind = match name.as_str() {
         "count" => Combinable::Count,
         "sum" => Combinable::Sum,
@@ -164,7 +95,7 @@ pub(super) fn contains(expr: &Expr) -> bool {
     let mut found = false;
     walk(expr, &mut |node| {
         if let Node::Function(function) = node {
-            found |= is_aggregate(function) || function.over.is_some();
+            found |= function.is_aggregate() || function.over.is_some();
         }
     });
     found
@@ -215,14 +146,4 @@ pub(super) fn any_in<'a>(exprs: impl Iterator<Item = &'a Expr>) -> bool {
 /// Kept for callers that hold only the query.
 pub(super) fn order_exprs(query: &Query) -> impl Iterator<Item = &Expr> {
     query.order_by.iter().map(|item| &item.expr)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::KNOWN;
-
-    #[test]
-    fn the_list_of_aggregates_is_sorted() {
-        assert!(KNOWN.is_sorted());
-    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::{Spread, Target, Units};
+use pando_kernel::route::{Alone, Spread, Target, Units};
 use pando_sql::ast::{
     Distinct, InsertSource, Kind, Query, QueryBody, Select, SelectItem, Statement,
 };
@@ -20,7 +20,7 @@ fn refused(what: &str) -> Error {
 }
 
 /// Refuses statements whose answers from several targets cannot be merged rightly.
-pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
+pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
     let mut keeps = false;
     if matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_)) {
         visit::exprs(&stmt.kind, &mut |expr| keeps |= keeps_key(expr));
@@ -29,7 +29,7 @@ pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
         return Err(refused("LAST_INSERT_ID with an argument"));
     }
     match &stmt.kind {
-        Kind::Select(query) => query_spreadable(query),
+        Kind::Select(query) => query_spreadable(query, alone),
         Kind::Insert(insert) => match &insert.source {
             InsertSource::Values { .. } | InsertSource::Set(_) if insert.with.is_empty() => Ok(()),
             InsertSource::Values { .. }
@@ -49,7 +49,9 @@ pub(super) fn spreadable(stmt: &Statement) -> Result<()> {
             }
             if delete.with.is_empty() { Ok(()) } else { Err(refused("DELETE with WITH")) }
         }
-        Kind::Copy(copy) => copy.query.as_deref().map_or(Ok(()), copy_spreadable),
+        Kind::Copy(copy) => {
+            copy.query.as_deref().map_or(Ok(()), |query| copy_spreadable(query, alone))
+        }
         Kind::Explain { .. } | Kind::Load(_) => Ok(()),
         Kind::Define(_)
         | Kind::Transaction(_)
@@ -73,20 +75,21 @@ fn limited(verb: &str) -> Error {
     Error::refused(20036, format!("{verb} … LIMIT cannot be routed to several data nodes"), NARROW)
 }
 
-fn query_spreadable(query: &Query) -> Result<()> {
-    if !query.with.is_empty() {
+fn query_spreadable(query: &Query, alone: Alone) -> Result<()> {
+    if !query.with.is_empty() && !alone.queries {
         return Err(refused("WITH"));
     }
     match &query.body {
-        QueryBody::Select(select) => select_spreadable(query, select),
+        QueryBody::Select(select) => select_spreadable(query, select, alone),
+        QueryBody::Set { .. } if alone.queries => pages_spreadable(query),
         QueryBody::Set { .. } => Err(refused("UNION, INTERSECT and EXCEPT")),
         QueryBody::Values(_) | QueryBody::Table(_) => Err(refused("VALUES and TABLE")),
     }
 }
 
 /// The lines of COPY are not looked into: the shards' lines follow each other as they are.
-fn copy_spreadable(query: &Query) -> Result<()> {
-    query_spreadable(query)?;
+fn copy_spreadable(query: &Query, alone: Alone) -> Result<()> {
+    query_spreadable(query, Alone { groups: false, rows: false, ..alone })?;
     let QueryBody::Select(select) = &query.body else { return Err(refused("this form of COPY")) };
     let items = select.items.iter().filter_map(|item| match item {
         SelectItem::Expr { expr, .. } => Some(expr),
@@ -104,17 +107,28 @@ fn copy_spreadable(query: &Query) -> Result<()> {
     }
 }
 
-pub(super) fn select_spreadable(query: &Query, select: &Select) -> Result<()> {
+pub(super) fn select_spreadable(query: &Query, select: &Select, alone: Alone) -> Result<()> {
+    let grouped = alone.groups && !select.group_by.is_empty();
     let reasons = [
-        (select.having.is_some(), "HAVING"),
+        (select.having.is_some() && !grouped, "HAVING"),
         (select.grouping_sets, "ROLLUP, CUBE and GROUPING SETS"),
         (select.window.is_some(), "WINDOW"),
         (select.into.is_some(), "SELECT … INTO"),
-        (matches!(select.distinct, Distinct::On(..)), "DISTINCT ON"),
-        (query.limit.as_ref().is_some_and(|limit| limit.with_ties), "FETCH … WITH TIES"),
-        (query.order_by.iter().any(|item| item.using.is_some()), "ORDER BY … USING"),
+        (matches!(select.distinct, Distinct::On(..)) && !alone.groups, "DISTINCT ON"),
         (select.modifiers.iter().any(|word| word == "SQL_CALC_FOUND_ROWS"), "SQL_CALC_FOUND_ROWS"),
         (select.modifiers.iter().any(|word| word == "PROCEDURE"), "PROCEDURE"),
+    ];
+    match reasons.iter().find(|(holds, _)| *holds) {
+        Some((_, what)) => Err(refused(what)),
+        None => pages_spreadable(query),
+    }
+}
+
+/// ORDER BY and LIMIT, which are always merged.
+fn pages_spreadable(query: &Query) -> Result<()> {
+    let reasons = [
+        (query.limit.as_ref().is_some_and(|limit| limit.with_ties), "FETCH … WITH TIES"),
+        (query.order_by.iter().any(|item| item.using.is_some()), "ORDER BY … USING"),
     ];
     match reasons.iter().find(|(holds, _)| *holds) {
         Some((_, what)) => Err(refused(what)),

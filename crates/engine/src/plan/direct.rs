@@ -94,16 +94,27 @@ pub(super) enum Gathered {
 }
 
 fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gathered> {
-    check::spreadable(stmt)?;
+    check::spreadable(stmt, units.alone)?;
     if matches!(stmt.kind, Kind::Select(_) | Kind::Copy(_))
+        && !has_own_groups(stmt, units)
         && let Some(need) = aggregate::unknown(ctx, &stmt.kind)?
     {
         return Ok(Gathered::Needs(need));
     }
-    if let Kind::Select(query) = &stmt.kind
-        && let QueryBody::Select(select) = &query.body
-    {
-        return gather::gather(ctx, stmt, query, select, units);
+    if let Kind::Select(query) = &stmt.kind {
+        return match &query.body {
+            QueryBody::Select(select) => gather::gather(ctx, stmt, query, select, units),
+            QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => {
+                gather::together(ctx, query)
+            }
+        };
     }
     Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
+}
+
+/// Whether the targets compute all groups alone, whatever the aggregate.
+fn has_own_groups(stmt: &Statement, units: &Units) -> bool {
+    let Kind::Select(query) = &stmt.kind else { return false };
+    let grouped = matches!(&query.body, QueryBody::Select(select) if !select.group_by.is_empty());
+    grouped && units.alone.groups
 }

@@ -1,6 +1,7 @@
 //! The tree of one statement: enough for routing, rewriting and merging, with exact byte spans. What the parser does not
 //! know stays an opaque span, which planning treats as unknown.
 
+mod aggregate;
 mod change;
 mod define;
 mod expr;

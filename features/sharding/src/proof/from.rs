@@ -366,7 +366,8 @@ impl<'a> Prover<'a> {
         right: &std::ops::Range<usize>,
         column: &str,
     ) -> Option<Pair> {
-        if level.has_late || level.has_natural {
+        let times = level.merged.iter().filter(|name| name.eq_ignore_ascii_case(column)).count();
+        if level.has_natural || level.has_late && times > 1 {
             return None;
         }
         let a = self.owner(level, left.clone(), column)?;

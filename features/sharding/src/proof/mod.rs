@@ -166,5 +166,7 @@ pub(crate) struct Change<'a> {
 pub(crate) fn change(asked: &Asked<'_>, change: &Change<'_>) -> Step<Units> {
     let prover = Prover::new(asked);
     let nodes = prover.change(change)?;
-    Ok(Units::new(prover.targets(nodes)?, Spread::Gather))
+    let mut units = Units::new(prover.targets(nodes)?, Spread::Gather);
+    units.alone.queries = true;
+    Ok(units)
 }

@@ -3,7 +3,7 @@
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::{KeyCompare, MergePlan, Position, SortKey};
-use pando_kernel::route::{Target, Units};
+use pando_kernel::route::{Alone, Target, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{
     Distinct, Kind, Literal, Node, Query, QueryBody, Select, SelectItem, SetOp, Statement,
@@ -57,7 +57,7 @@ fn selected(
     (query, select): (&Query, &Select),
     units: &mut Units,
 ) -> Result<Gathered> {
-    let merged = check::select_spreadable(query, select)
+    let merged = check::select_spreadable(query, select, Alone::default())
         .and_then(|()| gather::gather(ctx, stmt, query, select, units));
     let refused =
         matches!(&merged, Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }));
@@ -66,7 +66,7 @@ fn selected(
     if !refused || select.group_by.is_empty() || !plain || on {
         return merged;
     }
-    units.disjoint_groups = true;
+    units.alone.groups = true;
     gather::gather(ctx, stmt, query, select, units)
 }
 
