@@ -11,6 +11,7 @@ mod finish;
 mod home;
 mod insert_query;
 mod keys;
+mod limited;
 mod local;
 mod lock;
 mod maintain;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Completion;
 use pando_kernel::row::Rows;
 use pando_kernel::transfer::{Field, Obstacle};
@@ -14,7 +14,7 @@ use crate::snapshot::LiveDatabase;
 
 use super::insert_query::{each_row, literal};
 use super::run::{MAX_NEEDS, syntax_error};
-use super::steps::{Batches, Stepped};
+use super::steps::{Batches, Stepped, changed_meanwhile};
 use super::{Bound, Session};
 
 /// The rows with their new values.
@@ -211,18 +211,4 @@ fn number(value: &Value) -> Option<Value> {
         Value::Decimal(_) => Some(value.clone()),
         Value::Text(text) => Value::decimal(text.trim()),
     }
-}
-
-/// Rows came under the condition between reading and deleting.
-fn changed_meanwhile() -> Error {
-    ErrorKind::Server(Box::new(ServerError {
-        number: 1205,
-        sqlstate: "40001".into(),
-        message:
-            "rows to be moved to other shards have been changed by another transaction; try again"
-                .into(),
-        severity: "ERROR".into(),
-        fields: Vec::new(),
-    }))
-    .into()
 }

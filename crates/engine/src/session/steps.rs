@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::Columns;
 use pando_kernel::dialect::Facts;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::request::Prepared;
 use pando_kernel::row::Rows;
@@ -105,6 +105,9 @@ impl Session {
         }
         if plan::is_for_moving(stmt, &refusal) {
             return self.start_relocation(live, stmt, bound).await;
+        }
+        if plan::is_for_keys(stmt, &refusal) {
+            return self.start_limited(live, stmt, bound, refusal).await;
         }
         Err(refusal)
     }
@@ -292,4 +295,16 @@ impl Session {
 
 fn is_notice(event: &Event) -> bool {
     matches!(event, Event::Notice(_))
+}
+
+/// Rows came or changed between reading and changing them.
+pub(super) fn changed_meanwhile() -> Error {
+    ErrorKind::Server(Box::new(ServerError {
+        number: 1205,
+        sqlstate: "40001".into(),
+        message: "rows that were read have been changed by another transaction; try again".into(),
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
 }
