@@ -1,11 +1,13 @@
 //! Session variables of a client: they hold on whatever connection serves it next.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// Variables in the order they were last set, with a number that is equal for equal variables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     list: Vec<(String, String)>,
+    shared: Arc<[(String, String)]>,
     id: u64,
 }
 
@@ -41,12 +43,18 @@ impl Variables {
         &self.list
     }
 
+    /// The same, to be handed on.
+    pub(crate) fn shared(&self) -> Arc<[(String, String)]> {
+        Arc::clone(&self.shared)
+    }
+
     /// 0 when nothing is set; equal for sessions with equal variables.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
     fn number(&mut self) {
+        self.shared = self.list.as_slice().into();
         if self.list.is_empty() {
             self.id = 0;
             return;

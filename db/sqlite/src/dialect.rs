@@ -293,7 +293,8 @@ impl Variables for SqliteDialect {
             let value = value.trim_matches('\'').to_ascii_lowercase();
             return Ok(VariableEffect::Autocommit(matches!(&*value, "1" | "on" | "true")));
         }
-        Ok(if name == CLIENT_LANGUAGE { VariableEffect::Replay } else { VariableEffect::Ignore })
+        let shown = name == CLIENT_LANGUAGE || catalog::is_known_setting(name, self.tongue);
+        Ok(if shown { VariableEffect::Replay } else { VariableEffect::Ignore })
     }
 
     fn set_statement(&self, variables: &[(String, String)]) -> String {
@@ -302,6 +303,16 @@ impl Variables for SqliteDialect {
             || "/* SQLite has no session variables of its own */".to_owned(),
             |(name, value)| format!("SET {name} = '{}'", value.trim_matches('\'')),
         )
+    }
+
+    fn mode_variable(&self, mode: &str) -> Option<(String, String)> {
+        let level = mode.strip_prefix("ISOLATION LEVEL ")?;
+        let (name, level) = match self.tongue {
+            Tongue::MySql => ("transaction_isolation", level.replace(' ', "-")),
+            Tongue::Postgres => ("default_transaction_isolation", level.to_lowercase()),
+            Tongue::Any => return None,
+        };
+        Some((name.to_owned(), format!("'{level}'")))
     }
 
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {

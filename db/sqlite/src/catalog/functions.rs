@@ -23,8 +23,6 @@ const OWN: &[(&str, i32, Function)] = &[
     }),
     ("pando_type_name", 1, |ctx| whole(ctx, |oid| maybe_text(types::type_name(oid)))),
     ("pando_types", 0, |_| Ok(Value::Text(types::types()))),
-    ("pando_settings", 0, |_| Ok(Value::Text(settings::settings()))),
-    ("pando_variables", 1, |ctx| text(ctx, |on| Value::Text(settings::variables(on)))),
     ("pando_action", 1, |ctx| text(ctx, |action| Value::Text(action_letter(action).to_owned()))),
     ("pando_ident", 1, |ctx| text(ctx, |name| Value::Text(identifier(name)))),
     ("pando_tick", 1, |ctx| {

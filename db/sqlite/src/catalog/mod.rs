@@ -16,7 +16,7 @@ use pando_sql::ast::ObjectName;
 
 pub(crate) use base::MARK;
 use relation::Relation;
-pub(crate) use settings::{POSTGRES_VERSION, mysql_variable};
+pub(crate) use settings::{POSTGRES_VERSION, is_known as is_known_setting, mysql_variable};
 pub(crate) use show::of_table;
 
 use crate::dialect::text_literal;

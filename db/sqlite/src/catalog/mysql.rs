@@ -19,7 +19,7 @@ const fn none(name: &'static str, columns: &'static str) -> Relation {
     of(name, Shared, "", columns)
 }
 
-const SETTINGS: &str = "(SELECT j.value ->> 0 AS name, j.value ->> 1 AS setting FROM json_each(pando_variables({autocommit})) AS j) AS v";
+const SETTINGS: &str = "(SELECT j.value ->> 0 AS name, j.value ->> 1 AS setting FROM json_each({variables}) AS j) AS v";
 const SETTINGS_COLUMNS: &str = "VARIABLE_NAME:t=v.name ; VARIABLE_VALUE:t=v.setting";
 
 pub(super) const RELATIONS: &[Relation] = &[

@@ -151,7 +151,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     of(
         "pg_settings",
         Shared,
-        "(SELECT j.value ->> 0 AS name, j.value ->> 1 AS setting FROM json_each(pando_settings()) AS j) AS s",
+        "(SELECT j.value ->> 0 AS name, j.value ->> 1 AS setting FROM json_each({settings}) AS j) AS s",
         "name:t=s.name ; setting:t=s.setting ; unit:t ; category:t='Pando' ; short_desc:t='' ; extra_desc:t ; context:t='internal' ; vartype:t='string'
         source:t='default' ; min_val:t ; max_val:t ; enumvals:t ; boot_val:t=s.setting ; reset_val:t=s.setting ; sourcefile:t ; sourceline:i ; pending_restart:b=0",
     ),

@@ -3,7 +3,7 @@
 use pando_kernel::dialect::Facts;
 use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
 use pando_kernel::{Error, Parameter, Result, Value};
-use pando_sql::ast::{Expr, Ident, Literal, Node, ObjectName, Show, Statement};
+use pando_sql::ast::{Expr, Ident, Kind, Literal, Node, ObjectName, QueryBody, Show, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span, TokenKind, tokenize};
 
@@ -80,6 +80,9 @@ impl Presentation for SqliteDialect {
                 edits.replace(Span::new(owner.span.start, last.span.start), "");
             }
         }
+        if tongue == Tongue::MySql && !edits.is_empty() {
+            set_apart(stmt, &mut edits);
+        }
         if tongue == Tongue::Postgres {
             calls::edit(stmt, &view.facts.user, &mut edits);
         }
@@ -98,9 +101,31 @@ impl Presentation for SqliteDialect {
         }
     }
 
+    fn own_database(&self, name: &str) -> Option<&'static str> {
+        let own = MYSQLS.into_iter().find(|own| own.eq_ignore_ascii_case(name));
+        own.filter(|_| self.tongue() == Tongue::MySql)
+    }
+
     fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
         show::retell(show, label, field, tables)
     }
+}
+
+/// HAVING of a query without groups, which is a WHERE on its columns: the query, with its order, becomes a sub-query, and that the condition behind it.
+fn set_apart(stmt: &Statement, edits: &mut Edits) {
+    let Kind::Select(query) = &stmt.kind else { return };
+    let QueryBody::Select(select) = &query.body else { return };
+    let Some(having) = select.having.as_ref() else { return };
+    if !select.group_by.is_empty() || query.limit.is_some() {
+        return;
+    }
+    let before = stmt.text.get(..having.span.start as usize).map(str::trim_end);
+    let Some(start) = before.and_then(|before| before.len().checked_sub("having".len())) else {
+        return;
+    };
+    edits.replace(Span::at(select.keyword.start), "SELECT * FROM (");
+    edits.replace(Span::new(start as u32, having.span.end), "");
+    edits.replace(Span::at(query.span.end), format!(") WHERE {}", having.span.of(&stmt.text)));
 }
 
 fn unknown(schema: &str, name: &str) -> Error {

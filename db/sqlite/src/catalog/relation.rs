@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use pando_kernel::dialect::Facts;
 use pando_kernel::presentation::Holding;
 
+use super::settings;
 use crate::dialect::text_literal;
 
 /// A relation. Its rows are those of `from`, its columns expressions over them.
@@ -84,7 +85,8 @@ fn filled(text: &str, facts: &Facts) -> String {
                 out.push_str(&text_literal(facts.database.as_deref().unwrap_or_default()))
             }
             "user" => out.push_str(&text_literal(&facts.user)),
-            "autocommit" => out.push_str(if facts.autocommit { "'ON'" } else { "'OFF'" }),
+            "variables" => out.push_str(&text_literal(&settings::variables(facts))),
+            "settings" => out.push_str(&text_literal(&settings::settings(facts))),
             other => {
                 // Writing to a string does not fail.
                 let _ = write!(out, "{{{other}}}");

@@ -3,6 +3,8 @@
 use pando_kernel::Value;
 use pando_kernel::dialect::Facts;
 
+use crate::tongue::Tongue;
+
 /// What the MySQL door greets with.
 const MYSQL_VERSION: &str = concat!("8.0.36-Pando-", env!("CARGO_PKG_VERSION"));
 
@@ -68,7 +70,9 @@ const VARIABLES: &[(&str, &str)] = &[
     ("protocol_version", "10"),
     ("read_only", "0"),
     ("session_track_schema", "1"),
+    ("sql_auto_is_null", "0"),
     ("sql_mode", "STRICT_TRANS_TABLES"),
+    ("sql_notes", "1"),
     ("sql_safe_updates", "0"),
     ("sql_select_limit", "18446744073709551615"),
     ("system_time_zone", "UTC"),
@@ -86,34 +90,41 @@ const VARIABLES: &[(&str, &str)] = &[
 ];
 
 /// Those that are told as `ON` and `OFF` in lists, and as numbers when selected.
-const SWITCHES: [&str; 9] = [
+const SWITCHES: [&str; 11] = [
     "autocommit",
     "foreign_key_checks",
     "performance_schema",
     "read_only",
     "session_track_schema",
+    "sql_auto_is_null",
+    "sql_notes",
     "sql_safe_updates",
     "transaction_read_only",
     "tx_read_only",
     "unique_checks",
 ];
 
-/// As a JSON array of name and value.
-pub(super) fn settings() -> String {
-    json(SETTINGS.iter().map(|(name, value)| (*name, (*value).to_owned())))
+/// As a JSON array of name and value, with what the session has set.
+pub(super) fn settings(facts: &Facts) -> String {
+    json(
+        SETTINGS
+            .iter()
+            .map(|(name, value)| (*name, set_to(facts, name).unwrap_or(*value).to_owned())),
+    )
 }
 
-/// As a JSON array of name and value; whether autocommit is on comes from the session.
-pub(super) fn variables(autocommit: &str) -> String {
+/// As a JSON array of name and value, with what the session has set.
+pub(super) fn variables(facts: &Facts) -> String {
     let told = |(name, value): &(&'static str, &'static str)| {
         let switch = SWITCHES.contains(name);
-        let value = match *value {
+        let value = match set_to(facts, name).unwrap_or(*value) {
             "1" if switch => "ON",
             "0" if switch => "OFF",
             value => value,
         };
         (*name, value.to_owned())
     };
+    let autocommit = if facts.autocommit { "ON" } else { "OFF" };
     let own = std::iter::once(("autocommit", autocommit.to_owned()));
     let mut all: Vec<(&str, String)> = VARIABLES.iter().map(told).chain(own).collect();
     all.sort();
@@ -138,10 +149,30 @@ pub(crate) fn mysql_variable(name: &str, facts: &Facts) -> Option<Value> {
         _ => {}
     }
     let (_, value) = VARIABLES.iter().find(|(known, _)| *known == name)?;
+    let value = &set_to(facts, name).unwrap_or(*value);
     Some(match value.parse::<u64>() {
         Ok(number) => Value::UInt(number),
         Err(_) => Value::Text((*value).to_owned()),
     })
+}
+
+/// Whether a session may set a variable of this (lower-cased) name for itself, and is then shown its value.
+pub(crate) fn is_known(name: &str, tongue: Tongue) -> bool {
+    let list = match tongue {
+        Tongue::MySql => VARIABLES,
+        Tongue::Postgres => SETTINGS,
+        Tongue::Any => &[],
+    };
+    list.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
+
+/// What the session has set a variable to, without quotes.
+fn set_to<'a>(facts: &'a Facts, name: &str) -> Option<&'a str> {
+    let (_, text) =
+        facts.settings.iter().rev().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+    let text = text.trim();
+    let inner = |mark| text.strip_prefix(mark)?.strip_suffix(mark);
+    Some(inner('\'').or_else(|| inner('"')).unwrap_or(text))
 }
 
 /// The value of one of PostgreSQL's, by its name in any case.

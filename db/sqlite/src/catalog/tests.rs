@@ -53,6 +53,7 @@ fn facts() -> Facts {
         databases,
         user: "me".into(),
         autocommit: true,
+        settings: Arc::from([("wait_timeout".to_owned(), "77".to_owned())]),
         ..Facts::default()
     }
 }
@@ -184,6 +185,12 @@ fn mysql_shows_logic_tables() {
     check(my, "SHOW FULL TABLES LIKE 't\\_o%'", &["t_one|BASE TABLE", "t_order|BASE TABLE"]);
     check(my, "SHOW DATABASES", &["information_schema", "other", "shop"]);
     check(my, "SHOW VARIABLES LIKE 'autocommit'", &["autocommit|ON"]);
+    check(my, "SHOW VARIABLES LIKE 'wait_timeout'", &["wait_timeout|77"]);
+    check(
+        my,
+        "SELECT table_name, CASE table_type WHEN 'VIEW' THEN 'VIEW' ELSE 'TABLE' END AS table_type FROM information_schema.tables WHERE table_schema = 'shop' HAVING table_type IN ('VIEW', NULL) ORDER BY table_schema, table_name",
+        &["v|VIEW"],
+    );
     check(
         my,
         "SELECT table_name, column_name, column_type, column_key FROM information_schema.columns WHERE table_schema = 'shop' AND table_name = 't_order' ORDER BY ordinal_position",
