@@ -80,6 +80,24 @@ postgres_answers() {
   same pg-set-config Asia/Tokyo "$(psql_at "$postgres_port" shop -At -c "select set_config('timezone', 'Asia/Tokyo', false)" -c 'show timezone' | sort -u)"
 }
 
+# What pg_dump makes of the logical database is loaded into one plain server, which must then tell the same.
+postgres_dump() {
+  p "insert into t_country values ('de', 'x'); insert into t_one (v, n) values ('a', 1)" >/dev/null
+  p "insert into t_order select a, b, 'de' from (values (1, 1), (2, 1), (3, 2), (4, 2)) v(a, b)" >/dev/null
+  p 'create sequence s_own; create type mood as enum ($$a$$, $$b$$); create view v_one as select v from t_one' >/dev/null
+  same pg-sequences 's_own t_one_id_seq t_order_item_item_id_seq' "$(p '\ds' | awk '{ print $2 }' | words)"
+  # The counters of a sharded table's parts are no one counter, which a dump asks for.
+  p 'drop table t_order_item; create table t_order_item (item_id bigint primary key, order_id bigint references t_order (order_id), user_id int)' >/dev/null
+  PGPASSWORD=test pg_dump -h 127.0.0.1 -p "$postgres_port" -U test -d shop >"$work/dump.sql" 2>"$work/dump.err" &&
+    [ ! -s "$work/dump.err" ] || { bad pg-dump "pg_dump complains" "$work/dump.err"; return; }
+  ok pg-dump
+  check pg-dump-names-no-part bash -c '! grep -E "t_(order|order_item|log)_[01]\b" "$1"' - "$work/dump.sql"
+  local port; port=$(unit_port pg 0)
+  check pg-dump-loads psql_at "$port" direct -f "$work/dump.sql"
+  local ask='select o.order_id, o.user_id, c.name from t_order o join t_country c on c.code = o.country order by 1'
+  same pg-dump-has-all "$(p "$ask")" "$(psql_at "$port" direct -At -F ' ' -c "$ask" 2>&1)"
+}
+
 # --- MySQL and MariaDB ---------------------------------------------------------------------------------------------------
 
 m() { mysql_at "$mysql_port" "${2:-shop}" -N -B -e "$1" 2>&1; }
@@ -129,7 +147,7 @@ for family in pg mariadb mysql; do
   rules | write_config $family shop
   pando_start
   if [ $family = pg ]; then
-    check pg-create postgres_tables && postgres_answers
+    check pg-create postgres_tables && { postgres_answers; postgres_dump; }
   else
     check $family-create mysql_tables && mysql_answers $family
   fi

@@ -91,7 +91,8 @@ pub trait Metadata: Send + Sync + Debug {
     /// `Internal` when the row has another shape.
     fn read_column(&self, row: &[Value]) -> Result<TableColumn>;
 
-    /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own.
+    /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own. A third column
+    /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
     fn tables_query(&self) -> String;
 
     /// How the family's catalogue is shown as the logical database's; `None` shows it as it stands.

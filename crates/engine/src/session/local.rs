@@ -65,7 +65,11 @@ impl Session {
                 self.refuse_if_failed(false)?;
                 self.sql_cursor(stmt, cursor, bound).await?;
             }
-            Kind::Lock(tables) => self.lock_tables(tables)?,
+            Kind::Lock(tables) => {
+                if !self.lock_in_transaction(stmt, tables).await? {
+                    self.lock_tables(tables)?;
+                }
+            }
             Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
                 return self.start_bulk(stmt).await;
             }
@@ -524,7 +528,7 @@ fn forward(direction: &str) -> Option<Option<u32>> {
     }
 }
 
-fn no_transaction(verb: &str) -> Error {
+pub(super) fn no_transaction(verb: &str) -> Error {
     server_error(0, "25P01", &format!("{verb} can only be used in transaction blocks"))
 }
 

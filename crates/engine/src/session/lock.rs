@@ -1,9 +1,12 @@
 //! LOCK TABLES and UNLOCK TABLES.
 
 use pando_kernel::error::{Error, Result};
-use pando_sql::ast::ObjectName;
+use pando_kernel::session::TransactionState;
+use pando_sql::Span;
+use pando_sql::ast::{ObjectName, Statement};
 
-use super::Session;
+use super::local::no_transaction;
+use super::{Bound, Session};
 
 /// What dumps switch off in their first lines, to load faster.
 const CHECKS: [&str; 2] = ["foreign_key_checks", "unique_checks"];
@@ -27,6 +30,35 @@ impl Session {
             "LOCK TABLES cannot be held across storage units",
             "use a transaction with SELECT … FOR UPDATE; dump with --single-transaction",
         ))
+    }
+
+    /// LOCK TABLE of a language whose locks belong to the transaction: one table after the other, each wherever it stands. False in others.
+    pub(super) async fn lock_in_transaction(
+        &mut self,
+        stmt: &Statement,
+        tables: &[ObjectName],
+    ) -> Result<bool> {
+        let Some(dialect) = self.dialect() else { return Ok(false) };
+        let (Some(first), Some(last)) = (tables.first(), tables.last()) else { return Ok(false) };
+        if !dialect.error_fails_transaction() {
+            return Ok(false);
+        }
+        self.refuse_if_failed(false)?;
+        if self.transaction.state() == TransactionState::Idle {
+            return Err(no_transaction("LOCK TABLE"));
+        }
+        let before = Span::new(0, first.span.start).of(&stmt.text);
+        let end = u32::try_from(stmt.text.len()).unwrap_or(u32::MAX);
+        let behind = Span::new(last.span.end, end).of(&stmt.text);
+        for table in tables {
+            let text = format!("{before}{}{behind}", table.span.of(&stmt.text));
+            let one =
+                pando_sql::parse(&text, dialect.syntax()).map_err(super::run::syntax_error)?;
+            Box::pin(self.start_on_units(&one, Bound::default())).await?;
+            while self.next_of_reply().await?.is_some() {}
+        }
+        self.complete("LOCK TABLE");
+        Ok(true)
     }
 
     fn loads_a_dump(&self) -> bool {

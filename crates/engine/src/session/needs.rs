@@ -65,8 +65,11 @@ impl Session {
         let mut tables: TableMap = HashMap::new();
         for unit in &live.database.units {
             for row in self.ask(live, unit, &query).await? {
-                if let Some(Value::Text(name)) = row.get(1) {
-                    tables.entry(name.to_lowercase()).or_default().push(Arc::clone(unit));
+                let Some(Value::Text(name)) = row.get(1) else { continue };
+                let units = tables.entry(name.to_lowercase()).or_default();
+                // Of what is on every unit alike the first one counts.
+                if units.is_empty() || row.get(2) != Some(&Value::Bool(true)) {
+                    units.push(Arc::clone(unit));
                 }
             }
         }

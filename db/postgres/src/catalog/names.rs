@@ -11,6 +11,9 @@ use crate::dialect::Postgres;
 /// Objects below this number come with the server.
 const FIRST_USER: u64 = 16_384;
 
+/// The schema of the tables that the rules speak of; dumps leave the search path empty.
+const HOME: &str = "coalesce(pg_catalog.current_schema(), 'public')";
+
 /// Numbers of objects of unit n are shown so many times n higher, so that no two units show the same number.
 pub(super) const STEP: u64 = 1 << 26;
 
@@ -67,7 +70,7 @@ impl<'a> Names<'a> {
     pub(super) fn owned(&self) -> String {
         format!(
             "(SELECT r.oid, v.a, v.l, v.h FROM {} JOIN pg_catalog.pg_class c ON c.relname = v.a AND c.relnamespace = \
-             (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = pg_catalog.current_schema()) \
+             (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = {HOME}) \
              CROSS JOIN LATERAL (SELECT c.oid UNION SELECT c.reltoastrelid WHERE c.reltoastrelid <> 0 \
              UNION SELECT i.indexrelid FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid \
              UNION SELECT d.objid FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass \
@@ -81,7 +84,7 @@ impl<'a> Names<'a> {
     pub(super) fn table_row(&self, column: &str, schema: &str) -> String {
         format!(
             "(SELECT v.a, v.l, v.h FROM {} WHERE v.a = {column}::pg_catalog.text AND {schema}::pg_catalog.text = \
-             pg_catalog.current_schema()::pg_catalog.text LIMIT 1)",
+             {HOME}::pg_catalog.text LIMIT 1)",
             self.values
         )
     }

@@ -147,6 +147,10 @@ fn looked_up(row: String, own: &str, rows: &mut Rows) -> String {
 fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> bool {
     if let Owner::Number(owner) = relation.owner {
         rows.conditions.push(Names::is_users(&format!("x.{owner}")));
+        if let Some(Role::Object(class)) = role(relation, owner) {
+            // Of functions, types and extensions the first unit tells.
+            rows.conditions.push(format!("x.{class} IN ({NUMBERED})"));
+        }
         if owner == "oid" {
             // Types of rows and sequences that belong to no table are made on every unit alike.
             let of_a_table = of_a_table("x.oid");

@@ -105,7 +105,10 @@ fn a_relation_whose_columns_are_not_known_is_asked_for() {
 #[test]
 fn other_units_leave_out_what_comes_with_the_server() {
     let text = presented("SELECT * FROM pg_class, pg_tables", &[], 2);
-    assert!(text.contains("x.oid::pg_catalog.int8 >= 16384 AND x.relkind NOT IN ('t', 'c')"), "{text}");
+    assert!(
+        text.contains("x.oid::pg_catalog.int8 >= 16384 AND x.relkind NOT IN ('t', 'c')"),
+        "{text}"
+    );
     assert!(text.contains("(s.n + 134217728) % 4294967296"), "{text}");
     assert!(text.contains("NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"), "{text}");
     let text = presented("SELECT objid FROM pg_depend", &[], 1);

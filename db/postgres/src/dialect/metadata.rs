@@ -95,7 +95,7 @@ impl Metadata for Postgres {
     }
 
     fn tables_query(&self) -> String {
-        "SELECT n.nspname::text, c.relname::text FROM pg_catalog.pg_class c \
+        "SELECT n.nspname::text, c.relname::text, c.relkind = 'S' FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND n.nspname <> 'information_schema' \
          AND n.nspname !~ '^pg_' ORDER BY 1, 2"

@@ -39,8 +39,9 @@ pub(in crate::plan) fn route(ctx: &Context<'_>, stmt: &Statement) -> Result<Rout
     if let [_] | [] = &ctx.database.units[..] {
         return Ok(one(None));
     }
-    if let Asked::Table(table) = presentation.asked(stmt, ctx.parameters.unwrap_or(&[])) {
-        return Ok(match stand::shown_by(ctx, &table) {
+    let asked = presentation.asked(stmt, ctx.parameters.unwrap_or(&[]));
+    if let Asked::Table(table) = &asked {
+        return Ok(match stand::shown_by(ctx, table) {
             Shower::Unit(unit) => one(Some(unit)),
             // A sequence of its own, for example, which every unit has: only one may count.
             Shower::Nobody => one(ctx.database.units.first().cloned()),
@@ -57,7 +58,11 @@ pub(in crate::plan) fn route(ctx: &Context<'_>, stmt: &Statement) -> Result<Rout
         .iter()
         .any(|table| presentation.holding(table.name) == Some(Holding::Tables));
     if !of_tables {
-        return Ok(one(None));
+        // A function may still be given an object's number.
+        return Ok(one(match asked {
+            Asked::Number(number) => ctx.database.units.get(number).cloned(),
+            Asked::Anyone | Asked::Table(_) => None,
+        }));
     }
     if !spread::has_shared(presentation, query) {
         return Ok(match stand::chosen(ctx, presentation, stmt)? {
