@@ -21,7 +21,7 @@ mod state;
 
 use std::sync::Arc;
 
-pub use assemble::{Assembly, Read, Typed};
+pub use assemble::{Assembly, Read};
 pub(crate) use catalogue::shown_at;
 pub(crate) use choice::{any_unit, any_unit_of, writes};
 use direct::{Gathered, direct};
@@ -53,9 +53,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
     let restated = logical::logical(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {
-        Err(error) if is_for_assembly(&error) => {
-            assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), error)
-        }
+        Err(error) if is_for_assembly(&error) => assemble::assemble(ctx, stmt, purpose, error),
         planned => planned,
     }
 }
@@ -66,8 +64,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
 /// `refusal` when it cannot be assembled either.
 pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
     let restated = logical::logical(ctx, stmt)?;
-    let stmt = restated.as_ref().unwrap_or(stmt);
-    assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal)
+    assemble::assemble(ctx, restated.as_ref().unwrap_or(stmt), Purpose::Run, refusal)
 }
 
 /// Whether a refusal speaks of merging and routing, not of what someone forbade.
