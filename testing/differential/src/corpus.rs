@@ -166,7 +166,7 @@ impl Run<'_, '_> {
                 continue;
             }
             match record.wants {
-                Wants::Rows { is_ordered } => {
+                Wants::Rows { .. } => {
                     // A change must not happen twice, and MySQL's EXECUTE cannot be prepared itself.
                     let once = ["execute", "insert", "update", "delete", "replace"];
                     let modes: &[Mode] = if once.contains(&word.as_str()) {
@@ -175,7 +175,7 @@ impl Run<'_, '_> {
                         &[Mode::Text, Mode::Binary]
                     };
                     for &mode in modes {
-                        self.query(arena, record, is_ordered, mode).map_err(at)?;
+                        self.query(arena, record, mode).map_err(at)?;
                     }
                 }
                 Wants::Success | Wants::Error | Wants::Either => {
@@ -206,13 +206,7 @@ impl Run<'_, '_> {
         self.outcome.refused.push(format!("{name}:{} in `{title}`: {reason}", record.line));
     }
 
-    fn query(
-        &mut self,
-        arena: &mut Arena,
-        record: &Record,
-        is_ordered: bool,
-        mode: Mode,
-    ) -> Result<(), Fault> {
+    fn query(&mut self, arena: &mut Arena, record: &Record, mode: Mode) -> Result<(), Fault> {
         let call = Call { sql: record.sql.clone(), parameters: Vec::new(), mode };
         self.outcome.report.kinds.entry("select").or_default().run += 1;
         let (right, ours) = arena.both(&call)?;
@@ -220,8 +214,13 @@ impl Run<'_, '_> {
             self.wrong(record, &format!("the straight server fails: {failure}"));
             return Ok(());
         }
+        let Wants::Rows { is_ordered, is_loose } = record.wants else { return Ok(()) };
         let order = if is_ordered { Order::Total } else { Order::None };
-        let promise = Promise { order, ..Promise::none() };
+        let loose = match &right {
+            Reply::Rows { columns, .. } => vec![is_loose; columns.len()],
+            Reply::Done(_) | Reply::Failed(_) => Vec::new(),
+        };
+        let promise = Promise { order, loose, ..Promise::none() };
         match compare(arena.server, &right, &ours, &promise) {
             Verdict::Same => {}
             Verdict::Refused(reason) => self.refused("select", record, &reason),

@@ -40,6 +40,8 @@ pub(crate) enum Wants {
     /// Rows, in their places if ordered.
     Rows {
         is_ordered: bool,
+        /// Floats may differ in their last digits.
+        is_loose: bool,
     },
     Success,
     Error,
@@ -94,8 +96,13 @@ pub(crate) fn parse(text: &str, server: Server) -> Result<Script, String> {
             ["statement", "ok", ..] => Wants::Success,
             ["statement", "error", ..] => Wants::Error,
             ["statement", "maybe" | "count", ..] => Wants::Either,
-            ["query", _, "rowsort" | "valuesort", ..] => Wants::Rows { is_ordered: false },
-            ["query", _, "nosort", ..] | ["query", _] => Wants::Rows { is_ordered: true },
+            ["query", _, "rowsort" | "valuesort", rest @ ..] => {
+                Wants::Rows { is_ordered: false, is_loose: rest.contains(&"loose") }
+            }
+            ["query", _, "nosort", rest @ ..] => {
+                Wants::Rows { is_ordered: true, is_loose: rest.contains(&"loose") }
+            }
+            ["query", _] => Wants::Rows { is_ordered: true, is_loose: false },
             _ => return Err(format!("line {}: `{line}` begins no record", at + 1)),
         };
         let mut sql = Vec::new();
@@ -326,7 +333,7 @@ mod tests {
         let told: Vec<(usize, &str)> =
             script.records.iter().map(|record| (record.line, record.sql.as_str())).collect();
         assert_eq!(told, [(5, "create table t (\n id int)"), (10, "select 1"), (15, "select x")]);
-        assert_eq!(script.records[1].wants, Wants::Rows { is_ordered: true });
+        assert_eq!(script.records[1].wants, Wants::Rows { is_ordered: true, is_loose: false });
         let other = parse(TEXT, Server::MariaDb).unwrap();
         assert_eq!(other.records.len(), 1);
     }
