@@ -4,6 +4,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import mysql.connector
 import psycopg
 import pymysql
 from data import INDEXES, SCHEMA, Data, lines
@@ -18,6 +19,8 @@ SLOW, PATIENCE = 5, 60
 KEYS = {"orders": "o_orderkey", "lineitem": "l_orderkey", "customer": "c_custkey", "part": "p_partkey", "partsupp": "ps_partkey",
         "supplier": "s_suppkey"}
 REFUSED = "0A000"
+# Of a column's flags those about indexes; the rest is its type.
+KEY_FLAGS = 2 | 4 | 8 | 1 << 14
 
 
 def rules():
@@ -44,7 +47,17 @@ class Postgres:
         cursor = self.db.execute(sql)
         if cursor.description is None:
             return None, cursor.rowcount
-        return [(c.name, c.type_code, c.display_size, c.precision, c.scale) for c in cursor.description], cursor.fetchall()
+        return self.shape(cursor), cursor.fetchall()
+
+    def prepared(self, sql):
+        """The same as a prepared statement with binary values."""
+        cursor = self.db.cursor(binary=True)
+        cursor.execute(sql, prepare=True)
+        return self.shape(cursor), cursor.fetchall()
+
+    @staticmethod
+    def shape(cursor):
+        return [(c.name, c.type_code, c.display_size, c.precision, c.scale) for c in cursor.description]
 
     def load(self, table, rows):
         with self.db.cursor() as cursor:
@@ -61,6 +74,7 @@ class MySql:
     errors = pymysql.Error
 
     def __init__(self, at, database):
+        self.at, self.database, self.other = at, database, None
         self.db = pymysql.connect(host="127.0.0.1", port=at, user="test", password="test", database=database, autocommit=True,
                                   charset="utf8mb4", local_infile=True, read_timeout=PATIENCE)
 
@@ -71,6 +85,14 @@ class MySql:
                 return None, cursor.rowcount
             flags = [(f.name, f.type_code, f.scale, f.charsetnr) for f in cursor._result.fields]
             return flags, list(cursor.fetchall())
+
+    def prepared(self, sql):
+        """The same as a prepared statement with binary values, by a driver that has them."""
+        self.other = self.other or mysql.connector.connect(host="127.0.0.1", port=self.at, user="test", password="test", database=self.database,
+                                                           use_pure=True, ssl_disabled=True, autocommit=True)
+        with self.other.cursor(prepared=True) as cursor:
+            cursor.execute(sql)
+            return [(column[0], column[1], column[7] & ~KEY_FLAGS, column[8]) for column in cursor.description], cursor.fetchall()
 
     def load(self, table, rows):
         name = f"{work}/{table}.tsv"
@@ -150,6 +172,9 @@ def ask(family, number, sql, straight, client):
         check(name, refusal[0] == REFUSED, f"neither answered nor refused: {refusal} after {took:.2f} s", f"refused: {refusal[1]}")
         return False
     why = differ(expected, actual)
+    if not why:
+        found = differ(straight.prepared(sql), client.prepared(sql))
+        why = found and f"as a prepared statement: {found}"
     slow = ", slow" if took > SLOW else ""
     return check(name, not why, why, f"{len(expected[1])} rows, {before * 1000:.0f} ms straight, {took * 1000:.0f} ms through Pando{slow}")
 
