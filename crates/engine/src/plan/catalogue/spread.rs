@@ -97,25 +97,58 @@ fn is_window(node: &Node) -> bool {
 
 /// Whether the rows of a query are those of relations that are the same on every unit, whatever else it looks at.
 pub(super) fn has_shared(presentation: &dyn Presentation, query: &Query) -> bool {
-    match &query.body {
+    is_shared(presentation, query, &mut Vec::new())
+}
+
+/// `ctes` are the names in scope.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn is_shared<'a>(
+    presentation: &dyn Presentation,
+    query: &'a Query,
+    ctes: &mut Vec<(&'a str, bool)>,
+) -> bool {
+    let depth = ctes.len();
+    for cte in &query.with {
+        let found = match &*cte.body {
+            Kind::Select(body) => is_shared(presentation, body, ctes),
+            _ => false,
+        };
+        ctes.push((&cte.name.value, found));
+    }
+    let found = match &query.body {
         QueryBody::Select(select) => {
-            select.from.iter().any(|factor| factor_is_shared(presentation, factor))
+            select.from.iter().any(|factor| factor_is_shared(presentation, factor, ctes))
         }
         QueryBody::Set { left, right, .. } => {
-            has_shared(presentation, left) && has_shared(presentation, right)
+            is_shared(presentation, left, ctes) && is_shared(presentation, right, ctes)
         }
         QueryBody::Table(name) => presentation.holding(name) == Some(Holding::Shared),
         QueryBody::Values(_) => true,
-    }
+    };
+    ctes.truncate(depth);
+    found
 }
 
-fn factor_is_shared(presentation: &dyn Presentation, factor: &TableFactor) -> bool {
+fn factor_is_shared<'a>(
+    presentation: &dyn Presentation,
+    factor: &'a TableFactor,
+    ctes: &mut Vec<(&'a str, bool)>,
+) -> bool {
     match factor {
-        TableFactor::Table(table) => presentation.holding(&table.name) == Some(Holding::Shared),
-        TableFactor::Derived { query, .. } => has_shared(presentation, query),
+        TableFactor::Table(table) => {
+            let cte = match &table.name.parts[..] {
+                [only] => ctes.iter().rev().find(|(name, _)| *name == only.value),
+                _ => None,
+            };
+            match cte {
+                Some((_, shared)) => *shared,
+                None => presentation.holding(&table.name) == Some(Holding::Shared),
+            }
+        }
+        TableFactor::Derived { query, .. } => is_shared(presentation, query, ctes),
         TableFactor::Join(join) => {
-            factor_is_shared(presentation, &join.left)
-                || factor_is_shared(presentation, &join.right)
+            factor_is_shared(presentation, &join.left, ctes)
+                || factor_is_shared(presentation, &join.right, ctes)
         }
         TableFactor::Function { .. } => true,
     }
