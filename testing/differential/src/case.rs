@@ -222,7 +222,7 @@ impl Case {
                 Statement::Insert(_)
                 | Statement::Update(_)
                 | Statement::Delete(_)
-                | Statement::Plain(_) => writeln!(text, "statement ok\n{sql}\n"),
+                | Statement::Plain(_) => writeln!(text, "statement maybe\n{sql}\n"),
             };
         }
         text
