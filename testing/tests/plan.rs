@@ -9,7 +9,7 @@
 //! -> ds_0: SELECT * FROM t_1 WHERE id = ? [0]
 //! ```
 //!
-//! `-> ` is an actual statement in order, `[0]` the parameters it takes; `<- ` what is read first for a statement over rows (`rows_0`, …); `!! ` a part of the refusal's text; `~~ ` says that rows
+//! `-> ` is an actual statement in order, `[0]` the parameters it takes; `<- ` what is read first for a statement over rows (`pando_relation_0`, …); `!! ` a part of the refusal's text; `~~ ` says that rows
 //! are merged in a way whose debug text contains this.
 
 #![allow(
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use pando_engine::plan::{Planned, Purpose, plan};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Context, Source};
-use pando_kernel::relation::Inline;
+use pando_kernel::relation::{Inline, PREFIX};
 use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
 use pando_kernel::{Kind, Value};
@@ -181,9 +181,10 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
         }
         Ok(Planned::Assembly(assembly)) => {
             let reads = assembly.reads.iter().map(|read| format!("<- {}", read.text));
-            let named = |read: usize| Inline { before: Vec::new(), table: format!("rows_{read}") };
-            let tables = assembly.tables().map(named).collect();
-            match assembly.finish(&ctx, tables, Purpose::Run) {
+            let named =
+                |read: usize| Inline { before: Vec::new(), table: format!("{PREFIX}{read}") };
+            let tables: Vec<Inline> = assembly.tables().map(named).collect();
+            match assembly.finish(&ctx, &tables, Purpose::Run) {
                 Ok(Planned::Plan(plan)) => {
                     let units = plan.units.iter();
                     let rest = units.map(|unit| format!("-> {}: {}", unit.target.unit, unit.sql));

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::column::Column;
 use crate::dialect::TableColumn;
 use crate::error::Result;
 
@@ -32,6 +33,10 @@ pub trait Relations: Send + Sync + Debug {
     /// # Errors
     /// `Refused` for types whose values cannot travel so.
     fn carry(&self, column: &TableColumn) -> Result<String>;
+
+    /// The column that holds values like those of an answer's column that came as text; of a text, or where the type says too little, as in the table's
+    /// column `like`. `None` when they cannot travel, or would not be known to be the same.
+    fn answered(&self, column: &Column, like: Option<&TableColumn>) -> Option<TableColumn>;
 
     /// What stands in FROM for the table when nothing but the types of its columns matters.
     fn described(&self, columns: &[Carried]) -> String;

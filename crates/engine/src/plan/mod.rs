@@ -21,7 +21,7 @@ mod state;
 
 use std::sync::Arc;
 
-pub use assemble::{Assembly, Read};
+pub use assemble::{Assembly, Read, Typed};
 pub(crate) use catalogue::shown_at;
 pub(crate) use choice::{any_unit, any_unit_of, writes};
 use direct::{Gathered, direct};
@@ -53,7 +53,9 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
     let restated = logical::logical(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {
-        Err(error) if is_for_assembly(&error) => assemble::assemble(ctx, stmt, purpose, error),
+        Err(error) if is_for_assembly(&error) => {
+            assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), error)
+        }
         planned => planned,
     }
 }
@@ -64,7 +66,8 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
 /// `refusal` when it cannot be assembled either.
 pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
     let restated = logical::logical(ctx, stmt)?;
-    assemble::assemble(ctx, restated.as_ref().unwrap_or(stmt), Purpose::Run, refusal)
+    let stmt = restated.as_ref().unwrap_or(stmt);
+    assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal)
 }
 
 /// Whether a refusal speaks of merging and routing, not of what someone forbade.

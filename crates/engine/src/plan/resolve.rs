@@ -335,6 +335,14 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Whether two expressions are one and the same column.
+    pub(super) fn are_same_column(&self, a: &Expr, b: &Expr) -> bool {
+        match (&unwrapped(a).node, &unwrapped(b).node) {
+            (Node::Column(a), Node::Column(b)) => self.same_column(a, b),
+            _ => false,
+        }
+    }
+
     /// Whether two column names mean the same column: equal last parts, and equal qualifiers where both have one.
     fn same_column(&self, a: &ObjectName, b: &ObjectName) -> bool {
         let pairs = a.parts.iter().rev().zip(b.parts.iter().rev());
@@ -429,7 +437,7 @@ pub(super) fn has_parameter(expr: &Expr) -> bool {
 
 /// The name PostgreSQL gives a select item without an alias; none for `?column?` and for rare ones.
 /// <https://www.postgresql.org/docs/current/sql-select.html#SQL-SELECT-LIST>
-fn output_name(expr: &Expr) -> Option<String> {
+pub(super) fn output_name(expr: &Expr) -> Option<String> {
     let last = |name: &ObjectName| name.parts.last().map(|part| part.value.clone());
     match &expr.node {
         Node::Column(name) => last(name),

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::relation::{Inline, PREFIX, RelationWriter, Relations};
+use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations};
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Columns, Execution};
+use pando_kernel::{Column, Columns, Execution};
 use pando_pool::Connection;
 use pando_sql::ast::Statement;
 
 use crate::execute::too_much;
 use crate::handle::Manner;
-use crate::plan::{Assembly, Plan, Planned, Purpose, Unit};
+use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
@@ -64,9 +64,8 @@ impl Session {
         (self.facts, self.window, self.queue, self.opened) = (facts, window, queue, opened);
         let tables = tables?;
         for _ in 0..MAX_NEEDS {
-            let tables = tables.clone();
             let planned = self
-                .in_context(live, Some(bound), |ctx| assembly.finish(ctx, tables, Purpose::Run));
+                .in_context(live, Some(bound), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
             match planned? {
                 Planned::Plan(plan) => return Ok(*plan),
                 Planned::Needs(need) => Box::pin(self.find_out(live, need)).await?,
@@ -93,9 +92,9 @@ impl Session {
             }
         }
         let named = |read: usize| Inline { table: format!("{PREFIX}{read}"), ..Inline::default() };
-        let tables = assembly.tables().map(named).collect();
+        let tables: Vec<Inline> = assembly.tables().map(named).collect();
         let rest =
-            self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, tables, Purpose::Run));
+            self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
         if let Planned::Plan(plan) = rest? {
             units.extend(plan.units);
         }
@@ -114,11 +113,11 @@ impl Session {
         let mut budget = self.settings().memory_bytes;
         for (number, (stmt, plan)) in reads.into_iter().enumerate() {
             let Some(read) = assembly.reads.get(number) else { continue };
-            let own = || places.iter().enumerate().filter(|(_, read)| **read == number);
-            let writers =
-                own().map(|(place, _)| relations.begin(place, &read.columns)).collect::<Vec<_>>();
-            let written = self.read_table(live, (stmt, plan), (writers, budget)).await?;
-            for ((place, _), writer) in own().zip(written) {
+            let own = |(place, read): (usize, &usize)| (*read == number).then_some(place);
+            let own: Vec<usize> = places.iter().enumerate().filter_map(own).collect();
+            let target = Target { relations, read, places: &own, budget };
+            let written = self.read_table(live, (stmt, plan), target).await?;
+            for (place, writer) in own.into_iter().zip(written) {
                 budget = budget.saturating_sub(writer.size());
                 if let Some(table) = tables.get_mut(place) {
                     *table = Some(writer.finish());
@@ -133,19 +132,28 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         (stmt, plan): (Statement, Plan),
-        (writers, budget): (Vec<Box<dyn RelationWriter>>, usize),
+        target: Target<'_>,
     ) -> Result<Vec<Box<dyn RelationWriter>>> {
-        let mut writers = writers;
+        let mut writers = Vec::new();
         let mut columns: Option<Columns> = None;
         Box::pin(self.start_plan(live, &stmt, plan, &Bound::default())).await?;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {
             match event {
-                Event::Columns(described) => columns = Some(described),
+                Event::Columns(described) => match target.writers(&described) {
+                    Ok(begun) => {
+                        writers = begun;
+                        columns = Some(described);
+                    }
+                    Err(error) => {
+                        self.abandon_reply().await;
+                        return Err(error);
+                    }
+                },
                 Event::Rows(rows) => {
                     let described =
                         columns.as_ref().ok_or_else(|| Error::internal("rows without columns"))?;
                     write(described, &rows, &mut writers)?;
-                    if writers.iter().map(|writer| writer.size()).sum::<usize>() > budget {
+                    if writers.iter().map(|writer| writer.size()).sum::<usize>() > target.budget {
                         self.abandon_reply().await;
                         return Err(too_much(self.settings().memory_bytes));
                     }
@@ -201,6 +209,25 @@ impl Session {
         self.pending.clear();
         let reply = std::mem::take(&mut self.reply);
         self.release_reply(reply).await;
+    }
+}
+
+/// Where the rows of one read go.
+struct Target<'a> {
+    relations: &'a dyn Relations,
+    read: &'a Read,
+    /// The places that need them.
+    places: &'a [usize],
+    /// Bytes they may take.
+    budget: usize,
+}
+
+impl Target<'_> {
+    fn writers(&self, answer: &Columns) -> Result<Vec<Box<dyn RelationWriter>>> {
+        let settle = |(typed, column): (&Typed, &Column)| typed.settled(self.relations, column);
+        let columns: Vec<Carried> =
+            self.read.columns.iter().zip(&answer.list).map(settle).collect::<Result<_>>()?;
+        Ok(self.places.iter().map(|place| self.relations.begin(*place, &columns)).collect())
     }
 }
 

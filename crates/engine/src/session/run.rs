@@ -180,7 +180,12 @@ impl Session {
     ) -> Result<Plan> {
         match self.planned(live, stmt, bound, purpose).await? {
             Planned::Plan(plan) => Ok(*plan),
-            Planned::Assembly(assembly) => self.assemble(live, &assembly, bound).await,
+            Planned::Assembly(assembly) => match self.assemble(live, &assembly, bound).await {
+                Err(refusal) if assembly.is_of_groups() && plan::is_for_assembly(&refusal) => {
+                    Box::pin(self.planned_apart(live, stmt, bound, refusal)).await
+                }
+                assembled => assembled,
+            },
             Planned::Needs(_) => Err(Error::internal("planning asks for what is known")),
         }
     }

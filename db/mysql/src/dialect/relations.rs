@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn};
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations};
-use pando_kernel::{Error, Kind, Result};
+use pando_kernel::{Column, Error, Kind, Result};
 
 use super::{MySql, text_literal};
 
@@ -13,6 +13,10 @@ use super::{MySql, text_literal};
 const BATCH: usize = 256 << 10;
 /// Under this mode every value that stands in a table can be written again, and none that cannot is changed silently.
 const MODE: &str = "SET @pando_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'";
+/// UNSIGNED_FLAG and MYSQL_TYPE_DOUBLE of a column definition.
+/// <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__column__definition__flags.html>
+const UNSIGNED: u16 = 32;
+const DOUBLE: u32 = 5;
 const MODE_BACK: &str = "SET SESSION sql_mode = @pando_sql_mode";
 
 impl Relations for MySql {
@@ -42,6 +46,36 @@ impl Relations for MySql {
             Form::Bits => format!("{name} + 0"),
             // As text a FLOAT is cut to six digits.
             Form::Single => format!("{name} + 0e0"),
+        })
+    }
+
+    fn answered(&self, column: &Column, like: Option<&TableColumn>) -> Option<TableColumn> {
+        if let Some(like) = like {
+            return Some(like.clone());
+        }
+        let native = column.native;
+        let unsigned = if native.flags & UNSIGNED == 0 { "" } else { " unsigned" };
+        let type_name = match (column.kind, native.decimals) {
+            (Kind::Int | Kind::UInt, _) => format!("bigint{unsigned}"),
+            (Kind::Decimal, places) => {
+                // The length counts the sign and the point.
+                let sign = i64::from(unsigned.is_empty());
+                let digits = native.length - sign - i64::from(places > 0);
+                format!("decimal({},{places}){unsigned}", digits.clamp(1, 65))
+            }
+            // Of a sum of FLOATs, too.
+            (Kind::Float, _) if native.type_id == DOUBLE => "double".to_owned(),
+            _ => return None,
+        };
+        Some(TableColumn {
+            name: String::new(),
+            kind: column.kind,
+            type_name,
+            collation: String::new(),
+            collate: String::new(),
+            primary_key: false,
+            auto_increment: false,
+            nullable: true,
         })
     }
 

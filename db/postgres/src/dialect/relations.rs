@@ -3,9 +3,10 @@
 
 use pando_kernel::dialect::{Language, TableColumn};
 use pando_kernel::relation::{Carried, Inline, RelationWriter, Relations};
-use pando_kernel::{Error, Result};
+use pando_kernel::{Column, Error, Result};
 
 use super::{Postgres, text_literal};
+use crate::types::oid;
 
 impl Relations for Postgres {
     fn check(&self, variables: &[(String, String)]) -> Result<()> {
@@ -25,6 +26,33 @@ impl Relations for Postgres {
 
     fn carry(&self, column: &TableColumn) -> Result<String> {
         Ok(self.quote(&column.name))
+    }
+
+    fn answered(&self, column: &Column, like: Option<&TableColumn>) -> Option<TableColumn> {
+        let type_name = match column.native.type_id {
+            oid::BOOL => "boolean",
+            oid::INT2 => "smallint",
+            oid::INT4 => "integer",
+            oid::INT8 => "bigint",
+            oid::NUMERIC => "numeric",
+            oid::FLOAT4 => "real",
+            oid::FLOAT8 => "double precision",
+            oid::DATE => "date",
+            oid::TIMESTAMP => "timestamp without time zone",
+            oid::TIMESTAMPTZ => "timestamp with time zone",
+            oid::TEXT if like.is_some() => "text",
+            _ => return None,
+        };
+        Some(TableColumn {
+            name: String::new(),
+            kind: column.kind,
+            type_name: type_name.to_owned(),
+            collation: String::new(),
+            collate: like.map_or_else(String::new, |column| column.collate.clone()),
+            primary_key: false,
+            auto_increment: false,
+            nullable: true,
+        })
     }
 
     fn described(&self, columns: &[Carried]) -> String {

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use pando_kernel::MergePlan;
-use pando_kernel::error::Result;
+use pando_kernel::column::Column;
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::relation::{Carried, Inline};
+use pando_kernel::relation::{Carried, Inline, Relations};
 use pando_kernel::route::{Spread, Target, UnitName, Units};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::{Edits, Span};
@@ -32,15 +34,55 @@ pub struct Read {
     /// The query that gives them, over logic tables; its rows must come as text.
     pub text: String,
     /// What its columns are.
-    pub columns: Vec<Carried>,
+    pub columns: Vec<Typed>,
+}
+
+/// What is known of a column's type before it is read.
+#[derive(Debug, Clone)]
+pub enum Typed {
+    /// All.
+    Known(Carried),
+    /// It is that of the answer; of a text the collation is that of this column.
+    AsRead {
+        /// What it is called among the rows.
+        name: String,
+        /// The column whose least or greatest value it is.
+        like: Option<TableColumn>,
+    },
+}
+
+impl Typed {
+    /// The column as it travels, once the answer's columns are there.
+    ///
+    /// # Errors
+    /// `Refused` when the answer's type cannot travel.
+    pub fn settled(&self, relations: &dyn Relations, answer: &Column) -> Result<Carried> {
+        let (name, like) = match self {
+            Self::Known(carried) => return Ok(carried.clone()),
+            Self::AsRead { name, like } => (name, like),
+        };
+        let column = relations.answered(answer, like.as_ref()).ok_or_else(|| {
+            Error::refused(
+                30001,
+                format!(
+                    "values like those of `{}` cannot travel between storage units",
+                    answer.name
+                ),
+                "narrow it to one shard by an equality on the sharding key",
+            )
+        })?;
+        let column = TableColumn { name: name.clone(), ..column };
+        Ok(Carried { column, is_key: false, is_compared: false })
+    }
 }
 
 /// Where a table stands in the statement.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) span: Span,
-    /// Its name, where the statement gives it no alias.
-    pub(super) label: Option<String>,
+    /// What stands around the table there.
+    pub(super) before: String,
+    pub(super) after: String,
     pub(super) read: usize,
 }
 
@@ -48,6 +90,12 @@ impl Assembly {
     /// The tables to be written, in order of their places: which read fills each.
     pub fn tables(&self) -> impl Iterator<Item = usize> + '_ {
         self.places.iter().map(|place| place.read)
+    }
+
+    /// Whether there is another form of it, which does not hang on the types of answers.
+    pub fn is_of_groups(&self) -> bool {
+        let as_read = |typed: &Typed| matches!(typed, Typed::AsRead { .. });
+        self.reads.iter().any(|read| read.columns.iter().any(as_read))
     }
 
     /// Whether it changes a table: it then goes to that table's shards, each of which gets the tables of rows.
@@ -62,19 +110,14 @@ impl Assembly {
     pub fn finish(
         &self,
         ctx: &Context<'_>,
-        tables: Vec<Inline>,
+        tables: &[Inline],
         purpose: Purpose,
     ) -> Result<Planned> {
         let mut before: Vec<Arc<str>> = Vec::new();
         let mut edits = self.edits.clone();
         for (place, table) in self.places.iter().zip(tables) {
-            before.extend(table.before.into_iter().map(Arc::from));
-            let mut text = table.table;
-            if let Some(label) = &place.label {
-                text.push_str(" AS ");
-                text.push_str(label);
-            }
-            edits.replace(place.span, text);
+            before.extend(table.before.iter().map(|text| Arc::from(text.as_str())));
+            edits.replace(place.span, format!("{}{}{}", place.before, table.table, place.after));
         }
         let mut planned = if self.changes() {
             let stmt = parsed(ctx, &edits.apply(&self.rest.text))?;
