@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_sql::ast::{
@@ -28,8 +28,10 @@ pub(crate) struct InsertQuery {
     pub(crate) tail: String,
     /// Which of the statement's parameters head and tail take, in their own order.
     pub(crate) rest_parameters: Vec<u32>,
-    /// What the query's columns are assigned to; nothing where that is not known.
+    /// What the query's columns are assigned to; never empty.
     pub(crate) columns: Vec<TableColumn>,
+    /// The statement lists its columns.
+    pub(crate) lists_columns: bool,
     /// Columns of the query that are constants without a type.
     pub(crate) open: Vec<bool>,
     /// It gives rows back.
@@ -49,7 +51,7 @@ impl InsertQuery {
     pub(crate) fn template(&self, placeholder: Placeholder, parameters: u32) -> Arc<str> {
         let first = parameters + 1;
         let row: Vec<String> = (first..)
-            .take(self.columns.len().max(1))
+            .take(self.columns.len())
             .map(|number| match placeholder {
                 Placeholder::Dollar => format!("${number}"),
                 Placeholder::Question => "?".to_owned(),
@@ -95,10 +97,11 @@ pub(crate) fn insert_query(
     let columns = match &insert.columns {
         Some(listed) if !listed.is_empty() => {
             let own = |name: &str| known.iter().find(|one| one.name.eq_ignore_ascii_case(name));
-            let listed: Option<Vec<_>> =
-                listed.iter().map(|name| own(&name.value).cloned()).collect();
-            // The server knows best how to say which column there is not.
-            listed.unwrap_or_default()
+            let missing = |name: &str| unknown_column(ctx, target.value.as_str(), name);
+            listed
+                .iter()
+                .map(|name| own(&name.value).cloned().ok_or_else(|| missing(&name.value)))
+                .collect::<Result<Vec<_>>>()?
         }
         Some(_) | None => known.to_vec(),
     };
@@ -122,6 +125,7 @@ pub(crate) fn insert_query(
         tail: stmt.text.get(whole.end as usize..).unwrap_or_default().to_owned(),
         rest_parameters: numbers(parameters.iter().filter(|(span, _)| !inside(span))),
         columns,
+        lists_columns: insert.columns.as_ref().is_some_and(|listed| !listed.is_empty()),
         open,
         returns: insert.returning.is_some(),
         ignores: insert.modifiers.iter().any(|word| word == "IGNORE"),
@@ -220,6 +224,22 @@ fn open_items(
         });
     }
     (open, edits)
+}
+
+/// The server's own error.
+fn unknown_column(ctx: &Context<'_>, table: &str, name: &str) -> Error {
+    let (sqlstate, message) = match ctx.dialect.error_fails_transaction() {
+        true => ("42703", format!("column \"{name}\" of relation \"{table}\" does not exist")),
+        false => ("42S22", format!("Unknown column '{name}' in 'field list'")),
+    };
+    ErrorKind::Server(Box::new(ServerError {
+        number: 1054,
+        sqlstate: sqlstate.into(),
+        message,
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
 }
 
 /// ON DUPLICATE KEY UPDATE may name columns of the query, which will be gone by then.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::{Description, Event};
 use pando_kernel::request::Prepared;
 use pando_kernel::row::Rows;
@@ -43,7 +43,7 @@ impl Session {
         self.end_steps(live, kept, stepped, super::run::tag(&stmt.kind)).await
     }
 
-    async fn insert_query_of(
+    pub(super) async fn insert_query_of(
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
@@ -106,11 +106,9 @@ impl Session {
         let placeholder = dialect.syntax().placeholder;
         let reading = bound.part(placeholder, &parts.query_parameters, Vec::new());
         let mut batches = Batches::default();
-        let mut take = |columns: &Columns, rows: &Rows| {
+        let mut take = |columns: &Columns, rows: Option<&Rows>| {
+            counted(parts, columns, dialect.as_ref())?;
             each_row(columns, rows, |fields| {
-                if !parts.columns.is_empty() && fields.len() > parts.columns.len() {
-                    return Err(miscounted());
-                }
                 let literals: Result<Vec<String>> = fields
                     .iter()
                     .enumerate()
@@ -266,9 +264,10 @@ fn prepared(
 /// Calls `each` with the fields of every row; NULL is `None`.
 pub(super) fn each_row(
     columns: &Columns,
-    rows: &Rows,
+    rows: Option<&Rows>,
     mut each: impl FnMut(&[Option<Field<'_>>]) -> Result<()>,
 ) -> Result<()> {
+    let Some(rows) = rows else { return Ok(()) };
     let mut ranges = Vec::new();
     rows.for_each(columns, |body| {
         columns.codec.fields(&columns.list, body, &mut ranges)?;
@@ -301,7 +300,25 @@ pub(super) fn literal(
     transfer.literal(&field, to)
 }
 
-fn miscounted() -> Error {
-    ErrorKind::Value("the query of an INSERT gives more columns than the INSERT takes".into())
-        .into()
+/// Refuses a query with another number of columns than the INSERT takes, as a server does.
+fn counted(parts: &InsertQuery, read: &Columns, dialect: &dyn Dialect) -> Result<()> {
+    let (given, taken) = (read.list.len(), parts.columns.len());
+    let fails = dialect.error_fails_transaction();
+    let fits = given == taken || given < taken && fails && !parts.lists_columns;
+    if fits {
+        return Ok(());
+    }
+    let (sqlstate, message) = match (fails, given > taken) {
+        (true, true) => ("42601", "INSERT has more expressions than target columns"),
+        (true, false) => ("42601", "INSERT has more target columns than expressions"),
+        (false, _) => ("21S01", "Column count doesn't match value count at row 1"),
+    };
+    Err(ErrorKind::Server(Box::new(ServerError {
+        number: 1136,
+        sqlstate: sqlstate.into(),
+        message: message.into(),
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into())
 }

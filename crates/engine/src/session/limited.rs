@@ -35,7 +35,7 @@ impl Session {
         self.end_steps(live, kept, stepped, super::run::tag(&stmt.kind)).await
     }
 
-    async fn limited_of(
+    pub(super) async fn limited_of(
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
@@ -59,7 +59,7 @@ impl Session {
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let mut keys = Batches::default();
-        let mut take = |columns: &Columns, rows: &Rows| {
+        let mut take = |columns: &Columns, rows: Option<&Rows>| {
             each_row(columns, rows, |fields| {
                 let literals = fields.iter().zip(&parts.key).map(|(field, column)| {
                     literal(dialect.as_ref(), *field, (Some(column), false))

@@ -325,10 +325,13 @@ impl Session {
         let stmt = pando_sql::parse(text, live.database.dialect.syntax())
             .map_err(super::run::syntax_error)?;
         let mut units = Vec::new();
-        match self.planned(&live, &stmt, bound, Purpose::Run).await? {
-            Planned::Plan(plan) => units.extend(plan.units),
-            Planned::Assembly(assembly) => units = self.shown(&live, &assembly, bound).await?,
-            Planned::Needs(_) => return Err(Error::internal("planning asks for what is known")),
+        match self.planned(&live, &stmt, bound, Purpose::Run).await {
+            Ok(Planned::Plan(plan)) => units.extend(plan.units),
+            Ok(Planned::Assembly(assembly)) => units = self.shown(&live, &assembly, bound).await?,
+            Ok(Planned::Needs(_)) => {
+                return Err(Error::internal("planning asks for what is known"));
+            }
+            Err(refusal) => units = self.shown_steps(&live, &stmt, bound, refusal).await?,
         }
         let rows: Vec<Vec<Value>> = units
             .iter()

@@ -33,18 +33,27 @@ impl Session {
         stmt: &Statement,
         bound: &Bound,
     ) -> Result<()> {
-        plan::moved_table(stmt)?;
+        let parts = self.relocation_parts(live, stmt).await?;
         let dialect = &live.database.dialect;
-        if let Some(relations) = dialect.relations() {
-            relations.check(self.variables.list())?;
-        }
-        let obstacles = self.obstacles(live, stmt).await?;
-        let parts = self.relocation_of(live, stmt, &obstacles).await?;
         let syntax = dialect.syntax();
         let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
         let kept = self.begin_steps(live).await?;
         let stepped = self.relocation_steps(live, bound, (&parts, &read)).await;
         self.end_steps(live, kept, stepped, super::run::tag(&stmt.kind)).await
+    }
+
+    /// The statement taken apart; refused where its rows cannot be moved.
+    pub(super) async fn relocation_parts(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+    ) -> Result<Relocation> {
+        plan::moved_table(stmt)?;
+        if let Some(relations) = live.database.dialect.relations() {
+            relations.check(self.variables.list())?;
+        }
+        let obstacles = self.obstacles(live, stmt).await?;
+        self.relocation_of(live, stmt, &obstacles).await
     }
 
     /// What the table's first node tells about taking rows out and putting them in again.
@@ -94,7 +103,7 @@ impl Session {
         let placeholder = dialect.syntax().placeholder;
         let all: Vec<u32> = (0..).take(bound.parameters.len()).collect();
         let mut moved = Moved::default();
-        let mut take = |columns: &Columns, rows: &Rows| {
+        let mut take = |columns: &Columns, rows: Option<&Rows>| {
             each_row(columns, rows, |fields| {
                 let (literals, differs) = row(dialect.as_ref(), parts, fields)?;
                 moved.changed += u64::from(differs);

@@ -12,7 +12,7 @@ use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, Purpose};
+use crate::plan::{self, Planned, Purpose, Unit};
 use crate::snapshot::LiveDatabase;
 
 use super::reply::Verb;
@@ -131,6 +131,46 @@ impl Session {
         Err(refusal)
     }
 
+    /// What PREVIEW shows of a statement that runs in steps: all that can be told before its rows are read.
+    pub(super) async fn shown_steps(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        bound: &Bound,
+        refusal: Error,
+    ) -> Result<Vec<Unit>> {
+        let texts = if plan::is_for_reading_first(stmt, &refusal) {
+            let parts = self.insert_query_of(live, stmt, refusal).await?;
+            vec![(parts.query, parts.query_parameters)]
+        } else if plan::is_for_moving(stmt, &refusal) {
+            let parts = self.relocation_parts(live, stmt).await?;
+            let all = (0..stmt.parameters).collect();
+            vec![(parts.read, all), (parts.delete, parts.delete_parameters)]
+        } else if plan::is_for_keys(stmt, &refusal) {
+            let Some(parts) = self.limited_of(live, stmt).await? else { return Err(refusal) };
+            vec![(parts.read, parts.read_parameters)]
+        } else {
+            return Err(refusal);
+        };
+        let syntax = live.database.dialect.syntax();
+        let mut units = Vec::new();
+        for (text, parameters) in texts {
+            let step = pando_sql::parse(&text, syntax).map_err(super::run::syntax_error)?;
+            let mut own = bound.part(syntax.placeholder, &parameters, Vec::new());
+            own.prepared = bound.prepared;
+            match Box::pin(self.planned(live, &step, &own, Purpose::Run)).await? {
+                Planned::Plan(plan) => units.extend(plan.units),
+                Planned::Assembly(assembly) => {
+                    units.extend(Box::pin(self.shown(live, &assembly, &own)).await?);
+                }
+                Planned::Needs(_) => {
+                    return Err(Error::internal("planning asks for what is known"));
+                }
+            }
+        }
+        Ok(units)
+    }
+
     /// Before the first step: a transaction, or a savepoint in the client's.
     pub(super) async fn begin_steps(&mut self, live: &LiveDatabase) -> Result<Kept> {
         let dialect = live.database.dialect.as_ref();
@@ -218,7 +258,7 @@ impl Session {
         }
     }
 
-    /// Runs a query as a step, and gives every row to `take`. Result: its notices.
+    /// Runs a query as a step, and gives its columns alone and then with its rows to `take`. Result: its notices.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "of the rest only notices are for the client"
@@ -227,23 +267,27 @@ impl Session {
         &mut self,
         stmt: &Statement,
         bound: Bound,
-        take: &mut (dyn FnMut(&Columns, &Rows) -> Result<()> + Send),
+        take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
     ) -> Result<Vec<Event>> {
         Box::pin(self.start_on_units(stmt, bound)).await?;
         let mut notices = Vec::new();
         let mut columns: Option<Columns> = None;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {
-            match event {
-                Event::Columns(described) => columns = Some(described),
-                Event::Rows(rows) => {
-                    let described =
-                        columns.as_ref().ok_or_else(|| Error::internal("rows without columns"));
-                    if let Err(error) = described.and_then(|columns| take(columns, &rows)) {
-                        self.drop_reply().await;
-                        return Err(error);
-                    }
+            let rows = match event {
+                Event::Columns(described) => {
+                    columns = Some(described);
+                    None
                 }
-                other => notices.extend(Some(other).filter(is_notice)),
+                Event::Rows(rows) => Some(rows),
+                other => {
+                    notices.extend(Some(other).filter(is_notice));
+                    continue;
+                }
+            };
+            let described = columns.as_ref().ok_or_else(|| Error::internal("rows without columns"));
+            if let Err(error) = described.and_then(|columns| take(columns, rows.as_ref())) {
+                self.drop_reply().await;
+                return Err(error);
             }
         }
         Ok(notices)
