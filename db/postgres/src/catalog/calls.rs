@@ -148,6 +148,23 @@ pub(super) fn looked_up(expr: &Expr, text: &str, parameters: &[Parameter]) -> Op
     }
 }
 
+/// A parameter whose value can be an object's number, or begins a list of them.
+pub(super) fn bound_number(expr: &Expr, parameters: &[Parameter]) -> Option<u64> {
+    let Node::Parameter(index) = expr.node else { return None };
+    let number = match &parameters.get(index as usize)?.value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        Value::UInt(number) => Some(*number),
+        Value::Text(text) => {
+            let first = text.trim_start_matches('{').split(',').next().unwrap_or_default();
+            first.trim_end_matches('}').trim().parse().ok()
+        }
+        Value::Null | Value::Bool(_) | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_) => {
+            None
+        }
+    };
+    number.filter(|number| u32::try_from(*number).is_ok())
+}
+
 /// What is known of the parameter that names a relation.
 enum Given<'a> {
     Name(&'a str),

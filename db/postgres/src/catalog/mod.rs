@@ -39,8 +39,9 @@ impl Presentation for Postgres {
             }
             if let Some(table) = calls::looked_up(expr, &stmt.text, parameters) {
                 asked = Asked::Table(table);
-            } else if let Some(number) =
-                number(expr).or_else(|| bound(expr, parameters)).filter(|number| *number >= STEP)
+            } else if let Some(number) = number(expr)
+                .or_else(|| calls::bound_number(expr, parameters))
+                .filter(|number| *number >= STEP)
             {
                 asked = Asked::Number(usize::try_from(number / STEP).unwrap_or(usize::MAX));
             }
@@ -119,23 +120,6 @@ fn presented(
     calls::whole_sizes(stmt, (&names, parameters))?;
     let values = calls::edit(stmt, (&names, parameters), &mut edits);
     Ok((Presented::Edits(edits), values))
-}
-
-/// A parameter whose value can be an object's number, or begins a list of them.
-fn bound(expr: &Expr, parameters: &[Parameter]) -> Option<u64> {
-    let Node::Parameter(index) = expr.node else { return None };
-    let number = match &parameters.get(index as usize)?.value {
-        Value::Int(number) => u64::try_from(*number).ok(),
-        Value::UInt(number) => Some(*number),
-        Value::Text(text) => {
-            let first = text.trim_start_matches('{').split(',').next().unwrap_or_default();
-            first.trim_end_matches('}').trim().parse().ok()
-        }
-        Value::Null | Value::Bool(_) | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_) => {
-            None
-        }
-    };
-    number.filter(|number| u32::try_from(*number).is_ok())
 }
 
 /// A literal that can be an object's number.
