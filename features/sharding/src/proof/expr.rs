@@ -100,10 +100,8 @@ impl<'a> Prover<'a> {
         null_is_false: bool,
     ) -> bool {
         let operand = unwrapped(operand);
-        let operands = match &operand.node {
-            Node::Row(list) => list.iter().collect(),
-            _ => vec![operand],
-        };
+        let operands =
+            if let Node::Row(list) = &operand.node { list.iter().collect() } else { vec![operand] };
         let Some(columns) = rows.columns.as_ref().filter(|c| c.len() == operands.len()) else {
             return false;
         };

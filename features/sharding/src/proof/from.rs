@@ -257,7 +257,11 @@ impl<'a> Prover<'a> {
         let kind = match join.kind {
             JoinKind::Left if touches(middle..end) => JoinKind::Inner,
             JoinKind::Right if touches(start..middle) => JoinKind::Inner,
-            kind => kind,
+            JoinKind::Inner
+            | JoinKind::Cross
+            | JoinKind::Full
+            | JoinKind::Left
+            | JoinKind::Right => join.kind,
         };
         let both: Vec<Pair> = on.iter().chain(given).copied().collect();
         let (of_left, of_right): (&[Pair], &[Pair]) = match kind {

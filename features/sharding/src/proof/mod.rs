@@ -8,20 +8,18 @@
 mod expr;
 mod from;
 mod level;
+mod prover;
 mod query;
 
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pando_kernel::error::Error;
-use pando_kernel::route::{Alone, Spread, Target, Units};
-use pando_sql::Span;
+use pando_kernel::route::{Alone, Spread, Units};
 use pando_sql::ast::{Expr, Query, Table as Named, TableFactor};
 
 use crate::asked::Asked;
 use crate::kept::Class as Kept;
-use crate::route::{Class, target};
-use crate::table::Table;
+use prover::Prover;
 
 /// Why a proof ends.
 pub(crate) enum Why {
@@ -83,66 +81,6 @@ struct Part {
 
 /// Common table expressions in scope, by name in lower case.
 type Env = HashMap<String, Rows>;
-
-/// One proof: all its sharded tables are one table or bound to one.
-struct Prover<'a> {
-    asked: &'a Asked<'a>,
-    /// The sharded tables met, each once; the first one's nodes are numbered.
-    tables: RefCell<Vec<&'a Table>>,
-    seen: RefCell<HashSet<Span>>,
-}
-
-impl<'a> Prover<'a> {
-    fn new(asked: &'a Asked<'a>) -> Self {
-        Self { asked, tables: RefCell::default(), seen: RefCell::default() }
-    }
-
-    /// Notes a sharded table; its place is then accounted for.
-    fn meets(&self, table: &'a Table, span: Span) -> Step<()> {
-        let mut tables = self.tables.borrow_mut();
-        if let Some(first) = tables.first()
-            && !self.asked.rule.are_bound(first, table)
-        {
-            return Err(Why::Doubt("it names sharded tables that are not binding tables"));
-        }
-        if !tables.iter().any(|known| known.logic() == table.logic()) {
-            tables.push(table);
-        }
-        self.seen.borrow_mut().insert(span);
-        Ok(())
-    }
-
-    /// How many keys tell where a row is; none where other things decide, too.
-    fn keys(&self) -> usize {
-        let tables = self.tables.borrow();
-        tables.first().filter(|table| table.is_placed_by_keys()).map_or(0, |t| t.keys().len())
-    }
-
-    /// Whether columns with these keys tell where a row is, and are never NULL.
-    fn covers(&self, parts: &[Part]) -> bool {
-        let keys = self.keys();
-        keys > 0 && (0..keys).all(|at| parts.iter().any(|part| part.at == at && part.firm))
-    }
-
-    /// Nodes of a table as the first table numbers them.
-    fn numbered(&self, table: &Table, nodes: &[usize]) -> Step<Vec<usize>> {
-        match self.tables.borrow().first() {
-            Some(first) => Ok(first.counterparts(table, nodes)?),
-            None => Ok(nodes.to_vec()),
-        }
-    }
-
-    /// The targets, once every place that names a sharded table is accounted for.
-    fn targets(&self, nodes: Vec<usize>) -> Step<Vec<Target>> {
-        let seen = self.seen.borrow();
-        if !self.asked.places().all(|span| seen.contains(&span)) {
-            return Err(Why::Doubt("a sharded table stands where it is not looked for"));
-        }
-        let tables = self.tables.borrow().clone();
-        let class = Class { tables, members: Vec::new(), nodes };
-        Ok(class.nodes.iter().map(|node| target(&class, *node)).collect::<Result<_, _>>()?)
-    }
-}
 
 /// The route of a query whose parts are proven to find all they need on each shard.
 pub(crate) fn query(asked: &Asked<'_>, query: &Query) -> Step<Units> {

@@ -297,6 +297,7 @@ impl<'a> Prover<'a> {
     }
 
     /// The key that a GROUP BY or PARTITION BY item is.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     fn grouping(&self, level: &Level<'_, 'a>, select: &Select, expr: &Expr) -> Option<Part> {
         match &unwrapped(expr).node {
             Node::Column(name) => self.own_key(level, name),
@@ -382,9 +383,10 @@ impl<'a> Prover<'a> {
         for item in &select.items {
             match item {
                 SelectItem::Expr { expr, alias, .. } => {
-                    let column = match &unwrapped(expr).node {
-                        Node::Column(name) => Some(name),
-                        _ => None,
+                    let column = if let Node::Column(name) = &unwrapped(expr).node {
+                        Some(name)
+                    } else {
+                        None
                     };
                     let name = alias.as_ref().map(|alias| alias.value.to_lowercase());
                     columns.push(Column {
