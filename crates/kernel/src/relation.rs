@@ -54,7 +54,16 @@ pub trait RelationWriter: Send + Debug {
     fn size(&self) -> usize;
 
     /// Ends it.
-    fn finish(self: Box<Self>) -> Inline;
+    fn finish(self: Box<Self>, stands: Stands) -> Inline;
+}
+
+/// Where a written table stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// In a query on a connection of its own.
+    Apart,
+    /// In a statement that changes other tables, on the connections of its transaction, and whose planning is not over: it shows its columns.
+    InTransaction,
 }
 
 /// A written table.

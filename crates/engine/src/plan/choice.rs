@@ -38,6 +38,14 @@ pub(crate) fn any_unit(ctx: &Context<'_>) -> Option<UnitName> {
     ctx.session.held.first().or_else(|| ctx.database.units.first()).cloned()
 }
 
+/// The unit where a statement over rows of others is answered: one that takes writes, where several stand under one name.
+pub(crate) fn writing_unit(ctx: &Context<'_>) -> Option<UnitName> {
+    let unit = any_unit(ctx)?;
+    let groups = ctx.database.features.iter().flat_map(|feature| feature.groups());
+    let mut own = groups.filter(|group| group.members.contains(&unit));
+    Some(own.next().and_then(|group| group.members.into_iter().next()).unwrap_or(unit))
+}
+
 /// The first unit of a database.
 ///
 /// # Errors

@@ -91,7 +91,7 @@ impl Session {
                 units.extend(plan.units);
             }
         }
-        let named = |read: usize| Inline { table: format!("{PREFIX}{read}"), ..Inline::default() };
+        let named = |read: usize| Inline { before: Vec::new(), table: format!("{PREFIX}{read}") };
         let tables: Vec<Inline> = assembly.tables().map(named).collect();
         let rest =
             self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
@@ -120,7 +120,7 @@ impl Session {
             for (place, writer) in own.into_iter().zip(written) {
                 budget = budget.saturating_sub(writer.size());
                 if let Some(table) = tables.get_mut(place) {
-                    *table = Some(writer.finish());
+                    *table = Some(writer.finish(assembly.stands()));
                 }
             }
         }

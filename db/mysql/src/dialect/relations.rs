@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn};
-use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations};
+use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations, Stands};
 use pando_kernel::{Column, Error, Kind, Result};
 
 use super::{MySql, text_literal};
@@ -98,10 +98,10 @@ impl Relations for MySql {
         let names: Vec<String> =
             columns.iter().map(|carried| self.quote(&carried.column.name)).collect();
         // As a sub-query it shows its columns to whoever plans a statement around it; the server sees through it.
-        let table = format!("(SELECT {} FROM {name})", names.join(", "));
+        let derived = format!("(SELECT {} FROM {name})", names.join(", "));
         let forms =
             columns.iter().map(|carried| Form::of(&carried.column).unwrap_or(Form::Text)).collect();
-        Box::new(Loading { name, table, before, forms, batch: String::new(), size: 0 })
+        Box::new(Loading { name, derived, before, forms, batch: String::new(), size: 0 })
     }
 }
 
@@ -187,7 +187,7 @@ fn definition(name: &str, columns: &[Carried]) -> String {
 #[derive(Debug)]
 struct Loading {
     name: String,
-    table: String,
+    derived: String,
     before: Vec<String>,
     forms: Vec<Form>,
     batch: String,
@@ -234,11 +234,15 @@ impl RelationWriter for Loading {
         self.size
     }
 
-    fn finish(mut self: Box<Self>) -> Inline {
+    fn finish(mut self: Box<Self>, stands: Stands) -> Inline {
         self.cut();
         self.before.push(MODE_BACK.to_owned());
         // A temporary table may stand only once in a statement, so each place gets its own.
-        Inline { before: self.before, table: self.table }
+        let table = match stands {
+            Stands::Apart => self.name,
+            Stands::InTransaction => self.derived,
+        };
+        Inline { before: self.before, table }
     }
 }
 
@@ -271,7 +275,7 @@ mod tests {
         let mut writer = MySql.begin(2, &columns);
         writer.row(&[Some("1"), Some("a'b\\"), Some("00FF"), Some("0.1")]);
         writer.row(&[Some("2"), None, None, None]);
-        let inline = writer.finish();
+        let inline = writer.finish(Stands::InTransaction);
         assert_eq!(inline.table, "(SELECT `id`, `n`, `b`, `f` FROM pando_relation_2)");
         assert_eq!(
             inline.before[2..4],
@@ -297,6 +301,6 @@ mod tests {
         let long = "x".repeat(BATCH);
         writer.row(&[Some(&long)]);
         writer.row(&[Some("y")]);
-        assert_eq!(writer.finish().before.len(), 6);
+        assert_eq!(writer.finish(Stands::InTransaction).before.len(), 6);
     }
 }

@@ -1,12 +1,17 @@
-//! Rows of elsewhere as a table of a statement: a list of VALUES whose first row carries the types.
-//! <https://www.postgresql.org/docs/current/queries-values.html>
+//! Rows of elsewhere as a table of a statement: a list of VALUES whose first row carries the types, or a temporary table.
+//! <https://www.postgresql.org/docs/current/queries-values.html>, <https://www.postgresql.org/docs/current/sql-createtable.html>
 
 use pando_kernel::dialect::{Language, TableColumn};
-use pando_kernel::relation::{Carried, Inline, RelationWriter, Relations};
-use pando_kernel::{Column, Error, Result};
+use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations, Stands};
+use pando_kernel::{Column, Error, Kind, Result};
 
 use super::{Postgres, text_literal};
 use crate::types::oid;
+
+/// Rows that go as VALUES; more go into a temporary table.
+const FEW: usize = 200;
+/// Bytes of one INSERT; a single longer row makes a longer one.
+const BATCH: usize = 256 << 10;
 
 impl Relations for Postgres {
     fn check(&self, variables: &[(String, String)]) -> Result<()> {
@@ -67,9 +72,17 @@ impl Relations for Postgres {
         format!("(SELECT {} WHERE false)", items.join(", "))
     }
 
-    fn begin(&self, _number: usize, columns: &[Carried]) -> Box<dyn RelationWriter> {
-        let columns = columns.iter().map(|carried| carried.column.clone()).collect();
-        Box::new(Values { columns, text: String::new(), rows: 0 })
+    fn begin(&self, number: usize, columns: &[Carried]) -> Box<dyn RelationWriter> {
+        let name = format!("{PREFIX}{number}");
+        let columns = columns.to_vec();
+        Box::new(Table {
+            name,
+            columns,
+            first: String::new(),
+            batches: Vec::new(),
+            rows: 0,
+            size: 0,
+        })
     }
 }
 
@@ -86,61 +99,139 @@ fn cast(column: &TableColumn) -> String {
     if column.type_name.contains('(') { format!("::{}", column.type_name) } else { String::new() }
 }
 
-/// The rows, written one behind the other.
+/// The rows as they come: a list of VALUES where they are few, else a temporary table, which has statistics and indexes.
 #[derive(Debug)]
-struct Values {
-    columns: Vec<TableColumn>,
-    text: String,
+struct Table {
+    name: String,
+    columns: Vec<Carried>,
+    /// The first row with its types.
+    first: String,
+    /// All rows, in texts of at most about [`BATCH`] bytes.
+    batches: Vec<String>,
     rows: usize,
+    size: usize,
 }
 
-impl RelationWriter for Values {
-    fn row(&mut self, fields: &[Option<&str>]) {
-        self.text.push_str(if self.rows == 0 { "(" } else { ", (" });
-        for (at, (field, column)) in fields.iter().zip(&self.columns).enumerate() {
-            if at > 0 {
-                self.text.push_str(", ");
-            }
-            match field {
-                None => self.text.push_str("NULL"),
-                Some(text) => self.text.push_str(text_literal(text).trim_start()),
-            }
-            if self.rows == 0 {
-                self.text.push_str("::");
-                self.text.push_str(&column.type_name);
-            }
-        }
-        self.text.push(')');
-        self.rows += 1;
+impl Table {
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|one| Postgres.quote(&one.column.name)).collect()
     }
 
-    fn size(&self) -> usize {
-        self.text.len()
-    }
-
-    fn finish(self: Box<Self>) -> Inline {
-        let carried = |column: &TableColumn| Carried {
-            column: column.clone(),
-            is_key: false,
-            is_compared: false,
-        };
-        if self.rows == 0 {
-            let columns: Vec<Carried> = self.columns.iter().map(carried).collect();
-            return Inline { before: Vec::new(), table: Postgres.described(&columns) };
-        }
-        let names: Vec<String> =
-            self.columns.iter().map(|column| Postgres.quote(&column.name)).collect();
+    /// The types stand at the first row; what that loses is said once more.
+    fn values(&self) -> String {
+        let names = self.names();
         let items: Vec<String> = self
             .columns
             .iter()
             .zip(&names)
-            .map(|(column, name)| match (cast(column), collate(column)) {
+            .map(|(carried, name)| match (cast(&carried.column), collate(&carried.column)) {
                 (cast, clause) if cast.is_empty() && clause.is_empty() => name.clone(),
                 (cast, clause) => format!("{name}{cast}{clause} AS {name}"),
             })
             .collect();
         let (items, names) = (items.join(", "), names.join(", "));
-        let table = format!("(SELECT {items} FROM (VALUES {}) AS pando ({names}))", self.text);
+        let all = self.batches.join(", ");
+        let others = all.get(self.first_length()..).unwrap_or("");
+        format!("(SELECT {items} FROM (VALUES {}{others}) AS pando ({names}))", self.first)
+    }
+
+    /// Bytes of the first row without its types.
+    fn first_length(&self) -> usize {
+        let types: usize =
+            self.columns.iter().map(|one| one.column.type_name.len() + "::".len()).sum();
+        self.first.len().saturating_sub(types)
+    }
+
+    /// What makes and fills a temporary table.
+    fn before(&self) -> Vec<String> {
+        let name = &self.name;
+        let columns: Vec<String> = self
+            .columns
+            .iter()
+            .map(|one| {
+                let column = &one.column;
+                let quoted = Postgres.quote(&column.name);
+                format!("{quoted} {}{}", column.type_name, collate(column))
+            })
+            .collect();
+        let mut before = vec![
+            // In a transaction that changes others an earlier statement may have left its own.
+            format!("DROP TABLE IF EXISTS pg_temp.{name}"),
+            format!("CREATE TEMPORARY TABLE {name} ({})", columns.join(", ")),
+        ];
+        before.extend(
+            self.batches.iter().map(|batch| format!("INSERT INTO pg_temp.{name} VALUES {batch}")),
+        );
+        let indexed = self.columns.iter().filter(|one| one.is_compared && is_short(&one.column));
+        before.extend(indexed.map(|one| {
+            format!("CREATE INDEX ON pg_temp.{name} ({})", Postgres.quote(&one.column.name))
+        }));
+        before.push(format!("ANALYZE pg_temp.{name}"));
+        before
+    }
+}
+
+/// Whether an index takes every value of the column.
+fn is_short(column: &TableColumn) -> bool {
+    match column.kind {
+        Kind::Int
+        | Kind::UInt
+        | Kind::Decimal
+        | Kind::Date
+        | Kind::Timestamp
+        | Kind::TimestampTz => true,
+        Kind::Text => ["character varying(", "character("].iter().any(|name| {
+            let length =
+                column.type_name.strip_prefix(name).and_then(|rest| rest.split(')').next());
+            length.and_then(|length| length.parse::<u32>().ok()).is_some_and(|length| length <= 255)
+        }),
+        Kind::Bool | Kind::Float | Kind::Bytes | Kind::Time | Kind::Other => {
+            column.type_name == "uuid"
+        }
+    }
+}
+
+impl RelationWriter for Table {
+    fn row(&mut self, fields: &[Option<&str>]) {
+        let mut row = String::from("(");
+        for (at, (field, carried)) in fields.iter().zip(&self.columns).enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            let text = field.map_or_else(|| "NULL".to_owned(), text_literal);
+            row.push_str(comma);
+            row.push_str(text.trim_start());
+            if self.rows == 0 {
+                let open = if at == 0 { "(" } else { "" };
+                let text = text.trim_start();
+                self.first.push_str(&format!("{comma}{open}{text}::{}", carried.column.type_name));
+            }
+        }
+        row.push(')');
+        if self.rows == 0 {
+            self.first.push(')');
+        }
+        self.rows += 1;
+        self.size += row.len();
+        match self.batches.last_mut().filter(|batch| batch.len() < BATCH) {
+            Some(batch) => {
+                batch.push_str(", ");
+                batch.push_str(&row);
+            }
+            None => self.batches.push(row),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn finish(self: Box<Self>, stands: Stands) -> Inline {
+        // A transaction that has touched temporary tables could not be prepared for a commit in two phases.
+        if self.rows > FEW && stands == Stands::Apart {
+            let names = self.names().join(", ");
+            let table = format!("(SELECT {names} FROM pg_temp.{})", self.name);
+            return Inline { before: self.before(), table };
+        }
+        let table = if self.rows == 0 { Postgres.described(&self.columns) } else { self.values() };
         Inline { before: Vec::new(), table }
     }
 }
@@ -172,7 +263,7 @@ mod tests {
         writer.row(&[Some("1"), Some("it's")]);
         writer.row(&[Some("-2"), None]);
         assert_eq!(
-            writer.finish().table,
+            writer.finish(Stands::Apart).table,
             "(SELECT \"id\", \"N\" COLLATE pg_catalog.\"C\" AS \"N\" FROM (VALUES ('1'::bigint, 'it''s'::text), ('-2', NULL)) AS pando (\"id\", \"N\"))"
         );
     }
@@ -182,7 +273,7 @@ mod tests {
         let mut writer = Postgres.begin(1, &[column("p", "numeric(10,2)", "")]);
         writer.row(&[Some("1.50")]);
         assert_eq!(
-            writer.finish().table,
+            writer.finish(Stands::Apart).table,
             "(SELECT \"p\"::numeric(10,2) AS \"p\" FROM (VALUES ('1.50'::numeric(10,2))) AS pando (\"p\"))"
         );
     }
@@ -190,8 +281,24 @@ mod tests {
     #[test]
     fn a_table_without_rows_has_its_types() {
         let writer = Postgres.begin(1, &[column("id", "numeric(10,2)", "")]);
-        let table = writer.finish().table;
+        let table = writer.finish(Stands::Apart).table;
         assert_eq!(table, "(SELECT NULL::numeric(10,2) AS \"id\" WHERE false)");
+    }
+
+    #[test]
+    fn many_rows_become_a_temporary_table() {
+        let mut id = column("id", "integer", "");
+        (id.is_compared, id.column.kind) = (true, Kind::Int);
+        let mut writer = Postgres.begin(3, &[id]);
+        (0..=FEW).for_each(|row| writer.row(&[Some(&row.to_string())]));
+        let inline = writer.finish(Stands::Apart);
+        assert_eq!(inline.table, "(SELECT \"id\" FROM pg_temp.pando_relation_3)");
+        assert_eq!(inline.before.len(), 5);
+        assert!(
+            inline.before[2]
+                .starts_with("INSERT INTO pg_temp.pando_relation_3 VALUES ('0'), ('1')")
+        );
+        assert_eq!(inline.before[3], "CREATE INDEX ON pg_temp.pando_relation_3 (\"id\")");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use pando_kernel::column::Column;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::relation::{Carried, Inline, Relations};
+use pando_kernel::relation::{Carried, Inline, Relations, Stands};
 use pando_kernel::route::{Spread, Target, UnitName, Units};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::{Edits, Span};
@@ -101,6 +101,11 @@ impl Assembly {
     /// Whether it changes a table: it then goes to that table's shards, each of which gets the tables of rows.
     pub fn changes(&self) -> bool {
         !matches!(self.rest.kind, Kind::Select(_))
+    }
+
+    /// Where its tables stand.
+    pub fn stands(&self) -> Stands {
+        if self.changes() { Stands::InTransaction } else { Stands::Apart }
     }
 
     /// What becomes of the statement over the tables, one for each place.

@@ -7,8 +7,8 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Context;
 use pando_kernel::relation::Carried;
 use pando_kernel::route::Need;
-use pando_sql::ast::{BinaryOp, Node, Select, Statement, TableFactor};
-use pando_sql::{TokenKind, visit};
+use pando_sql::ast::{BinaryOp, Expr, Node, Select, Statement, TableFactor};
+use pando_sql::{Span, TokenKind, visit};
 
 use super::Known;
 use super::walk::{self, Leaf};
@@ -59,17 +59,20 @@ impl Columns {
             whole_rows |= text == "*" && before == ".";
             before = text;
         }
-        let labels = leaves.iter().filter_map(|leaf| {
-            leaf.table.alias.as_ref().or(leaf.table.name.parts.last()).map(|label| &label.value)
-        });
-        let labels: HashSet<String> = labels.map(|label| label.to_lowercase()).collect();
+        // A table's name alone is its row, where the table is in scope.
+        let is_row_of = |leaf: &Leaf<'_>, expr: &Expr, name: &str| {
+            let label = leaf.table.alias.as_ref().or(leaf.table.name.parts.last());
+            let scope = leaf.select.map_or(Span::new(0, u32::MAX), |select| select.span);
+            let inside = scope.start <= expr.span.start && expr.span.end <= scope.end;
+            inside && label.is_some_and(|label| label.value.eq_ignore_ascii_case(name))
+        };
         let mut compared = HashSet::new();
         let mut is_row = false;
         visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
             Node::Column(name) => {
-                // A table's name alone is its row.
-                let single = if let [single] = &name.parts[..] { Some(single) } else { None };
-                is_row |= single.is_some_and(|name| labels.contains(&name.value.to_lowercase()));
+                if let [name] = &name.parts[..] {
+                    is_row |= leaves.iter().any(|leaf| is_row_of(leaf, expr, &name.value));
+                }
             }
             Node::Binary { op: BinaryOp::Equal, left, right } => {
                 if let (Node::Column(left), Node::Column(right)) = (&left.node, &right.node) {

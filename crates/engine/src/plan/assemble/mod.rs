@@ -18,7 +18,8 @@ use pando_sql::Span;
 use pando_sql::ast::Statement;
 use pando_sql::visit::{self, Occurrence};
 
-use super::{Planned, Purpose, any_unit};
+use super::choice::writing_unit;
+use super::{Planned, Purpose};
 pub use assembly::{Assembly, Read, Typed};
 use columns::Columns;
 use walk::Leaf;
@@ -47,7 +48,7 @@ pub(super) fn assemble(
     };
     if form == Form::Any
         && purpose == Purpose::Run
-        && let Some(at) = any_unit(ctx)
+        && let Some(at) = writing_unit(ctx)
         && let Some(planned) = grouped::grouped(ctx, stmt, relations, at)
     {
         return Ok(planned);

@@ -11,7 +11,7 @@ use super::columns::Columns;
 use super::filter::{self, Asked};
 use super::keyed;
 use super::walk::Leaf;
-use crate::plan::any_unit;
+use crate::plan::choice::writing_unit;
 
 pub(super) fn build(
     ctx: &Context<'_>,
@@ -20,7 +20,7 @@ pub(super) fn build(
     columns: &Columns,
     relations: &dyn Relations,
 ) -> Result<Option<Assembly>> {
-    let Some(at) = any_unit(ctx) else { return Ok(None) };
+    let Some(at) = writing_unit(ctx) else { return Ok(None) };
     let mut edits = keyed::edits(ctx, stmt, leaves, columns);
     let mut reads: Vec<(String, Read)> = Vec::new();
     let mut places = Vec::new();
