@@ -31,6 +31,11 @@ pub trait Transfer: Send + Sync + Debug {
     /// language needs nothing.
     fn typed_as(&self, to: &TableColumn) -> String;
 
+    /// A condition that a column's value is the same again once it has been read and written; `None` where it always is.
+    fn survives(&self, _column: &TableColumn) -> Option<String> {
+        None
+    }
+
     /// What stands between the columns and VALUES so that every value is taken as it is; empty where the language needs nothing.
     fn keep_given(&self) -> &'static str;
 

@@ -84,6 +84,8 @@ pub(crate) struct Relocation {
     pub(crate) head: String,
     /// The columns that are read first.
     pub(crate) columns: Vec<TableColumn>,
+    /// The query's column that tells whether a row's values survive being read and written, where that is in doubt.
+    pub(crate) survives: Option<usize>,
     /// New values: by column's place.
     pub(crate) changes: Vec<(usize, Change)>,
 }
@@ -184,6 +186,10 @@ pub(crate) fn relocation(
         changes.push((at, Change::Stamp(items.len())));
         items.push(now_of(&columns[at]));
     }
+    let doubts: Vec<String> =
+        columns.iter().filter_map(|column| transfer.survives(column)).collect();
+    let survives = (!doubts.is_empty()).then_some(items.len());
+    items.extend(survives.map(|_| format!("({})", doubts.join(") AND ("))));
     let text = |span: pando_sql::Span| span.of(&stmt.text);
     let condition = update.filter.as_ref().map(|filter| format!(" WHERE {}", text(filter.span)));
     let condition = condition.unwrap_or_default();
@@ -218,6 +224,7 @@ pub(crate) fn relocation(
             transfer.keep_given()
         ),
         columns,
+        survives,
         changes,
     }))
 }

@@ -162,6 +162,15 @@ fn row(
     let field = |at: usize| {
         fields.get(at).copied().ok_or_else(|| Error::internal("a moved row lacks a value"))
     };
+    if let Some(at) = parts.survives
+        && number(&value(field(at)?)?) == number(&Value::Int(0))
+    {
+        return Err(Error::refused(
+            20031,
+            "a time that came twice, as the clocks were turned back, cannot travel between shards",
+            "set `time_zone` to '+00:00' in this session",
+        ));
+    }
     let mut literals = Vec::with_capacity(parts.columns.len());
     for (at, column) in parts.columns.iter().enumerate() {
         literals.push(literal(dialect, field(at)?, (Some(column), false))?);
@@ -196,10 +205,6 @@ fn row(
 
 /// Whether two fields are the same value, whatever their types.
 fn same(old: Option<Field<'_>>, new: Option<Field<'_>>) -> Result<bool> {
-    let value = |field: Option<Field<'_>>| match field {
-        None => Ok(Value::Null),
-        Some(field) => field.codec.value(field.column, Some(field.bytes)),
-    };
     let (old, new) = (value(old)?, value(new)?);
     if old == new {
         return Ok(true);
@@ -208,6 +213,10 @@ fn same(old: Option<Field<'_>>, new: Option<Field<'_>>) -> Result<bool> {
         (Some(old), Some(new)) => old == new,
         _ => false,
     })
+}
+
+fn value(field: Option<Field<'_>>) -> Result<Value> {
+    field.map_or(Ok(Value::Null), |field| field.codec.value(field.column, Some(field.bytes)))
 }
 
 fn number(value: &Value) -> Option<Value> {

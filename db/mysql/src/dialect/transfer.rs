@@ -59,6 +59,14 @@ impl Transfer for MySql {
         String::new()
     }
 
+    fn survives(&self, column: &TableColumn) -> Option<String> {
+        // An hour that the clocks were turned back for came twice: which one it was is lost.
+        let name = self.quote(&column.name);
+        column.type_name.to_ascii_lowercase().starts_with("timestamp").then(|| {
+            format!("UNIX_TIMESTAMP({name}) <=> UNIX_TIMESTAMP(CAST({name} AS DATETIME(6)))")
+        })
+    }
+
     fn keep_given(&self) -> &'static str {
         ""
     }
