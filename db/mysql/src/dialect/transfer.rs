@@ -13,26 +13,23 @@ impl Transfer for MySql {
         let column_type = ColumnType::of(&column.native);
         let value = field.codec.value(column, Some(field.bytes))?;
         let is_text = |to: &TableColumn| matches!(to.kind, Kind::Text | Kind::Bytes | Kind::Other);
+        let is_other_text = |to: &TableColumn| is_text(to) && !to.type_name.starts_with("bit");
         let is_number = |to: &TableColumn| {
             matches!(to.kind, Kind::Int | Kind::UInt | Kind::Decimal | Kind::Float | Kind::Bool)
         };
         let listed = matches!(column_type, ColumnType::Enum | ColumnType::Set)
             || column.native.flags & (flag::ENUM | flag::SET) != 0;
-        let from = match column_type {
-            ColumnType::Geometry => Some("GEOMETRY"),
-            ColumnType::Vector => Some("VECTOR"),
+        let reasons = [
+            (column_type == ColumnType::Geometry, "GEOMETRY"),
+            (column_type == ColumnType::Vector, "VECTOR"),
             // As text it has fewer digits than as a number.
-            ColumnType::Float if to.is_none_or(is_text) => Some("FLOAT"),
+            (column_type == ColumnType::Float && to.is_none_or(is_text), "FLOAT"),
             // As text it is octets.
-            ColumnType::Bit
-                if to.is_none_or(|to| is_text(to) && !to.type_name.starts_with("bit")) =>
-            {
-                Some("BIT")
-            }
+            (column_type == ColumnType::Bit && to.is_none_or(is_other_text), "BIT"),
             // As a number it is its place in the list.
-            _ if listed && to.is_none_or(is_number) => Some("ENUM or SET"),
-            _ => None,
-        };
+            (listed && to.is_none_or(is_number), "ENUM or SET"),
+        ];
+        let from = reasons.iter().find(|(holds, _)| *holds).map(|(_, from)| from);
         if let Some(from) = from {
             let name = to.map_or_else(String::new, |to| format!(" for column `{}`", to.name));
             return Err(Error::refused(
