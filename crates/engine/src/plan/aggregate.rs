@@ -74,8 +74,9 @@ fn combinable(function: &Function, text: &str) -> Result<Combinable> {
     let kind = match name.as_str() {
         "count" => Combinable::Count,
         "sum" => Combinable::Sum,
-        "min" => Combinable::Min,
-        "max" => Combinable::Max,
+        // False is less than true.
+        "min" | "bool_and" | "every" => Combinable::Min,
+        "max" | "bool_or" => Combinable::Max,
         "avg" => Combinable::Average,
         _ => return Err(refused(&format!("the aggregate `{name}`"))),
     };

@@ -145,7 +145,15 @@ impl<'a> Builder<'a> {
                 !matches!(unwrapped(expr).node, Node::Column(_)) && !aggregate::contains(expr)
             });
             let of_group = computed && !self.select.group_by.is_empty();
-            let mut key = self.key(meaning, if of_group { "GROUP_BY" } else { "ORDER_BY" })?;
+            let mut key = match self.number_of_group(&meaning) {
+                true => {
+                    let Meaning { text, at, .. } = meaning;
+                    let position =
+                        at.map_or_else(|| self.derive(&text, "ORDER_BY"), Position::Index);
+                    plain_key(position)
+                }
+                false => self.key(meaning, if of_group { "GROUP_BY" } else { "ORDER_BY" })?,
+            };
             key.descending = item.descending;
             let default = self.ctx.dialect.nulls_first() != item.descending;
             key.nulls_first = item.nulls_first.unwrap_or(default);
@@ -156,6 +164,14 @@ impl<'a> Builder<'a> {
             keys.push(key);
         }
         Ok(keys)
+    }
+
+    /// Whether an item is an aggregate that is always a number, or as good as one: it needs no weights.
+    fn number_of_group(&self, meaning: &Meaning<'_>) -> bool {
+        meaning.expr.is_some_and(|expr| {
+            let kind = aggregate::of(expr, &self.stmt.text).ok().flatten();
+            matches!(kind, Some((Combinable::Count | Combinable::Sum | Combinable::Average, _)))
+        })
     }
 
     fn distinct_keys(&mut self) -> Result<Vec<SortKey>> {
