@@ -19,6 +19,7 @@ TERMINALS, EACH = 8, int(os.environ.get("TPCC_TRANSACTIONS") or 60)
 # The deck of clause 5.2.4.2.
 DECK = ["new_order"] * 10 + ["payment"] * 10 + ["order_status", "delivery", "stock_level"]
 TRIES = 20
+FAMILIES = (os.environ.get("FAMILIES") or "pg mariadb").split()
 
 
 class Postgres:
@@ -248,7 +249,7 @@ def story(family):
 
 
 def main():
-    for family in ("pg", "mariadb"):
+    for family in FAMILIES:
         if not has(family):
             skip(family, "no server")
             continue
