@@ -39,6 +39,10 @@ pub(crate) fn route(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
         Err(need) => return Ok(Found::Needs(need)),
     };
     upserts_keep_their_shard(table, insert)?;
+    if is_refused_by_servers(asked, table, insert, &rows) {
+        // Any of them says what is wrong.
+        return Ok(Found::Units(first_node(table)?));
+    }
     if let Some(row) = rows.rows.iter().find(|row| row.len() != rows.columns.len()) {
         return Err(ErrorKind::Value(format!(
             "an INSERT row has {} values for {} columns",
@@ -68,6 +72,22 @@ pub(crate) fn route(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
     }
     queries_are_there(asked, &targets)?;
     Ok(Found::Units(Units { keys, ..Units::new(targets, Spread::Gather) }))
+}
+
+/// Whether the column list cannot be right: it names a column that is not there, or not as many as a row has values.
+fn is_refused_by_servers(
+    asked: &Asked<'_>,
+    table: &Table,
+    insert: &Insert,
+    rows: &Rows<'_>,
+) -> bool {
+    let Some(listed) = &insert.columns else { return false };
+    let known = asked.ctx.catalog.columns(table.logic()).filter(|known| !known.is_empty());
+    let is_unknown = |name: &str| {
+        known.as_ref().is_some_and(|known| !known.iter().any(|c| c.name.eq_ignore_ascii_case(name)))
+    };
+    listed.iter().any(|column| is_unknown(&column.value))
+        || rows.rows.iter().any(|row| row.len() != listed.len())
 }
 
 /// Queries over sharded tables inside an INSERT see the one shard the rows go to: they must need no other.

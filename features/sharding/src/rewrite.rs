@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::route::Target;
-use pando_sql::ast::{Define, Ident, InnerKind, Kind, ObjectKind, Statement};
+use pando_sql::ast::{Define, Ident, InnerKind, Kind, Node, ObjectKind, Statement};
 use pando_sql::visit::{self, Refers};
-use pando_sql::{Edits, Span};
+use pando_sql::{Edits, Fold, Span};
 
 use crate::inner::inner_name;
 use crate::scope::last;
@@ -28,7 +28,19 @@ pub(crate) fn rewrite(
             edits.replace(ident.span, spelled(ctx, ident, actual));
         }
     };
+    let rows = row_names(ctx, stmt);
+    let is_row = |ident: &Ident| rows.contains(&ident.value);
     for occurrence in visit::tables(&stmt.kind) {
+        let bare = occurrence.table.filter(|table| table.alias.is_none());
+        if let (Some(ident), Some(_)) = (occurrence.name.parts.last(), bare)
+            && let Some(actual) = to.actual(&last(occurrence.name))
+            && is_row(ident)
+        {
+            // Its name stays what its rows are called.
+            let label = ident.span.of(&stmt.text);
+            edits.replace(ident.span, format!("{} AS {label}", spelled(ctx, ident, actual)));
+            continue;
+        }
         if let Some(ident) = occurrence.name.parts.last()
             && let Some(actual) = to.actual(&last(occurrence.name))
         {
@@ -39,6 +51,7 @@ pub(crate) fn rewrite(
         if let Refers::Table(_) = owner.refers
             && let Some(ident) = owner.parts.last()
             && let Some(actual) = to.actual(&ident.value.to_lowercase())
+            && !is_row(ident)
         {
             replace(ident, actual, edits);
         }
@@ -47,6 +60,23 @@ pub(crate) fn rewrite(
         inner_names(ctx, define, to, edits);
     }
     Ok(())
+}
+
+/// Names of tables that stand alone where a value does: PostgreSQL means the table's row by that.
+/// <https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-USAGE>
+fn row_names(ctx: &Context<'_>, stmt: &Statement) -> HashSet<String> {
+    let mut found = HashSet::new();
+    if ctx.dialect.syntax().fold != Fold::Lower || !matches!(stmt.kind, Kind::Select(_)) {
+        return found;
+    }
+    visit::exprs(&stmt.kind, &mut |expr| {
+        if let Node::Column(name) = &expr.node
+            && let [single] = &name.parts[..]
+        {
+            found.insert(single.value.clone());
+        }
+    });
+    found
 }
 
 /// The actual name, quoted when the text quoted the logic one or the name needs it.

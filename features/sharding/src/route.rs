@@ -109,6 +109,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
             scope.filter(update.filter.as_ref());
             let change = Change {
                 targets: Vec::new(),
+                labels: Vec::new(),
                 factors: update.tables.iter().chain(&update.from).collect(),
                 filter: update.filter.as_ref(),
                 values: update.assignments.iter().map(|one| &one.value).collect(),
@@ -119,7 +120,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         }
         Kind::Delete(delete) => {
             let mut scope = Scope::default();
-            let mut targets = Vec::new();
+            let (mut targets, mut labels) = (Vec::new(), Vec::new());
             if delete.from.is_empty() {
                 delete.targets.iter().for_each(|target| scope.target(target));
                 targets.extend(&delete.targets);
@@ -133,6 +134,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
                         || named(&last(&target.name), &scope)
                     {
                         asked.mark(target.name.span);
+                        labels.push(target.name.span);
                     } else {
                         scope.target(target);
                         targets.push(target);
@@ -142,6 +144,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
             scope.filter(delete.filter.as_ref());
             let change = Change {
                 targets,
+                labels,
                 factors: delete.from.iter().collect(),
                 filter: delete.filter.as_ref(),
                 values: Vec::new(),

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use pando_kernel::error::Error;
 use pando_kernel::route::{Alone, Spread, Units};
+use pando_sql::Span;
 use pando_sql::ast::{Expr, Query, Table as Named, TableFactor};
 
 use crate::asked::Asked;
@@ -95,6 +96,8 @@ pub(crate) fn query(asked: &Asked<'_>, query: &Query) -> Step<Units> {
 pub(crate) struct Change<'a> {
     /// Targets that stand outside FROM.
     pub(crate) targets: Vec<&'a Named>,
+    /// Where targets are named that stand in FROM.
+    pub(crate) labels: Vec<Span>,
     pub(crate) factors: Vec<&'a TableFactor>,
     pub(crate) filter: Option<&'a Expr>,
     pub(crate) values: Vec<&'a Expr>,
@@ -103,6 +106,7 @@ pub(crate) struct Change<'a> {
 /// The route of a change each of whose rows is proven to find all it needs on its own shard.
 pub(crate) fn change(asked: &Asked<'_>, change: &Change<'_>) -> Step<Units> {
     let prover = Prover::new(asked);
+    prover.seen.borrow_mut().extend(&change.labels);
     let nodes = prover.change(change)?;
     let mut units = Units::new(prover.targets(nodes)?, Spread::Gather);
     units.alone.queries = true;

@@ -16,7 +16,7 @@ pub(super) struct Prover<'a> {
     pub(super) asked: &'a Asked<'a>,
     /// The sharded tables met, each once; the first one's nodes are numbered.
     pub(super) tables: RefCell<Vec<&'a Table>>,
-    seen: RefCell<HashSet<Span>>,
+    pub(super) seen: RefCell<HashSet<Span>>,
 }
 
 impl<'a> Prover<'a> {
