@@ -6,9 +6,8 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Alone, Spread, Target, Units};
 use pando_sql::ast::{
-    Distinct, InsertSource, Kind, Query, QueryBody, Select, SelectItem, Statement,
+    Cte, Distinct, InsertSource, Kind, ObjectName, Query, QueryBody, Select, SelectItem, Statement,
 };
-
 use pando_sql::visit;
 
 use super::{aggregate, any_unit, keeps_key};
@@ -41,13 +40,21 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
             if update.limit.is_some() || !update.order_by.is_empty() {
                 return Err(limited("UPDATE"));
             }
-            if update.with.is_empty() { Ok(()) } else { Err(refused("UPDATE with WITH")) }
+            if are_same_everywhere(&update.with) {
+                Ok(())
+            } else {
+                Err(refused("UPDATE with WITH"))
+            }
         }
         Kind::Delete(delete) => {
             if delete.limit.is_some() || !delete.order_by.is_empty() {
                 return Err(limited("DELETE"));
             }
-            if delete.with.is_empty() { Ok(()) } else { Err(refused("DELETE with WITH")) }
+            if are_same_everywhere(&delete.with) {
+                Ok(())
+            } else {
+                Err(refused("DELETE with WITH"))
+            }
         }
         Kind::Copy(copy) => {
             copy.query.as_deref().map_or(Ok(()), |query| copy_spreadable(query, alone))
@@ -69,6 +76,17 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
         | Kind::Empty
         | Kind::Opaque => Err(refused("this statement")),
     }
+}
+
+/// Whether common table expressions read nothing but rows that each unit was given.
+fn are_same_everywhere(with: &[Cte]) -> bool {
+    let given = |name: &ObjectName| {
+        name.parts.last().is_some_and(|name| name.value.starts_with(pando_kernel::relation::PREFIX))
+    };
+    with.iter().all(|cte| {
+        matches!(*cte.body, Kind::Select(_))
+            && visit::tables(&cte.body).iter().all(|table| given(table.name))
+    })
 }
 
 fn limited(verb: &str) -> Error {

@@ -99,7 +99,8 @@ impl<'a> Builder<'a> {
 
     /// The key of an item: where it stands, and how it compares.
     fn key(&mut self, meaning: Meaning<'_>, label: &str) -> Result<SortKey> {
-        let Meaning { text, at, info, .. } = meaning;
+        let Meaning { text, at, info, expr } = meaning;
+        let is_column = expr.is_none_or(|expr| matches!(unwrapped(expr).node, Node::Column(_)));
         if let Info::Needs(need) = info {
             self.need.get_or_insert(need);
             return Ok(plain_key(Position::Index(0)));
@@ -114,7 +115,8 @@ impl<'a> Builder<'a> {
             Comparison::ByResult { derive } => {
                 let position = place(self);
                 // Under ONLY_FULL_GROUP_BY a server does not see that weights of a computed item hang on its group.
-                let derive = derive.filter(|_| label != "GROUP_BY");
+                let is_grouped = !self.select.group_by.is_empty() && !is_column;
+                let derive = derive.filter(|_| label != "GROUP_BY" && !is_grouped);
                 let weights = derive.map(|weights| self.derive(&weights, label));
                 (position, KeyCompare::ByResult { weights })
             }
@@ -203,7 +205,8 @@ impl<'a> Builder<'a> {
             }
         }
         let mut order = Vec::new();
-        for item in &query.order_by {
+        // One row needs no order.
+        for item in query.order_by.iter().filter(|_| !select.group_by.is_empty()) {
             let mut key = self.group_order_key(&item.expr, &mut aggregates)?;
             key.descending = item.descending;
             let default = self.ctx.dialect.nulls_first() != item.descending;

@@ -208,7 +208,7 @@ impl Session {
     async fn abandon_reply(&mut self) {
         self.pending.clear();
         let reply = std::mem::take(&mut self.reply);
-        self.release_reply(reply).await;
+        self.abort_reply(reply).await;
     }
 }
 

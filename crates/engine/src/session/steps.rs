@@ -333,7 +333,7 @@ impl Session {
     async fn drop_reply(&mut self) {
         self.pending.clear();
         let reply = std::mem::take(&mut self.reply);
-        self.release_reply(reply).await;
+        self.abort_reply(reply).await;
     }
 }
 

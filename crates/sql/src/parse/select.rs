@@ -160,7 +160,11 @@ impl Parser<'_> {
             loop {
                 let sets = matches!(self.keyword(), ROLLUP | CUBE) && self.is_symbol_at(1, "(");
                 select.grouping_sets |= sets || self.are(&[GROUPING, SETS]);
-                select.group_by.push(self.expr()?);
+                let empty = self.is_symbol("(") && self.is_symbol_at(1, ")");
+                // The empty grouping set.
+                select.grouping_sets |= empty;
+                let item = if empty { self.nothing() } else { self.expr()? };
+                select.group_by.push(item);
                 self.eat_any(&[ASC, DESC]);
                 if !self.eat_symbol(",") {
                     break;
@@ -170,6 +174,13 @@ impl Parser<'_> {
         select.grouping_sets |= self.eat_all(&[WITH, ROLLUP]);
         select.group_span = Some(self.since(start));
         Ok(())
+    }
+
+    /// `()`.
+    fn nothing(&mut self) -> Expr {
+        let start = self.start();
+        self.skip(2);
+        self.other(self.since(start), Vec::new())
     }
 
     /// Behind `GROUP BY ALL`.

@@ -118,7 +118,7 @@ impl Table {
     }
 
     /// The types stand at the first row; what that loses is said once more.
-    fn values(&self) -> String {
+    fn values(&self, stands: Stands) -> String {
         let names = self.names();
         let items: Vec<String> = self
             .columns
@@ -132,7 +132,10 @@ impl Table {
         let (items, names) = (items.join(", "), names.join(", "));
         let all = self.batches.join(", ");
         let others = all.get(self.first_length()..).unwrap_or("");
-        format!("(SELECT {items} FROM (VALUES {}{others}) AS pando ({names}))", self.first)
+        // OFFSET keeps the server from taking a single row for constants, whose types have modifiers of their own.
+        let fence = if stands == Stands::Apart { " OFFSET 0" } else { "" };
+        let first = &self.first;
+        format!("(SELECT {items} FROM (VALUES {first}{others}) AS pando ({names}){fence})")
     }
 
     /// Bytes of the first row without its types.
@@ -231,7 +234,8 @@ impl RelationWriter for Table {
             let table = format!("(SELECT {names} FROM pg_temp.{})", self.name);
             return Inline { before: self.before(), table };
         }
-        let table = if self.rows == 0 { Postgres.described(&self.columns) } else { self.values() };
+        let table =
+            if self.rows == 0 { Postgres.described(&self.columns) } else { self.values(stands) };
         Inline { before: Vec::new(), table }
     }
 }
@@ -264,7 +268,7 @@ mod tests {
         writer.row(&[Some("-2"), None]);
         assert_eq!(
             writer.finish(Stands::Apart).table,
-            "(SELECT \"id\", \"N\" COLLATE pg_catalog.\"C\" AS \"N\" FROM (VALUES ('1'::bigint, 'it''s'::text), ('-2', NULL)) AS pando (\"id\", \"N\"))"
+            "(SELECT \"id\", \"N\" COLLATE pg_catalog.\"C\" AS \"N\" FROM (VALUES ('1'::bigint, 'it''s'::text), ('-2', NULL)) AS pando (\"id\", \"N\") OFFSET 0)"
         );
     }
 
@@ -274,7 +278,7 @@ mod tests {
         writer.row(&[Some("1.50")]);
         assert_eq!(
             writer.finish(Stands::Apart).table,
-            "(SELECT \"p\"::numeric(10,2) AS \"p\" FROM (VALUES ('1.50'::numeric(10,2))) AS pando (\"p\"))"
+            "(SELECT \"p\"::numeric(10,2) AS \"p\" FROM (VALUES ('1.50'::numeric(10,2))) AS pando (\"p\") OFFSET 0)"
         );
     }
 
