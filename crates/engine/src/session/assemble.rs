@@ -110,7 +110,8 @@ impl Session {
     ) -> Result<Vec<Inline>> {
         let places: Vec<usize> = assembly.tables().collect();
         let mut tables: Vec<Option<Inline>> = places.iter().map(|_| None).collect();
-        let mut budget = self.settings().memory_bytes;
+        // What is written is held once more while it is sent.
+        let mut budget = self.settings().memory_bytes / 2;
         for (number, (stmt, plan)) in reads.into_iter().enumerate() {
             let Some(read) = assembly.reads.get(number) else { continue };
             let own = |(place, read): (usize, &usize)| (*read == number).then_some(place);
