@@ -1,5 +1,6 @@
 //! One storage unit's rows, chunk by chunk or frame by frame, in the form of the first unit's rows.
 
+use std::ops::Range;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
@@ -90,25 +91,41 @@ fn interchangeable(a: &Column, b: &Column) -> bool {
         && (a.format == Format::Text || a.kind == Kind::Other || native)
 }
 
-/// Writes every row anew in another form.
+/// Writes every row anew in another form; fields whose bytes mean the same there stay as they are.
 fn translate(rows: &Rows, from: &Columns, to: &Columns) -> Result<Rows> {
+    let same_form = from.codec.form() == to.codec.form();
+    let stays: Vec<bool> =
+        from.list.iter().zip(&to.list).map(|(a, b)| same_form && interchangeable(a, b)).collect();
     let mut bytes = BytesMut::with_capacity(rows.bytes.len());
     let mut fields = Vec::new();
     let mut count = 0;
     rows.for_each(from, |body| {
         from.codec.fields(&from.list, body, &mut fields)?;
-        let values: Vec<Value> = from
+        let raw = |field: &Option<Range<usize>>| {
+            let range = field.clone();
+            let bytes = range.map(|range| {
+                body.get(range).ok_or_else(|| Error::protocol("a field leaves its row"))
+            });
+            bytes.transpose()
+        };
+        let values: Vec<Option<Value>> = from
             .list
             .iter()
             .zip(&fields)
-            .map(|(column, field)| {
-                let raw = field.clone().map(|range| {
-                    body.get(range).ok_or_else(|| Error::protocol("a field leaves its row"))
-                });
-                from.codec.value(column, raw.transpose()?)
+            .zip(&stays)
+            .map(|((column, field), stays)| match stays {
+                true => Ok(None),
+                false => from.codec.value(column, raw(field)?).map(Some),
             })
             .collect::<Result<_>>()?;
-        let cells: Vec<Cell<'_>> = values.iter().map(Cell::Value).collect();
+        let cells: Vec<Cell<'_>> = values
+            .iter()
+            .zip(&fields)
+            .map(|(value, field)| match value {
+                Some(value) => Ok(Cell::Value(value)),
+                None => raw(field).map(Cell::Raw),
+            })
+            .collect::<Result<_>>()?;
         to.codec.write(&to.list, &cells, &mut bytes)?;
         count += 1;
         Ok(())
