@@ -52,9 +52,10 @@ impl<S: RowSource> Merge<S> {
         };
         let recipe = Recipe::new(plan, columns, inputs.len(), dialect)?;
         let Recipe { layout, order, group, unique, window, untouched } = recipe;
+        let visible = layout.output.list.len();
         let streams = inputs
             .into_iter()
-            .map(|input| Stream::new(input.rows, input.columns, &layout.all))
+            .map(|input| Stream::new(input.rows, input.columns, (&layout.all, visible)))
             .collect::<Result<Vec<_>>>()?;
         let flow = if untouched {
             Flow::Chunks(Iterate::new(streams))

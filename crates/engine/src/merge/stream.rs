@@ -18,15 +18,27 @@ pub(super) struct Stream<S> {
     source: Option<S>,
     chunk: Bytes,
     /// Its own columns, when its rows must be written anew to stand beside those of the first stream.
-    foreign: Option<Columns>,
+    foreign: Option<Foreign>,
+}
+
+/// Columns of another form.
+#[derive(Debug)]
+struct Foreign {
+    columns: Columns,
+    /// Which fields may stay as they are.
+    stays: Vec<bool>,
 }
 
 impl<S: RowSource> Stream<S> {
-    /// A stream whose rows shall look as if they had the columns `form`.
+    /// A stream whose rows shall look as if they had the columns `form`, of which only the first `visible` are for the client.
     ///
     /// # Errors
     /// `Refused` when the columns differ in number.
-    pub(super) fn new(source: S, columns: Columns, form: &Columns) -> Result<Self> {
+    pub(super) fn new(
+        source: S,
+        columns: Columns,
+        (form, visible): (&Columns, usize),
+    ) -> Result<Self> {
         if columns.list.len() != form.list.len() {
             return Err(Error::refused(
                 30001,
@@ -38,9 +50,9 @@ impl<S: RowSource> Stream<S> {
                 "give the actual tables the same columns, or name the columns instead of `*`",
             ));
         }
-        let same = columns.codec.form() == form.codec.form()
-            && columns.list.iter().zip(&form.list).all(|(a, b)| interchangeable(a, b));
-        Ok(Self { source: Some(source), chunk: Bytes::new(), foreign: (!same).then_some(columns) })
+        let stays = staying(&columns, form, visible);
+        let foreign = (!stays.iter().all(|stays| *stays)).then_some(Foreign { columns, stays });
+        Ok(Self { source: Some(source), chunk: Bytes::new(), foreign })
     }
 
     /// The next chunk; `None` at the end, again and again.
@@ -58,7 +70,7 @@ impl<S: RowSource> Stream<S> {
         };
         Poll::Ready(match &self.foreign {
             None => Ok(Some(rows)),
-            Some(columns) => translate(&rows, columns, form).map(Some),
+            Some(foreign) => translate(&rows, foreign, form).map(Some),
         })
     }
 
@@ -91,11 +103,22 @@ fn interchangeable(a: &Column, b: &Column) -> bool {
         && (a.format == Format::Text || a.kind == Kind::Other || native)
 }
 
-/// Writes every row anew in another form; fields whose bytes mean the same there stay as they are.
-fn translate(rows: &Rows, from: &Columns, to: &Columns) -> Result<Rows> {
+/// Which fields of rows with the columns `from` may stand as they are among rows with the columns `to`. Weights are octets, whatever a server calls them.
+fn staying(from: &Columns, to: &Columns, visible: usize) -> Vec<bool> {
     let same_form = from.codec.form() == to.codec.form();
-    let stays: Vec<bool> =
-        from.list.iter().zip(&to.list).map(|(a, b)| same_form && interchangeable(a, b)).collect();
+    let octets = |column: &Column| matches!(column.kind, Kind::Text | Kind::Bytes);
+    let pairs = from.list.iter().zip(&to.list).enumerate();
+    pairs
+        .map(|(at, (a, b))| {
+            let weights = at >= visible && octets(a) && octets(b) && a.format == b.format;
+            same_form && (weights || interchangeable(a, b))
+        })
+        .collect()
+}
+
+/// Writes every row anew in another form; fields whose bytes mean the same there stay as they are.
+fn translate(rows: &Rows, foreign: &Foreign, to: &Columns) -> Result<Rows> {
+    let Foreign { columns: from, stays } = foreign;
     let mut bytes = BytesMut::with_capacity(rows.bytes.len());
     let mut fields = Vec::new();
     let mut count = 0;
@@ -112,7 +135,7 @@ fn translate(rows: &Rows, from: &Columns, to: &Columns) -> Result<Rows> {
             .list
             .iter()
             .zip(&fields)
-            .zip(&stays)
+            .zip(stays)
             .map(|((column, field), stays)| match stays {
                 true => Ok(None),
                 false => from.codec.value(column, raw(field)?).map(Some),
