@@ -8,7 +8,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::relation::Carried;
 use pando_kernel::route::Need;
 use pando_sql::ast::{BinaryOp, Expr, Node, Select, Statement, TableFactor};
-use pando_sql::{Span, TokenKind, visit};
+use pando_sql::{Fold, Span, TokenKind, visit};
 
 use super::Known;
 use super::walk::{self, Leaf};
@@ -59,12 +59,13 @@ impl Columns {
             whole_rows |= text == "*" && before == ".";
             before = text;
         }
-        // A table's name alone is its row, where the table is in scope.
+        // A table's name alone is its row, where the table is in scope and the family has such values.
+        let has_rows = ctx.dialect.syntax().fold == Fold::Lower;
         let is_row_of = |leaf: &Leaf<'_>, expr: &Expr, name: &str| {
             let label = leaf.table.alias.as_ref().or(leaf.table.name.parts.last());
             let scope = leaf.select.map_or(Span::new(0, u32::MAX), |select| select.span);
             let inside = scope.start <= expr.span.start && expr.span.end <= scope.end;
-            inside && label.is_some_and(|label| label.value.eq_ignore_ascii_case(name))
+            has_rows && inside && label.is_some_and(|label| label.value.eq_ignore_ascii_case(name))
         };
         let mut compared = HashSet::new();
         let mut is_row = false;
