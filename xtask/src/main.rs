@@ -1,6 +1,7 @@
-//! Project chores: `cargo xtask tidy` checks what the compiler and clippy cannot.
+//! Project chores: `cargo xtask tidy` checks what the compiler and clippy cannot; `cargo xtask refusals` writes the list of refusals.
 
 mod manifest;
+mod refusals;
 mod tidy;
 mod tree;
 
@@ -16,8 +17,9 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["tidy"] => run_tidy(),
         ["tidy", "--rules"] => list_rules(),
+        ["refusals"] => write_refusals(),
         _ => {
-            let _ = writeln!(io::stderr(), "usage: cargo xtask tidy [--rules]");
+            let _ = writeln!(io::stderr(), "usage: cargo xtask tidy [--rules] | refusals");
             return ExitCode::from(2);
         }
     };
@@ -47,6 +49,12 @@ fn list_rules() -> io::Result<ExitCode> {
     for rule in tidy::RULES {
         writeln!(out, "{:14} {}", rule.name, rule.says)?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_refusals() -> io::Result<ExitCode> {
+    let page = refusals::page(&Tree::read(&root())?);
+    std::fs::write(root().join(refusals::PAGE), page)?;
     Ok(ExitCode::SUCCESS)
 }
 

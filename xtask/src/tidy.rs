@@ -1,6 +1,7 @@
 //! What must stay true of the whole repository. One rule is one small function over the tree; the list is here.
 
 mod layout;
+mod pages;
 mod papers;
 mod sizes;
 mod sources;
@@ -55,6 +56,21 @@ pub(crate) const RULES: &[Rule] = &[
         name: "notes",
         says: "a note to do something later names its issue",
         check: sources::notes,
+    },
+    Rule {
+        name: "refusals",
+        says: "docs/refusals.md is what `cargo xtask refusals` writes",
+        check: pages::refusals,
+    },
+    Rule {
+        name: "links",
+        says: "links of README.md and docs/ lead to files, and to the case that their title names",
+        check: pages::links,
+    },
+    Rule {
+        name: "comparison",
+        says: "each Pando cell of docs/comparison.md links to a case",
+        check: pages::comparison,
     },
     Rule { name: "git-sources", says: "no dependency comes from git", check: sources::git },
 ];
