@@ -31,9 +31,9 @@ pub(super) fn links(tree: &Tree) -> Vec<Violation> {
 
 pub(super) fn comparison(tree: &Tree) -> Vec<Violation> {
     let Some(page) = tree.text(COMPARISON) else { return Vec::new() };
-    let rows = page.lines().enumerate().filter(|(_, line)| line.starts_with("| "));
-    // The first row is the heading.
-    let cells = rows.skip(1).filter_map(|(at, line)| Some((at, line.split(" | ").nth(1)?)));
+    let is_row = |line: &str| line.starts_with("| ") && !line.starts_with("| feature |");
+    let rows = page.lines().enumerate().filter(|(_, line)| is_row(line));
+    let cells = rows.filter_map(|(at, line)| Some((at, line.split(" | ").nth(1)?)));
     let bare = cells.filter(|(_, cell)| !found(cell).iter().any(|link| link.title.is_some()));
     bare.map(|(at, _)| {
         Violation::new(format!("{COMPARISON}:{}", at + 1), "Pando's cell links to no case")
