@@ -23,7 +23,10 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
     }
     let mut is_catalogue = false;
     let mut units = match route {
-        Route::Units(units) => units,
+        Route::Units(units) => {
+            catalogue::unmixed(ctx, stmt)?;
+            units
+        }
         Route::Unclaimed | Route::Needs(_) => match catalogue::route(ctx, stmt)? {
             catalogue::Routed::Units(units) => {
                 is_catalogue = true;
