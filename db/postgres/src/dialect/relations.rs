@@ -132,10 +132,9 @@ impl Table {
         let (items, names) = (items.join(", "), names.join(", "));
         let all = self.batches.join(", ");
         let others = all.get(self.first_length()..).unwrap_or("");
-        // OFFSET keeps the server from taking a single row for constants, whose types have modifiers of their own.
-        let fence = if stands == Stands::Apart { " OFFSET 0" } else { "" };
         let first = &self.first;
-        format!("(SELECT {items} FROM (VALUES {first}{others}) AS pando ({names}){fence})")
+        let table = format!("(SELECT {items} FROM (VALUES {first}{others}) AS pando ({names}))");
+        fenced(&table, stands)
     }
 
     /// Bytes of the first row without its types.
@@ -158,8 +157,8 @@ impl Table {
             })
             .collect();
         let mut before = vec![
-            // In a transaction that changes others an earlier statement may have left its own.
-            format!("DROP TABLE IF EXISTS pg_temp.{name}"),
+            // A session that only reads writes its temporary tables all the same.
+            "BEGIN READ WRITE".to_owned(),
             format!("CREATE TEMPORARY TABLE {name} ({})", columns.join(", ")),
         ];
         before.extend(
@@ -169,8 +168,17 @@ impl Table {
         before.extend(indexed.map(|one| {
             format!("CREATE INDEX ON pg_temp.{name} ({})", Postgres.quote(&one.column.name))
         }));
-        before.push(format!("ANALYZE pg_temp.{name}"));
+        before.extend([format!("ANALYZE pg_temp.{name}"), "COMMIT".to_owned()]);
         before
+    }
+}
+
+/// OFFSET keeps the server from taking a single row, or none, for constants, whose types have modifiers of their own. In a statement whose planning is not
+/// over it would look like a limit.
+fn fenced(table: &str, stands: Stands) -> String {
+    match (stands, table.strip_suffix(')')) {
+        (Stands::Apart, Some(open)) => format!("{open} OFFSET 0)"),
+        _ => table.to_owned(),
     }
 }
 
@@ -234,8 +242,10 @@ impl RelationWriter for Table {
             let table = format!("(SELECT {names} FROM pg_temp.{})", self.name);
             return Inline { before: self.before(), table };
         }
-        let table =
-            if self.rows == 0 { Postgres.described(&self.columns) } else { self.values(stands) };
+        let table = match self.rows {
+            0 => fenced(&Postgres.described(&self.columns), stands),
+            _ => self.values(stands),
+        };
         Inline { before: Vec::new(), table }
     }
 }
@@ -286,7 +296,7 @@ mod tests {
     fn a_table_without_rows_has_its_types() {
         let writer = Postgres.begin(1, &[column("id", "numeric(10,2)", "")]);
         let table = writer.finish(Stands::Apart).table;
-        assert_eq!(table, "(SELECT NULL::numeric(10,2) AS \"id\" WHERE false)");
+        assert_eq!(table, "(SELECT NULL::numeric(10,2) AS \"id\" WHERE false OFFSET 0)");
     }
 
     #[test]
@@ -297,7 +307,7 @@ mod tests {
         (0..=FEW).for_each(|row| writer.row(&[Some(&row.to_string())]));
         let inline = writer.finish(Stands::Apart);
         assert_eq!(inline.table, "(SELECT \"id\" FROM pg_temp.pando_relation_3)");
-        assert_eq!(inline.before.len(), 5);
+        assert_eq!(inline.before.len(), 6);
         assert!(
             inline.before[2]
                 .starts_with("INSERT INTO pg_temp.pando_relation_3 VALUES ('0'), ('1')")

@@ -191,7 +191,10 @@ impl Parts<'_> {
         let Node::Function(call) = &expr.node else { return None };
         // Refuses what cannot be merged.
         aggregate::of(expr, &self.stmt.text).ok()??;
-        if call.filter.is_some() {
+        let whole = items(self.select).any(|(item, _)| unwrapped(item).span == expr.span);
+        let rounds = call.plain_name() == "avg" && !self.ctx.dialect.adds_quotients();
+        // Inside an expression an average has more digits than it shows.
+        if call.filter.is_some() || rounds && !whole {
             return None;
         }
         let text = self.with_values(expr.span)?;
