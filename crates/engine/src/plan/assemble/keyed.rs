@@ -2,7 +2,7 @@
 //! the family's tables of rows have none, the other columns are added to the GROUP BY, which changes no group.
 
 use pando_kernel::feature::Context;
-use pando_sql::ast::{Expr, Node, Statement};
+use pando_sql::ast::{Expr, Literal, Node, Select, SelectItem, Statement};
 use pando_sql::{Edits, Fold, Span};
 
 use super::columns::Columns;
@@ -30,7 +30,8 @@ pub(super) fn edits(
         let carried = columns.carried(&leaf.logic);
         let mut keys = carried.iter().filter(|one| one.is_key).peekable();
         let named = |name: &str| {
-            select.group_by.iter().any(|expr| column_is(ctx, (leaf, columns), expr, name))
+            let items = select.group_by.iter().map(|expr| meant(select, expr));
+            items.into_iter().any(|expr| column_is(ctx, (leaf, columns), expr, name))
         };
         if keys.peek().is_none() || !keys.all(|key| named(&key.column.name)) {
             continue;
@@ -48,6 +49,16 @@ pub(super) fn edits(
         edits.replace(Span::at(last.span.end), text);
     }
     edits
+}
+
+/// The item of the select list that a number stands for.
+fn meant<'a>(select: &'a Select, expr: &'a Expr) -> &'a Expr {
+    let Node::Literal(Literal::Integer(number)) = &expr.node else { return expr };
+    let at = usize::try_from(*number).ok().and_then(|number| number.checked_sub(1));
+    match at.and_then(|at| select.items.get(at)) {
+        Some(SelectItem::Expr { expr, .. }) => expr,
+        Some(SelectItem::Star(_) | SelectItem::QualifiedStar(..)) | None => expr,
+    }
 }
 
 fn column_is(
