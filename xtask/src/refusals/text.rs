@@ -93,8 +93,9 @@ impl Scope<'_> {
                 rest = after;
             } else if let Some((name, after)) = rest.split_once('}') {
                 let name = name.split(':').next().unwrap_or_default();
-                let known = self.given.iter().find(|(given, _)| given == name);
-                out.push_str(known.map_or(UNKNOWN, |(_, text)| text));
+                let given = self.given.iter().find(|(given, _)| given == name);
+                let known = given.map(|(_, text)| text.clone()).or_else(|| self.constant(name));
+                out.push_str(known.as_deref().unwrap_or(UNKNOWN));
                 rest = after;
             }
         }
@@ -147,6 +148,7 @@ mod tests {
     fn what_is_known_is_put_in_and_the_rest_is_left_open() {
         assert_eq!(texts("", "&format!(\"{what} of `{}` {{x}}\", a.b)"), ["WITH of `…` {x}"]);
         assert_eq!(texts("const N: &str = \"narrow\";", "N"), ["narrow"]);
+        assert_eq!(texts("const N: &str = \"n\";", "format!(\"{N}: {M}\")"), ["n: …"]);
         assert_eq!(texts("fn f() {", "computed(1)"), ["…"]);
     }
 
