@@ -17,17 +17,31 @@ const MODE: &str = "SET @pando_sql_mode = @@SESSION.sql_mode, SESSION sql_mode =
 /// <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__column__definition__flags.html>
 const UNSIGNED: u16 = 32;
 const DOUBLE: u32 = 5;
+/// What cuts the answers of all queries, and its value when it does not.
+const LIMIT: &str = "sql_select_limit";
+const ALL: &str = "18446744073709551615";
 const MODE_BACK: &str = "SET SESSION sql_mode = @pando_sql_mode";
+/// A session that only reads writes its temporary tables all the same.
+const WRITING: &str = "START TRANSACTION READ WRITE";
+const WRITTEN: &str = "COMMIT";
 
 impl Relations for MySql {
     fn check(&self, variables: &[(String, String)]) -> Result<()> {
         let narrow = |(name, value): &&(String, String)| {
             let value = value.to_ascii_lowercase();
+            if name == LIMIT {
+                return !matches!(value.as_str(), "default" | ALL);
+            }
             matches!(name.as_str(), "names" | "character set" | "charset" | "character_set_results")
                 && !value.contains("utf8mb4")
         };
         match variables.iter().find(narrow) {
             None => Ok(()),
+            Some((name, value)) if name == LIMIT => Err(Error::refused(
+                30001,
+                format!("with `{LIMIT}` = {value} not all rows travel between storage units"),
+                "use LIMIT in the statement",
+            )),
             Some((_, value)) => Err(Error::refused(
                 30001,
                 format!(
@@ -44,8 +58,8 @@ impl Relations for MySql {
             Form::Text => name,
             Form::Hex => format!("HEX({name})"),
             Form::Bits => format!("{name} + 0"),
-            // As text a FLOAT is cut to six digits.
-            Form::Single => format!("{name} + 0e0"),
+            // As text a FLOAT is cut to six digits; a sum would lose the sign of -0.
+            Form::Single => format!("{name} * 1e0"),
         })
     }
 
@@ -179,7 +193,8 @@ fn definition(name: &str, columns: &[Carried]) -> String {
     for carried in columns.iter().filter(|one| one.is_compared && short(&one.column)) {
         let _ = write!(text, ", KEY ({})", MySql.quote(&carried.column.name));
     }
-    text.push(')');
+    // Whatever the session has its temporary tables made of.
+    text.push_str(") ENGINE=InnoDB");
     text
 }
 
@@ -216,11 +231,14 @@ impl RelationWriter for Loading {
             }
             match (field, form) {
                 (None, _) => self.batch.push_str("NULL"),
-                (Some(text), Form::Text) => self.batch.push_str(&text_literal(text)),
+                // A FLOAT too: as a number -0 loses its sign.
+                (Some(text), Form::Text | Form::Single) => {
+                    self.batch.push_str(&text_literal(text));
+                }
                 (Some(text), Form::Hex) => {
                     let _ = write!(self.batch, "X'{text}'");
                 }
-                (Some(text), Form::Bits | Form::Single) => self.batch.push_str(text),
+                (Some(text), Form::Bits) => self.batch.push_str(text),
             }
         }
         self.batch.push(')');
@@ -239,7 +257,11 @@ impl RelationWriter for Loading {
         self.before.push(MODE_BACK.to_owned());
         // A temporary table may stand only once in a statement, so each place gets its own.
         let table = match stands {
-            Stands::Apart => self.name,
+            Stands::Apart => {
+                self.before.insert(0, WRITING.to_owned());
+                self.before.push(WRITTEN.to_owned());
+                self.name
+            }
             Stands::InTransaction => self.derived,
         };
         Inline { before: self.before, table }
@@ -280,8 +302,8 @@ mod tests {
         assert_eq!(
             inline.before[2..4],
             [
-                "CREATE TEMPORARY TABLE pando_relation_2 (`id` int(11) NOT NULL, `n` varchar(9) COLLATE utf8mb4_bin NULL DEFAULT NULL, `b` blob NULL DEFAULT NULL, `f` float NULL DEFAULT NULL, PRIMARY KEY (`id`))",
-                "INSERT INTO pando_relation_2 VALUES ('1','a''b\\\\',X'00FF',0.1),('2',NULL,NULL,NULL)",
+                "CREATE TEMPORARY TABLE pando_relation_2 (`id` int(11) NOT NULL, `n` varchar(9) COLLATE utf8mb4_bin NULL DEFAULT NULL, `b` blob NULL DEFAULT NULL, `f` float NULL DEFAULT NULL, PRIMARY KEY (`id`)) ENGINE=InnoDB",
+                "INSERT INTO pando_relation_2 VALUES ('1','a''b\\\\',X'00FF','0.1'),('2',NULL,NULL,NULL)",
             ]
         );
     }
@@ -290,9 +312,25 @@ mod tests {
     fn items_lose_nothing() {
         let item = |kind, type_name| MySql.carry(&column("c", kind, type_name, "").column);
         assert_eq!(item(Kind::UInt, "bit(3)").unwrap(), "`c` + 0");
-        assert_eq!(item(Kind::Float, "float").unwrap(), "`c` + 0e0");
+        assert_eq!(item(Kind::Float, "float").unwrap(), "`c` * 1e0");
         assert_eq!(item(Kind::Float, "double").unwrap(), "`c`");
         assert!(item(Kind::Other, "point").is_err());
+    }
+
+    #[test]
+    fn a_session_that_only_reads_may_write_its_temporary_tables() {
+        let writer = MySql.begin(1, &[column("n", Kind::Int, "int", "")]);
+        let before = writer.finish(Stands::Apart).before;
+        assert_eq!(before.first().map(String::as_str), Some("START TRANSACTION READ WRITE"));
+        assert_eq!(before.last().map(String::as_str), Some("COMMIT"));
+    }
+
+    #[test]
+    fn a_session_that_cuts_its_answers_is_refused() {
+        let check = |value: &str| MySql.check(&[("sql_select_limit".to_owned(), value.to_owned())]);
+        assert!(check("2").is_err());
+        assert!(check("DEFAULT").is_ok());
+        assert!(check("18446744073709551615").is_ok());
     }
 
     #[test]
