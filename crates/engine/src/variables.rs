@@ -27,9 +27,9 @@ impl Variables {
         true
     }
 
-    /// Forgets a variable.
+    /// Forgets a variable; it may be kept as its server reports it (`TimeZone`).
     pub(crate) fn unset(&mut self, name: &str) {
-        self.list.retain(|(known, _)| known != name);
+        self.list.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self.number();
     }
 

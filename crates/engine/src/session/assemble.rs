@@ -11,6 +11,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Execution};
 use pando_pool::Connection;
 use pando_sql::ast::Statement;
+use pando_sql::{Edits, Syntax};
 
 use crate::execute::too_much;
 use crate::handle::Manner;
@@ -187,6 +188,11 @@ impl Session {
         let mut connection = self.handle.taken(live.pool(&unit)?.take()).await?;
         self.handle.runs_on(&connection, Manner::Ask)?;
         let mut swallow = self.dress(live, &mut connection)?;
+        for text in &self.local_settings {
+            let text = of_session(text, live.database.dialect.syntax());
+            connection.start(Execution::Text(text.into()))?;
+            swallow += 1;
+        }
         for text in &plan.before {
             connection.start(Execution::Text(Arc::clone(text)))?;
             swallow += 1;
@@ -211,6 +217,18 @@ impl Session {
         let reply = std::mem::take(&mut self.reply);
         self.abort_reply(reply).await;
     }
+}
+
+/// SET LOCAL as a SET for the session: a connection beside those of the transaction is in none, and is reset afterwards.
+fn of_session(text: &str, syntax: &Syntax) -> String {
+    let mut edits = Edits::default();
+    if let Ok(tokens) = pando_sql::tokenize(text, syntax)
+        && let Some(second) = tokens.list.get(1)
+        && second.span.of(text).eq_ignore_ascii_case("local")
+    {
+        edits.replace(second.span, "SESSION");
+    }
+    edits.apply(text)
 }
 
 /// Where the rows of one read go.
