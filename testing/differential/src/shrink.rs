@@ -343,7 +343,32 @@ fn selects(select: &Select) -> Vec<Select> {
     }
     all.retain(|smaller| !smaller.items.is_empty());
     all.extend(inside(select));
+    // An item of no group shows any of the rows where the server lets it.
+    if shows_groups(select) {
+        all.retain(shows_groups);
+    }
     all
+}
+
+/// False where a row of a group shows something else than the group and aggregates.
+fn shows_groups(select: &Select) -> bool {
+    let adds_up = |expr: &Expr| {
+        const WORDS: [&str; 11] = [
+            "count(", "sum(", "avg(", "min(", "max(", "_agg(", "_concat(", "bit_", "bool_",
+            "every(", "var_",
+        ];
+        let text = render::expression(expr);
+        text.contains("stddev_") || WORDS.iter().any(|word| text.contains(word))
+    };
+    let is_grouped = !select.group.is_empty()
+        || select.having.is_some()
+        || select.items.iter().any(|item| adds_up(&item.expr) && !is_window(&item.expr));
+    let is_shown = |expr: &Expr| select.group.contains(expr) || adds_up(expr);
+    !is_grouped || select.items.iter().all(|item| is_shown(&item.expr))
+}
+
+fn is_window(expr: &Expr) -> bool {
+    render::expression(expr).contains(" over (")
 }
 
 /// The same clauses with smaller expressions.

@@ -44,8 +44,20 @@ fn query(one: &mut Query, of: Visitor<'_>) {
 }
 
 fn select(one: &mut Select, of: Visitor<'_>) {
+    // A group and the item that shows it stay the same.
+    let shown: Vec<Option<usize>> = one
+        .group
+        .iter()
+        .map(|group| one.items.iter().position(|item| item.expr == *group))
+        .collect();
     for item in &mut one.items {
         expr(&mut item.expr, of);
+    }
+    for (group, at) in one.group.iter_mut().zip(shown) {
+        match at {
+            Some(at) => group.clone_from(&one.items[at].expr),
+            None => expr(group, of),
+        }
     }
     sources(&mut one.from, of);
     one.filter.iter_mut().chain(&mut one.having).for_each(|one| expr(one, of));

@@ -1,6 +1,6 @@
 //! Conditions: WHERE, ON and HAVING.
 
-use super::{Field, Maker};
+use super::{Field, Maker, Standing};
 use crate::layout::Placement;
 use crate::schema::Class;
 use crate::tree::{Expr, Query};
@@ -40,6 +40,7 @@ impl Maker<'_> {
         } else {
             self.scalar(fields)
         };
+        let is_whole = fields.iter().all(|field| field.standing == Standing::Exact);
         if !class.is_comparable() || self.chance.percent(8) {
             return left.within("", self.chance.pick(&[" is null", " is not null"]));
         }
@@ -71,7 +72,7 @@ impl Maker<'_> {
                 let word = if self.postgres() { " is not distinct from " } else { " <=> " };
                 Expr::parts([left, Expr::raw(word), self.constant(class)])
             }
-            16..=17 if class == Class::Text => {
+            16..=17 if class == Class::Text && is_whole => {
                 let pattern = *self.chance.one(&[
                     " like 'a%'",
                     " like '%e%'",
@@ -80,7 +81,7 @@ impl Maker<'_> {
                 ]);
                 left.within("", pattern)
             }
-            18 => self.between_columns(left, class, fields),
+            18 if class != Class::Text || is_whole => self.between_columns(left, class, fields),
             _ => Expr::parts([left, Expr::raw(" = "), self.constant(class)]),
         }
     }

@@ -26,6 +26,8 @@ pub(crate) struct Maker<'a> {
     next_id: i64,
     items: usize,
     aliases: usize,
+    /// Rows are changed: a warning of a SELECT is an error here, so that nothing may be warned of.
+    is_writing: bool,
 }
 
 /// A column that an expression may name.
@@ -35,6 +37,17 @@ struct Field {
     name: String,
     class: Class,
     kind: Kind,
+    standing: Standing,
+}
+
+/// How far a column's value is promised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Exact,
+    /// One of several texts that a collation calls equal, of a group: it may be shown and compared, not looked into.
+    OneOfEquals,
+    /// Floats added up in whatever order: it may be shown.
+    Loose,
 }
 
 impl Field {
@@ -50,12 +63,13 @@ impl<'a> Maker<'a> {
         tables: &'a [Table],
         layout: &'a Layout,
     ) -> Self {
-        Self { chance, server, tables, layout, next_id: 1000, items: 0, aliases: 0 }
+        let (items, aliases) = (0, 0);
+        Self { chance, server, tables, layout, next_id: 1000, items, aliases, is_writing: false }
     }
 
     /// A SELECT with any of its clauses.
     pub(crate) fn select(&mut self) -> Statement {
-        (self.items, self.aliases) = (0, 0);
+        (self.items, self.aliases, self.is_writing) = (0, 0, false);
         let query = match self.chance.below(100) {
             0..=44 => self.plain(),
             45..=58 => self.aggregate(),

@@ -1,6 +1,6 @@
 //! SELECT without groups, set operations, windows, WITH and derived tables.
 
-use super::{Field, Maker};
+use super::{Field, Maker, Standing};
 use crate::schema::Class;
 use crate::tree::{Body, By, Common, Expr, Given, Item, Key, LimitForm, Query, Source, What};
 use crate::values::Constant;
@@ -279,28 +279,35 @@ impl Maker<'_> {
     }
 
     fn outer(&mut self, from: Vec<Source>, fields: &[Field]) -> Query {
-        let filter = self.maybe(40, |own| own.condition(fields, 1));
-        let mut select = self.select_of(from, filter);
-        if self.chance.percent(35) {
-            let items = self.aggregates(fields, &[]);
-            select.items = items;
-        } else {
-            let count = self.chance.between(1, 3);
-            for _ in 0..count {
-                let item = self.any_item(fields);
-                select.items.push(item);
-            }
+        let (loose, fields): (Vec<Field>, Vec<Field>) =
+            fields.iter().cloned().partition(|field| field.standing == Standing::Loose);
+        let as_they_are = |own: &mut Self| -> Vec<Item> {
+            let shown = |field: &Field| Item { loose: true, ..own.item(field.expr(), field.class) };
+            loose.iter().map(shown).collect()
+        };
+        let mut select = self.select_of(from, None);
+        if fields.is_empty() {
+            select.items = as_they_are(self);
+            return Query::of(select);
         }
-        let is_aggregate = select.items.iter().any(|item| {
-            crate::render::expression(&item.expr).contains("count(")
-                || item.alias.as_deref().is_some_and(|alias| alias.starts_with('a'))
-        });
+        select.filter = self.maybe(40, |own| own.condition(&fields, 1));
+        if self.chance.percent(35) {
+            select.items = self.aggregates(&fields, &[]);
+            return Query::of(select);
+        }
+        let count = self.chance.between(1, 3);
+        for _ in 0..count {
+            let item = self.any_item(&fields);
+            select.items.push(item);
+        }
+        if self.chance.percent(30) {
+            let more = as_they_are(self);
+            select.items.extend(more);
+        }
         let mut query = Query::of(select);
-        if !is_aggregate {
-            self.order(&mut query, fields);
-            if !query.order.is_empty() {
-                self.limit(&mut query);
-            }
+        self.order(&mut query, &fields);
+        if !query.order.is_empty() {
+            self.limit(&mut query);
         }
         query
     }

@@ -1,6 +1,6 @@
 //! FROM: tables, joins and derived tables.
 
-use super::{Field, Maker};
+use super::{Field, Maker, Standing};
 use crate::layout::Placement;
 use crate::schema::{Class, Table};
 use crate::tree::{Expr, GroupForm, Item, Query, Select, Source, What};
@@ -41,6 +41,7 @@ impl Maker<'_> {
                 name: column.name.clone(),
                 class: column.kind.class(),
                 kind: column.kind,
+                standing: Standing::Exact,
             })
             .collect();
         let what = What::Table(table.name.clone());
@@ -168,14 +169,23 @@ impl Maker<'_> {
     pub(super) fn named_columns(&mut self, query: &mut Query, alias: &str) -> Vec<Field> {
         let mut fields = Vec::new();
         if let crate::tree::Body::Select(select) = &mut query.body {
+            let is_grouped = !select.group.is_empty();
             for (at, item) in select.items.iter_mut().enumerate() {
                 let name = format!("n{at}");
+                let standing = if item.loose {
+                    Standing::Loose
+                } else if is_grouped && item.class == Class::Text && !self.postgres() {
+                    Standing::OneOfEquals
+                } else {
+                    Standing::Exact
+                };
                 item.alias = Some(name.clone());
                 fields.push(Field {
                     alias: alias.to_owned(),
                     name,
                     class: item.class,
                     kind: kind_of(item.class),
+                    standing,
                 });
             }
         }

@@ -1,14 +1,16 @@
 //! INSERT, UPDATE, DELETE and their relatives.
 
 use super::{Field, Maker};
-use crate::schema::{Class, Table};
+use crate::schema::{Class, Column, Server, Table};
 use crate::tree::{Change, Expr, Given, Insert, Query, Source, Statement, What};
 use crate::values::{self, Constant};
+
+const ONE_MORE: &str = " + 1";
 
 impl Maker<'_> {
     /// A statement that changes rows.
     pub(crate) fn write(&mut self) -> Statement {
-        (self.items, self.aliases) = (0, 0);
+        (self.items, self.aliases, self.is_writing) = (0, 0, true);
         let at = self.chance.below(self.tables.len());
         let table = &self.tables[at];
         match self.chance.below(100) {
@@ -214,17 +216,38 @@ impl Maker<'_> {
             {
                 continue;
             }
-            let value =
-                self.new_value(column.kind.class(), column.kind, &column.name, column.nullable);
+            let value = self.new_value(table, column);
             change.sets.push((column.name.clone(), value));
         }
         if change.sets.is_empty() {
             let column = &table.columns[table.columns.len() - 1];
-            let value =
-                self.new_value(column.kind.class(), column.kind, &column.name, column.nullable);
+            let value = self.new_value(table, column);
             change.sets.push((column.name.clone(), value));
         }
+        self.keep_apart(table, &mut change);
         change
+    }
+
+    /// Keys are checked row by row: where one row takes the place of another one that is changed, too, the first of them decides.
+    fn keep_apart(&mut self, table: &Table, change: &mut Change) {
+        for at in &table.key {
+            let column = &table.columns[*at];
+            let is_moved = |(name, value): &(String, Expr)| {
+                *name == column.name && matches!(value, Expr::Raw(text) if text.ends_with(ONE_MORE))
+            };
+            if !change.sets.iter().any(is_moved) {
+                continue;
+            }
+            let value = values::value(&mut self.chance, self.server, column.kind);
+            let mut parts = vec![
+                Expr::raw(format!("{}.{} = ", table.name, column.name)),
+                Expr::Value(value, Given::Bound),
+            ];
+            if let Some(filter) = change.filter.take() {
+                parts.extend([Expr::raw(" and "), filter]);
+            }
+            change.filter = Some(Expr::Parts(parts));
+        }
     }
 
     /// UPDATE or DELETE of one table by the rows of another one.
@@ -240,7 +263,10 @@ impl Maker<'_> {
             let columns = placement.map(|p| p.columns()).unwrap_or_default();
             columns.first().map_or("id", |name| *name).to_owned()
         };
-        let (a, b) = (key(table, self), key(other, self));
+        let (a, mut b) = (key(table, self), key(other, self));
+        if (a == "s") != (b == "s") {
+            b.clone_from(&a);
+        }
         let tie = Expr::raw(format!("{}.{a} = y.{b}", table.name));
         let narrow = self.condition(&more, 2);
         let is_update = self.chance.percent(50);
@@ -286,27 +312,24 @@ impl Maker<'_> {
         if is_update { Statement::Update(change) } else { Statement::Delete(change) }
     }
 
-    fn new_value(
-        &mut self,
-        class: Class,
-        kind: crate::schema::Kind,
-        name: &str,
-        nullable: bool,
-    ) -> Expr {
-        if nullable && self.chance.percent(10) {
+    fn new_value(&mut self, table: &Table, column: &Column) -> Expr {
+        let is_whole = column.kind.class() == Class::Whole;
+        if column.nullable && self.chance.percent(10) {
             return Expr::Value(Constant::null(), Given::Bound);
         }
-        if class == Class::Whole && self.chance.percent(30) {
-            return Expr::raw(format!("{name} + 1"));
+        if is_whole && self.chance.percent(30) {
+            return Expr::raw(format!("{}{ONE_MORE}", column.name));
         }
-        if class == Class::Whole && self.chance.percent(8) {
-            let table = self.table();
-            let function = *self.chance.one(&["max", "min", "count"]);
-            return Expr::raw(format!(
-                "(select {function}(y.id) from {} y where y.id < 40)",
-                table.name
-            ));
+        if is_whole && self.chance.percent(8) {
+            let other = &self.table().name;
+            // MySQL does not read the table that it changes.
+            if self.server != Server::MySql || *other != table.name {
+                let function = *self.chance.one(&["max", "min", "count"]);
+                let query = format!("(select {function}(y.id) from {other} y where y.id < 40)");
+                return Expr::raw(query);
+            }
         }
+        let kind = column.kind;
         Expr::Value(values::value(&mut self.chance, self.server, kind), Given::Bound)
     }
 
