@@ -10,7 +10,8 @@ use crate::keyword::Keyword;
 use crate::span::Span;
 use crate::syntax::{Placeholder, Syntax};
 use crate::token::{Hint, Token, TokenKind, Tokens};
-use class::{Class, class_of, is_operator_byte, is_word_byte};
+use class::is_operator_byte;
+pub(crate) use class::{Class, class_of, is_word_byte};
 
 /// Cuts `text` into tokens.
 ///

@@ -2,7 +2,7 @@
 
 /// What a byte may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Space,
     Letter,
     Digit,
@@ -57,13 +57,13 @@ const fn build() -> [Class; 256] {
 }
 
 #[inline]
-pub(super) fn class_of(byte: u8) -> Class {
+pub(crate) fn class_of(byte: u8) -> Class {
     CLASSES[byte as usize]
 }
 
 /// May stand inside a word.
 #[inline]
-pub(super) fn is_word_byte(byte: u8) -> bool {
+pub(crate) fn is_word_byte(byte: u8) -> bool {
     matches!(class_of(byte), Class::Letter | Class::Digit | Class::Dollar)
 }
 
