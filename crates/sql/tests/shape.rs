@@ -41,10 +41,10 @@ fn agrees(text: &str, syntax: &Syntax) {
         assert_eq!(slot.kind, token.kind, "{text:?}");
         other.push_str(&text[done..token.span.start as usize]);
         let written = token.span.of(text);
-        other.push_str(match token.kind {
-            TokenKind::Number if written.contains('.') => "7.25",
-            TokenKind::Number => "77",
-            _ => "'it''s'",
+        other.push_str(match (token.kind == TokenKind::Number, written.contains('.')) {
+            (true, true) => "7.25",
+            (true, false) => "77",
+            (false, _) => "'it''s'",
         });
         done = token.span.end as usize;
     }
