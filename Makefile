@@ -26,9 +26,9 @@ test:
 fuzz:
 	@testing/fuzz/run
 
-# Queries per second straight on one server and through Pando, in turns, with a release build.
+# Pando, a release build, beside a direct connection and other proxies, in turns. BENCH: what to pass on, as "--families pg --scenarios point_select".
 bench:
-	@testing/bench
+	@bench/run $(BENCH)
 
 # SOAK_MINUTES (30) of mixed work: no error, no lost row, no growth.
 soak:

@@ -1,0 +1,105 @@
+"""Medians over the rounds, the table, and the JSON."""
+import json
+import os
+import statistics
+
+CELL = ("family", "scenario", "mode", "threads", "tls")
+REFERENCES = ("direct", "haproxy")
+
+
+def _spread(values):
+    """Median, least and greatest; None without values."""
+    values = [value for value in values if value is not None]
+    return {"median": statistics.median(values), "min": min(values), "max": max(values)} if values else None
+
+
+def _ratio(records, others):
+    """Within each round: this system's rate by the other's."""
+    by_round = {record["round"]: record["qps"] for record in others if "qps" in record}
+    return _spread([record["qps"] / by_round[record["round"]] for record in records if "qps" in record and record["round"] in by_round])
+
+
+def _added(records, direct, haproxy):
+    """Within each round: the latency added to direct, as a multiple of what HAProxy adds."""
+    straight = {record["round"]: record["latency_us"] for record in direct if "latency_us" in record}
+    relayed = {record["round"]: record["latency_us"] for record in haproxy if "latency_us" in record}
+    values = []
+    for record in records:
+        at = record["round"]
+        if "latency_us" in record and at in straight and at in relayed and relayed[at] > straight[at]:
+            values.append((record["latency_us"] - straight[at]) / (relayed[at] - straight[at]))
+    return _spread(values)
+
+
+def summarise(records):
+    """One entry per cell and system, over the counted rounds."""
+    cells = {}
+    for record in records:
+        if record["round"]:
+            cells.setdefault(tuple(record[key] for key in CELL), {}).setdefault(record["system"], []).append(record)
+    entries = []
+    for cell, by_system in cells.items():
+        for system, runs in by_system.items():
+            failed = [run["failed"] for run in runs if "failed" in run]
+            entry = {**dict(zip(CELL, cell)), "system": system, "rounds": len(runs), "failed": failed}
+            for figure in ("qps", "latency_us", "p95_ms", "cpu_us", "peak_bytes"):
+                entry[figure] = _spread([run.get(figure) for run in runs])
+            for reference in REFERENCES:
+                entry[f"by_{reference}"] = _ratio(runs, by_system.get(reference, []))
+            entry["added_by_haproxy"] = _added(runs, by_system.get("direct", []), by_system.get("haproxy", []))
+            entries.append(entry)
+    return entries
+
+
+def _number(value, digits=0):
+    return "" if value is None else f"{value['median']:,.{digits}f}"
+
+
+def _range(value, digits=0):
+    return "" if value is None else f"{value['min']:,.{digits}f}–{value['max']:,.{digits}f}"
+
+
+def _row(entry):
+    """A failed round spoils the entry: its figures stand in the JSON only."""
+    start = [entry["system"]]
+    if entry["failed"]:
+        return [*start, "failed", entry["failed"][0][:110]]
+    memory = entry["peak_bytes"]
+    added = entry["added_by_haproxy"] if entry["threads"] == 1 and entry["system"] not in REFERENCES else None
+    return [*start, _number(entry["qps"]), _range(entry["qps"]), _number(entry["by_direct"], 2), _range(entry["by_direct"], 2),
+            _number(entry["by_haproxy"], 2), _range(entry["by_haproxy"], 2), _number(entry["latency_us"]), _number(added, 2),
+            _number(entry["p95_ms"], 2), _number(entry["cpu_us"], 1), "" if memory is None else f"{memory['max'] / 1e6:,.0f}"]
+
+
+HEAD = ["system", "queries/s", "min–max", "× direct", "min–max", "× haproxy", "min–max", "µs", "added", "p95 ms", "CPU µs", "MB"]
+
+
+def _line(row, widths):
+    cells = [text.ljust(width) if at == 0 else text.rjust(width) for at, (text, width) in enumerate(zip(row, widths))]
+    # A row of fewer cells ends in words, which need no column.
+    return ("  " + "  ".join([*cells, *row[len(cells):]])).rstrip()
+
+
+def table(entries, order, write=print):
+    """One table; a line over each group of systems says what they were asked."""
+    cells = {}
+    for entry in sorted(entries, key=lambda entry: order.index(entry["system"])):
+        cells.setdefault(tuple(entry[key] for key in CELL), []).append(_row(entry))
+    whole = [HEAD, *(row for rows in cells.values() for row in rows if len(row) == len(HEAD))]
+    widths = [max(len(row[at]) for row in whole) for at in range(len(HEAD))]
+    widths[0] = max(widths[0], *map(len, order))
+    write(_line(HEAD, widths))
+    # In the order in which they were asked, not in which systems answered.
+    for cell in dict.fromkeys(tuple(entry[key] for key in CELL) for entry in entries):
+        family, scenario, mode, threads, tls = cell
+        write(f"{family} {scenario}, {mode}, {threads} thread{'' if threads == 1 else 's'}" + (", TLS" if tls == "on" else ""))
+        for row in cells[cell]:
+            write(_line(row, widths if len(row) == len(HEAD) else widths[:1]))
+
+
+def save(path, about, records, entries, idle):
+    """Whole or not at all: another reader never sees half of it."""
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    with open(f"{path}.part", "w") as file:
+        json.dump({"about": about, "summary": entries, "idle": idle, "runs": records}, file, indent=1)
+    os.replace(f"{path}.part", path)

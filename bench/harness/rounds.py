@@ -1,0 +1,124 @@
+"""The order of the runs: in each round the systems take turns, so that a noisy moment of the machine meets all of them."""
+import itertools
+import random
+import sys
+import time
+
+from . import systems, tables
+from .load import Load, Refused, run
+from .scenarios import ALL
+from .servers import Failed
+
+
+def say(text):
+    print(text, flush=True)
+
+
+class Stage:
+    """Scenarios that share running systems."""
+
+    def __init__(self, bench, family, scenarios):
+        self.bench, self.family, self.scenarios = bench, family, scenarios
+        self.instances, self.refused = {}, {}
+
+    def _loads(self, options):
+        """By block: what is compared with each other, and so runs next to each other."""
+        for tls, mode, block in itertools.product(options.tls, options.modes, dict.fromkeys(s.at() for s in self.scenarios)):
+            within = [s for s in self.scenarios if s.at() == block]
+            for threads in options.threads or within[0].threads:
+                yield [Load(system, scenario, mode, threads, tls) for scenario in within for system in self._systems(scenario, tls)]
+
+    def _systems(self, scenario, tls):
+        for name in self.bench.options.systems:
+            system = self.instances.get((name, scenario.variant)) or self.instances.get((name, ()))
+            if system and name in (scenario.systems or systems.ALL) and (tls == "off" or system.tls):
+                yield system
+
+    def start(self):
+        for scenario in self.scenarios:
+            for name in self.bench.options.systems:
+                kind = systems.ALL[name]
+                key = (name, scenario.variant if kind.shards else ())
+                if key in self.instances or self.family not in kind.families or (scenario.systems and name not in scenario.systems):
+                    continue
+                system = kind(self.bench, self.family, key[1])
+                system.start()
+                self.instances[key] = system
+
+    def stop(self):
+        for system in self.instances.values():
+            system.stop()
+
+    def compare(self):
+        """Every system must give the answer that the bare server gives; one that does not is not timed."""
+        for scenario in self.scenarios:
+            answers = {}
+            for system in self._systems(scenario, "off"):
+                try:
+                    answers[system] = system.sql(scenario.layout, scenario.check)
+                except Failed as error:
+                    answers[system] = None
+                    self.refused[(system, scenario.name)] = f"the check fails: {error}"
+            expected = self._expected(scenario)
+            for system, answer in answers.items():
+                if answer is not None and answer != expected:
+                    self.refused[(system, scenario.name)] = f"answers {answer!r} instead of {expected!r}"
+
+    def _expected(self, scenario):
+        direct = systems.ALL["direct"](self.bench, self.family)
+        direct.start()
+        return direct.sql(scenario.layout, scenario.check)
+
+    def one(self, load, seconds):
+        """A record: the figures, or why there are none."""
+        record = {"family": self.family, "scenario": load.scenario.name, "mode": load.mode, "threads": load.threads, "tls": load.tls,
+                  "system": load.system.name}
+        why = self.refused.get((load.system, load.scenario.name))
+        try:
+            if why:
+                raise Refused(why)
+            if load.scenario.writes:
+                parts = tables.pieces(load.system.shards, load.scenario.layout, load.scenario.table)
+                tables.refill(self.bench.servers, self.family, parts, self.bench.options.rows)
+            record.update(run(self.bench, load, seconds))
+        except (Refused, Failed) as error:
+            record["failed"] = str(error)
+        return record
+
+    def rounds(self):
+        """Yields the records, with the number of their round; round 0 warms up and is not counted."""
+        options = self.bench.options
+        shuffled = random.Random(1)
+        for number in range(0 if options.warmup else 1, options.rounds + 1):
+            for loads in self._loads(options):
+                shuffled.shuffle(loads)
+                for load in loads:
+                    record = self.one(load, options.seconds if number else options.warmup)
+                    yield {**record, "round": number}
+
+
+def stages(bench, family):
+    chosen = [s for s in ALL if s.name in bench.options.scenarios and family in s.families]
+    for name in dict.fromkeys(s.stage for s in chosen):
+        yield Stage(bench, family, [s for s in chosen if s.stage == name])
+
+
+def measure(bench, family, keep):
+    """All rounds of a family; `keep` takes each record."""
+    say(f"{family}: filling the tables")
+    tables.create(bench.servers, family, bench.options.rows)
+    for stage in stages(bench, family):
+        try:
+            stage.start()
+            stage.compare()
+            began, last = time.monotonic(), None
+            for record in stage.rounds():
+                if record["round"] != last:
+                    last = record["round"]
+                    say(f"{family} {stage.scenarios[0].stage}: " + (f"round {last} of {bench.options.rounds}" if last else "warming up")
+                        + f", {time.monotonic() - began:.0f} s")
+                if "failed" in record:
+                    print(f"  {record['system']} {record['scenario']} {record['mode']} {record['threads']}: failed: {record['failed']}", file=sys.stderr)
+                keep(record)
+        finally:
+            stage.stop()

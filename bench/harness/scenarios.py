@@ -1,0 +1,90 @@
+"""What is measured. A scenario is a workload on a layout of tables; adding one is adding an entry here."""
+import dataclasses
+import os
+
+LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lua")
+STOCK = "/usr/share/sysbench"
+MODES = ("text", "prepared")
+THREADS = (1, 8, 32, 128)
+RANGES_OFF, RANGES_ON = ("--range_selects=off",), ("--range_selects=on",)
+SHARDING = ("pando", "shardingsphere")
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    name: str
+    about: str
+    script: str
+    # `one` table on one storage unit; `ten` tables on two, as Pando and ShardingSphere see it. Who does not shard has one table on one server.
+    layout: str = "one"
+    table: str = "sbtest1"
+    options: tuple = ()
+    # Its tables are filled anew before every run.
+    writes: bool = False
+    # Where --threads does not say otherwise.
+    threads: tuple = (32,)
+    # Scenarios of one stage share running systems; those of one block are shuffled together, as they are compared with each other.
+    stage: str = "main"
+    block: str = ""
+    # How the systems that shard are configured for it: a pair of (setting, value).
+    variant: tuple = ()
+    families: tuple = ("pg", "mariadb", "mysql")
+    # Empty: all of them.
+    systems: tuple = ()
+    # The answer must be the same through every system before any is timed.
+    check: str = "select count(*), sum(k), min(id), max(id) from sbtest1"
+
+    def at(self):
+        return self.block or self.name
+
+
+def stock(name):
+    return f"{STOCK}/oltp_{name}.lua"
+
+
+def own(name):
+    return os.path.join(LUA, f"{name}.lua")
+
+
+ONE = [
+    Scenario("point_select", "one row by its key", stock("point_select"), threads=THREADS),
+    Scenario("read_only", "10 point selects in a transaction", stock("read_only"), options=RANGES_OFF),
+    Scenario("read_only_ranges", "the same and 4 range selects", stock("read_only"), options=RANGES_ON),
+    Scenario("read_write", "10 point selects, 2 updates, delete and insert in a transaction", stock("read_write"), options=RANGES_OFF, writes=True),
+    Scenario("read_write_ranges", "the same and 4 range selects", stock("read_write"), options=RANGES_ON, writes=True),
+    Scenario("write_only", "2 updates, delete and insert in a transaction", stock("write_only"), writes=True),
+    Scenario("update_index", "one row, its indexed column", stock("update_index"), writes=True),
+    Scenario("update_non_index", "one row, a column without index", stock("update_non_index"), writes=True),
+    Scenario("delete", "one row by its key, sometimes gone already", stock("delete"), writes=True),
+]
+
+TEN = [
+    Scenario("ten_point_select", "one row by its key, which lies on one of ten tables", stock("point_select"), "ten"),
+    Scenario("ten_transaction", "begin, select, update, commit on one key: one shard", own("transaction"), "ten", writes=True),
+    Scenario("ten_read_write", "read_write over ten tables: transactions on both units", stock("read_write"), "ten", options=RANGES_OFF, writes=True, threads=THREADS),
+    Scenario("ten_read_write_ranges", "the same and 4 range selects, each to all ten tables", stock("read_write"), "ten", options=RANGES_ON, writes=True),
+    Scenario("order_limit", "ORDER BY an indexed column LIMIT 10 over ten tables", own("order_limit"), "ten"),
+    Scenario("aggregate", "COUNT, SUM, MIN, MAX and AVG over a range of all ten tables", own("aggregate"), "ten"),
+    Scenario("range", "100 rows of a range of keys, from all ten tables", own("range"), "ten"),
+]
+
+JOIN_CHECK = "select count(*), sum(i.quantity) from {0}_order o join {0}_item i on o.order_id = i.order_id where o.order_id in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)"
+JOINS = [
+    Scenario(f"join_{kind}", about, own("join"), "ten", table=f"{kind}_order", options=(f"--kind={kind}",), block="join", check=JOIN_CHECK.format(kind))
+    for kind, about in (("bound", "10 orders with their items, binding tables"), ("loose", "the same without the binding rule"))
+]
+
+MAX_CON = [
+    Scenario(f"max_con_{n}", f"order_limit with max-connections-size-per-query {n}", own("order_limit"), "ten", stage="max_con", block="max_con",
+             threads=(8,), variant=("max_con", n), systems=("direct", *SHARDING))
+    for n in (1, 5, 10, 15, 20)
+]
+
+SPARSE_CHECK = "select c from sparse where id = 70003"
+NODES = [
+    Scenario(f"nodes_{n}", f"point select on a table of {n} data nodes, of which 10 are asked", own("sparse"), "ten", table="sparse", stage="nodes",
+             block="nodes", variant=("nodes", n), systems=("direct", "pando"), check=SPARSE_CHECK)
+    for n in (10, 10_000)
+]
+
+ALL = [*ONE, *TEN, *JOINS, *MAX_CON, *NODES]

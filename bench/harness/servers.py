@@ -1,0 +1,63 @@
+"""The throw-away database servers of testing/services, and plain SQL to them or to a proxy."""
+import os
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SERVICES = os.path.join(HERE, "..", "..", "testing", "services")
+COUNT = {"pg": 2, "mariadb": 2, "mysql": 1}
+# Every proxy keeps connections open while another one is measured.
+CONNECTIONS = 1200
+UNITS = 2
+
+
+class Servers:
+    """Started here and gone at the end, unless `folder` names ones that run already."""
+
+    def __init__(self, families, folder=None):
+        self.own = folder is None
+        # Directly under /tmp unless told: the server's own user must be able to reach it.
+        self.folder = folder or tempfile.mkdtemp(prefix="pando-bench-servers.")
+        self.ports = {}
+        if self.own:
+            counts = [f"{family}={COUNT[family] if family in families else 0}" for family in COUNT]
+            done = subprocess.run([f"{SERVICES}/up", self.folder, *counts], start_new_session=True,
+                                  env={**os.environ, "SERVICES_CONNECTIONS": str(CONNECTIONS)})
+            if done.returncode:
+                raise RuntimeError("the database servers do not start")
+        with open(f"{self.folder}/env") as env:
+            for line in env:
+                name, value = line.strip().split("=", 1)
+                if name.endswith("_PORT"):
+                    self.ports[name[:-5].lower()] = int(value)
+
+    def has(self, family):
+        return f"{family}1" in self.ports
+
+    def port(self, family, unit):
+        """A family with one server has all storage units on it."""
+        return self.ports.get(f"{family}{unit + 1}") or self.ports[f"{family}1"]
+
+    def stop(self):
+        if self.own:
+            subprocess.run([f"{SERVICES}/down", self.folder], start_new_session=True)
+
+
+class Failed(Exception):
+    """A client program says that a statement failed."""
+
+
+def sql(family, port, database, text, patience=300):
+    """What psql or mariadb prints, without a heading and with tabs between columns. Several statements stand in one text."""
+    if family == "pg":
+        command = ["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(port), "-U", "test", "-d", database]
+    else:
+        command = ["mariadb", "--no-defaults", "--skip-ssl", "--connect-timeout=10", "-N", "-B", "-h", "127.0.0.1", "-P", str(port), "-u", "test", "-ptest", "-D", database]
+    env = {**os.environ, "PGPASSWORD": "test", "PGCONNECT_TIMEOUT": "10", "PGSSLMODE": "disable"}
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, text=True, env=env, timeout=patience, start_new_session=True)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"no answer within {patience} s to: {text[:200]}") from None
+    if done.returncode:
+        raise Failed((done.stderr.strip() or f"ended with {done.returncode}")[:500])
+    return done.stdout.strip()

@@ -1,0 +1,7 @@
+"""The measured systems, by name and in the order of the table."""
+from .direct import Direct
+from .haproxy import HAProxy
+from .pando import Pando
+from .pgbouncer import PgBouncer
+
+ALL = {system.name: system for system in (Direct, HAProxy, PgBouncer, Pando)}

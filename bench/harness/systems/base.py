@@ -1,0 +1,61 @@
+"""What all measured systems have in common."""
+import os
+import time
+
+from ..servers import Failed, sql
+from ..tables import DIRECT
+
+
+class System:
+    """Started for one family of databases and one configuration (`variant`); `port` is where its clients connect."""
+
+    name = ""
+    families = ("pg", "mariadb", "mysql")
+    # Whether it splits tables: the others pass on what they are told, to the first server, which has every table whole.
+    shards = False
+    # Whether clients may use TLS towards it.
+    tls = True
+
+    def __init__(self, bench, family, variant=()):
+        self.bench, self.family, self.variant = bench, family, variant
+        self.process, self.port = None, 0
+        self.folder = os.path.join(bench.work, "-".join([self.name, family, *map(str, variant)]))
+        os.makedirs(self.folder, exist_ok=True)
+        os.chmod(self.folder, 0o755)
+
+    def server_port(self):
+        return self.bench.servers.port(self.family, 0)
+
+    def log(self):
+        return os.path.join(self.folder, "log")
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def database(self, layout):
+        return layout if self.shards else DIRECT
+
+    def start(self):
+        raise NotImplementedError
+
+    def stop(self):
+        if self.process:
+            self.process.stop()
+            self.process = None
+
+    def sql(self, layout, text, patience=120):
+        return sql(self.family, self.port, self.database(layout), text, patience)
+
+    def wait(self, seconds=60):
+        """Until it answers a client."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                return self.sql("one", "select 1", 10)
+            except Failed as error:
+                if time.monotonic() > end or (self.process and not self.process.alive()):
+                    raise RuntimeError(f"{self.name} does not answer: {error}\n{self.process.said() if self.process else ''}") from None
+            time.sleep(0.1)

@@ -1,0 +1,83 @@
+//! The whole line: a client's bytes in, a storage unit's bytes out and in, the reply's bytes out, through door, engine, pool and backend.
+//!
+//! The client and the units are scripts behind [`wire::Wire`]; everything else, tokio's scheduler and timers included, is what serves.
+
+mod client;
+mod house;
+mod mysql;
+mod postgres;
+mod wire;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pando_kernel::runtime::Stream;
+use tokio::runtime::Builder;
+
+use crate::shop::{self, Family};
+use crate::stage::{self, Stage};
+use crate::{Failure, Outcome};
+
+use client::{Client, Dialogue};
+use house::House;
+
+/// How a client asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Text,
+    Prepared,
+}
+
+pub(crate) const STAGES: &[Stage] = &[
+    stage::of("line/point-select/postgres/text", "query", |n| postgres(Mode::Text, n)),
+    stage::of("line/point-select/postgres/prepared", "query", |n| postgres(Mode::Prepared, n)),
+    stage::of("line/point-select/mysql/text", "query", |n| mysql(Mode::Text, n)),
+    stage::of("line/point-select/mysql/prepared", "query", |n| mysql(Mode::Prepared, n)),
+];
+
+/// What the one row holds.
+pub(super) const ROW: &[u8] = b"68487932199-96439406143-93774651418-41631865787-96406072701-\
+    20604855487-25459966574-28203206787-41238978918-19503783441";
+
+fn postgres(mode: Mode, times: u32) -> Outcome {
+    serve(Family::Postgres, postgres::dialogue(mode, times)?, times)
+}
+
+fn mysql(mode: Mode, times: u32) -> Outcome {
+    serve(Family::MySql, mysql::dialogue(mode, times)?, times)
+}
+
+/// Serves one client who has this to say, and checks that all of it was answered.
+fn serve(family: Family, dialogue: Dialogue, times: u32) -> Outcome {
+    let answered = Arc::new(AtomicU32::new(0));
+    let runtime = Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(async {
+        let house = House::open(shop::built(family)?, family);
+        let client: Box<dyn Stream> = match family {
+            Family::Postgres => {
+                let ends = postgres::Ends::default();
+                Box::new(wire::Wire::to(Client::new(ends, dialogue, Arc::clone(&answered)))?)
+            }
+            Family::MySql => {
+                let ends = mysql::Ends::default();
+                Box::new(wire::Wire::to(Client::new(ends, dialogue, Arc::clone(&answered)))?)
+            }
+        };
+        let host = "127.0.0.1".to_owned();
+        let serving = match family {
+            Family::Postgres => {
+                let door = pando_postgres::frontend::Door::new(house);
+                tokio::spawn(async move { door.serve(client, host).await })
+            }
+            Family::MySql => {
+                let door = pando_mysql::Door::new(house);
+                tokio::spawn(async move { door.serve(client, host).await })
+            }
+        };
+        serving.await.map_err(Failure::from)
+    })?;
+    match answered.load(Ordering::Relaxed) {
+        count if count == times => Ok(()),
+        count => Err(format!("{count} of {times} queries were answered").into()),
+    }
+}

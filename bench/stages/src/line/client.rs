@@ -1,0 +1,110 @@
+//! A client: logs in, asks the same again and again, leaves.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bytes::{Bytes, BytesMut};
+
+use super::ROW;
+use super::wire::Peer;
+
+/// What a client says, each when the one before has been answered.
+#[derive(Debug)]
+pub(super) struct Dialogue {
+    /// Login and preparations.
+    pub(super) opening: VecDeque<Bytes>,
+    /// The client speaks first.
+    pub(super) first: bool,
+    /// The question.
+    pub(super) request: Bytes,
+    /// How often it is asked.
+    pub(super) times: u32,
+    /// Good-bye.
+    pub(super) farewell: Bytes,
+}
+
+/// Finds the end of replies.
+pub(super) trait Replies: Send + Sync + Unpin {
+    /// A request goes out.
+    fn begins(&mut self, request: &[u8]);
+
+    /// Whether a reply ends with this piece.
+    ///
+    /// # Errors
+    /// When the reply is an error.
+    fn ends(&mut self, piece: &[u8]) -> io::Result<bool>;
+}
+
+pub(super) struct Client<R> {
+    replies: R,
+    dialogue: Dialogue,
+    asked: u32,
+    /// Bytes of the reply under way.
+    size: usize,
+    /// Bytes of the first reply, in which the row was found: all others must be as long.
+    usual: Option<usize>,
+    answered: Arc<AtomicU32>,
+    done: bool,
+}
+
+impl<R: Replies> Client<R> {
+    /// `answered` counts the replies to the question.
+    pub(super) fn new(replies: R, dialogue: Dialogue, answered: Arc<AtomicU32>) -> Self {
+        Self { replies, dialogue, asked: 0, size: 0, usual: None, answered, done: false }
+    }
+
+    fn speak(&mut self, out: &mut BytesMut) {
+        let dialogue = &mut self.dialogue;
+        if let Some(next) = dialogue.opening.pop_front() {
+            self.replies.begins(&next);
+            out.extend_from_slice(&next);
+        } else if self.asked < dialogue.times {
+            self.asked += 1;
+            self.replies.begins(&dialogue.request);
+            out.extend_from_slice(&dialogue.request);
+        } else {
+            self.done = true;
+            out.extend_from_slice(&dialogue.farewell);
+        }
+    }
+
+    fn check(&mut self, piece: &[u8]) -> io::Result<()> {
+        if self.asked == 0 {
+            return Ok(());
+        }
+        match self.usual {
+            None if piece.windows(ROW.len()).any(|part| part == ROW) => {
+                self.usual = Some(self.size);
+            }
+            Some(usual) if usual == self.size => {}
+            None | Some(_) => return Err(io::Error::other("a reply without the row")),
+        }
+        self.answered.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl<R: Replies> Peer for Client<R> {
+    fn greet(&mut self, out: &mut BytesMut) -> io::Result<()> {
+        if self.dialogue.first {
+            self.speak(out);
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, piece: &[u8], out: &mut BytesMut) -> io::Result<()> {
+        self.size += piece.len();
+        if self.replies.ends(piece)? {
+            self.check(piece)?;
+            self.size = 0;
+            self.speak(out);
+        }
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}

@@ -1,0 +1,56 @@
+//! What one operation of each stage costs, in instructions: the same on a quiet machine and on a busy one.
+
+mod figures;
+mod line;
+mod measure;
+mod plan;
+mod shop;
+mod stage;
+mod text;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+/// What a stage, a measurement or a file may fail with; printed and nothing else.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Outcome<T = ()> = Result<T, Failure>;
+
+const USAGE: &str = "\
+stages [NAME…]            measures all stages, or those whose names begin so, and compares with figures.txt
+stages --write [NAME…]    the same, and writes the new figures down
+stages --profile STAGE    the functions a stage spends its instructions in
+stages --list             the stages
+stages --once STAGE N     runs a stage N times and measures nothing: what valgrind is given";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match obey(&arguments) {
+        Ok(text) => {
+            let written = std::io::stdout().write_all(text.as_bytes());
+            if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(failure) => {
+            let _unheard = writeln!(std::io::stderr(), "stages: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn obey(arguments: &[&str]) -> Outcome<String> {
+    match arguments {
+        ["--once", name, times] => {
+            let stage = stage::named(name)?;
+            (stage.run)(times.parse()?)?;
+            Ok(String::new())
+        }
+        ["--profile", name] => measure::profile(stage::named(name)?),
+        ["--list"] => {
+            let lines = stage::all().map(|stage| format!("{:<36} per {}\n", stage.name, stage.of));
+            Ok(lines.collect())
+        }
+        ["--help" | "-h"] => Ok(format!("{USAGE}\n")),
+        ["--write", names @ ..] => figures::compare(names, figures::Keep::New),
+        names => figures::compare(names, figures::Keep::Old),
+    }
+}

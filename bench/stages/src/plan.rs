@@ -1,0 +1,136 @@
+//! A parsed statement to a plan: rooms walked, routes found, texts rewritten, the merge prepared.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use pando_engine::plan::{Plan, Planned, Purpose};
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::feature::{Catalog, SessionView, Source};
+use pando_kernel::{Context, Kind, Parameter, UnitName, Value};
+use pando_rooms::Built;
+use pando_sql::ast::Statement;
+
+use crate::shop::{self, Family};
+use crate::stage::{self, Stage};
+use crate::{Failure, Outcome};
+
+pub(crate) const STAGES: &[Stage] = &[
+    stage::of("plan/point-select/text", "statement", |n| plan(shop::POINT_SELECT, None, n)),
+    stage::of("plan/point-select/prepared", "statement", |n| {
+        let id = Parameter::made(Value::Int(50_127));
+        plan(Family::Postgres.prepared(), Some(vec![id]), n)
+    }),
+    stage::of("plan/insert", "statement", |n| plan(shop::INSERT, None, n)),
+    stage::of("plan/order-by-limit", "statement", |n| plan(shop::ORDERED, None, n)),
+    stage::of("plan/aggregate", "statement", |n| plan(shop::GROUPED, None, n)),
+];
+
+/// A statement with all that planning looks at.
+pub(crate) struct Desk {
+    built: Built,
+    catalog: Known,
+    session: SessionView,
+    statement: Statement,
+    parameters: Option<Vec<Parameter>>,
+}
+
+impl Desk {
+    /// Parses the statement.
+    ///
+    /// # Errors
+    /// When it cannot be parsed.
+    pub(crate) fn new(
+        family: Family,
+        text: &str,
+        parameters: Option<Vec<Parameter>>,
+    ) -> Outcome<Self> {
+        let built = shop::built(family)?;
+        let syntax = built.database.dialect.syntax();
+        let statement = pando_sql::parse(text, syntax).map_err(|error| error.message)?;
+        let mut session = SessionView::default();
+        session.facts.database = Some(built.database.name.clone());
+        session.facts.databases = Arc::from([built.database.name.clone()]);
+        Ok(Self { built, catalog: Known::new(), session, statement, parameters })
+    }
+
+    /// Plans it.
+    ///
+    /// # Errors
+    /// When planning refuses it, or wants to know more.
+    pub(crate) fn plan(&self) -> Outcome<Plan> {
+        let context = Context {
+            database: &self.built.database,
+            catalog: &self.catalog,
+            dialect: self.built.database.dialect.as_ref(),
+            parameters: self.parameters.as_deref(),
+            session: &self.session,
+            source: &Still,
+        };
+        match pando_engine::plan::plan(&context, black_box(&self.statement), Purpose::Run)? {
+            Planned::Plan(plan) => Ok(*plan),
+            Planned::Assembly(_) | Planned::Needs(_) => Err(Failure::from("no plan comes of it")),
+        }
+    }
+}
+
+fn plan(text: &str, parameters: Option<Vec<Parameter>>, times: u32) -> Outcome {
+    let desk = Desk::new(Family::Postgres, text, parameters)?;
+    for _ in 0..times {
+        black_box(desk.plan()?);
+    }
+    Ok(())
+}
+
+/// The columns of the one table, as if they had been read.
+#[derive(Debug)]
+struct Known {
+    columns: Arc<Vec<TableColumn>>,
+    tables: Arc<HashMap<String, Vec<UnitName>>>,
+}
+
+impl Known {
+    fn new() -> Self {
+        let column = |name: &str, kind: Kind, type_name: &str| TableColumn {
+            name: name.to_owned(),
+            kind,
+            type_name: type_name.to_owned(),
+            collation: if kind == Kind::Text { "C".to_owned() } else { String::new() },
+            collate: String::new(),
+            primary_key: name == "id",
+            auto_increment: false,
+            nullable: false,
+        };
+        let columns = vec![
+            column("id", Kind::Int, "integer"),
+            column("k", Kind::Int, "integer"),
+            column("c", Kind::Text, "character(120)"),
+            column("pad", Kind::Text, "character(60)"),
+        ];
+        Self { columns: Arc::new(columns), tables: Arc::default() }
+    }
+}
+
+impl Catalog for Known {
+    fn columns(&self, _table: &str) -> Option<Arc<Vec<TableColumn>>> {
+        Some(Arc::clone(&self.columns))
+    }
+
+    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        Some(Arc::clone(&self.tables))
+    }
+}
+
+/// A clock that stands still and randomness that is none.
+#[derive(Debug)]
+struct Still;
+
+impl Source for Still {
+    fn now_millis(&self) -> i64 {
+        1_700_000_000_000
+    }
+
+    fn random(&self, buffer: &mut [u8]) {
+        buffer.fill(7);
+    }
+}

@@ -1,0 +1,62 @@
+//! The database every stage works on: one sharded table, ten nodes on two storage units, and the statements about it.
+
+use std::path::Path;
+
+use pando_config::{File, parse_one};
+use pando_rooms::Built;
+
+use crate::Outcome;
+
+pub(crate) const POINT_SELECT: &str = "SELECT c FROM sbtest1 WHERE id=50127";
+pub(crate) const INSERT: &str = "INSERT INTO sbtest1 (id, k, c, pad) VALUES (50127, 49852, \
+    '68487932199-96439406143-93774651418-41631865787-96406072701-20604855487-25459966574-28203206787-41238978918-19503783441', \
+    '22195207048-70116052123-74140395089-76317954521-98694025897')";
+pub(crate) const ORDERED: &str = "SELECT id, k, c FROM sbtest1 ORDER BY id LIMIT 10";
+pub(crate) const GROUPED: &str = "SELECT k, COUNT(*), SUM(id) FROM sbtest1 GROUP BY k";
+
+/// A family of databases, and so a protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    Postgres,
+    MySql,
+}
+
+impl Family {
+    /// The point select with a parameter.
+    pub(crate) fn prepared(self) -> &'static str {
+        match self {
+            Self::Postgres => "SELECT c FROM sbtest1 WHERE id=$1",
+            Self::MySql => "SELECT c FROM sbtest1 WHERE id=?",
+        }
+    }
+}
+
+const RULES: &str = "
+rules:
+  - !SHARDING
+    tables:
+      sbtest1:
+        actualDataNodes: ds_${0..1}.sbtest1_${0..4}
+        databaseStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_2}}
+        tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_5}}
+    shardingAlgorithms:
+      by_2: {type: MOD, props: {sharding-count: 2}}
+      by_5: {type: MOD, props: {sharding-count: 5}}
+";
+
+/// The database, ready to be served; nothing is connected.
+///
+/// # Errors
+/// When the configuration above is wrong.
+pub(crate) fn built(family: Family) -> Outcome<Built> {
+    let url = match family {
+        Family::Postgres => "jdbc:postgresql://127.0.0.1:5432/unit",
+        Family::MySql => "jdbc:mysql://127.0.0.1:3306/unit",
+    };
+    let unit = |n| format!("  ds_{n}: {{url: \"{url}_{n}\", username: test, password: \"\"}}\n");
+    let text =
+        format!("databaseName: shop\ndataSources:\n{}{}{}", unit(0), unit(1), RULES.trim_start());
+    let configuration = parse_one(File { name: "shop.yaml", text: &text }, &|_| None)?;
+    let database = configuration.databases.first().ok_or("the configuration has no database")?;
+    Ok(pando_rooms::build(database, Path::new(""))?)
+}
