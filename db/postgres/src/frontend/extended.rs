@@ -1,6 +1,8 @@
 //! The extended protocol: Parse, Bind, Describe, Close and Sync.
 //! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY>
 
+use std::pin::pin;
+
 use bytes::Bytes;
 use pando_kernel::session::{Doorway, Session, TransactionState};
 use pando_kernel::{Description, Prepared, Request};
@@ -116,7 +118,7 @@ impl<D: Doorway> Client<D> {
         let key = self.session.key();
         let (doorway, session) = (&*self.doorway, &mut self.session);
         let left = || doorway.cancel(key);
-        Ok(watched(&mut self.wire, session.describe(prepared), left).await?)
+        Ok(watched(&mut self.wire, pin!(session.describe(prepared)), left).await?)
     }
 
     pub(super) async fn close(&mut self, close: Close<'_>) -> Result<(), Halt> {

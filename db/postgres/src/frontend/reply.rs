@@ -1,5 +1,7 @@
 //! The pieces of a session's reply as messages.
 
+use std::pin::pin;
+
 use pando_kernel::session::{Doorway, Session, TransactionState};
 use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request};
 
@@ -19,7 +21,7 @@ impl<D: Doorway> Client<D> {
         let key = self.session.key();
         let (doorway, session) = (&*self.doorway, &mut self.session);
         let left = || doorway.cancel(key);
-        Ok(watched(&mut self.wire, session.run(request), left).await?)
+        Ok(watched(&mut self.wire, pin!(session.run(request)), left).await?)
     }
 
     /// The next piece of the reply. What waits to be written goes out first when it is much, so that
@@ -31,7 +33,7 @@ impl<D: Doorway> Client<D> {
         let key = self.session.key();
         let (doorway, session) = (&*self.doorway, &mut self.session);
         let left = || doorway.cancel(key);
-        Ok(watched(&mut self.wire, session.next(), left).await?)
+        Ok(watched(&mut self.wire, pin!(session.next()), left).await?)
     }
 
     /// Runs a request whose reply holds nothing but warnings.

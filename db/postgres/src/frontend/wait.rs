@@ -1,7 +1,7 @@
 //! Waiting: for the next message of an idle client, and for a session while its client may leave.
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -85,13 +85,13 @@ pub(super) async fn next(
 }
 
 /// Runs `work` to its end, and calls `left` once when the client leaves meanwhile. The work is not
-/// dropped: a commit that has begun is to end.
+/// dropped: a commit that has begun is to end. It comes pinned, because a session's futures are
+/// large and would be copied on each way into another.
 pub(super) async fn watched<T>(
     wire: &mut Wire,
-    work: impl Future<Output = T>,
+    mut work: Pin<&mut impl Future<Output = T>>,
     left: impl FnOnce(),
 ) -> T {
-    let mut work = pin!(work);
     let mut left = Some(left);
     poll_fn(|cx| {
         if let Poll::Ready(done) = work.as_mut().poll(cx) {
