@@ -2,6 +2,7 @@
 
 use super::scalar::fill;
 use super::{Field, Maker};
+use crate::render;
 use crate::schema::{Class, Kind};
 use crate::tree::{By, Expr, GroupForm, Item, Key, Query, Source};
 
@@ -57,7 +58,9 @@ impl Maker<'_> {
             GroupForm::Ordinal,
             GroupForm::Alias,
         ]);
-        select.rollup = self.chance.percent(4);
+        // PostgreSQL does not sort by a group that its planner finds constant, though ROLLUP shows NULL there.
+        let is_plain = |group: &Expr| !render::expression(group).contains("case ");
+        select.rollup = self.chance.percent(4) && select.group.iter().all(is_plain);
         if self.chance.percent(18) {
             select.having = Some(self.having(&fields));
         }
@@ -132,7 +135,14 @@ impl Maker<'_> {
                         "{} / 3",
                         "abs({}) + 1",
                     ]);
-                    (expr, class) = (fill(form, expr), Class::Exact);
+                    // Sums in `real` would be compared as the `double precision` that they become.
+                    let is_real = self.postgres()
+                        && fields
+                            .iter()
+                            .any(|field| field.kind == Kind::Real && mentions(&expr, field));
+                    if !is_real {
+                        (expr, class) = (fill(form, expr), Class::Exact);
+                    }
                 }
                 let mut item = self.item(expr, class);
                 item.loose = loose;
@@ -245,5 +255,13 @@ impl Maker<'_> {
             source.unique.iter().map(|name| format!("{}.{name}", source.alias)).collect()
         };
         from.iter().flat_map(of).collect()
+    }
+}
+
+fn mentions(expr: &Expr, field: &Field) -> bool {
+    match expr {
+        Expr::Column(alias, name) => *alias == field.alias && *name == field.name,
+        Expr::Parts(parts) => parts.iter().any(|part| mentions(part, field)),
+        Expr::Raw(_) | Expr::Value(..) | Expr::Query(_) => false,
     }
 }
