@@ -7,8 +7,8 @@ import subprocess
 import sys
 import tempfile
 
-from . import machine, options, process, report, rounds, scenarios, tls
-from .servers import Servers
+from . import idle, machine, options, process, report, rounds, scenarios, tls
+from .servers import Failed, Servers
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
@@ -21,9 +21,8 @@ class Bench:
         self.work = tempfile.mkdtemp(prefix="pando-bench.")
         # pgbouncer runs as somebody else.
         os.chmod(self.work, 0o755)
-        self.servers, self.pando = None, None
-        self.tls_folder = os.path.join(self.work, "tls")
-        self.certificate, self.key = tls.make(self.tls_folder)
+        self.servers = self.pando = None
+        self.certificate = tls.Certificate(os.path.join(self.work, "tls"))
 
 
 def _binary(chosen):
@@ -46,12 +45,39 @@ def _interrupted(*_):
     raise KeyboardInterrupt
 
 
-def _measure(bench, records):
+def _measure(bench, results):
     for family in bench.options.families:
         if not bench.servers.has(family):
             print(f"skipped {family}: no server")
             continue
-        rounds.measure(bench, family, records.append)
+        rounds.measure(bench, family, results.keep)
+        if scenarios.IDLE.name in bench.options.scenarios:
+            for entry in idle.measure(bench, family):
+                results.idle.append(entry)
+
+
+def _close(bench):
+    """Nothing stays behind, and a second Ctrl-C does not change that."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    process.stop_all()
+    if bench:
+        if bench.servers:
+            bench.servers.stop()
+        shutil.rmtree(bench.work, ignore_errors=True)
+
+
+def _report(chosen, results):
+    entries = report.summarise(results.runs)
+    if not entries and not results.idle:
+        return
+    print()
+    if entries:
+        report.table(entries, chosen.systems)
+    idle.table(results.idle)
+    results.save()
+    print(f"\n{results.about['cores']} cores, {chosen.rounds} rounds of {chosen.seconds} s, load {results.about['load_at_start']} at the start, "
+          f"{machine.load():.2f} at the end; {os.path.relpath(results.path)}")
 
 
 def main(arguments):
@@ -60,38 +86,23 @@ def main(arguments):
         return _list()
     signal.signal(signal.SIGTERM, _interrupted)
     machine.raise_descriptors()
-    about = {"began": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "options": vars(chosen), **machine.describe()}
-    records, code, bench = [], 0, None
+    now = datetime.datetime.now(datetime.timezone.utc)
+    path = chosen.output or os.path.join(ROOT, "bench", "results", f"{now:%Y-%m-%dT%H%M%S}.json")
+    results = report.Results(path, {"began": now.isoformat(timespec="seconds"), "options": vars(chosen), **machine.describe()})
+    code, bench = 0, None
     try:
         subprocess.run([os.path.join(ROOT, "bench", "install")], check=True)
         bench = Bench(chosen)
         bench.pando = _binary(chosen)
-        bench.servers = Servers(chosen.families, chosen.services)
-        _measure(bench, records)
+        bench.servers = Servers(chosen.families, chosen.services, bench.certificate if "on" in chosen.tls else None)
+        _measure(bench, results)
     except KeyboardInterrupt:
         print("\nstopped; what was measured until now:")
         code = 130
-    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+    except (RuntimeError, OSError, Failed, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         code = 1
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        process.stop_all()
-        if bench:
-            if bench.servers:
-                bench.servers.stop()
-            shutil.rmtree(bench.work, ignore_errors=True)
-    _report(chosen, about, records)
+        _close(bench)
+    _report(chosen, results)
     return code
-
-
-def _report(chosen, about, records):
-    entries = report.summarise(records)
-    if not entries:
-        return
-    print()
-    report.table(entries, chosen.systems)
-    path = chosen.output or os.path.join(ROOT, "bench", "results", about["began"].replace(":", "").replace("+0000", "") + ".json")
-    report.save(path, about, records, entries, [])
-    print(f"\n{about['cores']} cores, {chosen.rounds} rounds of {chosen.seconds} s, load {about['load_at_start']} at the start, "
-          f"{machine.load():.2f} at the end; {os.path.relpath(path)}")

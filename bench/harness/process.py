@@ -20,11 +20,11 @@ class Process:
     """Own session, so that Ctrl-C reaches the bench alone, which then ends everything in order."""
 
     def __init__(self, command, log, **more):
+        """What it says goes to the file `log`, unless `more`, which Popen takes, says otherwise."""
         self.log = log
         with open(log, "ab") as output:
-            more.setdefault("stdout", output)
-            self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=output, start_new_session=True,
-                                          preexec_fn=_die_with_parent, **more)
+            self.child = subprocess.Popen(command, **{"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output, "start_new_session": True,
+                                                      "preexec_fn": _die_with_parent, **more})
         self.pid = self.child.pid
         running.append(self)
 

@@ -97,9 +97,20 @@ def table(entries, order, write=print):
             write(_line(row, widths if len(row) == len(HEAD) else widths[:1]))
 
 
-def save(path, about, records, entries, idle):
-    """Whole or not at all: another reader never sees half of it."""
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    with open(f"{path}.part", "w") as file:
-        json.dump({"about": about, "summary": entries, "idle": idle, "runs": records}, file, indent=1)
-    os.replace(f"{path}.part", path)
+class Results:
+    """All that was measured. The file is written again and again, so that little is lost with a machine that goes down."""
+
+    def __init__(self, path, about):
+        self.path, self.about, self.runs, self.idle = path, about, [], []
+
+    def keep(self, record):
+        if self.runs and record["round"] != self.runs[-1]["round"]:
+            self.save()
+        self.runs.append(record)
+
+    def save(self):
+        """Whole or not at all: another reader never sees half of it."""
+        os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
+        with open(f"{self.path}.part", "w") as file:
+            json.dump({"about": self.about, "summary": summarise(self.runs), "idle": self.idle, "runs": self.runs}, file, indent=1)
+        os.replace(f"{self.path}.part", self.path)

@@ -1,12 +1,11 @@
 """The order of the runs: in each round the systems take turns, so that a noisy moment of the machine meets all of them."""
 import itertools
 import random
-import sys
 import time
 
 from . import systems, tables
 from .load import Load, Refused, run
-from .scenarios import ALL
+from .scenarios import ALL, IDLE
 from .servers import Failed
 
 
@@ -85,6 +84,14 @@ class Stage:
             record["failed"] = str(error)
         return record
 
+    def estimate(self):
+        """Minutes: what a run takes besides its time is starting, logging in, and filling the tables."""
+        options = self.bench.options
+        loads = [load for block in self._loads(options) for load in block]
+        runs = len(loads) * options.rounds * options.seconds + sum(options.warmup * load.system.warmth for load in loads)
+        besides = sum(1.5 if load.scenario.writes else 0.5 for load in loads) * (options.rounds + 1)
+        return (runs + besides) / 60
+
     def rounds(self):
         """Yields the records, with the number of their round; round 0 warms up and is not counted."""
         options = self.bench.options
@@ -93,13 +100,13 @@ class Stage:
             for loads in self._loads(options):
                 shuffled.shuffle(loads)
                 for load in loads:
-                    record = self.one(load, options.seconds if number else options.warmup)
+                    record = self.one(load, options.seconds if number else options.warmup * load.system.warmth)
                     yield {**record, "round": number}
 
 
 def stages(bench, family):
     chosen = [s for s in ALL if s.name in bench.options.scenarios and family in s.families]
-    for name in dict.fromkeys(s.stage for s in chosen):
+    for name in dict.fromkeys(s.stage for s in chosen if s is not IDLE):
         yield Stage(bench, family, [s for s in chosen if s.stage == name])
 
 
@@ -111,14 +118,13 @@ def measure(bench, family, keep):
         try:
             stage.start()
             stage.compare()
+            say(f"{family} {stage.scenarios[0].stage}: about {stage.estimate():.0f} minutes")
             began, last = time.monotonic(), None
             for record in stage.rounds():
                 if record["round"] != last:
                     last = record["round"]
                     say(f"{family} {stage.scenarios[0].stage}: " + (f"round {last} of {bench.options.rounds}" if last else "warming up")
                         + f", {time.monotonic() - began:.0f} s")
-                if "failed" in record:
-                    print(f"  {record['system']} {record['scenario']} {record['mode']} {record['threads']}: failed: {record['failed']}", file=sys.stderr)
                 keep(record)
         finally:
             stage.stop()

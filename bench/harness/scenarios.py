@@ -2,7 +2,8 @@
 import dataclasses
 import os
 
-LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lua")
+HERE = os.path.dirname(os.path.abspath(__file__))
+LUA = os.path.join(HERE, "..", "lua")
 STOCK = "/usr/share/sysbench"
 MODES = ("text", "prepared")
 THREADS = (1, 8, 32, 128)
@@ -14,6 +15,7 @@ SHARDING = ("pando", "shardingsphere")
 class Scenario:
     name: str
     about: str
+    # Lua for sysbench or statements for pgbench.
     script: str
     # `one` table on one storage unit; `ten` tables on two, as Pando and ShardingSphere see it. Who does not shard has one table on one server.
     layout: str = "one"
@@ -44,6 +46,10 @@ def stock(name):
 
 def own(name):
     return os.path.join(LUA, f"{name}.lua")
+
+
+def pgbench(name):
+    return os.path.join(HERE, "..", "pgbench", f"{name}.sql")
 
 
 ONE = [
@@ -87,4 +93,12 @@ NODES = [
     for n in (10, 10_000)
 ]
 
-ALL = [*ONE, *TEN, *JOINS, *MAX_CON, *NODES]
+PGBENCH = [
+    Scenario("pgbench_select", "pgbench: one row by its key, which lies on one of ten tables", pgbench("select"), "ten", families=("pg",)),
+    Scenario("pgbench_transaction", "pgbench: ten_transaction", pgbench("transaction"), "ten", writes=True, families=("pg",)),
+]
+
+# Measured by harness/idle.py.
+IDLE = Scenario("idle_clients", "resident memory with 1,000 and 10,000 clients that say nothing", "", stage="idle")
+
+ALL = [*ONE, *TEN, *PGBENCH, *JOINS, *MAX_CON, *NODES, IDLE]

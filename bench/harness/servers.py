@@ -12,24 +12,38 @@ UNITS = 2
 
 
 class Servers:
-    """Started here and gone at the end, unless `folder` names ones that run already."""
+    """Started here and gone at the end, unless `folder` names ones that run already. With a certificate they let clients in with TLS, too."""
 
-    def __init__(self, families, folder=None):
+    def __init__(self, families, folder=None, certificate=None):
         self.own = folder is None
         # Directly under /tmp unless told: the server's own user must be able to reach it.
         self.folder = folder or tempfile.mkdtemp(prefix="pando-bench-servers.")
         self.ports = {}
         if self.own:
-            counts = [f"{family}={COUNT[family] if family in families else 0}" for family in COUNT]
-            done = subprocess.run([f"{SERVICES}/up", self.folder, *counts], start_new_session=True,
-                                  env={**os.environ, "SERVICES_CONNECTIONS": str(CONNECTIONS)})
-            if done.returncode:
-                raise RuntimeError("the database servers do not start")
+            self._up(families, certificate)
         with open(f"{self.folder}/env") as env:
             for line in env:
                 name, value = line.strip().split("=", 1)
                 if name.endswith("_PORT"):
                     self.ports[name[:-5].lower()] = int(value)
+
+        if certificate:
+            self._postgres_tls(certificate)
+
+    def _up(self, families, certificate):
+        counts = [f"{family}={COUNT[family] if family in families else 0}" for family in COUNT]
+        settings = {"SERVICES_CONNECTIONS": str(CONNECTIONS)}
+        if certificate:
+            settings["SERVICES_INNODB_OPTIONS"] = f"--ssl-ca={certificate.file} --ssl-cert={certificate.file} --ssl-key={certificate.key}"
+        done = subprocess.run([f"{SERVICES}/up", self.folder, *counts], start_new_session=True, env={**os.environ, **settings})
+        if done.returncode:
+            raise RuntimeError("the database servers do not start")
+
+    def _postgres_tls(self, certificate):
+        """PostgreSQL takes a certificate while it runs."""
+        for port in (self.ports[name] for name in self.ports if name.startswith("pg")):
+            sql("pg", port, "test", f"alter system set ssl_cert_file = '{certificate.file}';\nalter system set ssl_key_file = '{certificate.key_of_postgres()}';\n"
+                "alter system set ssl = on;\nselect pg_reload_conf();\n")
 
     def has(self, family):
         return f"{family}1" in self.ports

@@ -4,7 +4,7 @@
 innodb_options() {
   printf '%s\n' $(as_root_flag) --innodb-doublewrite=0 --innodb-flush-method=nosync --innodb-flush-log-at-trx-commit=2 \
     --innodb-buffer-pool-size=128M --innodb-use-native-aio=0 --performance-schema=OFF --skip-log-bin \
-    --skip-name-resolve --max-connections="${SERVICES_CONNECTIONS:-600}"
+    --skip-name-resolve --max-connections="${SERVICES_CONNECTIONS:-600}" ${SERVICES_INNODB_OPTIONS:-}
 }
 
 users_sql() {

@@ -3,5 +3,6 @@ from .direct import Direct
 from .haproxy import HAProxy
 from .pando import Pando
 from .pgbouncer import PgBouncer
+from .shardingsphere import ShardingSphere
 
-ALL = {system.name: system for system in (Direct, HAProxy, PgBouncer, Pando)}
+ALL = {system.name: system for system in (Direct, HAProxy, PgBouncer, ShardingSphere, Pando)}

@@ -15,6 +15,8 @@ class System:
     shards = False
     # Whether clients may use TLS towards it.
     tls = True
+    # How many times as long as others it runs before its figures count.
+    warmth = 1
 
     def __init__(self, bench, family, variant=()):
         self.bench, self.family, self.variant = bench, family, variant

@@ -32,7 +32,7 @@ props:
             self.write(f"config/database-{name}.yaml", f"databaseName: {name}\n{text}")
         reading, writing = os.pipe()
         self.process = Process([self.bench.pando, "serve", "--config", f"{self.folder}/config", "--mysql", "127.0.0.1:0", "--postgres", "127.0.0.1:0",
-                                "--tls-certificate", self.bench.certificate, "--tls-key", self.bench.key], self.log(), stdout=writing)
+                                "--tls-certificate", self.bench.certificate.file, "--tls-key", self.bench.certificate.key], self.log(), stdout=writing)
         os.close(writing)
         self.port = self._ready(reading)
 
