@@ -141,7 +141,8 @@ impl Maker<'_> {
                             .iter()
                             .any(|field| field.kind == Kind::Real && mentions(&expr, field));
                     if !is_real {
-                        (expr, class) = (fill(form, expr), Class::Exact);
+                        expr = fill(form, expr);
+                        class = if class == Class::Float { class } else { Class::Exact };
                     }
                 }
                 let mut item = self.item(expr, class);
