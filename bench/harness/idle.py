@@ -3,13 +3,12 @@ import os
 import sys
 import time
 
-from . import systems
+from . import systems, tables
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testing", "programs"))
 
 from plain import mysql, postgres  # noqa: E402
 
-COUNTS = (1_000, 10_000)
 # Who has no pool has a connection to the server for every client: there is nothing to compare.
 SYSTEMS = ("pgbouncer", "shardingsphere", "pando")
 ERRORS = (OSError, EOFError, postgres.Error, mysql.Error)
@@ -39,7 +38,7 @@ def _one(bench, family, name):
     try:
         system.start()
         entry["resident_bytes"]["0"] = _settled(system.process)
-        for count in COUNTS:
+        for count in sorted(bench.options.clients):
             began = time.monotonic()
             while len(clients) < count:
                 clients.append(_client(system))
@@ -57,6 +56,7 @@ def _one(bench, family, name):
 
 def measure(bench, family):
     """One entry per system: resident bytes by the number of clients."""
+    tables.create(bench.servers, family, bench.options.rows)
     for name in SYSTEMS:
         if name in bench.options.systems and family in systems.ALL[name].families:
             entry = _one(bench, family, name)

@@ -112,9 +112,9 @@ def stages(bench, family):
 
 def measure(bench, family, keep):
     """All rounds of a family; `keep` takes each record."""
-    say(f"{family}: filling the tables")
-    tables.create(bench.servers, family, bench.options.rows)
     for stage in stages(bench, family):
+        say(f"{family}: filling the tables")
+        tables.create(bench.servers, family, bench.options.rows)
         try:
             stage.start()
             stage.compare()

@@ -99,6 +99,6 @@ PGBENCH = [
 ]
 
 # Measured by harness/idle.py.
-IDLE = Scenario("idle_clients", "resident memory with 1,000 and 10,000 clients that say nothing", "", stage="idle")
+IDLE = Scenario("idle_clients", "resident memory with many clients that say nothing: --clients", "", stage="idle")
 
 ALL = [*ONE, *TEN, *PGBENCH, *JOINS, *MAX_CON, *NODES, IDLE]
