@@ -1,6 +1,7 @@
 //! Tables and columns of the storage units, read when first needed and forgotten when a definition changes.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ pub(crate) type TableMap = HashMap<String, Vec<UnitName>>;
 #[derive(Debug, Default)]
 pub(crate) struct UnitCatalog {
     known: RwLock<Known>,
+    /// As `Known::epoch`, to be read without waiting.
+    epoch: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +39,7 @@ const MAX_TABLES: usize = 20_000;
 impl UnitCatalog {
     /// Changes whenever everything is forgotten.
     pub(crate) fn epoch(&self) -> u64 {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).epoch
+        self.epoch.load(Ordering::Acquire)
     }
 
     /// Remembers the columns of a logic table (lower-cased), unless a definition has changed since `epoch`.
@@ -102,6 +105,7 @@ impl UnitCatalog {
     pub(crate) fn forget(&self) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         *known = Known { epoch: known.epoch + 1, ..Known::default() };
+        self.epoch.store(known.epoch, Ordering::Release);
     }
 }
 

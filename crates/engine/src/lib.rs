@@ -11,6 +11,7 @@ mod registry;
 mod session;
 mod snapshot;
 mod source;
+mod templates;
 mod variables;
 
 pub use house::Engine;

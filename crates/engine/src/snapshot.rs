@@ -10,6 +10,7 @@ use pando_kernel::route::UnitName;
 use pando_pool::Pool;
 
 use crate::catalog::UnitCatalog;
+use crate::templates::{self, Templates};
 
 /// One configuration of the whole engine. Immutable; a change publishes a new one.
 #[derive(Debug, Default)]
@@ -53,6 +54,10 @@ pub struct LiveDatabase {
     pools: HashMap<UnitName, Pool>,
     /// Tables and columns read so far.
     pub(crate) catalog: Arc<UnitCatalog>,
+    /// Plans of statements that came before.
+    pub(crate) templates: Templates,
+    /// Told apart from every other database that was ever served.
+    pub(crate) number: u64,
     /// The language its clients speak, when its units must be told.
     pub(crate) client_language: Option<&'static str>,
     /// The same database for doors whose language its units can take.
@@ -67,6 +72,8 @@ impl LiveDatabase {
             database,
             pools,
             catalog: Arc::default(),
+            templates: Templates::default(),
+            number: templates::number(),
             client_language: None,
             spoken: Mutex::default(),
         }
@@ -89,6 +96,8 @@ impl LiveDatabase {
                 database,
                 pools: self.pools.clone(),
                 catalog: Arc::clone(&self.catalog),
+                templates: Templates::default(),
+                number: templates::number(),
                 client_language: Some(family),
                 spoken: Mutex::default(),
             })

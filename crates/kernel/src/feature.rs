@@ -13,6 +13,7 @@ use crate::merge::MergePlan;
 use crate::request::Parameter;
 use crate::route::{Place, Route, Target, UnitName};
 use crate::session::TransactionState;
+use crate::shortcut::Shortcut;
 use crate::value::Value;
 
 /// One feature. Pure: no I/O, no clock of its own, no globals. What it needs is in `self` (its validated rule) or in the context.
@@ -51,6 +52,12 @@ pub trait Feature: Send + Sync + Debug {
     /// # Errors
     /// `Refused`.
     fn merge(&self, ctx: &Context<'_>, stmt: &Statement, plan: &mut MergePlan) -> Result<()>;
+
+    /// What of the statement's route holds for every value of its literals and parameters. The engine checks it against the route itself before it
+    /// relies on it; it is asked anew when the database or what is known of its tables changes.
+    fn shortcut(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Shortcut {
+        Shortcut::None
+    }
 
     /// What the feature knows about tables, for catalogue answers and for other rooms.
     fn tables(&self) -> Vec<LogicTable>;

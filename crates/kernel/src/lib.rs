@@ -14,6 +14,7 @@ pub mod route;
 pub mod row;
 pub mod runtime;
 pub mod session;
+pub mod shortcut;
 pub mod transfer;
 pub mod value;
 
@@ -28,4 +29,5 @@ pub use presentation::Presentation;
 pub use request::{CursorId, Execute, Parameter, Pipeline, Prepared, Request};
 pub use route::{Route, Target, UnitName};
 pub use row::{Cell, NeutralCodec, RowCodec, Rows};
+pub use shortcut::Shortcut;
 pub use value::{Kind, Value};

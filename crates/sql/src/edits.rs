@@ -31,30 +31,51 @@ impl Edits {
         self.list.iter().any(|(edit, _)| inside(edit))
     }
 
-    /// The text with every edit applied. Of two edits that overlap, the one that starts first (then: the longer) wins and the other is dropped:
-    /// a room that removes a clause need not know who edited inside it.
+    /// The text with every edit applied, as [`Edits::pieces`] says.
     pub fn apply(&self, text: &str) -> String {
+        let grown: usize = self.list.iter().map(|(_, t)| t.len()).sum();
+        let mut out = String::with_capacity(text.len() + grown);
+        for piece in self.pieces(text) {
+            out.push_str(match piece {
+                Piece::Kept(span) => span.of(text),
+                Piece::New(text) => text,
+            });
+        }
+        out
+    }
+
+    /// What the text becomes, piece by piece. Of two edits that overlap, the one that starts first (then: the longer) wins and the other is dropped:
+    /// a room that removes a clause need not know who edited inside it.
+    pub fn pieces(&self, text: &str) -> Vec<Piece<'_>> {
         let mut order: Vec<usize> = (0..self.list.len()).collect();
         order.sort_by_key(|&i| {
             let span = self.list[i].0;
             (span.start, span.start != span.end, std::cmp::Reverse(span.end), i)
         });
-        let grown: usize = self.list.iter().map(|(_, t)| t.len()).sum();
-        let mut out = String::with_capacity(text.len() + grown);
-        let mut done = 0usize;
+        let length = text.len() as u32;
+        let mut pieces = Vec::with_capacity(2 * order.len() + 1);
+        let mut done = 0;
         for i in order {
             let (span, new) = &self.list[i];
-            let (start, end) = (span.start as usize, span.end as usize);
-            if start < done || end > text.len() {
+            if span.start < done || span.end > length {
                 continue;
             }
-            out.push_str(text.get(done..start).unwrap_or(""));
-            out.push_str(new);
-            done = end;
+            pieces.push(Piece::Kept(Span::new(done, span.start)));
+            pieces.push(Piece::New(new));
+            done = span.end;
         }
-        out.push_str(text.get(done..).unwrap_or(""));
-        out
+        pieces.push(Piece::Kept(Span::new(done, length)));
+        pieces
     }
+}
+
+/// A piece of an edited text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// As it stood here.
+    Kept(Span),
+    /// What an edit put in.
+    New(&'a str),
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ mod token;
 mod values;
 pub mod visit;
 
-pub use edits::Edits;
+pub use edits::{Edits, Piece};
 pub use error::SyntaxError;
 pub use lexer::tokenize;
 pub use literal::literal;

@@ -1,10 +1,13 @@
 //! The shape of a text: the text with its literals taken out, found in one pass and without a token list. Two texts of one shape have the same tokens
 //! but for the values of their literals, so what was planned for one may serve the other. A text that needs more than this pass to be read has none.
 
+use crate::ast::Literal;
+use crate::keyword::Keyword;
 use crate::lexer::{Class, class_of, is_word_byte};
+use crate::literal::literal;
 use crate::span::Span;
 use crate::syntax::{Placeholder, Syntax};
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 /// Literals a shape may have; a text with more is not likely to come again.
 const MOST_SLOTS: usize = 64;
@@ -23,6 +26,14 @@ pub struct Slot {
     pub span: Span,
     /// `Number` or `String`.
     pub kind: TokenKind,
+}
+
+impl Slot {
+    /// Its value in a text of its shape.
+    pub fn literal(&self, text: &str, syntax: &Syntax) -> Option<Literal> {
+        let keyword = Keyword::NO_KEYWORD;
+        literal(text, &Token { span: self.span, kind: self.kind, slot: true, keyword }, syntax)
+    }
 }
 
 /// A shape, and the literals of the text it was found in. Kept by its user, so that finding the next one allocates nothing.

@@ -61,6 +61,16 @@ pub fn exprs<'a>(kind: &'a Kind, see: &mut dyn FnMut(&'a Expr)) {
     .kind(kind);
 }
 
+/// Calls `see` for an expression and every one inside it, those of sub-queries included.
+pub fn exprs_in<'a>(expr: &'a Expr, see: &mut dyn FnMut(&'a Expr)) {
+    Walk::new(&mut |found| {
+        if let Found::Expr(expr) = found {
+            see(expr);
+        }
+    })
+    .expr(expr);
+}
+
 /// Every qualifier of a column or of `.*`, in walking order.
 pub fn column_owners(kind: &Kind) -> Vec<Owner<'_>> {
     let mut list = Vec::new();

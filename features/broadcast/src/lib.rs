@@ -7,6 +7,7 @@ mod same;
 mod written;
 
 use pando_config::{Problem, rules};
+use pando_kernel::Shortcut;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable};
 use pando_kernel::merge::MergePlan;
@@ -60,6 +61,10 @@ impl Feature for Broadcast {
 
     fn merge(&self, _ctx: &Context<'_>, _stmt: &Statement, _plan: &mut MergePlan) -> Result<()> {
         Ok(())
+    }
+
+    fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
+        Shortcut::Idle
     }
 
     fn tables(&self) -> Vec<LogicTable> {

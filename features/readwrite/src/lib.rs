@@ -7,6 +7,7 @@ mod rule;
 
 use pando_config::Problem;
 use pando_config::rules::ReadwriteSplitting;
+use pando_kernel::Shortcut;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable};
 use pando_kernel::merge::MergePlan;
@@ -56,6 +57,10 @@ impl Feature for ReadWrite {
 
     fn merge(&self, _ctx: &Context<'_>, _stmt: &Statement, _plan: &mut MergePlan) -> Result<()> {
         Ok(())
+    }
+
+    fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
+        Shortcut::Redirect
     }
 
     fn tables(&self) -> Vec<LogicTable> {

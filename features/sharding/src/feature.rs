@@ -1,6 +1,9 @@
 //! The room: sharding claims statements that touch sharded tables.
 
+use std::sync::Arc;
+
 use pando_config::{Problem, rules};
+use pando_kernel::Shortcut;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable, TableKind};
 use pando_kernel::merge::MergePlan;
@@ -9,12 +12,12 @@ use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
 use crate::rule::Rule;
-use crate::{rewrite, route};
+use crate::{rewrite, route, shortcut};
 
 /// The sharding room of one logical database.
 #[derive(Debug)]
 pub struct Sharding {
-    rule: Rule,
+    rule: Arc<Rule>,
 }
 
 impl Sharding {
@@ -23,7 +26,7 @@ impl Sharding {
     /// # Errors
     /// Everything that is wrong with the section, by file and line.
     pub fn new(section: &rules::Sharding, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
-        Rule::new(section, units).map(|rule| Self { rule })
+        Rule::new(section, units).map(|rule| Self { rule: Arc::new(rule) })
     }
 }
 
@@ -52,6 +55,10 @@ impl Feature for Sharding {
 
     fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
         Ok(())
+    }
+
+    fn shortcut(&self, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
+        shortcut::shortcut(&self.rule, ctx, stmt)
     }
 
     fn tables(&self) -> Vec<LogicTable> {

@@ -20,6 +20,7 @@ mod rewrite;
 mod route;
 mod rule;
 mod scope;
+mod shortcut;
 mod strategy;
 mod table;
 mod update;

@@ -35,7 +35,8 @@ pub(crate) fn value(asked: &Asked<'_>, expr: &Expr) -> Option<Value> {
     }
 }
 
-fn from_literal(literal: &Literal) -> Option<Value> {
+/// A literal's value.
+pub(crate) fn from_literal(literal: &Literal) -> Option<Value> {
     Some(match literal {
         Literal::Integer(n) => Value::Int(*n),
         Literal::Number(text) => match text.parse::<u64>() {

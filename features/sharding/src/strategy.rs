@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::{Result, Value};
 
-use crate::algorithm::{Algorithm, Complex, Hint, Selection, Standard, Targets};
+use crate::algorithm::{Algorithm, Complex, Hint, Selection, Standard, Targets, Union};
 use crate::domain::{Domain, Part};
 
 /// Combinations of several columns' values that are worked out one by one; beyond, every target is asked.
@@ -113,11 +113,11 @@ fn by_column(router: &dyn Standard, count: usize, domain: &Domain) -> Result<Sel
     if let [part] = parts.as_slice() {
         return one(part);
     }
-    let mut chosen = vec![false; count];
+    let mut chosen = Union::of(count);
     for part in parts {
-        one(part)?.mark(&mut chosen);
+        chosen.add(&one(part)?);
     }
-    Ok(Selection::marked(&chosen))
+    Ok(chosen.selection())
 }
 
 fn by_columns(
@@ -153,11 +153,11 @@ fn by_columns(
     if let [row] = rows.as_slice() {
         return router.exact(row).map(Selection::One);
     }
-    let mut chosen = vec![false; count];
+    let mut chosen = Union::of(count);
     for row in &rows {
-        Selection::One(router.exact(row)?).mark(&mut chosen);
+        chosen.one(router.exact(row)?);
     }
-    Ok(Selection::marked(&chosen))
+    Ok(chosen.selection())
 }
 
 /// The values of a domain that has nothing but values.

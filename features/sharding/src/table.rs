@@ -20,6 +20,7 @@ pub struct Table {
     database: Strategy,
     table: Strategy,
     keys: Vec<String>,
+    is_placed_by_keys: bool,
     key_generator: Option<KeyColumn>,
     audit: Option<Audit>,
     binding: Binding,
@@ -152,9 +153,21 @@ impl Table {
                 keys.push(column.clone());
             }
         }
-        let logic = name.to_lowercase().into();
-        let binding = Binding::default();
-        Self { name, logic, layout, database, table, keys, key_generator, audit, binding }
+        let single = |lists: &[Vec<usize>]| lists.iter().all(|list| list.len() < 2);
+        let by_unit = !database.columns().is_empty() || single(&layout.of_table);
+        let by_table = !table.columns().is_empty() || single(&layout.of_unit);
+        Self {
+            logic: name.to_lowercase().into(),
+            is_placed_by_keys: by_unit && by_table && !keys.is_empty(),
+            name,
+            layout,
+            database,
+            table,
+            keys,
+            key_generator,
+            audit,
+            binding: Binding::default(),
+        }
     }
 
     /// Its name as configured.
@@ -194,10 +207,7 @@ impl Table {
 
     /// Whether nothing but its sharding columns decides where a row lives: no hint, and no choice that is left open.
     pub(crate) fn is_placed_by_keys(&self) -> bool {
-        let single = |lists: &[Vec<usize>]| lists.iter().all(|list| list.len() < 2);
-        let by_unit = !self.database.columns().is_empty() || single(&self.layout.of_table);
-        let by_table = !self.table.columns().is_empty() || single(&self.layout.of_unit);
-        by_unit && by_table && !self.keys.is_empty()
+        self.is_placed_by_keys
     }
 
     /// Whether a column decides where a row lives.

@@ -6,6 +6,7 @@ mod route;
 mod rule;
 
 use pando_config::{Problem, rules};
+use pando_kernel::Shortcut;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable};
 use pando_kernel::merge::MergePlan;
@@ -58,6 +59,10 @@ impl Feature for Single {
 
     fn merge(&self, _ctx: &Context<'_>, _stmt: &Statement, _plan: &mut MergePlan) -> Result<()> {
         Ok(())
+    }
+
+    fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
+        Shortcut::Idle
     }
 
     fn tables(&self) -> Vec<LogicTable> {

@@ -18,6 +18,7 @@ mod resolve;
 mod rewrite;
 mod settle;
 mod state;
+mod template;
 
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ use pando_sql::Edits;
 use pando_sql::ast::Statement;
 pub(crate) use relocation::{Change, Relocation, is_for_moving, moved_table, relocation};
 pub(crate) use state::keeps_key;
+pub use template::Template;
 
 /// Plans a statement.
 ///

@@ -7,7 +7,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Target, Units};
 use pando_sql::ast::{
-    Insert, InsertRow, InsertSource, Kind, Node, Query, QueryBody, SelectItem, Statement,
+    Expr, Insert, InsertRow, InsertSource, Kind, Node, Query, QueryBody, SelectItem, Statement,
     TableFactor,
 };
 use pando_sql::{Edits, Fold, Placeholder, Span, visit};
@@ -34,17 +34,39 @@ pub(super) fn finish(
     let mut out = Vec::with_capacity(units.targets.len());
     for target in units.targets {
         let mut edits = base.clone();
-        for feature in &ctx.database.features {
-            feature.rewrite(ctx, stmt, &target, &mut edits)?;
-        }
-        rows(stmt, &target, &mut edits);
-        labels::keep(ctx, stmt, &labelled, &mut edits);
+        targeted(ctx, stmt, &target, (&labelled, &mut edits))?;
         let numbers = number(ctx.dialect.syntax().placeholder, &parameters, &mut edits);
         let sql = if edits.is_empty() { stmt.text.clone() } else { edits.apply(&stmt.text).into() };
         out.push(Unit { target, sql, parameters: numbers, replaced: Vec::new() });
     }
     let before = Vec::new();
     Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind), before })
+}
+
+/// The edits for one target of a statement that is not merged and has no generated keys. Session functions in it are not looked at.
+///
+/// # Errors
+/// What the rooms refuse.
+pub(super) fn edits(ctx: &Context<'_>, stmt: &Statement, target: &Target) -> Result<Edits> {
+    let mut edits = Edits::default();
+    let labelled = labels::labelled(ctx, stmt);
+    targeted(ctx, stmt, target, (&labelled, &mut edits))?;
+    number(ctx.dialect.syntax().placeholder, &parameters(stmt), &mut edits);
+    Ok(edits)
+}
+
+fn targeted(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    target: &Target,
+    (labelled, edits): (&[&Expr], &mut Edits),
+) -> Result<()> {
+    for feature in &ctx.database.features {
+        feature.rewrite(ctx, stmt, target, edits)?;
+    }
+    rows(stmt, target, edits);
+    labels::keep(ctx, stmt, labelled, edits);
+    Ok(())
 }
 
 /// Every parameter of the text with its place, in text order.

@@ -12,6 +12,7 @@ use pando_transaction::Local;
 
 use crate::house::Engine;
 use crate::snapshot::{LiveDatabase, Settings, Snapshot};
+use crate::templates::AtHand;
 use crate::variables::Variables;
 
 use super::reply::Reply;
@@ -68,6 +69,8 @@ impl Session {
             last_suspended: None,
             warnings: super::warnings::Warnings::default(),
             text_request: false,
+            at_hand: AtHand::default(),
+            learns: false,
             login,
         };
         session.start_variables()?;

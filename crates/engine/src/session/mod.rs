@@ -19,6 +19,7 @@ mod modes;
 mod needs;
 mod origin;
 mod prepared;
+mod recall;
 mod relocation;
 mod reply;
 mod retell;
@@ -42,6 +43,7 @@ use pando_transaction::Local;
 use crate::handle::Handle;
 use crate::house::Engine;
 use crate::snapshot::{LiveDatabase, Snapshot};
+use crate::templates::AtHand;
 use crate::variables::Variables;
 
 use cursor::Cursor;
@@ -87,6 +89,10 @@ pub struct Session {
     warnings: warnings::Warnings,
     /// The current request is a text: its end ends what it opened.
     text_request: bool,
+    /// The templates used last.
+    at_hand: AtHand,
+    /// The statement under way is worth a template.
+    learns: bool,
 }
 
 /// Who opened the current transaction.

@@ -32,6 +32,14 @@ pub(super) const MAX_NEEDS: usize = 64;
 impl Session {
     /// Splits a text into statements and starts the first.
     pub(super) async fn begin_text(&mut self, text: &Arc<str>) -> Result<()> {
+        let bound = Bound::default();
+        if let Some(recalled) = self.recall(text, &bound) {
+            self.text_request = true;
+            return match self.start_recalled(recalled, text, &bound).await {
+                Ok(()) => Ok(()),
+                Err(error) => Err(self.fail_text(error).await),
+            };
+        }
         let syntax = *self.syntax()?;
         let spans = pando_sql::split(text, &syntax).map_err(syntax_error)?;
         match &spans[..] {
@@ -78,15 +86,20 @@ impl Session {
         };
         match result {
             Ok(()) => Ok(true),
-            Err(error) => {
-                let error = self.fail_statement(error).await;
-                if self.opened == Opened::Pipeline {
-                    self.text_request = false;
-                    self.sync().await?;
-                }
-                Err(error)
+            Err(error) => Err(self.fail_text(error).await),
+        }
+    }
+
+    /// A statement of a text has failed, and with it the whole text.
+    async fn fail_text(&mut self, error: Error) -> Error {
+        let error = self.fail_statement(error).await;
+        if self.opened == Opened::Pipeline {
+            self.text_request = false;
+            if let Err(worse) = self.sync().await {
+                return worse;
             }
         }
+        error
     }
 
     /// Starts a prepared statement.
@@ -107,7 +120,11 @@ impl Session {
         let statement = Arc::clone(&execute.prepared.statement);
         self.window =
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
-        match self.start_statement(&statement, bound).await {
+        let started = match self.recall(&statement.text, &bound) {
+            Some(recalled) => self.start_recalled(recalled, &statement.text, &bound).await,
+            None => self.start_statement(&statement, bound).await,
+        };
+        match started {
             Ok(()) => Ok(()),
             Err(error) => Err(self.fail_statement(error).await),
         }
@@ -135,6 +152,7 @@ impl Session {
             return Ok(());
         }
         let away = self.leave(stmt)?;
+        self.learns &= away.is_none();
         let result = self.start_on_units(stmt, bound).await;
         self.come_back(away);
         result
@@ -160,6 +178,7 @@ impl Session {
             Err(refusal) => return self.start_in_steps(&live, stmt, &bound, refusal).await,
             Ok(plan) => plan,
         };
+        self.learn(&live, stmt, (&bound, &plan));
         match self.start_plan(&live, stmt, plan, &bound).await {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) && is_select(&stmt.kind) => {

@@ -162,7 +162,7 @@ impl<'a, 's> Walk<'a, 's> {
         }
     }
 
-    fn expr(&mut self, expr: &'a Expr) {
+    pub(super) fn expr(&mut self, expr: &'a Expr) {
         (self.found)(Found::Expr(expr));
         match &expr.node {
             Node::Column(name) => self.column(name),

@@ -10,7 +10,7 @@ use pando_kernel::{Result, Value};
 
 use super::datetime::{Pattern, Read, Steps, Unit};
 use super::props::Reader;
-use super::{Algorithm, Selection, Standard, Targets, code, no_target, not_null, wrong};
+use super::{Algorithm, Selection, Standard, Targets, Union, code, no_target, not_null, wrong};
 use crate::value;
 
 /// A range over more steps than this asks every target.
@@ -199,12 +199,10 @@ impl Standard for Router {
         if last - first > MOST_STEPS {
             return Ok(Selection::All);
         }
-        let mut chosen = vec![false; self.targets.len()];
+        let mut chosen = Union::of(self.targets.len());
         for suffix in (first..=last).map_while(|step| self.suffix(step)) {
-            for position in self.matching(&suffix) {
-                chosen[position] = true;
-            }
+            self.matching(&suffix).into_iter().for_each(|position| chosen.one(position));
         }
-        Ok(Selection::marked(&chosen))
+        Ok(chosen.selection())
     }
 }

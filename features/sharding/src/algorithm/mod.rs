@@ -28,6 +28,7 @@ use pando_config::{Problem, suggest};
 use pando_kernel::{Result, Value};
 
 pub(crate) use props::Reader;
+pub(crate) use targets::Union;
 pub use targets::{Selection, Targets};
 
 use wrong::{check_bounds, code, no_target, not_null, wrong};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Selection, Targets, no_target};
+use super::{Selection, Targets, Union, no_target};
 use pando_kernel::{Result, Value};
 
 /// The shards an algorithm may have.
@@ -47,13 +47,13 @@ impl Numbered {
 
     /// The targets of some shards. A shard without a target holds no rows, as none can be written there.
     pub(super) fn some(&self, shards: impl IntoIterator<Item = usize>) -> Selection {
-        let mut chosen = vec![false; self.targets.len()];
+        let mut chosen = Union::of(self.targets.len());
         for shard in shards {
             if let Some(position) = self.positions.get(shard).copied().flatten() {
-                chosen[position] = true;
+                chosen.one(position);
             }
         }
-        Selection::marked(&chosen)
+        chosen.selection()
     }
 
     /// The targets of neighbouring shards.

@@ -85,26 +85,6 @@ impl Selection {
         Self::Many(Vec::new())
     }
 
-    /// The targets marked in `chosen`.
-    pub fn marked(chosen: &[bool]) -> Self {
-        let positions = chosen.iter().enumerate().filter(|(_, chosen)| **chosen);
-        let positions: Vec<usize> = positions.map(|(position, _)| position).collect();
-        match positions.as_slice() {
-            [one] => Self::One(*one),
-            all if all.len() == chosen.len() => Self::All,
-            _ => Self::Many(positions),
-        }
-    }
-
-    /// Adds these to the marks.
-    pub(crate) fn mark(&self, chosen: &mut [bool]) {
-        match self {
-            Self::All => chosen.fill(true),
-            Self::One(position) => set(chosen, *position),
-            Self::Many(positions) => positions.iter().for_each(|position| set(chosen, *position)),
-        }
-    }
-
     /// Whether a target is chosen.
     pub fn contains(&self, position: usize) -> bool {
         match self {
@@ -129,9 +109,52 @@ impl Selection {
     }
 }
 
-fn set(chosen: &mut [bool], position: usize) {
-    if let Some(slot) = chosen.get_mut(position) {
-        *slot = true;
+/// Several selections as one. It costs what is chosen, however many targets there are to choose from.
+#[derive(Debug)]
+pub(crate) struct Union {
+    count: usize,
+    has_all: bool,
+    positions: Vec<usize>,
+}
+
+impl Union {
+    /// Nothing yet, of so many targets.
+    pub(crate) fn of(count: usize) -> Self {
+        Self { count, has_all: false, positions: Vec::new() }
+    }
+
+    /// Adds one target.
+    pub(crate) fn one(&mut self, position: usize) {
+        self.positions.push(position);
+        // Each twice is the most that is ever held.
+        if self.positions.len() > self.count.saturating_mul(2) {
+            self.tidy();
+        }
+    }
+
+    /// Adds the targets of a selection.
+    pub(crate) fn add(&mut self, selection: &Selection) {
+        match selection {
+            Selection::All => self.has_all = true,
+            Selection::One(position) => self.one(*position),
+            Selection::Many(positions) => positions.iter().for_each(|one| self.one(*one)),
+        }
+    }
+
+    /// All of them together.
+    pub(crate) fn selection(mut self) -> Selection {
+        self.tidy();
+        match self.positions.as_slice() {
+            _ if self.has_all => Selection::All,
+            [one] => Selection::One(*one),
+            all if all.len() == self.count => Selection::All,
+            _ => Selection::Many(self.positions),
+        }
+    }
+
+    fn tidy(&mut self) {
+        self.positions.sort_unstable();
+        self.positions.dedup();
     }
 }
 
@@ -160,11 +183,31 @@ mod tests {
         assert_eq!(targets(&["a", "b"]).prefix(), "");
     }
 
+    fn united(count: usize, selections: &[Selection]) -> Selection {
+        let mut union = Union::of(count);
+        selections.iter().for_each(|selection| union.add(selection));
+        union.selection()
+    }
+
     #[test]
-    fn marks_become_the_shortest_selection() {
-        assert_eq!(Selection::marked(&[true, true]), Selection::All);
-        assert_eq!(Selection::marked(&[false, true]), Selection::One(1));
-        assert_eq!(Selection::marked(&[false, false]), Selection::none());
-        assert!(Selection::Many(vec![0, 2]).contains(2));
+    fn a_union_is_the_shortest_selection() {
+        use Selection::{All, Many, One};
+        assert_eq!(united(2, &[One(1), One(0)]), All);
+        assert_eq!(united(2, &[One(1), One(1)]), One(1));
+        assert_eq!(united(2, &[]), Selection::none());
+        assert_eq!(united(4, &[One(3), Many(vec![0, 3]), One(0)]), Many(vec![0, 3]));
+        assert_eq!(united(4, &[One(3), All]), All);
+        assert!(Many(vec![0, 2]).contains(2));
+    }
+
+    #[test]
+    fn a_union_holds_what_is_chosen_and_not_what_there_is() {
+        let mut few = Union::of(1_000_000);
+        (0..100).for_each(|_| few.add(&Selection::Many(vec![7, 9])));
+        assert!(few.positions.capacity() < 1_000);
+        let mut often = Union::of(3);
+        (0..10_000).for_each(|number| often.one(number % 2));
+        assert!(often.positions.len() <= 6);
+        assert_eq!(often.selection(), Selection::Many(vec![0, 1]));
     }
 }

@@ -1,5 +1,6 @@
 //! Which unit shows which table.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pando_kernel::Value;
@@ -115,12 +116,12 @@ fn others_show(ctx: &Context<'_>, unit: &UnitName) -> Option<Option<String>> {
     if let Some(table) = known.iter().find(|table| elsewhere(table)) {
         return Some(Some(table.name.clone()));
     }
-    let is_known = |name: &str| {
-        known.iter().any(|table| {
-            table.name.eq_ignore_ascii_case(name)
-                || table.nodes.iter().any(|node| node.table.eq_ignore_ascii_case(name))
-        })
-    };
+    let mut names: HashSet<String> = HashSet::new();
+    for table in &known {
+        names.insert(table.name.to_lowercase());
+        names.extend(table.nodes.iter().map(|node| node.table.to_lowercase()));
+    }
+    let is_known = |name: &str| names.contains(&name.to_lowercase());
     let found = ctx.catalog.tables()?;
     let mut found = found.iter().filter(|(name, units)| !units.contains(unit) && !is_known(name));
     Some(found.next().map(|(name, _)| name.clone()))
@@ -130,11 +131,20 @@ fn others_show(ctx: &Context<'_>, unit: &UnitName) -> Option<Option<String>> {
 /// table's name without being a part of it cannot be reached, so it is not shown.
 pub(crate) fn shown_at(database: &Database, unit: &str) -> Vec<Shown> {
     let mut list = Vec::new();
+    let mut writers: HashMap<UnitName, bool> = HashMap::new();
     for table in tables(database) {
         let logic: Arc<str> = table.name.as_str().into();
         let mut is_node = false;
         for (i, node) in table.nodes.iter().enumerate() {
-            if *writer(database, &node.unit) != *unit {
+            let is_here = match writers.get(&node.unit) {
+                Some(known) => *known,
+                None => {
+                    let is_here = *writer(database, &node.unit) == *unit;
+                    writers.insert(Arc::clone(&node.unit), is_here);
+                    is_here
+                }
+            };
+            if !is_here {
                 continue;
             }
             let same = node.table.eq_ignore_ascii_case(&logic);

@@ -1,0 +1,393 @@
+//! Templates: the plan of a statement that goes to one target, with the places left open where its values stand. Made from a plan, and only if
+//! it gives the same plan as planning does for this statement and for others of its shape.
+
+use std::sync::Arc;
+
+use pando_kernel::feature::Context;
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::{Route, Spread, Target, Units};
+use pando_kernel::shortcut::{Pick, Shortcut, Values};
+use pando_kernel::{Parameter, Value};
+use pando_sql::ast::{BinaryOp, Function, Literal, Node, Statement};
+use pando_sql::{Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
+
+use super::{Plan, Planned, Purpose, Unit, rewrite};
+
+/// Stands for an actual table's name, with its number behind it, while the text is cut into parts.
+const MARK: &str = "pando_name_of_table_";
+
+/// Functions that give the same for every session, and leave nothing behind. Sorted.
+const PLAIN_FUNCTIONS: &[&str] = &[
+    "abs",
+    "avg",
+    "ceil",
+    "char_length",
+    "coalesce",
+    "concat",
+    "count",
+    "floor",
+    "greatest",
+    "ifnull",
+    "least",
+    "left",
+    "length",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "mod",
+    "nullif",
+    "replace",
+    "right",
+    "round",
+    "rtrim",
+    "substr",
+    "substring",
+    "sum",
+    "trim",
+    "upper",
+];
+
+/// The values that statements of one shape are tried with before a template is trusted.
+const TRIALS: [Trial; 2] = [
+    Trial { whole: "7", fraction: "7.25", text: "'x7'" },
+    Trial { whole: "0", fraction: "0.0", text: "''" },
+];
+
+struct Trial {
+    whole: &'static str,
+    fraction: &'static str,
+    text: &'static str,
+}
+
+/// A plan with open places.
+#[derive(Debug)]
+pub struct Template {
+    /// A statement of this shape. Its values, and so its text, are another's.
+    pub(crate) statement: Arc<Statement>,
+    /// Where its literals stand.
+    spans: Vec<Span>,
+    pick: Arc<dyn Pick>,
+    /// Rooms that redirect, by their place in the database.
+    redirects: Vec<usize>,
+    parts: Vec<Part>,
+    parameters: Vec<u32>,
+    writes: bool,
+}
+
+/// A part of the text that is sent.
+#[derive(Debug, Clone, PartialEq)]
+enum Part {
+    Text(Box<str>),
+    /// The literal of this number.
+    Slot(usize),
+    /// The actual name of the target's table of this number.
+    Name(usize),
+}
+
+/// The values of one statement of a template's shape.
+struct Now<'a> {
+    spans: &'a [Span],
+    text: &'a str,
+    slots: &'a [Slot],
+    syntax: &'a Syntax,
+    parameters: Option<&'a [Parameter]>,
+}
+
+impl Values for Now<'_> {
+    fn literal(&self, at: Span) -> Option<Literal> {
+        let number = self.spans.binary_search_by_key(&at.start, |span| span.start).ok()?;
+        let slot = self.slots.get(number).filter(|_| self.spans[number] == at)?;
+        slot.literal(self.text, self.syntax)
+    }
+
+    fn parameter(&self, index: u32) -> Option<&Value> {
+        self.parameters?.get(index as usize).map(|parameter| &parameter.value)
+    }
+}
+
+impl Template {
+    /// A template of a statement that was planned so; `None` when it has none. `shape` is the shape of the statement's text.
+    pub fn of(
+        ctx: &Context<'_>,
+        stmt: &Arc<Statement>,
+        shape: &Shape,
+        plan: &Plan,
+    ) -> Option<Self> {
+        let [unit] = &plan.units[..] else { return None };
+        let is_plain = plan.before.is_empty()
+            && plan.keys.is_none()
+            && plan.spread == Spread::Gather
+            && plan.merge == MergePlan::iterate()
+            && unit.replaced.is_empty()
+            && unit.target.rows.is_none()
+            && are_plain(ctx, stmt)
+            && !stmt.text.contains(MARK);
+        if !is_plain {
+            return None;
+        }
+        let (pick, redirects) = asked(ctx, stmt)?;
+        if !pick.names().iter().all(|name| is_plain_name(name)) {
+            return None;
+        }
+        let spans: Vec<Span> = shape.slots().iter().map(|slot| slot.span).collect();
+        let parts = parts(ctx, stmt, &unit.target, &spans)?;
+        let template = Self {
+            statement: Arc::clone(stmt),
+            spans,
+            pick,
+            redirects,
+            parts,
+            parameters: unit.parameters.clone(),
+            writes: plan.writes,
+        };
+        template.is_right(ctx, shape, plan).then_some(template)
+    }
+
+    /// The plan of another statement of this shape; `None` when it must be planned in full.
+    pub fn plan(&self, ctx: &Context<'_>, text: &str, slots: &[Slot]) -> Option<Plan> {
+        let syntax = ctx.dialect.syntax();
+        let now = Now { spans: &self.spans, text, slots, syntax, parameters: ctx.parameters };
+        let mut target = self.pick.pick(ctx.dialect, &now)?;
+        if !self.redirects.is_empty() {
+            target = self.redirected(ctx, target)?;
+        }
+        let sql = self.text(text, slots, &target)?;
+        let parameters = self.parameters.clone();
+        let unit = Unit { target, sql, parameters, replaced: Vec::new() };
+        Some(Plan {
+            units: vec![unit],
+            spread: Spread::Gather,
+            merge: MergePlan::iterate(),
+            keys: None,
+            writes: self.writes,
+            before: Vec::new(),
+        })
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        // Tree and parts of the text are each some times as large as the text.
+        1024 + 24 * self.statement.text.len()
+    }
+
+    fn redirected(&self, ctx: &Context<'_>, target: Target) -> Option<Target> {
+        let mut route = Route::Units(Units::new(vec![target], Spread::Gather));
+        for at in &self.redirects {
+            ctx.database.features.get(*at)?.route(ctx, &self.statement, &mut route).ok()?;
+        }
+        match route {
+            Route::Units(units) if units.targets.len() == 1 => units.targets.into_iter().next(),
+            Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
+        }
+    }
+
+    fn text(&self, text: &str, slots: &[Slot], target: &Target) -> Option<Arc<str>> {
+        let mut sql = String::with_capacity(text.len() + 16 * target.tables.len());
+        for part in &self.parts {
+            sql.push_str(match part {
+                Part::Text(text) => text,
+                Part::Slot(at) => slots.get(*at)?.span.of(text),
+                Part::Name(at) => &target.tables.get(*at)?.actual,
+            });
+        }
+        Some(sql.into())
+    }
+
+    /// Whether it gives what planning gives: for the statement it was made of, and for others.
+    fn is_right(&self, ctx: &Context<'_>, shape: &Shape, plan: &Plan) -> bool {
+        let own = &self.statement.text;
+        if self.plan(ctx, own, shape.slots()).as_ref() != Some(plan) {
+            return false;
+        }
+        TRIALS.iter().all(|trial| {
+            let other = written(own, shape.slots(), trial);
+            let mut read = Shape::default();
+            let syntax = ctx.dialect.syntax();
+            let Ok(stmt) = pando_sql::parse(&other, syntax) else { return false };
+            if !read.read(&other, syntax) || read.key() != shape.key() {
+                return false;
+            }
+            let short = self.plan(ctx, &other, read.slots());
+            match super::plan(ctx, &stmt, Purpose::Run) {
+                Ok(Planned::Plan(full)) => short.is_none_or(|short| short == *full),
+                Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => short.is_none(),
+            }
+        })
+    }
+}
+
+/// The text with its literals replaced.
+fn written(text: &str, slots: &[Slot], trial: &Trial) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for slot in slots {
+        out.push_str(Span::new(done, slot.span.start).of(text));
+        let is_fraction = slot.span.of(text).contains('.');
+        out.push_str(match (slot.kind == TokenKind::Number, is_fraction) {
+            (true, false) => trial.whole,
+            (true, true) => trial.fraction,
+            (false, _) => trial.text,
+        });
+        done = slot.span.end;
+    }
+    out.push_str(text.get(done as usize..).unwrap_or(""));
+    out
+}
+
+/// The room that picks the target, and those that redirect it.
+fn asked(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Pick>, Vec<usize>)> {
+    let (mut pick, mut redirects) = (None, Vec::new());
+    for (at, feature) in ctx.database.features.iter().enumerate() {
+        match feature.shortcut(ctx, stmt) {
+            Shortcut::None => return None,
+            Shortcut::Idle => {}
+            Shortcut::Pick(found) => {
+                if pick.replace(found).is_some() {
+                    return None;
+                }
+            }
+            Shortcut::Redirect => redirects.push(at),
+        }
+    }
+    Some((pick?, redirects))
+}
+
+/// What stands between the open places of the text for one target.
+fn parts(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    target: &Target,
+    spans: &[Span],
+) -> Option<Vec<Part>> {
+    let mut marked = target.clone();
+    for (at, name) in marked.tables.iter_mut().enumerate() {
+        name.actual = format!("{MARK}{at}_").into();
+    }
+    let edits = rewrite::edits(ctx, stmt, &marked).ok()?;
+    let mut parts = Parts::default();
+    let mut slots = spans.iter().enumerate().peekable();
+    for piece in edits.pieces(&stmt.text) {
+        match piece {
+            Piece::New(text) => parts.marked(text)?,
+            Piece::Kept(span) => {
+                let mut done = span.start;
+                while let Some((at, slot)) = slots.next_if(|(_, slot)| slot.start < span.end) {
+                    if slot.start < done || slot.end > span.end {
+                        return None;
+                    }
+                    parts.text(Span::new(done, slot.start).of(&stmt.text));
+                    parts.push(Part::Slot(at));
+                    done = slot.end;
+                }
+                parts.text(Span::new(done, span.end).of(&stmt.text));
+            }
+        }
+    }
+    // A literal that an edit takes out could say anything.
+    slots.next().is_none().then(|| parts.done())
+}
+
+#[derive(Default)]
+struct Parts {
+    list: Vec<Part>,
+    open: String,
+}
+
+impl Parts {
+    fn text(&mut self, text: &str) {
+        self.open.push_str(text);
+    }
+
+    fn push(&mut self, part: Part) {
+        self.close();
+        self.list.push(part);
+    }
+
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.list.push(Part::Text(std::mem::take(&mut self.open).into()));
+        }
+    }
+
+    fn done(mut self) -> Vec<Part> {
+        self.close();
+        self.list
+    }
+
+    /// A text in which names of tables are marked.
+    fn marked(&mut self, text: &str) -> Option<()> {
+        let mut pieces = text.split(MARK);
+        self.text(pieces.next()?);
+        for piece in pieces {
+            let (number, rest) = piece.split_once('_')?;
+            self.push(Part::Name(number.parse().ok()?));
+            self.text(rest);
+        }
+        Some(())
+    }
+}
+
+/// A name that is spelt the same wherever it stands.
+fn is_plain_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.chars().all(fits) && name.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+/// Whether nothing in the statement asks for what only a session, a server or a sub-query knows.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is planned each time")]
+fn are_plain(ctx: &Context<'_>, stmt: &Statement) -> bool {
+    let mut all = true;
+    visit::exprs(&stmt.kind, &mut |expr| {
+        all &= match &expr.node {
+            Node::Column(name) => match &name.parts[..] {
+                [single] => {
+                    let name = single.value.to_lowercase();
+                    ctx.dialect.session_function(&name, &ctx.session.facts).is_none()
+                }
+                _ => true,
+            },
+            Node::Function(call) => is_plain_function(call),
+            Node::Binary { op: BinaryOp::Other(op), .. } => op == "||",
+            Node::Literal(_)
+            | Node::Parameter(_)
+            | Node::Nested(_)
+            | Node::Unary { .. }
+            | Node::Binary { .. }
+            | Node::Between { .. }
+            | Node::InList { .. }
+            | Node::Like { .. }
+            | Node::IsNull { .. }
+            | Node::Case { .. }
+            | Node::Cast { .. } => true,
+            _ => false,
+        };
+    });
+    all
+}
+
+fn is_plain_function(call: &Function) -> bool {
+    let [name] = &call.name.parts[..] else { return false };
+    let name = name.value.to_lowercase();
+    call.over.is_none() && PLAIN_FUNCTIONS.binary_search(&name.as_str()).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_functions_is_sorted() {
+        assert!(PLAIN_FUNCTIONS.is_sorted());
+    }
+
+    #[test]
+    fn marks_become_names() {
+        let mut parts = Parts::default();
+        parts.text("select * from ");
+        parts.marked(&format!("\"{MARK}0_\" AS t, {MARK}12_")).unwrap();
+        let text = |text: &str| Part::Text(text.into());
+        let expected = [text("select * from \""), Part::Name(0), text("\" AS t, "), Part::Name(12)];
+        assert_eq!(parts.done(), expected);
+    }
+}

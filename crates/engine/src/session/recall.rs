@@ -1,0 +1,113 @@
+//! Statements of a shape that has been planned before: run by its template, past parsing and planning.
+
+use std::sync::Arc;
+
+use pando_kernel::error::Result;
+use pando_sql::ast::{Kind, Statement};
+
+use crate::plan::{Plan, Template};
+use crate::snapshot::LiveDatabase;
+use crate::templates::{Entry, Kept, Moment, hash_of, with_shape};
+
+use super::{Bound, Session};
+
+/// A statement that needs no planning.
+#[derive(Debug)]
+pub(super) struct Recalled {
+    kept: Arc<Kept>,
+    plan: Plan,
+}
+
+impl Session {
+    /// The plan of a text by its template; `None` when it has to be parsed and planned. Notes then whether that is worth remembering.
+    pub(super) fn recall(&mut self, text: &str, bound: &Bound) -> Option<Recalled> {
+        self.learns = false;
+        let live = self.live.clone()?;
+        self.facts.database.as_ref()?;
+        let now = moment(&live);
+        let syntax = live.database.dialect.syntax();
+        with_shape(|shape| {
+            if !shape.read(text, syntax) {
+                return None;
+            }
+            let hash = hash_of(shape);
+            let kept = match self.at_hand.find(shape, hash, now) {
+                Some(kept) => Arc::clone(kept),
+                None => self.look_up(&live, (shape, hash), now)?,
+            };
+            let plan = self.in_context(&live, Some(bound), |ctx| {
+                kept.template.plan(ctx, text, shape.slots())
+            })?;
+            Some(Recalled { kept, plan })
+        })
+    }
+
+    fn look_up(
+        &mut self,
+        live: &LiveDatabase,
+        (shape, hash): (&pando_sql::Shape, u64),
+        now: Moment,
+    ) -> Option<Arc<Kept>> {
+        match live.templates.meet(shape, hash) {
+            Some(Entry::Template(kept)) if kept.holds(now) => {
+                self.at_hand.keep(Arc::clone(&kept));
+                Some(kept)
+            }
+            Some(Entry::None(then)) if then == now => None,
+            Some(Entry::Template(_) | Entry::None(_) | Entry::Seen) => {
+                self.learns = true;
+                None
+            }
+            None => None,
+        }
+    }
+
+    /// Starts a recalled statement: what [`Session::start_statement`] does for one that is for storage units.
+    pub(super) async fn start_recalled(
+        &mut self,
+        recalled: Recalled,
+        text: &Arc<str>,
+        bound: &Bound,
+    ) -> Result<()> {
+        self.ticket = self.ticket.wrapping_add(1);
+        self.handle.begins(text);
+        self.forget_warnings();
+        self.facts.settings = self.variables.shared();
+        self.refuse_if_failed(false)?;
+        let live = self.live()?;
+        self.settle_cursors().await?;
+        self.start_plan(&live, &recalled.kept.template.statement, recalled.plan, bound).await
+    }
+
+    /// Remembers how a statement of a shape that came before was planned.
+    pub(super) fn learn(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        (bound, plan): (&Bound, &Plan),
+    ) {
+        if !std::mem::take(&mut self.learns) || self.defined {
+            return;
+        }
+        let now = moment(live);
+        let syntax = live.database.dialect.syntax();
+        with_shape(|shape| {
+            if !shape.read(&stmt.text, syntax) {
+                return;
+            }
+            let changes = matches!(
+                stmt.kind,
+                Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_)
+            );
+            let template = self.in_context(live, Some(bound), |ctx| {
+                let stmt = pando_sql::parse(&stmt.text, syntax).ok().filter(|_| changes)?;
+                Template::of(ctx, &Arc::new(stmt), shape, plan)
+            });
+            live.templates.learn(shape, now, template);
+        });
+    }
+}
+
+fn moment(live: &LiveDatabase) -> Moment {
+    Moment { database: live.number, epoch: live.catalog.epoch() }
+}

@@ -1,0 +1,52 @@
+//! What of a statement's route can be settled once, for every value of its literals and parameters.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use pando_sql::Span;
+use pando_sql::ast::Literal;
+
+use crate::dialect::Dialect;
+use crate::route::Target;
+use crate::value::Value;
+
+/// What a room has to do with a statement of which only the values change.
+#[derive(Debug, Clone, Default)]
+pub enum Shortcut {
+    /// It must see each statement: there is no shortcut.
+    #[default]
+    None,
+    /// Nothing, whatever the values, as long as another room has claimed the statement.
+    Idle,
+    /// It claims the statement, and finds the one target by values alone.
+    Pick(Arc<dyn Pick>),
+    /// It redirects targets by what the session is at: its `route` is asked each time, with a statement of the same shape.
+    Redirect,
+}
+
+/// Finds the one target of a statement by its values. Gives what the room's `route` would, or nothing.
+pub trait Pick: Send + Sync + Debug {
+    /// The target; `None` when there is not exactly one, or an error to be told: the statement is then planned in full.
+    fn pick(&self, dialect: &dyn Dialect, values: &dyn Values) -> Option<Target>;
+
+    /// Every actual table name a target may have.
+    fn names(&self) -> Vec<Arc<str>>;
+}
+
+/// A place in a statement that gives a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    /// The literal that stood here when the shortcut was made.
+    Literal(Span),
+    /// A parameter, counted from 0.
+    Parameter(u32),
+}
+
+/// The values of one statement.
+pub trait Values {
+    /// The literal that stands now where that one stood.
+    fn literal(&self, at: Span) -> Option<Literal>;
+
+    /// A bound parameter.
+    fn parameter(&self, index: u32) -> Option<&Value>;
+}

@@ -1,0 +1,211 @@
+//! Statements on one sharded table whose sharding values are plain constants: the way from these to the one target, found once for all values.
+
+use std::sync::Arc;
+
+use pando_kernel::Value;
+use pando_kernel::dialect::{Dialect, TableColumn};
+use pando_kernel::feature::Context;
+use pando_kernel::route::{TableName, Target};
+use pando_kernel::shortcut::{Given, Pick, Shortcut, Values};
+use pando_sql::ast::{
+    BinaryOp, Expr, Insert, InsertSource, Kind, Node, ObjectName, QueryBody, Statement, Table,
+    TableFactor,
+};
+use pando_sql::visit;
+
+use crate::domain::Domain;
+use crate::kept::{Finds, Keeper};
+use crate::literal::{from_literal, unwrapped};
+use crate::rule::Rule;
+use crate::scope::{conjuncts, last};
+
+/// The way from sharding values to a node of one table.
+#[derive(Debug)]
+struct ByKeys {
+    rule: Arc<Rule>,
+    logic: Arc<str>,
+    columns: Arc<Vec<TableColumn>>,
+    /// What gives each sharding column's value, in the table's order of columns.
+    keys: Vec<(String, Given)>,
+    /// Rows are written: values are kept as the column keeps them, and the node must be there.
+    inserts: bool,
+}
+
+/// The shortcut of a statement, if it has one.
+pub(crate) fn shortcut(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
+    found(rule, ctx, stmt).map_or(Shortcut::None, |pick| Shortcut::Pick(Arc::new(pick)))
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "other statements have no shortcut")]
+fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys> {
+    let tables = visit::tables(&stmt.kind);
+    let [only] = &tables[..] else { return None };
+    let [name] = &only.name.parts[..] else { return None };
+    if !stmt.hints.is_empty() || stmt.hint_span.is_some() {
+        return None;
+    }
+    let table = rule.table(&name.value.to_lowercase())?;
+    let columns = ctx.catalog.columns(table.logic()).filter(|columns| !columns.is_empty())?;
+    let keys = match &stmt.kind {
+        Kind::Select(query) => {
+            let QueryBody::Select(select) = &query.body else { return None };
+            let plain = query.with.is_empty() && select.into.is_none();
+            compared(table, from(&select.from).filter(|_| plain)?, select.filter.as_ref())?
+        }
+        Kind::Update(update) => {
+            let plain = update.with.is_empty() && update.from.is_empty();
+            let moves = |column: &ObjectName| table.is_key(&last(column));
+            if update.assignments.iter().any(|one| moves(&one.column)) {
+                return None;
+            }
+            compared(table, from(&update.tables).filter(|_| plain)?, update.filter.as_ref())?
+        }
+        Kind::Delete(delete) => {
+            let [target] = &delete.targets[..] else { return None };
+            if !delete.with.is_empty() || !delete.from.is_empty() {
+                return None;
+            }
+            compared(table, target, delete.filter.as_ref())?
+        }
+        Kind::Insert(insert) => written(table, insert, &columns)?,
+        _ => return None,
+    };
+    let inserts = matches!(stmt.kind, Kind::Insert(_));
+    let (rule, logic) = (Arc::clone(rule), Arc::clone(table.logic()));
+    Some(ByKeys { rule, logic, columns, keys, inserts })
+}
+
+fn from(factors: &[TableFactor]) -> Option<&Table> {
+    match factors {
+        [TableFactor::Table(table)] => Some(table),
+        _ => None,
+    }
+}
+
+/// The constants that a WHERE compares each sharding column with: each once, and nothing else said about the column.
+fn compared(
+    table: &crate::Table,
+    source: &Table,
+    filter: Option<&Expr>,
+) -> Option<Vec<(String, Given)>> {
+    let label = source.alias.as_ref().or(source.name.parts.last())?.value.to_lowercase();
+    let named = |expr: &Expr| -> Option<String> {
+        let Node::Column(name) = &unwrapped(expr).node else { return None };
+        let own = match &name.parts[..] {
+            [_] => true,
+            [owner, _] => owner.value.to_lowercase() == label,
+            _ => false,
+        };
+        Some(last(name)).filter(|column| own && table.is_key(column))
+    };
+    let mut keys: Vec<(String, Given)> = Vec::new();
+    for part in conjuncts(filter?) {
+        let pair = match &part.node {
+            Node::Binary { op: BinaryOp::Equal, left, right } => match named(left) {
+                Some(column) => given(right).map(|given| (column, given)),
+                None => named(right).zip(given(left)),
+            },
+            _ => None,
+        };
+        match pair {
+            Some(pair) if keys.iter().all(|(known, _)| *known != pair.0) => keys.push(pair),
+            Some(_) => return None,
+            None if mentions(part, table) => return None,
+            None => {}
+        }
+    }
+    (keys.len() == table.keys().len() && !keys.is_empty()).then_some(keys)
+}
+
+fn mentions(part: &Expr, table: &crate::Table) -> bool {
+    let mut found = false;
+    visit::exprs_in(part, &mut |expr| {
+        if let Node::Column(name) = &expr.node {
+            found |= table.is_key(&last(name));
+        }
+    });
+    found
+}
+
+/// The constants that the one row of an INSERT gives the sharding columns.
+fn written(
+    table: &crate::Table,
+    insert: &Insert,
+    columns: &[TableColumn],
+) -> Option<Vec<(String, Given)>> {
+    let InsertSource::Values { rows, .. } = &insert.source else { return None };
+    let [row] = &rows[..] else { return None };
+    let listed = insert.columns.as_ref()?;
+    let is_plain = insert.with.is_empty()
+        && insert.on_duplicate.is_empty()
+        && insert.on_conflict.is_none()
+        && insert.table.alias.is_none()
+        && row.values.len() == listed.len();
+    // What a generator or the server counts depends on values in more ways than routing does.
+    if !is_plain || table.key_generator().is_some() || columns.iter().any(|c| c.auto_increment) {
+        return None;
+    }
+    let is_known = |name: &str| columns.iter().any(|own| own.name.eq_ignore_ascii_case(name));
+    if !listed.iter().all(|column| is_known(&column.value)) {
+        return None;
+    }
+    let value = |key: &String| {
+        let at = listed.iter().position(|column| column.value.eq_ignore_ascii_case(key))?;
+        Some((key.clone(), given(row.values.get(at)?)?))
+    };
+    table.keys().iter().map(value).collect()
+}
+
+fn given(expr: &Expr) -> Option<Given> {
+    let expr = unwrapped(expr);
+    match &expr.node {
+        Node::Literal(_) => Some(Given::Literal(expr.span)),
+        Node::Parameter(index) => Some(Given::Parameter(*index)),
+        _ => None,
+    }
+}
+
+impl ByKeys {
+    fn domain(&self, keeper: &Keeper<'_>, value: Value) -> Option<Domain> {
+        if value.is_null() {
+            return None;
+        }
+        if self.inserts {
+            return keeper.stored(value).ok().map(Domain::equal);
+        }
+        match keeper.equal(value) {
+            Finds::Value(value) => Some(Domain::equal(value)),
+            Finds::Nothing | Finds::Anything => None,
+        }
+    }
+}
+
+impl Pick for ByKeys {
+    fn pick(&self, dialect: &dyn Dialect, values: &dyn Values) -> Option<Target> {
+        let table = self.rule.table(&self.logic)?;
+        let mut domains = Vec::with_capacity(self.keys.len());
+        for (key, given) in &self.keys {
+            let value = match given {
+                Given::Literal(span) => from_literal(&values.literal(*span)?)?,
+                Given::Parameter(index) => values.parameter(*index)?.clone(),
+            };
+            let own = self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(key));
+            domains.push((key, self.domain(&Keeper::new(dialect, own), value)?));
+        }
+        let of = |column: &str| {
+            let found = domains.iter().find(|(key, _)| *key == column);
+            found.map(|(_, domain)| domain.clone()).unwrap_or_default()
+        };
+        let nodes =
+            if self.inserts { table.route_exactly(&of, &[]) } else { table.route(&of, &[]) };
+        let [node] = nodes.ok()?[..] else { return None };
+        let actual = table.node(node).ok()?;
+        let name = TableName { logic: Arc::clone(&self.logic), actual: actual.table.clone() };
+        Some(Target { unit: actual.unit.clone(), tables: vec![name], rows: None })
+    }
+
+    fn names(&self) -> Vec<Arc<str>> {
+        let nodes = self.rule.table(&self.logic).map(crate::Table::nodes).unwrap_or_default();
+        nodes.iter().map(|node| Arc::clone(&node.table)).collect()
+    }
+}

@@ -1,0 +1,314 @@
+//! Templates give the plans that planning gives: for every value, of every type, for text and prepared statements, in both languages.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pando_engine::plan::{Plan, Planned, Purpose, Template, plan};
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::feature::{Catalog, Context, Database, SessionView, Source};
+use pando_kernel::request::Parameter;
+use pando_kernel::route::UnitName;
+use pando_kernel::{Kind, Value};
+use pando_sql::Shape;
+
+/// `t` by `id`, a number; `u` by unit `region`, a text, and table `id`; `r` on a group of replicas.
+const RULES: &str = "
+rules:
+- !SHARDING
+  tables:
+    t:
+      actualDataNodes: ds_${0..1}.t_${0..1}
+      databaseStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: halves}}
+      tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: quarters}}
+    u:
+      actualDataNodes: ds_${0..1}.u_${0..2}
+      databaseStrategy: {standard: {shardingColumn: region, shardingAlgorithmName: texts}}
+      tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: thirds}}
+    r:
+      actualDataNodes: group.r_${0..1}
+      tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: halves}}
+  shardingAlgorithms:
+    halves: {type: MOD, props: {sharding-count: 2}}
+    quarters: {type: INLINE, props: {algorithm-expression: 't_${id.intdiv(2) % 2}'}}
+    thirds: {type: MOD, props: {sharding-count: 3}}
+    texts: {type: HASH_MOD, props: {sharding-count: 2}}
+- !READWRITE_SPLITTING
+  dataSourceGroups:
+    group: {writeDataSourceName: ds_2, readDataSourceNames: [ds_3], transactionalReadQueryStrategy: PRIMARY, loadBalancerName: turn}
+  loadBalancers:
+    turn: {type: ROUND_ROBIN}
+";
+
+#[derive(Debug, Default)]
+struct Known(HashMap<String, Arc<Vec<TableColumn>>>);
+
+impl Catalog for Known {
+    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
+        Some(self.0.get(table).cloned().unwrap_or_default())
+    }
+
+    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        Some(Arc::default())
+    }
+}
+
+#[derive(Debug)]
+struct Still;
+
+impl Source for Still {
+    fn now_millis(&self) -> i64 {
+        0
+    }
+
+    fn random(&self, buffer: &mut [u8]) {
+        buffer.fill(7);
+    }
+}
+
+fn column(name: &str, kind: Kind, type_name: &str, collation: &str) -> TableColumn {
+    TableColumn {
+        name: name.to_owned(),
+        kind,
+        type_name: type_name.to_owned(),
+        collation: collation.to_owned(),
+        collate: String::new(),
+        primary_key: false,
+        auto_increment: false,
+        nullable: true,
+    }
+}
+
+struct Lab {
+    database: Database,
+    known: Known,
+    session: SessionView,
+}
+
+impl Lab {
+    fn new(url: &str, collation: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let unit = |n| format!("  ds_{n}: {{url: \"{url}{n}\", username: a, password: b}}\n");
+        let units: String = (0..4).map(unit).collect();
+        let text = format!("databaseName: shop\ndataSources:\n{units}{RULES}");
+        std::fs::write(folder.path().join("database-shop.yaml"), text).unwrap();
+        let configuration = pando_config::load(folder.path()).expect("it loads");
+        let built =
+            pando_rooms::build(&configuration.databases[0], folder.path()).expect("it builds");
+        let columns = || {
+            Arc::new(vec![
+                column("id", Kind::Int, "bigint", ""),
+                column("region", Kind::Text, "varchar(40)", collation),
+                column("n", Kind::Int, "int", ""),
+                column("c", Kind::Text, "varchar(40)", collation),
+            ])
+        };
+        let known = Known(["t", "u", "r"].map(|name| (name.to_owned(), columns())).into());
+        let mut session = SessionView::default();
+        session.facts.database = Some("shop".to_owned());
+        session.facts.databases = Arc::from(["shop".to_owned()]);
+        Self { database: built.database, known, session }
+    }
+
+    fn ctx<'a>(&'a self, parameters: Option<&'a [Parameter]>) -> Context<'a> {
+        Context {
+            database: &self.database,
+            catalog: &self.known,
+            dialect: self.database.dialect.as_ref(),
+            parameters,
+            session: &self.session,
+            source: &Still,
+        }
+    }
+
+    fn shape(&self, text: &str) -> Option<Shape> {
+        let mut shape = Shape::default();
+        shape.read(text, self.database.dialect.syntax()).then_some(shape)
+    }
+
+    fn full(&self, text: &str, parameters: Option<&[Parameter]>) -> Option<Plan> {
+        let stmt = pando_sql::parse(text, self.database.dialect.syntax()).ok()?;
+        match plan(&self.ctx(parameters), &stmt, Purpose::Run) {
+            Ok(Planned::Plan(plan)) => Some(*plan),
+            _ => None,
+        }
+    }
+
+    fn template(&self, text: &str, parameters: Option<&[Parameter]>) -> Option<Template> {
+        let stmt = pando_sql::parse(text, self.database.dialect.syntax()).ok()?;
+        let plan = self.full(text, parameters)?;
+        Template::of(&self.ctx(parameters), &Arc::new(stmt), &self.shape(text)?, &plan)
+    }
+}
+
+fn labs() -> [Lab; 2] {
+    [
+        Lab::new("jdbc:postgresql://127.0.0.1:1/d", "C"),
+        Lab::new("jdbc:mysql://127.0.0.1:1/d", "utf8mb4_bin"),
+    ]
+}
+
+/// Values a literal may have. Those of other types, NULL-like and odd ones are what a template must leave to planning.
+const VALUES: [&str; 12] = [
+    "1",
+    "2",
+    "3",
+    "0",
+    "41",
+    "9223372036854775807",
+    "18446744073709551615",
+    "2.0",
+    "2.5",
+    "'2'",
+    "''",
+    "'x''y'",
+];
+
+/// Statements with a template: `#` is a literal.
+const WITH: [&str; 14] = [
+    "select c from t where id = #",
+    "SELECT t.c, c || #, 'fixed' FROM t WHERE n > # AND t.id = # ORDER BY 1 DESC LIMIT 3;",
+    "select sum(n), count(*) from t x where x.id = # and (n between # and # or c in (#, #))",
+    "select distinct c from t where # = id order by c",
+    "select case when n = # then # else c end from t where id = # and c like #",
+    "select c from t where id = # for update",
+    "update t set n = n + #, c = # where id = #",
+    "delete from t where id = # and n <> #",
+    "insert into t (id, n, c) values (#, #, #)",
+    "INSERT INTO u (c, region, id) VALUES (#, #, #)",
+    "select * from u where region = # and id = #",
+    "select * from r where id = #",
+    "update r set c = # where id = #",
+    "select c from t where (id = #) and not (n = #)",
+];
+
+/// Statements without one.
+const WITHOUT: [&str; 12] = [
+    "select c from t where id > #",
+    "select c from t where id = # or n = #",
+    "select c from t where id = # and id < #",
+    "select c from t where n = #",
+    "select c from u where id = #",
+    "select c from t where id = -#",
+    "select now(), c from t where id = #",
+    "select c from t where id = # and n = (select max(n) from t where id = #)",
+    "update t set id = # where id = #",
+    "insert into t (id, n) values (#, #), (#, #)",
+    "insert into t (n) values (#)",
+    "select t.c from t, u where t.id = # and u.id = #",
+];
+
+fn filled(text: &str, values: &mut dyn FnMut() -> String) -> String {
+    let mut out = String::new();
+    for (at, piece) in text.split('#').enumerate() {
+        if at > 0 {
+            out.push_str(&values());
+        }
+        out.push_str(piece);
+    }
+    out
+}
+
+/// Every value in every place, one place at a time, and all places alike.
+fn variants(text: &str) -> Vec<String> {
+    let places = text.matches('#').count();
+    let mut all = Vec::new();
+    for value in VALUES {
+        for place in 0..=places {
+            let mut at = 0;
+            all.push(filled(text, &mut || {
+                at += 1;
+                if place == 0 || at == place { value.to_owned() } else { "1".to_owned() }
+            }));
+        }
+    }
+    all
+}
+
+#[test]
+fn templates_plan_as_planning_does() {
+    for lab in labs() {
+        for text in WITH {
+            let region = text.contains("region");
+            let typed = |place: usize| match region && place == usize::from(text.starts_with('I')) {
+                true => "'north'".to_owned(),
+                false => "5".to_owned(),
+            };
+            let mut place = 0;
+            let first = filled(text, &mut || {
+                place += 1;
+                typed(place - 1)
+            });
+            let template = lab.template(&first, None);
+            let template = template.unwrap_or_else(|| panic!("no template: {first}"));
+            let own = lab.shape(&first).unwrap();
+            let again = template.plan(&lab.ctx(None), &first, own.slots());
+            assert_eq!(again, lab.full(&first, None), "{first}");
+            let mut short = 0;
+            for other in variants(text) {
+                let Some(shape) = lab.shape(&other) else { continue };
+                if shape.key() != own.key() {
+                    continue;
+                }
+                if let Some(plan) = template.plan(&lab.ctx(None), &other, shape.slots()) {
+                    assert_eq!(Some(plan), lab.full(&other, None), "{other}");
+                    short += 1;
+                }
+            }
+            assert!(short > 2 || region, "{text}: {short}");
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_more_than_one_value_has_no_template() {
+    for lab in labs() {
+        for text in WITHOUT {
+            let first = filled(text, &mut || "5".to_owned());
+            assert!(lab.template(&first, None).is_none(), "{first}");
+        }
+    }
+}
+
+#[test]
+fn parameters_are_values_too() {
+    let lab = &labs()[0];
+    let text = "select c from t where id = $2 and n = $1 and c = 'a'";
+    let made = |values: [Value; 2]| values.map(Parameter::made);
+    let first = made([Value::Int(1), Value::Int(6)]);
+    let template = lab.template(text, Some(&first)).expect("a template");
+    let shape = lab.shape(text).unwrap();
+    let values = [Value::Int(3), Value::Text("3".into()), Value::Null, Value::Float(3.5)];
+    for value in values {
+        let parameters = made([value.clone(), value.clone()]);
+        let short = template.plan(&lab.ctx(Some(&parameters)), text, shape.slots());
+        match value {
+            Value::Null | Value::Float(_) => assert_eq!(short, None),
+            _ => assert_eq!(short, lab.full(text, Some(&parameters)), "{value:?}"),
+        }
+    }
+    assert_eq!(template.plan(&lab.ctx(None), text, shape.slots()), None);
+}
+
+#[test]
+fn replicas_are_chosen_anew_each_time() {
+    let mut lab = labs().into_iter().next().unwrap();
+    let text = "select * from r where id = 4";
+    let template = lab.template(text, None).expect("a template");
+    let shape = lab.shape(text).unwrap();
+    let unit = |lab: &Lab| {
+        let plan = template.plan(&lab.ctx(None), text, shape.slots()).expect("a plan");
+        plan.units[0].target.unit.to_string()
+    };
+    assert_eq!(unit(&lab), "ds_3");
+    lab.session.transaction = pando_kernel::session::TransactionState::Open;
+    lab.session.has_written = true;
+    assert_eq!(unit(&lab), "ds_2");
+}
