@@ -29,7 +29,7 @@ class Stage:
 
     def _systems(self, scenario, tls):
         for name in self.bench.options.systems:
-            system = self.instances.get((name, scenario.variant)) or self.instances.get((name, ()))
+            system = self.instances.get((name, scenario.variant if systems.ALL[name].shards else ()))
             if system and name in (scenario.systems or systems.ALL) and (tls == "off" or system.tls):
                 yield system
 
@@ -41,12 +41,19 @@ class Stage:
                 if key in self.instances or self.family not in kind.families or (scenario.systems and name not in scenario.systems):
                     continue
                 system = kind(self.bench, self.family, key[1])
-                system.start()
+                try:
+                    system.start()
+                except RuntimeError as error:
+                    system.stop()
+                    say(f"skipped {self.family} {name}: {error}")
+                    # Asked for once, not for every scenario.
+                    system = None
                 self.instances[key] = system
 
     def stop(self):
         for system in self.instances.values():
-            system.stop()
+            if system:
+                system.stop()
 
     def compare(self):
         """Every system must give the answer that the bare server gives; one that does not is not timed."""
@@ -76,12 +83,15 @@ class Stage:
         try:
             if why:
                 raise Refused(why)
+            if load.system.process and not load.system.process.alive():
+                raise Refused(f"has ended: {load.system.process.said(3)}")
             if load.scenario.writes:
                 parts = tables.pieces(load.system.shards, load.scenario.layout, load.scenario.table)
                 tables.refill(self.bench.servers, self.family, parts, self.bench.options.rows)
             record.update(run(self.bench, load, seconds))
-        except (Refused, Failed) as error:
-            record["failed"] = str(error)
+        except (Refused, Failed, FileNotFoundError) as error:
+            # Without its file in /proc a process has ended in the middle.
+            record["failed"] = " ".join(str(error).split())
         return record
 
     def estimate(self):

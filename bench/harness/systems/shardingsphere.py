@@ -74,4 +74,4 @@ props:
         self.process = Process(["java", *JAVA, "-cp", classes, "org.apache.shardingsphere.proxy.Bootstrap", str(self.port), f"{self.folder}/conf"], self.log(),
                                # It writes files of its transactions where it stands.
                                cwd=self.folder)
-        self.wait(180)
+        self.wait(300)
