@@ -84,7 +84,8 @@ def main(arguments):
     chosen = options.read(arguments)
     if chosen.list:
         return _list()
-    signal.signal(signal.SIGTERM, _interrupted)
+    for what in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(what, _interrupted)
     machine.raise_descriptors()
     now = datetime.datetime.now(datetime.timezone.utc)
     path = chosen.output or os.path.join(ROOT, "bench", "results", f"{now:%Y-%m-%dT%H%M%S}.json")

@@ -35,9 +35,15 @@ class Servers:
         settings = {"SERVICES_CONNECTIONS": str(CONNECTIONS)}
         if certificate:
             settings["SERVICES_INNODB_OPTIONS"] = f"--ssl-ca={certificate.file} --ssl-cert={certificate.file} --ssl-key={certificate.key}"
-        done = subprocess.run([f"{SERVICES}/up", self.folder, *counts], start_new_session=True, env={**os.environ, **settings})
-        if done.returncode:
-            raise RuntimeError("the database servers do not start")
+        starting = subprocess.Popen([f"{SERVICES}/up", self.folder, *counts], start_new_session=True, env={**os.environ, **settings})
+        try:
+            if starting.wait():
+                raise RuntimeError("the database servers do not start")
+        except KeyboardInterrupt:
+            # What it starts can only be stopped once it is there.
+            starting.wait()
+            self.stop()
+            raise
 
     def _postgres_tls(self, certificate):
         """PostgreSQL takes a certificate while it runs."""
