@@ -4,7 +4,7 @@ import os
 import statistics
 
 CELL = ("family", "scenario", "mode", "threads", "tls")
-REFERENCES = ("direct", "haproxy")
+REFERENCES = ("direct", "haproxy", "pgbouncer", "shardingsphere")
 
 
 def _spread(values):
@@ -65,13 +65,15 @@ def _row(entry):
     if entry["failed"]:
         return [*start, "failed", entry["failed"][0][:110]]
     memory = entry["peak_bytes"]
-    added = entry["added_by_haproxy"] if entry["threads"] == 1 and entry["system"] not in REFERENCES else None
+    added = entry["added_by_haproxy"] if entry["threads"] == 1 and entry["system"] not in ("direct", "haproxy") else None
+    # To oneself it is always 1.
+    others = [None if entry["system"] == other else entry[f"by_{other}"] for other in ("pgbouncer", "shardingsphere")]
     return [*start, _number(entry["qps"]), _range(entry["qps"]), _number(entry["by_direct"], 2), _range(entry["by_direct"], 2),
-            _number(entry["by_haproxy"], 2), _range(entry["by_haproxy"], 2), _number(entry["latency_us"]), _number(added, 2),
+            _number(entry["by_haproxy"], 2), _range(entry["by_haproxy"], 2), _number(others[0], 2), _number(others[1], 1), _number(entry["latency_us"]), _number(added, 2),
             _number(entry["p95_ms"], 2), _number(entry["cpu_us"], 1), "" if memory is None else f"{memory['max'] / 1e6:,.0f}"]
 
 
-HEAD = ["system", "queries/s", "min–max", "× direct", "min–max", "× haproxy", "min–max", "µs", "added", "p95 ms", "CPU µs", "MB"]
+HEAD = ["system", "queries/s", "min–max", "× direct", "min–max", "× haproxy", "min–max", "× pgbouncer", "× sharding…", "µs", "added", "p95 ms", "CPU µs", "MB"]
 
 
 def _line(row, widths):
