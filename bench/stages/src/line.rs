@@ -9,7 +9,7 @@ mod postgres;
 mod wire;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use pando_kernel::runtime::Stream;
 use tokio::runtime::Builder;
@@ -18,7 +18,7 @@ use crate::shop::{self, Family};
 use crate::stage::{self, Stage};
 use crate::{Failure, Outcome};
 
-use client::{Client, Dialogue};
+use client::{Client, Dialogue, Ledger};
 use house::House;
 
 /// How a client asks.
@@ -49,18 +49,18 @@ fn mysql(mode: Mode, times: u32) -> Outcome {
 
 /// Serves one client who has this to say, and checks that all of it was answered.
 fn serve(family: Family, dialogue: Dialogue, times: u32) -> Outcome {
-    let answered = Arc::new(AtomicU32::new(0));
+    let ledger = Arc::new(Ledger::default());
     let runtime = Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
         let house = House::open(shop::built(family)?, family);
         let client: Box<dyn Stream> = match family {
             Family::Postgres => {
                 let ends = postgres::Ends::default();
-                Box::new(wire::Wire::to(Client::new(ends, dialogue, Arc::clone(&answered)))?)
+                Box::new(wire::Wire::to(Client::new(ends, dialogue, Arc::clone(&ledger)))?)
             }
             Family::MySql => {
                 let ends = mysql::Ends::default();
-                Box::new(wire::Wire::to(Client::new(ends, dialogue, Arc::clone(&answered)))?)
+                Box::new(wire::Wire::to(Client::new(ends, dialogue, Arc::clone(&ledger)))?)
             }
         };
         let host = "127.0.0.1".to_owned();
@@ -76,8 +76,10 @@ fn serve(family: Family, dialogue: Dialogue, times: u32) -> Outcome {
         };
         serving.await.map_err(Failure::from)
     })?;
-    match answered.load(Ordering::Relaxed) {
-        count if count == times => Ok(()),
-        count => Err(format!("{count} of {times} queries were answered").into()),
+    let answered = ledger.answered.load(Ordering::Relaxed);
+    if answered == times {
+        return Ok(());
     }
+    let why = ledger.trouble.get().map_or("the door closed", String::as_str);
+    Err(format!("{answered} of {times} queries were answered: {why}").into())
 }

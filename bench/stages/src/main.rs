@@ -3,7 +3,11 @@
 mod figures;
 mod line;
 mod measure;
+mod merge;
+mod mysql;
 mod plan;
+mod postgres;
+mod route;
 mod shop;
 mod stage;
 mod text;

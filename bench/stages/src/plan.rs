@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pando_engine::plan::{Plan, Planned, Purpose};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, SessionView, Source};
-use pando_kernel::{Context, Kind, Parameter, UnitName, Value};
+use pando_kernel::{Context, Dialect, Kind, Parameter, UnitName, Value};
 use pando_rooms::Built;
 use pando_sql::ast::Statement;
 
@@ -54,11 +54,8 @@ impl Desk {
         Ok(Self { built, catalog: Known::new(), session, statement, parameters })
     }
 
-    /// Plans it.
-    ///
-    /// # Errors
-    /// When planning refuses it, or wants to know more.
-    pub(crate) fn plan(&self) -> Outcome<Plan> {
+    /// Gives planning's context and the statement to `work`.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Context<'_>, &Statement) -> T) -> T {
         let context = Context {
             database: &self.built.database,
             catalog: &self.catalog,
@@ -67,19 +64,34 @@ impl Desk {
             session: &self.session,
             source: &Still,
         };
-        match pando_engine::plan::plan(&context, black_box(&self.statement), Purpose::Run)? {
-            Planned::Plan(plan) => Ok(*plan),
-            Planned::Assembly(_) | Planned::Needs(_) => Err(Failure::from("no plan comes of it")),
-        }
+        work(&context, &self.statement)
+    }
+
+    /// The dialect of its storage units.
+    pub(crate) fn dialect(&self) -> &dyn Dialect {
+        self.built.database.dialect.as_ref()
     }
 }
 
 fn plan(text: &str, parameters: Option<Vec<Parameter>>, times: u32) -> Outcome {
     let desk = Desk::new(Family::Postgres, text, parameters)?;
-    for _ in 0..times {
-        black_box(desk.plan()?);
+    desk.with(|context, statement| {
+        for _ in 0..times {
+            black_box(planned(context, black_box(statement))?);
+        }
+        Ok(())
+    })
+}
+
+/// Plans a statement.
+///
+/// # Errors
+/// When planning refuses it, or wants to know more.
+pub(crate) fn planned(context: &Context<'_>, statement: &Statement) -> Outcome<Box<Plan>> {
+    match pando_engine::plan::plan(context, statement, Purpose::Run)? {
+        Planned::Plan(plan) => Ok(plan),
+        Planned::Assembly(_) | Planned::Needs(_) => Err(Failure::from("no plan comes of it")),
     }
-    Ok(())
 }
 
 /// The columns of the one table, as if they had been read.

@@ -50,10 +50,10 @@ rules:
 /// When the configuration above is wrong.
 pub(crate) fn built(family: Family) -> Outcome<Built> {
     let url = match family {
-        Family::Postgres => "jdbc:postgresql://127.0.0.1:5432/unit",
-        Family::MySql => "jdbc:mysql://127.0.0.1:3306/unit",
+        Family::Postgres => "jdbc:postgresql://127.0.0.1:5432/unit?sslmode=disable",
+        Family::MySql => "jdbc:mysql://127.0.0.1:3306/unit?useSSL=false",
     };
-    let unit = |n| format!("  ds_{n}: {{url: \"{url}_{n}\", username: test, password: \"\"}}\n");
+    let unit = |n| format!("  ds_{n}: {{url: \"{url}\", username: test, password: \"\"}}\n");
     let text =
         format!("databaseName: shop\ndataSources:\n{}{}{}", unit(0), unit(1), RULES.trim_start());
     let configuration = parse_one(File { name: "shop.yaml", text: &text }, &|_| None)?;

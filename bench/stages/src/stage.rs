@@ -1,6 +1,6 @@
 //! The list of stages, in the order a statement meets them.
 
-use crate::{Failure, Outcome, line, plan, text};
+use crate::{Failure, Outcome, line, merge, mysql, plan, postgres, route, text};
 
 /// One stage.
 #[derive(Debug)]
@@ -24,7 +24,16 @@ pub(crate) const fn of(name: &'static str, of: &'static str, run: fn(u32) -> Out
 
 /// Every stage.
 pub(crate) fn all() -> impl Iterator<Item = &'static Stage> {
-    [text::STAGES, plan::STAGES, line::STAGES].into_iter().flatten()
+    let groups = [
+        postgres::STAGES,
+        mysql::STAGES,
+        text::STAGES,
+        route::STAGES,
+        plan::STAGES,
+        merge::STAGES,
+        line::STAGES,
+    ];
+    groups.into_iter().flatten()
 }
 
 /// The stage of this name.

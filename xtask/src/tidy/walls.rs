@@ -24,6 +24,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("crates/distsql", BELOW_SERVER),
     ("crates/server", SERVER),
     ("crates/cli", &["crates/", "features/", "db/"]),
+    ("bench/stages", &["crates/", "features/", "db/"]),
     ("testing", &["crates/", "features/", "db/"]),
     ("testing/fuzz", &["crates/", "features/", "db/"]),
     // Its clients must not share a line with what they test.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::{Bytes, BytesMut};
 
@@ -37,6 +37,15 @@ pub(super) trait Replies: Send + Sync + Unpin {
     fn ends(&mut self, piece: &[u8]) -> io::Result<bool>;
 }
 
+/// What has become of a dialogue.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// Replies to the question.
+    pub(super) answered: AtomicU32,
+    /// Why the client fell silent.
+    pub(super) trouble: OnceLock<String>,
+}
+
 pub(super) struct Client<R> {
     replies: R,
     dialogue: Dialogue,
@@ -45,14 +54,14 @@ pub(super) struct Client<R> {
     size: usize,
     /// Bytes of the first reply, in which the row was found: all others must be as long.
     usual: Option<usize>,
-    answered: Arc<AtomicU32>,
+    ledger: Arc<Ledger>,
     done: bool,
 }
 
 impl<R: Replies> Client<R> {
-    /// `answered` counts the replies to the question.
-    pub(super) fn new(replies: R, dialogue: Dialogue, answered: Arc<AtomicU32>) -> Self {
-        Self { replies, dialogue, asked: 0, size: 0, usual: None, answered, done: false }
+    /// A client who writes down in the ledger how it goes.
+    pub(super) fn new(replies: R, dialogue: Dialogue, ledger: Arc<Ledger>) -> Self {
+        Self { replies, dialogue, asked: 0, size: 0, usual: None, ledger, done: false }
     }
 
     fn speak(&mut self, out: &mut BytesMut) {
@@ -70,6 +79,16 @@ impl<R: Replies> Client<R> {
         }
     }
 
+    fn listen(&mut self, piece: &[u8], out: &mut BytesMut) -> io::Result<()> {
+        self.size += piece.len();
+        if self.replies.ends(piece)? {
+            self.check(piece)?;
+            self.size = 0;
+            self.speak(out);
+        }
+        Ok(())
+    }
+
     fn check(&mut self, piece: &[u8]) -> io::Result<()> {
         if self.asked == 0 {
             return Ok(());
@@ -81,7 +100,7 @@ impl<R: Replies> Client<R> {
             Some(usual) if usual == self.size => {}
             None | Some(_) => return Err(io::Error::other("a reply without the row")),
         }
-        self.answered.fetch_add(1, Ordering::Relaxed);
+        self.ledger.answered.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -95,13 +114,9 @@ impl<R: Replies> Peer for Client<R> {
     }
 
     fn hear(&mut self, piece: &[u8], out: &mut BytesMut) -> io::Result<()> {
-        self.size += piece.len();
-        if self.replies.ends(piece)? {
-            self.check(piece)?;
-            self.size = 0;
-            self.speak(out);
-        }
-        Ok(())
+        self.listen(piece, out).inspect_err(|error| {
+            self.ledger.trouble.get_or_init(|| error.to_string());
+        })
     }
 
     fn is_done(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use pando_mysql::codec::{
     Capabilities, Column, ColumnDefinition, CommandCode, Execute, HEADER_LEN, Handshake,
     HandshakeResponse, OkHeader, OkPacket, Outbound, ParameterType, PrepareOk, SslRequest, Status,
@@ -137,7 +137,17 @@ pub(super) struct Unit {
     text: Bytes,
     binary: Bytes,
     prepared: Bytes,
+    /// The columns of the table.
+    catalogue: Bytes,
 }
+
+/// What is asked of the table's columns: name, type, written type, collation, key, extra, nullable.
+const CATALOGUE: [[&str; 7]; 4] = [
+    ["id", "int", "int", "", "PRI", "", "NO"],
+    ["k", "int", "int", "", "MUL", "", "NO"],
+    ["c", "char", "char(120)", "utf8mb4_bin", "", "", "NO"],
+    ["pad", "char", "char(60)", "utf8mb4_bin", "", "", "NO"],
+];
 
 impl Unit {
     /// Writes its answers down beforehand.
@@ -153,26 +163,29 @@ impl Unit {
             default: None,
         };
         let parameter = ColumnDefinition { name: b"?", ..ColumnDefinition::default() };
-        let reply = |fill: &dyn Fn(&mut BytesMut)| {
+        let reply = |columns: u8, rows: &[BytesMut]| {
             packets(1, |out| {
-                out.payload(&[1]);
-                out.packet(|out| definition.encode(out));
-                out.packet(fill);
+                out.payload(&[columns]);
+                (0..columns).for_each(|_| out.packet(|out| definition.encode(out)));
+                rows.iter().for_each(|row| out.payload(row));
                 out.packet(|out| ok(OkHeader::EndOfRows, out));
             })
         };
-        let text = reply(&|out| put_lenenc_bytes(out, ROW));
-        let binary = reply(&|out| {
-            out.put_slice(&[0, 0]);
-            put_lenenc_bytes(out, ROW);
-        });
+        let row = |head: &[u8], fields: &[&[u8]]| {
+            let mut row = BytesMut::from(head);
+            fields.iter().for_each(|field| put_lenenc_bytes(&mut row, field));
+            row
+        };
+        let text = reply(1, &[row(&[], &[ROW])]);
+        let binary = reply(1, &[row(&[0, 0], &[ROW])]);
+        let catalogue = reply(7, &CATALOGUE.map(|fields| row(&[], &fields.map(str::as_bytes))));
         let prepared = packets(1, |out| {
             let head = PrepareOk { statement: 1, columns: 1, parameters: 1, warnings: 0 };
             out.packet(|out| head.encode(out));
             out.packet(|out| parameter.encode(out));
             out.packet(|out| definition.encode(out));
         });
-        Self { greeted: false, text, binary, prepared }
+        Self { greeted: false, text, binary, prepared, catalogue }
     }
 }
 
@@ -207,6 +220,9 @@ impl Peer for Unit {
         match command.first() {
             Some(3) if command.get(1..).is_some_and(|text| text.starts_with(b"SELECT c FROM")) => {
                 out.extend_from_slice(&self.text);
+            }
+            Some(3) if command.get(1..).is_some_and(|text| text.starts_with(b"SELECT COLUMN_")) => {
+                out.extend_from_slice(&self.catalogue);
             }
             Some(0x16) => out.extend_from_slice(&self.prepared),
             Some(0x17) => out.extend_from_slice(&self.binary),

@@ -12,6 +12,7 @@ use pando_postgres::codec::frontend::{
     Binding, Describe, Execute, Named, Parse, Query, encode_sync, encode_terminate, put,
 };
 use pando_postgres::codec::{Malformed, frame, startup};
+use pando_postgres::types::oid;
 
 use super::client::{Dialogue, Replies};
 use super::wire::Peer;
@@ -87,6 +88,35 @@ pub(super) struct Unit {
     described: Bytes,
     rows: Bytes,
     ready: Bytes,
+    /// The columns of the table.
+    catalogue: Bytes,
+}
+
+/// What is asked of the table's columns: name, type, written type, collation, primary key, generated, nullable, other collation.
+const CATALOGUE: [[&str; 8]; 4] = [
+    ["id", "23", "integer", "", "t", "t", "f", ""],
+    ["k", "23", "integer", "", "f", "f", "f", ""],
+    ["c", "1042", "character(120)", "C", "f", "f", "f", ""],
+    ["pad", "1042", "character(60)", "C", "f", "f", "f", ""],
+];
+const CATALOGUE_TYPES: [u32; 8] =
+    [oid::TEXT, oid::INT8, oid::TEXT, oid::TEXT, oid::BOOL, oid::BOOL, oid::BOOL, oid::TEXT];
+
+fn described(out: &mut BytesMut, columns: &[(&'static str, u32)]) -> io::Result<()> {
+    let column = |(name, oid): &(&'static str, u32)| Column {
+        name: name.as_bytes(),
+        table: 16_385,
+        attribute: 3,
+        oid: *oid,
+        size: -1,
+        modifier: -1,
+        format: Format::Text,
+    };
+    RowDescription::encode(out, columns.iter().map(column)).map_err(said)
+}
+
+fn row(out: &mut BytesMut, fields: &[&[u8]]) -> io::Result<()> {
+    DataRow::encode(out, fields.iter().map(|field| Some(*field))).map_err(said)
 }
 
 impl Unit {
@@ -95,24 +125,24 @@ impl Unit {
     /// # Errors
     /// When they cannot be written.
     pub(super) fn new() -> io::Result<Self> {
-        let column = Column {
-            name: b"c",
-            table: 16_385,
-            attribute: 3,
-            oid: 1042,
-            size: -1,
-            modifier: 124,
-            format: Format::Text,
-        };
-        let mut described = BytesMut::new();
-        RowDescription::encode(&mut described, [column].into_iter()).map_err(said)?;
-        let mut rows = BytesMut::new();
-        DataRow::encode(&mut rows, [Some(ROW)].into_iter()).map_err(said)?;
+        let (mut head, mut rows, mut ready) = (BytesMut::new(), BytesMut::new(), BytesMut::new());
+        described(&mut head, &[("c", oid::BPCHAR)])?;
+        row(&mut rows, &[ROW])?;
         encode_command_complete(&mut rows, "SELECT 1");
-        let mut ready = BytesMut::new();
         ReadyForQuery(Status::Idle).encode(&mut ready);
-        let (described, rows, ready) = (described.freeze(), rows.freeze(), ready.freeze());
-        Ok(Self { greeted: false, described, rows, ready })
+        let mut catalogue = BytesMut::new();
+        described(&mut catalogue, &CATALOGUE_TYPES.map(|oid| ("f", oid)))?;
+        for fields in CATALOGUE {
+            row(&mut catalogue, &fields.map(str::as_bytes))?;
+        }
+        encode_command_complete(&mut catalogue, "SELECT 4");
+        Ok(Self {
+            greeted: false,
+            described: head.freeze(),
+            rows: rows.freeze(),
+            ready: ready.freeze(),
+            catalogue: catalogue.freeze(),
+        })
     }
 
     fn welcome(&mut self, out: &mut BytesMut) {
@@ -127,12 +157,15 @@ impl Unit {
     }
 
     fn query(&self, body: &[u8], out: &mut BytesMut) -> io::Result<()> {
-        if !body.starts_with(b"SELECT c FROM sbtest1_") {
+        if body.starts_with(b"SELECT c FROM sbtest1_") {
+            out.extend_from_slice(&self.described);
+            out.extend_from_slice(&self.rows);
+        } else if body.starts_with(b"SELECT a.attname") {
+            out.extend_from_slice(&self.catalogue);
+        } else {
             let text = String::from_utf8_lossy(body).into_owned();
             return Err(io::Error::other(format!("the unit does not know `{text}`")));
         }
-        out.extend_from_slice(&self.described);
-        out.extend_from_slice(&self.rows);
         out.extend_from_slice(&self.ready);
         Ok(())
     }
