@@ -51,7 +51,7 @@ def _numbers(family, last):
     if family == "pg":
         return f"(select id::bigint as id from generate_series(1, {last}) id) n"
     digit = "(" + " union all ".join(f"select {n} d" for n in range(10)) + ")"
-    places = len(str(last))
+    places = len(str(last - 1))
     total = " + ".join(f"d{at}.d * {10 ** at}" for at in range(places))
     crossed = ", ".join(f"{digit} d{at}" for at in range(places))
     return f"(select * from (select 1 + {total} as id from {crossed}) every where id <= {last}) n"
