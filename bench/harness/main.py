@@ -95,7 +95,7 @@ def main(arguments):
         subprocess.run([os.path.join(ROOT, "bench", "install")], check=True)
         bench = Bench(chosen)
         bench.pando = _binary(chosen)
-        bench.servers = Servers(chosen.families, chosen.services, bench.certificate if "on" in chosen.tls else None)
+        bench.servers = Servers(chosen.families, bench.certificate, chosen.services)
         _measure(bench, results)
     except KeyboardInterrupt:
         print("\nstopped; what was measured until now:")

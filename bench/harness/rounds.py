@@ -19,12 +19,14 @@ class Stage:
     def __init__(self, bench, family, scenarios):
         self.bench, self.family, self.scenarios = bench, family, scenarios
         self.instances, self.refused = {}, {}
+        # Tables that some run has changed since they were filled.
+        self.changed = set()
 
     def _loads(self, options):
         """By block: what is compared with each other, and so runs next to each other."""
-        for tls, mode, block in itertools.product(options.tls, options.modes, dict.fromkeys(s.at() for s in self.scenarios)):
+        for mode, block in itertools.product(options.modes, dict.fromkeys(s.at() for s in self.scenarios)):
             within = [s for s in self.scenarios if s.at() == block]
-            for threads in options.threads or within[0].threads:
+            for tls, threads in itertools.product(within[0].tls or options.tls, options.threads or within[0].threads):
                 yield [Load(system, scenario, mode, threads, tls) for scenario in within for system in self._systems(scenario, tls)]
 
     def _systems(self, scenario, tls):
@@ -58,17 +60,20 @@ class Stage:
     def compare(self):
         """Every system must give the answer that the bare server gives; one that does not is not timed."""
         for scenario in self.scenarios:
-            answers = {}
-            for system in self._systems(scenario, "off"):
-                try:
-                    answers[system] = system.sql(scenario.layout, scenario.check)
-                except Failed as error:
-                    answers[system] = None
-                    self.refused[(system, scenario.name)] = f"the check fails: {error}"
             expected = self._expected(scenario)
-            for system, answer in answers.items():
-                if answer is not None and answer != expected:
-                    self.refused[(system, scenario.name)] = f"answers {answer!r} instead of {expected!r}"
+            for tls in scenario.tls or self.bench.options.tls:
+                for system in self._systems(scenario, tls):
+                    self._compare(system, scenario, tls, expected)
+
+    def _compare(self, system, scenario, tls, expected):
+        why = None
+        try:
+            answer = system.sql(scenario.layout, scenario.check, tls=tls)
+            if answer != expected:
+                why = f"answers {answer!r} instead of {expected!r}"
+        except Failed as error:
+            why = f"the check fails: {error}"
+        self.refused[(system, scenario.name, tls)] = why
 
     def _expected(self, scenario):
         direct = systems.ALL["direct"](self.bench, self.family)
@@ -79,20 +84,27 @@ class Stage:
         """A record: the figures, or why there are none."""
         record = {"family": self.family, "scenario": load.scenario.name, "mode": load.mode, "threads": load.threads, "tls": load.tls,
                   "system": load.system.name}
-        why = self.refused.get((load.system, load.scenario.name))
+        why = self.refused.get((load.system, load.scenario.name, load.tls))
         try:
             if why:
                 raise Refused(why)
             if load.system.process and not load.system.process.alive():
                 raise Refused(f"has ended: {load.system.process.said(3)}")
-            if load.scenario.writes:
-                parts = tables.pieces(load.system.shards, load.scenario.layout, load.scenario.table)
-                tables.refill(self.bench.servers, self.family, parts, self.bench.options.rows)
+            self._fill(load)
             record.update(run(self.bench, load, seconds))
         except (Refused, Failed, FileNotFoundError) as error:
             # Without its file in /proc a process has ended in the middle.
             record["failed"] = " ".join(str(error).split())
         return record
+
+    def _fill(self, load):
+        """Everybody begins with the same rows, who only reads them, too."""
+        table = (load.system.shards, load.scenario.layout, load.scenario.table)
+        if table in self.changed:
+            tables.refill(self.bench.servers, self.family, tables.pieces(*table), self.bench.options.rows)
+            self.changed.discard(table)
+        if load.scenario.writes:
+            self.changed.add(table)
 
     def estimate(self):
         """Minutes: what a run takes besides its time is starting, logging in, and filling the tables."""

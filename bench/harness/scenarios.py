@@ -21,10 +21,12 @@ class Scenario:
     layout: str = "one"
     table: str = "sbtest1"
     options: tuple = ()
-    # Its tables are filled anew before every run.
+    # Its tables are filled anew after it, whoever comes next.
     writes: bool = False
     # Where --threads does not say otherwise.
     threads: tuple = (32,)
+    # With TLS between client and proxy, whatever --tls says.
+    tls: tuple = ()
     # Scenarios of one stage share running systems; those of one block are shuffled together, as they are compared with each other.
     stage: str = "main"
     block: str = ""
@@ -54,6 +56,7 @@ def pgbench(name):
 
 ONE = [
     Scenario("point_select", "one row by its key", stock("point_select"), threads=THREADS),
+    Scenario("point_select_tls", "the same with TLS between client and proxy", stock("point_select"), tls=("on",)),
     Scenario("read_only", "10 point selects in a transaction", stock("read_only"), options=RANGES_OFF),
     Scenario("read_only_ranges", "the same and 4 range selects", stock("read_only"), options=RANGES_ON),
     Scenario("read_write", "10 point selects, 2 updates, delete and insert in a transaction", stock("read_write"), options=RANGES_OFF, writes=True),

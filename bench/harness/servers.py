@@ -12,9 +12,9 @@ UNITS = 2
 
 
 class Servers:
-    """Started here and gone at the end, unless `folder` names ones that run already. With a certificate they let clients in with TLS, too."""
+    """Started here and gone at the end, and able to speak TLS, unless `folder` names ones that run already: those are left as they are."""
 
-    def __init__(self, families, folder=None, certificate=None):
+    def __init__(self, families, certificate, folder=None):
         self.own = folder is None
         # Directly under /tmp unless told: the server's own user must be able to reach it.
         self.folder = folder or tempfile.mkdtemp(prefix="pando-bench-servers.")
@@ -27,14 +27,13 @@ class Servers:
                 if name.endswith("_PORT"):
                     self.ports[name[:-5].lower()] = int(value)
 
-        if certificate:
+        if self.own:
             self._postgres_tls(certificate)
 
     def _up(self, families, certificate):
         counts = [f"{family}={COUNT[family] if family in families else 0}" for family in COUNT]
-        settings = {"SERVICES_CONNECTIONS": str(CONNECTIONS)}
-        if certificate:
-            settings["SERVICES_INNODB_OPTIONS"] = f"--ssl-ca={certificate.file} --ssl-cert={certificate.file} --ssl-key={certificate.key}"
+        settings = {"SERVICES_CONNECTIONS": str(CONNECTIONS),
+                    "SERVICES_INNODB_OPTIONS": f"--ssl-ca={certificate.file} --ssl-cert={certificate.file} --ssl-key={certificate.key}"}
         starting = subprocess.Popen([f"{SERVICES}/up", self.folder, *counts], start_new_session=True, env={**os.environ, **settings})
         try:
             if starting.wait():
@@ -67,13 +66,17 @@ class Failed(Exception):
     """A client program says that a statement failed."""
 
 
-def sql(family, port, database, text, patience=300):
-    """What psql or mariadb prints, without a heading and with tabs between columns. Several statements stand in one text."""
+def sql(family, port, database, text, patience=300, certificate=None):
+    """What psql or mariadb prints, without a heading and with tabs between columns. Several statements stand in one text. With a certificate it fails
+    where there is no TLS, which sysbench with MySQL's protocol would not."""
     if family == "pg":
         command = ["psql", "-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(port), "-U", "test", "-d", database]
     else:
-        command = ["mariadb", "--no-defaults", "--skip-ssl", "--connect-timeout=10", "-N", "-B", "-h", "127.0.0.1", "-P", str(port), "-u", "test", "-ptest", "-D", database]
-    env = {**os.environ, "PGPASSWORD": "test", "PGCONNECT_TIMEOUT": "10", "PGSSLMODE": "disable"}
+        tls = ["--ssl", f"--ssl-ca={certificate.file}", "--ssl-verify-server-cert"] if certificate else ["--skip-ssl"]
+        command = ["mariadb", "--no-defaults", *tls, "--connect-timeout=10", "-N", "-B", "-h", "127.0.0.1", "-P", str(port), "-u", "test", "-ptest",
+                   "-D", database]
+    env = {**os.environ, "PGPASSWORD": "test", "PGCONNECT_TIMEOUT": "10", "PGSSLMODE": "require" if certificate else "disable",
+           "PGSSLROOTCERT": "/nonexistent"}
     try:
         done = subprocess.run(command, input=text, capture_output=True, text=True, env=env, timeout=patience, start_new_session=True)
     except subprocess.TimeoutExpired:

@@ -48,8 +48,8 @@ class System:
             self.process.stop()
             self.process = None
 
-    def sql(self, layout, text, patience=120):
-        return sql(self.family, self.port, self.database(layout), text, patience)
+    def sql(self, layout, text, patience=120, tls="off"):
+        return sql(self.family, self.port, self.database(layout), text, patience, self.bench.certificate if tls == "on" else None)
 
     def wait(self, seconds=60):
         """Until it answers a client."""
