@@ -36,15 +36,14 @@ pub(crate) fn compare(names: &[&str], keep: Keep) -> Outcome<String> {
         "{:<38} {:>12} {:>12} {:>8} {:>11} {:>8}\n",
         "stage", "instructions", "before", "change", "allocations", "before"
     );
-    let mut measured = 0;
-    for stage in stage::all().filter(|stage| wanted(stage.name)) {
-        let cost = measure::cost(stage)?;
+    let stages: Vec<_> = stage::all().filter(|stage| wanted(stage.name)).collect();
+    if stages.is_empty() {
+        return Err("no stage is named so; see --list".into());
+    }
+    for (stage, pair) in stages.iter().zip(&measure::count(&stages)?) {
+        let cost = measure::cost(stage, pair);
         let before = kept.insert(stage.name.to_owned(), cost);
         table.push_str(&row(stage.name, cost, before));
-        measured += 1;
-    }
-    if measured == 0 {
-        return Err("no stage is named so; see --list".into());
     }
     if keep == Keep::New {
         std::fs::write(file(), write(&kept)?)?;

@@ -24,7 +24,7 @@ stages [NAME…]            measures all stages, or those whose names begin so, 
 stages --write [NAME…]    the same, and writes the new figures down
 stages --profile STAGE    the functions a stage spends its instructions in
 stages --list             the stages
-stages --once STAGE N     runs a stage N times and measures nothing: what valgrind is given";
+stages --rehearse STAGE…  runs stages and measures nothing: what valgrind is given";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,11 +43,7 @@ fn main() -> ExitCode {
 
 fn obey(arguments: &[&str]) -> Outcome<String> {
     match arguments {
-        ["--once", name, times] => {
-            let stage = stage::named(name)?;
-            (stage.run)(times.parse()?)?;
-            Ok(String::new())
-        }
+        ["--rehearse", names @ ..] => measure::rehearse(names).map(|()| String::new()),
         ["--profile", name] => measure::profile(stage::named(name)?),
         ["--list"] => {
             let lines = stage::all().map(|stage| format!("{:<36} per {}\n", stage.name, stage.of));

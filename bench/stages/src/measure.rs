@@ -6,10 +6,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::stage::Stage;
+use crate::stage::{self, Stage};
 use crate::{Failure, Outcome};
 
-/// What one of a stage's things costs.
+/// Instructions and allocations, per thing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) instructions: f64,
@@ -37,33 +37,62 @@ struct Function {
     calls: u64,
 }
 
-/// Measures a stage.
+/// A stage's two runs: N times, and 2 N times.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    few: Run,
+    many: Run,
+}
+
+/// Between two of its calls callgrind counts one run: it writes its counters out, and begins anew, whenever this is called.
+#[inline(never)]
+fn mark() {
+    std::hint::black_box(());
+}
+
+/// Runs stages for callgrind to count.
 ///
 /// # Errors
-/// When valgrind is not to be had, or the stage fails.
-pub(crate) fn cost(stage: &Stage) -> Outcome<Cost> {
-    let (few, many) = pair(stage)?;
+/// The first that a stage meets.
+pub(crate) fn rehearse(names: &[&str]) -> Outcome {
+    for name in names {
+        let stage = stage::named(name)?;
+        // What is made once in a process, as a random generator's seed, belongs to nobody.
+        (stage.run)(1)?;
+        mark();
+        (stage.run)(stage.times)?;
+        mark();
+        (stage.run)(stage.times * 2)?;
+        mark();
+    }
+    Ok(())
+}
+
+/// What one of a stage's things costs.
+pub(crate) fn cost(stage: &Stage, pair: &Pair) -> Cost {
     let count = f64::from(stage.times) * f64::from(stage.each);
     let allocations = |run: &Run| {
         let calls = ALLOCATING.iter().filter_map(|name| run.functions.get(*name));
         calls.map(|function| function.calls).sum::<u64>()
     };
-    Ok(Cost {
+    let Pair { few, many } = pair;
+    Cost {
         instructions: more(few.total, many.total) / count,
-        allocations: more(allocations(&few), allocations(&many)) / count,
-    })
+        allocations: more(allocations(few), allocations(many)) / count,
+    }
 }
 
 /// The functions in which a stage spends most, by themselves and with what they call, in instructions per operation.
 ///
 /// # Errors
-/// As [`cost`].
-pub(crate) fn profile(stage: &Stage) -> Outcome<String> {
-    let (few, many) = pair(stage)?;
+/// As [`count`].
+pub(crate) fn profile(stage: &'static Stage) -> Outcome<String> {
+    let pairs = count(&[stage])?;
+    let Pair { few, many } = pairs.first().ok_or("nothing was measured")?;
     let count = f64::from(stage.times);
     let each = |name: &str, of: fn(&Function) -> u64| {
         let of = |run: &Run| run.functions.get(name).map_or(0, of);
-        more(of(&few), of(&many)) / count
+        more(of(few), of(many)) / count
     };
     let total = more(few.total, many.total) / count;
     let mut text = format!("{}: {total:.0} instructions per operation\n", stage.name);
@@ -86,34 +115,54 @@ fn more(few: u64, many: u64) -> f64 {
     many as f64 - few as f64
 }
 
-/// The two runs, side by side.
-fn pair(stage: &Stage) -> Outcome<(Run, Run)> {
-    let broke = || Failure::from("a thread broke");
-    std::thread::scope(|scope| {
-        let few = scope.spawn(|| run(stage, stage.times));
-        let many = run(stage, stage.times * 2)?;
-        Ok((few.join().map_err(|_| broke())??, many))
-    })
-}
-
-fn run(stage: &Stage, times: u32) -> Outcome<Run> {
-    let name = format!("stages-{}-{}-{times}.callgrind", std::process::id(), stage.name);
-    let file: PathBuf = std::env::temp_dir().join(name.replace('/', "-"));
+/// Runs stages under callgrind, all in one process: to load it takes longer than most of them.
+///
+/// # Errors
+/// When valgrind is not to be had, or a stage fails.
+pub(crate) fn count(stages: &[&'static Stage]) -> Outcome<Vec<Pair>> {
+    let folder = Folder::new()?;
+    let file = folder.0.join("out");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--compress-strings=no", "--compress-pos=no"])
+        .arg(format!("--dump-before={}::mark", module_path!()))
         .arg(format!("--callgrind-out-file={}", file.display()))
         .arg(std::env::current_exe()?)
-        .args(["--once", stage.name, &times.to_string()])
+        .arg("--rehearse")
+        .args(stages.iter().map(|stage| stage.name))
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("valgrind cannot be run: {error}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!("{} failed under valgrind:\n{said}", stage.name).into());
+        return Err(format!("a stage failed under valgrind:\n{said}").into());
     }
-    let text = std::fs::read_to_string(&file)?;
-    std::fs::remove_file(&file)?;
-    read(&text)
+    let run = |number: usize| {
+        let part = file.with_extension(number.to_string());
+        let text = std::fs::read_to_string(&part)
+            .map_err(|error| format!("callgrind has not written {}: {error}", part.display()))?;
+        read(&text)
+    };
+    // Three parts each: what came before, N times, 2 N times. Parts count from 1.
+    let pair = |at: usize| Ok(Pair { few: run(at * 3 + 2)?, many: run(at * 3 + 3)? });
+    (0..stages.len()).map(pair).collect()
+}
+
+/// A folder for callgrind's files, deleted when it is no longer needed.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Outcome<Self> {
+        let path = std::env::temp_dir().join(format!("pando-stages-{}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be deleted stays in the temporary folder; the figures are right all the same.
+        let _left = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Reads callgrind's output.
