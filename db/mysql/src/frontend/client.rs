@@ -112,7 +112,7 @@ impl<D: Doorway> Client<D> {
                 Poll::Ready(Ok(_)) if stops => return Poll::Ready(Ok(Next::Refused)),
                 Poll::Ready(packet) => return Poll::Ready(packet.map(Next::Packet)),
                 Poll::Pending if stops => return Poll::Ready(Ok(Next::Stopping)),
-                Poll::Pending => {}
+                Poll::Pending => wire.rest(),
             }
             let timer = timer.get_or_insert_with(|| runtime.sleep(idle));
             timer.as_mut().poll(cx).map(|()| Ok(Next::Idle))

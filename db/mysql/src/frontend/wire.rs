@@ -2,13 +2,14 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::pin;
+use std::mem::MaybeUninit;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::BytesMut;
 use pando_kernel::runtime::{SharedRuntime, Stream};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadBuf};
 
 use super::end::End;
 use crate::codec::{Fault, HEADER_LEN, Inbound, Malformed, Outbound, Packet, frame_payload_len};
@@ -16,6 +17,8 @@ use crate::error::ClientError;
 
 /// Bytes asked for by one read.
 const READ: usize = 16 << 10;
+/// A buffer of more bytes is not kept while its client is idle: most clients are, most of the time.
+const IDLE: usize = 2 << 10;
 
 pub(super) struct Wire {
     stream: Box<dyn Stream>,
@@ -56,13 +59,37 @@ impl Wire {
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
         let buffer = self.input.buffer_mut();
-        if buffer.capacity() - buffer.len() < READ / 2 {
-            buffer.reserve(READ);
-        }
-        match ready!(pin!(self.stream.read_buf(buffer)).poll(cx)) {
+        let read = if buffer.is_empty() {
+            ready!(self.poll_first(cx))
+        } else {
+            if buffer.capacity() - buffer.len() < READ / 2 {
+                buffer.reserve(READ);
+            }
+            ready!(pin!(self.stream.read_buf(buffer)).poll(cx))
+        };
+        match read {
             Ok(0) => Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into()))),
             Ok(_) => Poll::Ready(Ok(())),
             Err(error) => Poll::Ready(Err(End::Gone(error))),
+        }
+    }
+
+    /// Reads by way of the stack: while nothing has come, no memory waits for it.
+    fn poll_first(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut bytes = [MaybeUninit::uninit(); READ];
+        let mut bytes = ReadBuf::uninit(&mut bytes);
+        ready!(Pin::new(&mut *self.stream).poll_read(cx, &mut bytes))?;
+        self.input.buffer_mut().extend_from_slice(bytes.filled());
+        Poll::Ready(Ok(bytes.filled().len()))
+    }
+
+    /// Gives back what an idle client has no use for.
+    pub(super) fn rest(&mut self) {
+        for buffer in [self.input.buffer_mut(), self.output.buffer_mut()] {
+            // `capacity` would tell what is left behind the bytes that were taken, not what is held.
+            if buffer.is_empty() && buffer.try_reclaim(IDLE) {
+                *buffer = BytesMut::new();
+            }
         }
     }
 
