@@ -3,6 +3,7 @@
 
 pub mod md5;
 pub mod scram;
+pub(crate) mod verifiers;
 
 use std::fmt;
 

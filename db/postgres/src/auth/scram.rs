@@ -13,7 +13,9 @@ pub const MECHANISM: &str = "SCRAM-SHA-256";
 const ITERATIONS: u32 = 4096;
 /// More rounds than this from a server would only be an attack on our time.
 const MAX_ITERATIONS: u32 = 1_000_000;
-const HASH: usize = digest::SHA256_OUTPUT_LEN;
+/// Bytes of a salt, as PostgreSQL's.
+pub(super) const SALT: usize = 16;
+pub(super) const HASH: usize = digest::SHA256_OUTPUT_LEN;
 
 /// What a server needs to check a password, without being the password.
 #[derive(Clone)]
@@ -30,7 +32,18 @@ impl Verifier {
     /// # Errors
     /// `NoRandomness`.
     pub fn new(password: &str) -> Result<Verifier, Failure> {
-        Verifier::derive(password, random::<16>()?.to_vec(), ITERATIONS)
+        Verifier::of(password, random::<SALT>()?.to_vec())
+    }
+
+    /// What a user who does not exist is checked against: nothing fits it.
+    pub(super) fn of_nobody(salt: Vec<u8>) -> Result<Verifier, Failure> {
+        let (stored_key, server_key) = (random::<HASH>()?, random::<HASH>()?);
+        Ok(Verifier { salt, iterations: ITERATIONS, stored_key, server_key })
+    }
+
+    /// The verifier of a password with a salt that was chosen before.
+    pub(super) fn of(password: &str, salt: Vec<u8>) -> Result<Verifier, Failure> {
+        Verifier::derive(password, salt, ITERATIONS)
     }
 
     fn derive(password: &str, salt: Vec<u8>, iterations: u32) -> Result<Verifier, Failure> {
@@ -224,7 +237,7 @@ fn salt_password(password: &[u8], salt: &[u8], iterations: u32) -> Result<[u8; H
     Ok(salted)
 }
 
-fn sign(key: &[u8], message: &[u8]) -> [u8; HASH] {
+pub(super) fn sign(key: &[u8], message: &[u8]) -> [u8; HASH] {
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), message);
     let mut bytes = [0; HASH];
     bytes.copy_from_slice(tag.as_ref());

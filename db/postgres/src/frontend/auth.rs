@@ -29,7 +29,7 @@ pub(super) async fn authenticate<D: Doorway>(
         Method::Trust => true,
         Method::Cleartext => cleartext(entrance, known).await?,
         Method::Md5 => by_md5(entrance, user, known).await?,
-        Method::Scram => by_scram(entrance, known).await?,
+        Method::Scram => by_scram(entrance, user, known).await?,
     };
     if !right {
         let message = format!("password authentication failed for user \"{user}\"");
@@ -74,15 +74,12 @@ async fn by_md5<D: Doorway>(
 
 async fn by_scram<D: Doorway>(
     entrance: &mut Entrance<'_, D>,
+    user: &str,
     known: Option<&str>,
 ) -> Result<bool, End> {
     Authentication::encode_sasl(entrance.wire.output.buffer(), &[scram::MECHANISM]);
     let first = answer(entrance).await?;
-    let verifier = match known {
-        Some(known) => scram::Verifier::new(known),
-        // Nobody knows this password, but working it out takes as long.
-        None => random::<16>().and_then(|noise| scram::Verifier::new(&format!("{noise:?}"))),
-    };
+    let verifier = entrance.verifiers.get(user, known);
     let verifier = ours(entrance, verifier).await?;
     let mut server = ours(entrance, scram::Server::new(verifier)).await?;
     let initial = match SaslInitial::decode(&first) {
@@ -106,7 +103,7 @@ async fn by_scram<D: Doorway>(
     Authentication::SaslContinue(reply.as_bytes()).encode(entrance.wire.output.buffer());
     let last = answer(entrance).await?;
     match server.finish(&last) {
-        // The random password of an unknown user is never guessed, but that is no reason to trust it.
+        // What nobody's proof fits is never proved, but that is no reason to trust it.
         Ok(signature) if known.is_some() => {
             Authentication::SaslFinal(signature.as_bytes()).encode(entrance.wire.output.buffer());
             Ok(true)

@@ -12,6 +12,7 @@ use super::auth::authenticate;
 use super::end::{End, own};
 use super::greeting;
 use super::wire::Wire;
+use crate::auth::verifiers::Verifiers;
 use crate::codec::backend::Negotiate;
 use crate::codec::startup::{self, Opening, PROTOCOL, Startup};
 use crate::types::FAMILY;
@@ -24,6 +25,7 @@ const PRELUDES: usize = 2;
 /// A client that has not logged in yet.
 pub(super) struct Entrance<'a, D> {
     pub(super) doorway: &'a D,
+    pub(super) verifiers: &'a Verifiers,
     pub(super) host: String,
     pub(super) wire: Wire,
     /// The stream is encrypted.
@@ -32,13 +34,13 @@ pub(super) struct Entrance<'a, D> {
 
 /// Lets a client in: TLS, start-up packet, authentication, session, greeting.
 pub(super) async fn log_in<D: Doorway>(
-    doorway: &D,
+    (doorway, verifiers): (&D, &Verifiers),
     stream: Box<dyn Stream>,
     host: String,
     settings: &Settings,
 ) -> Result<(Wire, D::Session), End> {
     let wire = fresh(doorway, stream, settings);
-    let mut entrance = Entrance { doorway, host, wire, secured: false };
+    let mut entrance = Entrance { doorway, verifiers, host, wire, secured: false };
     let packet = match opening(&mut entrance, settings).await? {
         Some(packet) => packet,
         None => return Err(End::Quit),

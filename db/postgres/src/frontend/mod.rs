@@ -22,6 +22,7 @@ use std::sync::Arc;
 use pando_kernel::runtime::{Stream, within};
 use pando_kernel::session::Doorway;
 
+use crate::auth::verifiers::Verifiers;
 use client::Client;
 use end::End;
 
@@ -36,18 +37,19 @@ use end::End;
 #[derive(Debug)]
 pub struct Door<D> {
     doorway: Arc<D>,
+    verifiers: Arc<Verifiers>,
 }
 
 impl<D> Clone for Door<D> {
     fn clone(&self) -> Self {
-        Door { doorway: Arc::clone(&self.doorway) }
+        Door { doorway: Arc::clone(&self.doorway), verifiers: Arc::clone(&self.verifiers) }
     }
 }
 
 impl<D: Doorway> Door<D> {
     /// A door onto this server.
     pub fn new(doorway: Arc<D>) -> Door<D> {
-        Door { doorway }
+        Door { doorway, verifiers: Arc::default() }
     }
 
     /// Serves one client to the end. `host` is the client's address without port, for messages.
@@ -58,7 +60,7 @@ impl<D: Doorway> Door<D> {
         let settings = self.doorway.settings();
         let runtime = self.doorway.runtime();
         let limit = settings.login_timeout;
-        let login = login::log_in(&*self.doorway, stream, host, &settings);
+        let login = login::log_in((&*self.doorway, &self.verifiers), stream, host, &settings);
         let end = match within(&*runtime, limit, login).await {
             None => End::Told("the client did not log in in time".into()),
             Some(Err(end)) => end,

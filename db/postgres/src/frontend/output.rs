@@ -8,6 +8,8 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::AsyncWrite;
 
+use super::wire::IDLE;
+
 /// Rows of fewer bytes are cheaper to copy than to write from their own place.
 const COPY_BELOW: usize = 4096;
 /// Pieces handed to one write at most.
@@ -86,6 +88,16 @@ impl Output {
             self.tail = BytesMut::new();
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Gives back what an idle client has no use for.
+    pub(super) fn rest(&mut self) {
+        if self.is_empty() && self.tail.try_reclaim(IDLE) {
+            self.tail = BytesMut::new();
+        }
+        if self.pieces.is_empty() && self.pieces.capacity() > 0 {
+            self.pieces = VecDeque::new();
+        }
     }
 
     fn advance(&mut self, mut written: usize) {

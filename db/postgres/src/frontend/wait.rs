@@ -76,6 +76,7 @@ pub(super) async fn next(
                 Err(malformed) => Next::Broken(malformed),
             }));
         }
+        wire.rest();
         if stopping.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(Next::Stopping));
         }

@@ -2,6 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use pando_kernel::Error;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, Stream};
-use tokio::io::{AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncReadExt, AsyncWrite, ReadBuf};
 
 use super::end::End;
 use super::output::Output;
@@ -21,6 +22,8 @@ use crate::error::{self, Severity};
 const READ: usize = 16 * 1024;
 /// An input buffer that has grown beyond this many bytes is not kept.
 const KEEP: usize = 256 * 1024;
+/// A buffer of more bytes is not kept while its client is idle: most clients are, most of the time.
+pub(super) const IDLE: usize = 2 * 1024;
 /// Bytes read ahead while a statement runs, to see whether the client is still there.
 const READ_AHEAD: usize = 64 * 1024;
 
@@ -143,10 +146,15 @@ impl Wire {
         if self.gone {
             return Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into())));
         }
-        if self.input.capacity() - self.input.len() < READ / 2 {
-            self.input.reserve(READ);
-        }
-        match ready!(pin!(self.stream.read_buf(&mut self.input)).poll(cx)) {
+        let read = if self.input.is_empty() {
+            ready!(self.poll_first(cx))
+        } else {
+            if self.input.capacity() - self.input.len() < READ / 2 {
+                self.input.reserve(READ);
+            }
+            ready!(pin!(self.stream.read_buf(&mut self.input)).poll(cx))
+        };
+        match read {
             Ok(0) => {
                 self.gone = true;
                 Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into())))
@@ -154,6 +162,23 @@ impl Wire {
             Ok(_) => Poll::Ready(Ok(())),
             Err(error) => Poll::Ready(Err(End::Gone(error))),
         }
+    }
+
+    /// Reads by way of the stack: while nothing has come, no memory waits for it.
+    fn poll_first(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut bytes = [MaybeUninit::uninit(); READ];
+        let mut bytes = ReadBuf::uninit(&mut bytes);
+        ready!(Pin::new(&mut *self.stream).poll_read(cx, &mut bytes))?;
+        self.input.extend_from_slice(bytes.filled());
+        Poll::Ready(Ok(bytes.filled().len()))
+    }
+
+    /// Gives back what an idle client has no use for.
+    pub(super) fn rest(&mut self) {
+        if self.input.is_empty() && self.input.try_reclaim(IDLE) {
+            self.input = BytesMut::new();
+        }
+        self.output.rest();
     }
 
     /// Ready when the client has left. What it sends meanwhile is kept, up to a bound.
@@ -212,4 +237,98 @@ fn over<T>(
     }
     let timer = timer.get_or_insert_with(|| runtime.sleep(patience));
     timer.as_mut().poll(cx).map(|()| Err(End::Gone(io::ErrorKind::TimedOut.into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use tokio::io::{AsyncRead, ReadBuf};
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Still;
+
+    impl pando_kernel::runtime::Runtime for Still {
+        fn connect<'a>(
+            &'a self,
+            _: &'a pando_kernel::runtime::Address,
+        ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
+            Box::pin(std::future::pending())
+        }
+
+        fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+            Box::pin(std::future::pending())
+        }
+
+        fn spawn(&self, _: BoxFuture<'static, ()>) {}
+
+        fn secure<'a>(
+            &'a self,
+            _: Box<dyn Stream>,
+            _: &'a str,
+            _: pando_kernel::runtime::TlsMode,
+            _: Option<&'a str>,
+        ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    /// Gives what it has, then nothing more; takes everything.
+    struct Given(Bytes);
+
+    impl AsyncRead for Given {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            if self.0.is_empty() {
+                return Poll::Pending;
+            }
+            let count = bytes.remaining().min(self.0.len());
+            bytes.put_slice(&self.0.split_to(count));
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Given {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[test]
+    fn an_idle_client_holds_no_buffers_whatever_it_sent_and_got() {
+        for size in [10, 5_000, 100_000] {
+            let mut message = vec![b'Q'];
+            message.extend_from_slice(&u32::try_from(size + 4).unwrap().to_be_bytes());
+            message.resize(message.len() + size, b'x');
+            let stream = Box::new(Given(message.into()));
+            let mut wire = Wire::new(stream, std::sync::Arc::new(Still), Duration::MAX, 1 << 20);
+            let mut cx = Context::from_waker(Waker::noop());
+            let Poll::Ready(Ok(Ok(frame))) = wire.poll_frame(&mut cx) else { panic!("no frame") };
+            assert_eq!(frame.body.len(), size);
+            wire.output.buffer().extend_from_slice(&frame.body);
+            assert!(wire.poll_flush(&mut cx).is_ready());
+            drop(frame);
+            assert!(wire.poll_frame(&mut cx).is_pending());
+            wire.rest();
+            assert!(!wire.input.try_reclaim(IDLE), "{size}");
+            assert!(!wire.output.buffer().try_reclaim(IDLE), "{size}");
+        }
+    }
 }
