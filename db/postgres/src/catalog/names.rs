@@ -1,5 +1,6 @@
 //! SQL that turns a unit's names and numbers into those of the logical database, and back.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use pando_kernel::Value;
@@ -23,15 +24,17 @@ pub(super) struct Names<'a> {
     pub(super) view: &'a View<'a>,
     /// (actual, logic, hidden) of every table that is not simply shown.
     entries: Vec<(String, String, bool)>,
-    /// The same as a row source `v(a, l, h)`.
+    /// The same as a row source of three columns.
     values: String,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn new(view: &'a View<'a>) -> Self {
         let mut entries: Vec<(String, String, bool)> = Vec::new();
+        let mut known: HashSet<String> = HashSet::new();
         let mut add = |actual: &str, logic: &str, hidden| {
-            if !entries.iter().any(|(known, ..)| known == actual) {
+            if !known.contains(actual) {
+                known.insert(actual.to_owned());
                 entries.push((actual.to_owned(), logic.to_owned(), hidden));
             }
         };
@@ -46,7 +49,7 @@ impl<'a> Names<'a> {
             let (actual, logic) = (literal(actual), literal(logic));
             let _ = write!(values, "{comma}({actual}::text, {logic}::text, {hidden})");
         }
-        values.push_str(") v(a, l, h)");
+        values.push(')');
         Self { view, entries, values }
     }
 
@@ -69,7 +72,7 @@ impl<'a> Names<'a> {
     /// A row source `(oid, a, l, h)` of the unit's tables that are not simply shown, their indexes, sequences and overflow tables.
     pub(super) fn owned(&self) -> String {
         format!(
-            "(SELECT r.oid, v.a, v.l, v.h FROM {} JOIN pg_catalog.pg_class c ON c.relname = v.a AND c.relnamespace = \
+            "(SELECT r.oid, v.a, v.l, v.h FROM {} v(a, l, h) JOIN pg_catalog.pg_class c ON c.relname = v.a AND c.relnamespace = \
              (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = {HOME}) \
              CROSS JOIN LATERAL (SELECT c.oid UNION SELECT c.reltoastrelid WHERE c.reltoastrelid <> 0 \
              UNION SELECT i.indexrelid FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid \
@@ -80,11 +83,11 @@ impl<'a> Names<'a> {
         )
     }
 
-    /// The row of `v` for a table's name.
-    pub(super) fn table_row(&self, column: &str, schema: &str) -> String {
+    /// A row source `(a, l, h)` under an alias, joined by a table's name. Servers look names up by hash then, however many there are.
+    pub(super) fn table_join(&self, column: &str, schema: &str, alias: &str) -> String {
         format!(
-            "(SELECT v.a, v.l, v.h FROM {} WHERE v.a = {column}::pg_catalog.text AND {schema}::pg_catalog.text = \
-             {HOME}::pg_catalog.text LIMIT 1)",
+            " LEFT JOIN {} {alias}(a, l, h) ON {alias}.a = {column}::pg_catalog.text AND {schema}::pg_catalog.text = \
+             {HOME}::pg_catalog.text",
             self.values
         )
     }
@@ -92,7 +95,7 @@ impl<'a> Names<'a> {
     /// The row of `v` for the table whose name an index, constraint or sequence has at its end or start.
     pub(super) fn part_row(&self, column: &str) -> String {
         format!(
-            "(SELECT v.a, v.l, v.h FROM {} WHERE {} ORDER BY pg_catalog.length(v.a) DESC LIMIT 1)",
+            "(SELECT v.a, v.l, v.h FROM {} v(a, l, h) WHERE {} ORDER BY pg_catalog.length(v.a) DESC LIMIT 1)",
             self.values,
             is_part(column, "v")
         )
@@ -101,7 +104,7 @@ impl<'a> Names<'a> {
     /// What stands before and behind an expression so that tables in its text get their logic names. `label` is the name of the result's column.
     pub(super) fn around_definition(&self, label: &str) -> (String, String) {
         let before = format!(
-            "(SELECT pg_catalog.string_agg(coalesce((SELECT {} FROM {} WHERE t.w = v.a OR {} \
+            "(SELECT pg_catalog.string_agg(coalesce((SELECT {} FROM {} v(a, l, h) WHERE t.w = v.a OR {} \
              ORDER BY (t.w = v.a) DESC, pg_catalog.length(v.a) DESC LIMIT 1), t.w), '' ORDER BY t.o) AS {} \
              FROM (SELECT r.w[1] AS w, r.o FROM pg_catalog.regexp_matches((",
             renamed("t.w", "v"),

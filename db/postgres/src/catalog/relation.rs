@@ -116,9 +116,13 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
         Role::Own => (!names.are_plain()).then(|| renamed(own, "m")),
         Role::Table(_) | Role::Part if names.are_plain() => None,
         Role::Table(schema) => {
-            Some(looked_up(names.table_row(own, &format!("x.{schema}")), own, rows))
+            let schema = format!("x.{schema}");
+            Some(looked_up(own, rows, |alias| names.table_join(own, &schema, alias)))
         }
-        Role::Part => Some(looked_up(names.part_row(own), own, rows)),
+        Role::Part => {
+            let row = names.part_row(own);
+            Some(looked_up(own, rows, |alias| format!(" LEFT JOIN LATERAL {row} {alias} ON true")))
+        }
         Role::Number => (names.shift() > 0).then(|| names.shown_number(own)),
         Role::Object(class) => (names.shift() > 0).then(|| {
             let shown = names.shown_number(own);
@@ -136,9 +140,9 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
 }
 
 /// Joins a row of names found by the column itself, and renames by it.
-fn looked_up(row: String, own: &str, rows: &mut Rows) -> String {
+fn looked_up(own: &str, rows: &mut Rows, join: impl FnOnce(&str) -> String) -> String {
     let alias = format!("n{}", rows.conditions.len());
-    let _ = write!(rows.joins, " LEFT JOIN LATERAL {row} {alias} ON true");
+    rows.joins.push_str(&join(&alias));
     rows.conditions.push(format!("{alias}.h IS NOT TRUE"));
     renamed(own, &alias)
 }
