@@ -3,8 +3,7 @@ import argparse
 import os
 
 from . import scenarios, systems
-
-FAMILIES = ("pg", "mariadb", "mysql")
+from .servers import FAMILIES
 
 
 def _list_of(known, what):

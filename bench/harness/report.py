@@ -3,6 +3,9 @@ import json
 import os
 import statistics
 
+from . import scenarios
+from .servers import FAMILIES
+
 CELL = ("family", "scenario", "mode", "threads", "tls")
 REFERENCES = ("direct", "haproxy", "pgbouncer", "shardingsphere")
 
@@ -82,8 +85,15 @@ def _line(row, widths):
     return ("  " + "  ".join([*cells, *row[len(cells):]])).rstrip()
 
 
+def _place(entry):
+    """Where it stands in the table: runs are shuffled, readers are not."""
+    names = [scenario.name for scenario in scenarios.ALL]
+    return FAMILIES.index(entry["family"]), names.index(entry["scenario"]), entry["tls"], scenarios.MODES.index(entry["mode"]), entry["threads"]
+
+
 def table(entries, order, write=print):
     """One table; a line over each group of systems says what they were asked."""
+    entries = sorted(entries, key=_place)
     cells = {}
     for entry in sorted(entries, key=lambda entry: order.index(entry["system"])):
         cells.setdefault(tuple(entry[key] for key in CELL), []).append(_row(entry))
@@ -91,7 +101,6 @@ def table(entries, order, write=print):
     widths = [max(len(row[at]) for row in whole) for at in range(len(HEAD))]
     widths[0] = max(widths[0], *map(len, order))
     write(_line(HEAD, widths))
-    # In the order in which they were asked, not in which systems answered.
     for cell in dict.fromkeys(tuple(entry[key] for key in CELL) for entry in entries):
         family, scenario, mode, threads, tls = cell
         write(f"{family} {scenario}, {mode}, {threads} thread{'' if threads == 1 else 's'}" + (", TLS" if tls == "on" else ""))

@@ -5,7 +5,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVICES = os.path.join(HERE, "..", "..", "testing", "services")
+# How many servers each family has.
 COUNT = {"pg": 2, "mariadb": 2, "mysql": 1}
+FAMILIES = tuple(COUNT)
 # Every proxy keeps connections open while another one is measured.
 CONNECTIONS = 1200
 UNITS = 2
