@@ -130,3 +130,33 @@ impl Doorway for Gate {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pando_kernel::runtime::Stream;
+
+    use super::*;
+    use crate::runtime::TokioRuntime;
+    use crate::stop::Stop;
+
+    fn gate() -> Arc<Gate> {
+        let runtime = TokioRuntime::shared(tokio::runtime::Handle::current());
+        let engine = Engine::new(Arc::clone(&runtime));
+        let (_, stopping) = Stop::new();
+        Arc::new(Gate::new(engine, runtime, stopping, Live::new(&Global::default(), None)))
+    }
+
+    fn stream() -> Box<dyn Stream> {
+        Box::new(tokio::io::empty())
+    }
+
+    /// Ten thousand idle clients are to fit into 150 MB: each one's task is made of this.
+    #[tokio::test]
+    async fn a_client_is_small() {
+        let postgres = pando_postgres::frontend::Door::new(gate());
+        let mysql = pando_mysql::frontend::Door::new(gate());
+        let postgres = size_of_val(&postgres.serve(stream(), String::new()));
+        let mysql = size_of_val(&mysql.serve(stream(), String::new()));
+        assert!(postgres <= 13_000 && mysql <= 13_000, "PostgreSQL {postgres}, MySQL {mysql}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod authority;
 mod door;
+mod files;
 mod gate;
 mod guarded;
 mod load;

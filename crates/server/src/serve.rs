@@ -15,6 +15,7 @@ use crate::server::{Server, read};
 /// # Errors
 /// As [`Server::start`]; what `ready` returns.
 pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>) -> Result<()> {
+    crate::files::raise();
     let loaded = read(&options)?;
     let threads = loaded.configuration.global.props.frontend_executor_size;
     let mut builder = Builder::new_multi_thread();

@@ -69,25 +69,27 @@ impl<D: Doorway> Door<D> {
     async fn talk(&self, stream: Box<dyn Stream>, host: String) {
         let settings = self.doorway.settings();
         let runtime = self.doorway.runtime();
-        let login = login::log_in(self, stream, host, &settings);
+        // What is large is boxed: a client's task lives for hours, and what its login needed would stay a part of it.
+        let login = Box::pin(login::log_in(self, stream, host, &settings));
         let Some(login) = within(&*runtime, settings.login_timeout, login).await else {
             tracing::debug!("a client did not log in in time");
             return;
         };
-        let mut entered = login;
+        let seated = |entered| Box::new(Client::new(self.clone(), entered, settings.clone()));
+        let mut entered = login.map(seated);
         let end = loop {
             let mut client = match entered {
-                Ok(entered) => Client::new(self.clone(), entered, settings.clone()),
+                Ok(client) => client,
                 Err(end) => break end,
             };
             match client.serve().await {
                 End::ChangeUser(request) => {
                     // The old session must be gone before a new one takes its number.
                     let (wire, facts) = client.into_wire();
-                    let again = login::change_user(self, wire, facts, &request);
+                    let again = Box::pin(login::change_user(self, wire, facts, &request));
                     let timeout = settings.login_timeout;
                     let Some(again) = within(&*runtime, timeout, again).await else { return };
-                    entered = again;
+                    entered = again.map(seated);
                 }
                 end @ (End::Quit | End::Gone(_) | End::Told(_)) => break end,
             }

@@ -57,22 +57,30 @@ impl<D: Doorway> Door<D> {
     /// # Cancel safety
     /// Dropping the future closes the client's connection and its session.
     pub async fn serve(&self, stream: Box<dyn Stream>, host: String) {
-        let settings = self.doorway.settings();
-        let runtime = self.doorway.runtime();
-        let limit = settings.login_timeout;
-        let login = login::log_in((&*self.doorway, &self.verifiers), stream, host, &settings);
-        let end = match within(&*runtime, limit, login).await {
-            None => End::Told("the client did not log in in time".into()),
-            Some(Err(end)) => end,
-            Some(Ok((wire, session))) => {
-                let mut client = Client::new(Arc::clone(&self.doorway), settings, wire, session);
-                client.serve().await
-            }
+        // What is large is boxed: a client's task lives for hours, and what its login needed would stay a part of it.
+        let end = match Box::pin(self.enter(stream, host)).await {
+            Ok(mut client) => client.serve().await,
+            Err(end) => end,
         };
         match end {
             End::Quit => {}
             End::Gone(error) => tracing::debug!(%error, "the client is gone"),
             End::Told(why) => tracing::debug!(why, "the client's connection is closed"),
+        }
+    }
+
+    async fn enter(&self, stream: Box<dyn Stream>, host: String) -> Result<Box<Client<D>>, End> {
+        let settings = self.doorway.settings();
+        let runtime = self.doorway.runtime();
+        let limit = settings.login_timeout;
+        let doorway = (&*self.doorway, &*self.verifiers);
+        let login = Box::pin(login::log_in(doorway, stream, host, &settings));
+        match within(&*runtime, limit, login).await {
+            None => Err(End::Told("the client did not log in in time".into())),
+            Some(Err(end)) => Err(end),
+            Some(Ok((wire, session))) => {
+                Ok(Box::new(Client::new(Arc::clone(&self.doorway), settings, wire, session)))
+            }
         }
     }
 }
