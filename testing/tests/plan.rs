@@ -157,8 +157,8 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
         Err(error) => return vec![format!("!! syntax: {}", error.message)],
     };
     let mut session = pando_kernel::feature::SessionView::default();
-    session.facts.database = Some(built.database.name.clone());
-    session.facts.databases = Arc::from([built.database.name.clone()]);
+    Arc::make_mut(&mut session.facts).database = Some(built.database.name.clone());
+    Arc::make_mut(&mut session.facts).databases = Arc::from([built.database.name.clone()]);
     let known = known(folder);
     let ctx = Context {
         database: &built.database,

@@ -112,8 +112,8 @@ impl Lab {
         };
         let known = Known(["t", "u", "r"].map(|name| (name.to_owned(), columns())).into());
         let mut session = SessionView::default();
-        session.facts.database = Some("shop".to_owned());
-        session.facts.databases = Arc::from(["shop".to_owned()]);
+        Arc::make_mut(&mut session.facts).database = Some("shop".to_owned());
+        Arc::make_mut(&mut session.facts).databases = Arc::from(["shop".to_owned()]);
         Self { database: built.database, known, session }
     }
 

@@ -49,8 +49,8 @@ impl Desk {
         let syntax = built.database.dialect.syntax();
         let statement = pando_sql::parse(text, syntax).map_err(|error| error.message)?;
         let mut session = SessionView::default();
-        session.facts.database = Some(built.database.name.clone());
-        session.facts.databases = Arc::from([built.database.name.clone()]);
+        Arc::make_mut(&mut session.facts).database = Some(built.database.name.clone());
+        Arc::make_mut(&mut session.facts).databases = Arc::from([built.database.name.clone()]);
         Ok(Self { built, catalog: Known::new(), session, statement, parameters })
     }
 

@@ -163,7 +163,7 @@ pub struct SessionView {
     /// Changes with each statement: lets load balancers rotate.
     pub ticket: u64,
     /// What the session knows about itself.
-    pub facts: crate::dialect::Facts,
+    pub facts: Arc<crate::dialect::Facts>,
 }
 
 /// One logical database of a snapshot.

@@ -13,7 +13,6 @@ use pando_sql::ast::{
 };
 use pando_sql::visit;
 
-use crate::domain::Domain;
 use crate::kept::{Finds, Keeper};
 use crate::literal::{from_literal, unwrapped};
 use crate::rule::Rule;
@@ -25,8 +24,8 @@ struct ByKeys {
     rule: Arc<Rule>,
     logic: Arc<str>,
     columns: Arc<Vec<TableColumn>>,
-    /// What gives each sharding column's value, in the table's order of columns.
-    keys: Vec<(String, Given)>,
+    /// What gives each sharding column's value, and the column's place.
+    keys: Vec<(String, Given, Option<usize>)>,
     /// Rows are written: values are kept as the column keeps them, and the node must be there.
     inserts: bool,
 }
@@ -71,6 +70,12 @@ fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys
         _ => return None,
     };
     let inserts = matches!(stmt.kind, Kind::Insert(_));
+    let place = |key: &str| columns.iter().position(|own| own.name.eq_ignore_ascii_case(key));
+    let keys = keys.into_iter().map(|(key, given)| {
+        let place = place(&key);
+        (key, given, place)
+    });
+    let keys = keys.collect();
     let (rule, logic) = (Arc::clone(rule), Arc::clone(table.logic()));
     Some(ByKeys { rule, logic, columns, keys, inserts })
 }
@@ -166,15 +171,16 @@ fn given(expr: &Expr) -> Option<Given> {
 }
 
 impl ByKeys {
-    fn domain(&self, keeper: &Keeper<'_>, value: Value) -> Option<Domain> {
+    /// The value by which a row is found or kept.
+    fn kept(&self, keeper: &Keeper<'_>, value: Value) -> Option<Value> {
         if value.is_null() {
             return None;
         }
         if self.inserts {
-            return keeper.stored(value).ok().map(Domain::equal);
+            return keeper.stored(value).ok();
         }
         match keeper.equal(value) {
-            Finds::Value(value) => Some(Domain::equal(value)),
+            Finds::Value(value) => Some(value),
             Finds::Nothing | Finds::Anything => None,
         }
     }
@@ -183,23 +189,17 @@ impl ByKeys {
 impl Pick for ByKeys {
     fn pick(&self, dialect: &dyn Dialect, values: &dyn Values) -> Option<Target> {
         let table = self.rule.table(&self.logic)?;
-        let mut domains = Vec::with_capacity(self.keys.len());
-        for (key, given) in &self.keys {
+        let mut kept = Vec::with_capacity(self.keys.len());
+        for (key, given, place) in &self.keys {
             let value = match given {
                 Given::Literal(span) => from_literal(&values.literal(*span)?)?,
                 Given::Parameter(index) => values.parameter(*index)?.clone(),
             };
-            let own = self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(key));
-            domains.push((key, self.domain(&Keeper::new(dialect, own), value)?));
+            let own = place.and_then(|place| self.columns.get(place));
+            kept.push((key, self.kept(&Keeper::new(dialect, own), value)?));
         }
-        let of = |column: &str| {
-            let found = domains.iter().find(|(key, _)| *key == column);
-            found.map(|(_, domain)| domain.clone()).unwrap_or_default()
-        };
-        let nodes =
-            if self.inserts { table.route_exactly(&of, &[]) } else { table.route(&of, &[]) };
-        let [node] = nodes.ok()?[..] else { return None };
-        let actual = table.node(node).ok()?;
+        let of = |column: &str| kept.iter().find(|(key, _)| *key == column).map(|(_, value)| value);
+        let actual = table.node(table.exact(&of)?).ok()?;
         let name = TableName { logic: Arc::clone(&self.logic), actual: actual.table.clone() };
         Some(Target { unit: actual.unit.clone(), tables: vec![name], rows: None })
     }

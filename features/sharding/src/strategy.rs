@@ -79,6 +79,18 @@ impl Strategy {
         &self.structure
     }
 
+    /// The one target of a row with these values; `None` where they do not decide, or are none the algorithm takes.
+    pub(crate) fn exact<'v>(&self, value: &impl Fn(&str) -> Option<&'v Value>) -> Option<usize> {
+        match &self.router {
+            Router::None | Router::Hint(_) => None,
+            Router::Standard(router) => router.exact(value(self.columns.first()?)?).ok(),
+            Router::Complex(router) => {
+                let row: Option<Vec<&Value>> = self.columns.iter().map(|c| value(c)).collect();
+                router.exact(&row?).ok()
+            }
+        }
+    }
+
     /// The targets that rows of these domains, or with this hint value, can be in.
     pub(crate) fn route(
         &self,

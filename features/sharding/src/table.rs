@@ -26,6 +26,9 @@ pub struct Table {
     binding: Binding,
 }
 
+/// Nodes among which one is found by looking at each.
+const FEW: usize = 8;
+
 /// A generated column and its generator.
 pub(crate) type KeyColumn = (String, Arc<dyn KeyGenerator>);
 
@@ -97,6 +100,15 @@ impl Layout {
     pub(crate) fn suffix(&self, node: &DataNode) -> String {
         let prefix = self.tables.prefix();
         node.table.strip_prefix(prefix).unwrap_or(&node.table).to_owned()
+    }
+
+    /// The node of one unit and table.
+    fn node_at(&self, unit: usize, table: usize) -> Option<usize> {
+        let same_table = self.of_table.get(table)?;
+        if same_table.len() <= FEW {
+            return same_table.iter().copied().find(|node| self.unit_of[*node] == unit);
+        }
+        self.by_pair.get(&(unit, table)).copied()
     }
 
     /// The nodes at chosen units and tables, ascending.
@@ -240,6 +252,17 @@ impl Table {
             Err(error) if is_of_another_type(&error) => Ok((0..self.layout.nodes.len()).collect()),
             Err(error) => Err(error),
         }
+    }
+
+    /// The number of the one node of a row with these values; `None` where they do not decide for one.
+    pub(crate) fn exact<'v>(&self, value: &impl Fn(&str) -> Option<&'v Value>) -> Option<usize> {
+        let one = |strategy: &Strategy, targets: &Targets| match targets.len() {
+            1 if strategy.columns().is_empty() => Some(0),
+            _ => strategy.exact(value),
+        };
+        let unit = one(&self.database, &self.layout.units)?;
+        let table = one(&self.table, &self.layout.tables)?;
+        self.layout.node_at(unit, table)
     }
 
     /// As [`Table::route`], for rows about to be written: each chosen table must also be there in each chosen storage unit.

@@ -64,11 +64,11 @@ impl Channel {
     pub(crate) fn feeding(
         connection: Connection,
         swallow: usize,
-        executions: Vec<Execution>,
+        executions: VecDeque<Execution>,
         halt: Arc<AtomicBool>,
     ) -> Self {
         let remaining = executions.len();
-        Self { waiting: executions.into(), halt, ..Self::new(connection, swallow, remaining) }
+        Self { waiting: executions, halt, ..Self::new(connection, swallow, remaining) }
     }
 
     /// Starts every execution even if one before it fails.

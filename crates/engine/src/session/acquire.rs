@@ -1,5 +1,6 @@
 //! Connections for a plan: the transaction's own, or from the pools, brought to the session's state.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pando_kernel::Parameter;
@@ -31,7 +32,7 @@ pub(super) struct Started {
 pub(super) const STATEMENT_SAVEPOINT: &str = "pando_statement";
 
 impl Session {
-    /// Takes the connections a plan needs and starts its statements on them.
+    /// Takes the connections a plan for several units needs and starts its statements on them.
     ///
     /// # Errors
     /// What the pool, the connections or the plan say; everything taken has been given back then.
@@ -41,14 +42,57 @@ impl Session {
         plan: &Plan,
         bound: &Bound,
     ) -> Result<Started> {
-        if !plan.before.is_empty() && !plan.writes {
-            return self.start_apart(live, plan, bound).await;
-        }
         let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
         match self.start_groups(live, plan, bound, &mut started).await {
             Ok(()) => Ok(started),
             Err(error) => {
                 self.release_channels(started.channels).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the one connection of a plan for one unit and starts its statement there.
+    ///
+    /// # Errors
+    /// As [`Session::start_units`].
+    pub(super) async fn start_unit(
+        &mut self,
+        live: &LiveDatabase,
+        (plan, unit): (&Plan, &Unit),
+        bound: &Bound,
+    ) -> Result<Channel> {
+        if !plan.before.is_empty() && !plan.writes {
+            let started = self.start_apart(live, plan, bound).await?;
+            let channel = started.channels.into_iter().next();
+            return channel.ok_or_else(|| Error::internal("a plan that was not started"));
+        }
+        let execution = execution(unit, plan, bound)?;
+        let (mut connection, mut swallow) = self.lent(live, &unit.target.unit).await?;
+        match lay(&mut connection, plan) {
+            Ok(laid) => swallow += laid,
+            Err(error) => {
+                self.release(connection).await;
+                return Err(error);
+            }
+        }
+        Ok(Channel::feeding(connection, swallow, [execution].into(), self.handle.halt()))
+    }
+
+    /// A connection of a unit: the transaction's, or one from the pool.
+    async fn lent(&mut self, live: &LiveDatabase, unit: &UnitName) -> Result<(Connection, usize)> {
+        if self.transaction.state() != TransactionState::Idle {
+            return self.enlisted(live, unit, false).await;
+        }
+        let mut connection = self.handle.taken(live.pool(unit)?.take()).await?;
+        let dressed = match self.handle.runs_on(&connection, Manner::Ask) {
+            Ok(()) => self.dress(live, &mut connection),
+            Err(error) => Err(error),
+        };
+        match dressed {
+            Ok(swallow) => Ok((connection, swallow)),
+            Err(error) => {
+                self.release(connection).await;
                 Err(error)
             }
         }
@@ -64,7 +108,6 @@ impl Session {
         let inside = self.transaction.state() != TransactionState::Idle;
         let savepoint = inside
             && plan.writes
-            && plan.units.len() > 1
             && self.opened == super::Opened::Client
             && !live.database.dialect.error_fails_transaction();
         for (unit, jobs) in grouped(live, plan) {
@@ -106,7 +149,7 @@ impl Session {
         (plan, bound): (&Plan, &Bound),
         started: &mut Started,
     ) -> Result<()> {
-        let executions: Result<Vec<Execution>> = jobs
+        let executions: Result<VecDeque<Execution>> = jobs
             .iter()
             .map(|job| {
                 let unit = plan.units.get(*job);
@@ -116,7 +159,7 @@ impl Session {
             .collect();
         let (executions, failed) = match executions {
             Ok(executions) => (executions, Ok(())),
-            Err(error) => (Vec::new(), Err(error)),
+            Err(error) => (VecDeque::new(), Err(error)),
         };
         let halt = self.handle.halt();
         started.channels.push(Channel::feeding(connection, swallow, executions, halt));
@@ -201,9 +244,6 @@ fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
 
 /// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the same order.
 fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
-    if let [unit] = &plan.units[..] {
-        return vec![(Arc::clone(&unit.target.unit), vec![0])];
-    }
     let mut groups: Vec<(UnitName, Vec<usize>)> = Vec::new();
     for (i, unit) in plan.units.iter().enumerate() {
         match groups.iter_mut().find(|(name, _)| *name == unit.target.unit) {

@@ -41,6 +41,7 @@ impl Session {
             autocommit: true,
             ..Facts::default()
         };
+        let facts = Arc::new(facts);
         let mut session = Self {
             engine: engine.clone(),
             handle,
@@ -92,6 +93,11 @@ impl Session {
         self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
     }
 
+    /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.
+    pub(super) fn facts_mut(&mut self) -> &mut Facts {
+        Arc::make_mut(&mut self.facts)
+    }
+
     pub(super) fn settings(&self) -> &Settings {
         &self.snapshot.settings
     }
@@ -110,7 +116,7 @@ impl Session {
         }
         self.snapshot = Arc::clone(&newest);
         drop(newest);
-        self.facts.databases = home::visible(&self.snapshot, &self.login);
+        self.facts_mut().databases = home::visible(&self.snapshot, &self.login);
         let home = home::home(&self.snapshot, &self.login, &self.facts.databases);
         self.live = match self.facts.database.clone() {
             Some(name) => {

@@ -37,7 +37,7 @@ impl Session {
                     let found = self.found_rows(&mut channels[0].connection).await;
                     self.release_channels(channels).await;
                     self.conclude(done, &pass.verb).await?;
-                    self.facts.found_rows = found?;
+                    self.facts_mut().found_rows = found?;
                     return Ok(());
                 }
                 self.note_warnings(&mut channels, done.warnings).await;
@@ -118,14 +118,14 @@ impl Session {
             done.last_insert_id = verb.key;
         }
         if done.last_insert_id != 0 && !verb.gives_keys {
-            self.facts.last_insert_id = done.last_insert_id;
+            self.facts_mut().last_insert_id = done.last_insert_id;
         }
         let affected = done.affected.unwrap_or(0);
         if verb.selects {
-            self.facts.found_rows = affected;
-            self.facts.row_count = -1;
+            self.facts_mut().found_rows = affected;
+            self.facts_mut().row_count = -1;
         } else {
-            self.facts.row_count = i64::try_from(affected).unwrap_or(i64::MAX);
+            self.facts_mut().row_count = i64::try_from(affected).unwrap_or(i64::MAX);
         }
         done.more = !self.queue.is_empty();
         self.window = None;

@@ -135,7 +135,7 @@ impl Session {
         let free = self.autocommit && self.transaction.state() == TransactionState::Idle;
         let Some(name) = self.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
         let live = find(&self.snapshot, &name, self.login.family)?;
-        let database = self.facts.database.replace(live.database.name.clone());
+        let database = self.facts_mut().database.replace(live.database.name.clone());
         let live = self.live.replace(live);
         Ok(Some(Away { live, database }))
     }
@@ -144,7 +144,7 @@ impl Session {
     pub(super) fn come_back(&mut self, away: Option<Away>) {
         if let Some(Away { live, database }) = away {
             self.live = live;
-            self.facts.database = database;
+            self.facts_mut().database = database;
         }
     }
 

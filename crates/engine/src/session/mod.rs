@@ -71,7 +71,7 @@ pub struct Session {
     defined: bool,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     local_settings: Vec<String>,
-    facts: Facts,
+    facts: Arc<Facts>,
     ticket: u64,
     /// Statements of the current request that are not started yet.
     queue: VecDeque<Arc<str>>,

@@ -72,7 +72,7 @@ impl Session {
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(text);
         self.forget_warnings();
-        self.facts.settings = self.variables.shared();
+        self.facts_mut().settings = self.variables.shared();
         self.refuse_if_failed(false)?;
         let live = self.live()?;
         self.settle_cursors().await?;

@@ -204,7 +204,9 @@ impl Session {
         let mut columns = columns;
         if let Reply::Pass(pass) = &mut self.reply {
             pass.origin.rename(&mut columns);
-            pass.columns = Some(columns.clone());
+            if pass.retell.is_some() || self.window.is_some() {
+                pass.columns = Some(columns.clone());
+            }
             if let Some(mut earlier) = pass.completion.take() {
                 earlier.more = true;
                 self.pending.push_back(Event::Columns(columns));
@@ -219,25 +221,26 @@ impl Session {
 
     fn shape_rows(&mut self, rows: Rows) -> Result<Option<Event>> {
         let mut rows = rows;
-        let columns = match &mut self.reply {
+        match &mut self.reply {
             Reply::Pass(pass) => {
                 pass.rows += u64::from(rows.count);
                 if let (Some(retell), Some(columns)) = (&pass.retell, &pass.columns) {
                     rows = retell.rows(columns, rows)?;
                 }
-                pass.columns.clone()
             }
-            Reply::Merged(merged) => {
-                merged.rows += u64::from(rows.count);
-                Some(merged.merge.columns().clone())
-            }
-            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
-        };
+            Reply::Merged(merged) => merged.rows += u64::from(rows.count),
+            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => {}
+        }
         let Some(window) = &mut self.window else { return Ok(Some(Event::Rows(rows))) };
         if u64::from(rows.count) < window.left {
             window.left -= u64::from(rows.count);
             return Ok(Some(Event::Rows(rows)));
         }
+        let columns = match &self.reply {
+            Reply::Pass(pass) => pass.columns.clone(),
+            Reply::Merged(merged) => Some(merged.merge.columns().clone()),
+            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
+        };
         let columns = columns.ok_or_else(|| Error::internal("rows came before their columns"))?;
         let take = window.left;
         window.left = 0;

@@ -147,7 +147,7 @@ impl Session {
             return Ok(());
         }
         self.forget_warnings();
-        self.facts.settings = self.variables.shared();
+        self.facts_mut().settings = self.variables.shared();
         if self.start_local(stmt, &bound).await? {
             return Ok(());
         }
@@ -284,7 +284,7 @@ impl Session {
             held: self.transaction.units(),
             has_written: self.transaction.has_written(),
             ticket: self.ticket,
-            facts: self.facts.clone(),
+            facts: Arc::clone(&self.facts),
         }
     }
 
@@ -329,19 +329,19 @@ impl Session {
             key: first_key(&plan),
             calculates: calculates(&stmt.kind),
         };
-        let splice = splice(&stmt.kind, plan.units.len())?;
-        let mut started = self.start_units(live, &plan, bound).await?;
-        if verb.defines {
-            started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
-        }
-        if let ([unit], [_]) = (&plan.units[..], &started.channels[..]) {
+        if let [unit] = &plan.units[..] {
+            let channel = self.start_unit(live, (&plan, unit), bound).await?;
             let origin = Origin::of(live, &unit.target);
-            let Some(channel) = started.channels.into_iter().next() else { return Ok(()) };
             let retell = Retelling::of(&live.database, &stmt.kind, &unit.target.unit);
             let pass =
                 Pass { channel, origin, retell, columns: None, completion: None, rows: 0, verb };
             self.reply = Reply::Pass(Box::new(pass));
             return Ok(());
+        }
+        let splice = splice(&stmt.kind, plan.units.len())?;
+        let mut started = self.start_units(live, &plan, bound).await?;
+        if verb.defines {
+            started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
         }
         self.start_many(live, plan, started, (verb, splice)).await
     }

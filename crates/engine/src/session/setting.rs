@@ -120,7 +120,7 @@ impl Session {
                 self.end_transaction(true).await?;
             }
             self.autocommit = on;
-            self.facts.autocommit = on;
+            self.facts_mut().autocommit = on;
         }
         self.pending.extend(reports);
         let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
@@ -213,7 +213,7 @@ impl Session {
             None => self.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
         }
         self.handle.uses(&name);
-        self.facts.database = Some(name);
+        self.facts_mut().database = Some(name);
         self.live = Some(live);
         if first {
             self.start_variables()?;
@@ -230,8 +230,8 @@ impl Session {
         self.named.clear();
         self.variables.clear();
         self.autocommit = true;
-        self.facts.autocommit = true;
-        self.facts.last_insert_id = 0;
+        self.facts_mut().autocommit = true;
+        self.facts_mut().last_insert_id = 0;
         self.next_modes.clear();
         self.session_modes.clear();
         self.start_variables()

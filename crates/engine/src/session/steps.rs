@@ -25,7 +25,7 @@ const BATCH: usize = 256 << 10;
 
 /// What the session was about when the steps began.
 pub(super) struct Kept {
-    facts: Facts,
+    facts: Arc<Facts>,
     window: Option<Window>,
     queue: VecDeque<Arc<str>>,
     savepoint: bool,
@@ -223,7 +223,7 @@ impl Session {
             self.opened = Opened::Statement;
         }
         if stepped.key != 0 {
-            self.facts.last_insert_id = stepped.key;
+            self.facts_mut().last_insert_id = stepped.key;
         }
         self.pending.extend(stepped.told);
         let verb = Verb { tag, gives_keys: true, ..Verb::default() };

@@ -91,8 +91,8 @@ impl Session {
 
     /// Forgets what the statement before was warned of.
     pub(super) fn forget_warnings(&mut self) {
-        self.facts.warning_count = self.warnings.count;
-        self.facts.error_count = self.warnings.errors();
+        self.facts_mut().warning_count = self.warnings.count;
+        self.facts_mut().error_count = self.warnings.errors();
         self.warnings = Warnings::default();
     }
 
