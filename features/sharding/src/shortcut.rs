@@ -1,5 +1,7 @@
 //! Statements on one sharded table whose sharding values are plain constants: the way from these to the one target, found once for all values.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed has no shortcut")]
+
 use std::sync::Arc;
 
 use pando_kernel::Value;
@@ -35,7 +37,6 @@ pub(crate) fn shortcut(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) ->
     found(rule, ctx, stmt).map_or(Shortcut::None, |pick| Shortcut::Pick(Arc::new(pick)))
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "other statements have no shortcut")]
 fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys> {
     let tables = visit::tables(&stmt.kind);
     let [only] = &tables[..] else { return None };
