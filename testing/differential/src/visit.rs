@@ -13,6 +13,15 @@ pub(crate) fn constants(statement: &mut Statement, of: &mut dyn FnMut(&mut Const
     }
 }
 
+/// Writes out the constants of an expression, so that none travels as a parameter.
+pub(crate) fn written(one: &mut Expr) {
+    match one {
+        Expr::Value(_, given) => *given = Given::Written,
+        Expr::Parts(parts) => parts.iter_mut().for_each(written),
+        Expr::Raw(_) | Expr::Column(..) | Expr::Query(_) => {}
+    }
+}
+
 type Visitor<'a> = &'a mut dyn FnMut(&mut Constant);
 
 fn expr(one: &mut Expr, of: Visitor<'_>) {

@@ -99,7 +99,9 @@ impl Maker<'_> {
         let table = self.table();
         let (source, inner) = self.source_of(table);
         let is_whole = |field: &Field| field.class == Class::Whole;
-        let Some(outer) = self.field_of(fields, is_whole).cloned() else {
+        // A bare name would be that of the table inside, where it has one.
+        let outer = self.field_of(fields, is_whole).filter(|field| !field.alias.is_empty());
+        let Some(outer) = outer.cloned() else {
             return self.comparison(fields);
         };
         let filter = self.maybe(60, |own| own.condition(&inner, 2));

@@ -5,6 +5,7 @@ use super::{Field, Maker};
 use crate::render;
 use crate::schema::{Class, Kind};
 use crate::tree::{By, Expr, GroupForm, Item, Key, Query, Source};
+use crate::visit;
 
 /// The longest number of aggregates beside each other.
 const MOST: usize = 3;
@@ -33,6 +34,7 @@ impl Maker<'_> {
         let count = self.chance.between(1, 2);
         for _ in 0..count {
             let (expr, class) = self.scalar(&fields);
+            let expr = self.group_of(expr, class, &fields);
             if !class.is_comparable() || select.group.contains(&expr) {
                 continue;
             }
@@ -68,6 +70,20 @@ impl Maker<'_> {
         self.group_order(&mut query, &groups);
         self.limit(&mut query);
         query
+    }
+
+    /// `expr` as one may group by it.
+    fn group_of(&self, mut expr: Expr, class: Class, fields: &[Field]) -> Expr {
+        if self.postgres() {
+            // `$1` and `$2` are two expressions whatever they hold.
+            visit::written(&mut expr);
+        } else if class == Class::Exact
+            && let Some(column) = number_in(&expr, fields)
+        {
+            // MariaDB takes NULL for the decimal before it where it groups what it sorted by an expression.
+            return column;
+        }
+        expr
     }
 
     fn group_order(&mut self, query: &mut Query, groups: &[Item]) {
@@ -265,4 +281,9 @@ fn mentions(expr: &Expr, field: &Field) -> bool {
         Expr::Parts(parts) => parts.iter().any(|part| mentions(part, field)),
         Expr::Raw(_) | Expr::Value(..) | Expr::Query(_) => false,
     }
+}
+
+/// A column of numbers in it.
+fn number_in(expr: &Expr, fields: &[Field]) -> Option<Expr> {
+    fields.iter().find(|field| field.class.is_number() && mentions(expr, field)).map(Field::expr)
 }

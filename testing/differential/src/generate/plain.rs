@@ -83,6 +83,9 @@ impl Maker<'_> {
 
     /// ORDER BY for most statements; about half of them with a tie-breaker.
     pub(super) fn order(&mut self, query: &mut Query, fields: &[Field]) {
+        if let Body::Select(select) = &mut query.body {
+            one_of_each_alias(&mut select.items);
+        }
         if !self.chance.percent(65) {
             return;
         }
@@ -310,5 +313,16 @@ impl Maker<'_> {
             self.limit(&mut query);
         }
         query
+    }
+}
+
+/// ORDER BY takes the last of two columns of one name on MariaDB.
+fn one_of_each_alias(items: &mut [Item]) {
+    let mut known = Vec::new();
+    for item in items {
+        if known.contains(&item.alias) {
+            item.alias = None;
+        }
+        known.push(item.alias.clone());
     }
 }
