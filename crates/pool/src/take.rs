@@ -30,7 +30,8 @@ pub(crate) async fn one(shared: &Arc<Shared>) -> Result<Connection> {
         Err(slot) => slot,
     };
     let spent = shared.runtime.now().saturating_duration_since(started);
-    prepared(shared, spent, ready(Arc::clone(shared), slot)).await
+    // Boxed: who finds an idle connection, which is nearly everybody, need not have room for opening one.
+    Box::pin(prepared(shared, spent, ready(Arc::clone(shared), slot))).await
 }
 
 pub(crate) async fn many(shared: &Arc<Shared>, count: usize) -> Result<Vec<Connection>> {

@@ -63,7 +63,7 @@ impl Session {
         bound: &Bound,
     ) -> Result<Channel> {
         if !plan.before.is_empty() && !plan.writes {
-            let started = self.start_apart(live, plan, bound).await?;
+            let started = Box::pin(self.start_apart(live, plan, bound)).await?;
             let channel = started.channels.into_iter().next();
             return channel.ok_or_else(|| Error::internal("a plan that was not started"));
         }

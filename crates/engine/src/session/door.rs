@@ -175,7 +175,7 @@ pub(super) fn find(
 impl pando_kernel::session::Session for Session {
     async fn run(&mut self, request: Request) -> Result<()> {
         if let Request::Copy(input) = request {
-            let taken = self.copy_input(input).await;
+            let taken = Box::pin(self.copy_input(input)).await;
             return self.or_idle(taken);
         }
         self.abandon().await;
@@ -201,7 +201,7 @@ impl pando_kernel::session::Session for Session {
         self.abandon().await;
         self.handle.works();
         let described = match self.refresh() {
-            Ok(()) => self.describe_prepared(prepared).await,
+            Ok(()) => Box::pin(self.describe_prepared(prepared)).await,
             Err(error) => Err(error),
         };
         self.handle.idles();
@@ -244,9 +244,9 @@ impl Session {
                 Ok(())
             }
             Request::Sync => self.sync().await,
-            Request::Use(name) => self.use_database(&name).await,
-            Request::Reset => self.reset().await,
-            Request::Fields { table } => self.fields(&table).await,
+            Request::Use(name) => Box::pin(self.use_database(&name)).await,
+            Request::Reset => Box::pin(self.reset()).await,
+            Request::Fields { table } => Box::pin(self.fields(&table)).await,
             Request::Copy(_) => Ok(()),
         }
     }

@@ -34,7 +34,7 @@ impl Session {
                 }
                 let mut channels = vec![pass.channel];
                 if pass.verb.calculates {
-                    let found = self.found_rows(&mut channels[0].connection).await;
+                    let found = Box::pin(self.found_rows(&mut channels[0].connection)).await;
                     self.release_channels(channels).await;
                     self.conclude(done, &pass.verb).await?;
                     self.facts_mut().found_rows = found?;
@@ -100,7 +100,7 @@ impl Session {
         if self.opened == Opened::Statement && self.transaction.state() != TransactionState::Idle {
             // Up to here all of it can still be undone.
             let commit = !self.handle.is_cancelled();
-            self.end_transaction(commit).await?;
+            Box::pin(self.end_transaction(commit)).await?;
             if !commit {
                 return Err(ErrorKind::Cancelled.into());
             }
@@ -188,7 +188,7 @@ impl Session {
         self.window = None;
         if !matches!(self.reply, Reply::Idle) {
             let reply = std::mem::take(&mut self.reply);
-            self.release_reply(reply).await;
+            Box::pin(self.release_reply(reply)).await;
             if self.opened == Opened::Statement
                 && self.transaction.state() != TransactionState::Idle
                 && let Some(dialect) = self.dialect()

@@ -28,7 +28,7 @@ impl Session {
         let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
         let table = table.value.to_lowercase();
         if live.catalog.columns(&table).is_none() {
-            self.find_out(live, Need::Columns(table.clone())).await?;
+            Box::pin(self.find_out(live, Need::Columns(table.clone()))).await?;
         }
         let Some(columns) = live.catalog.columns(&table) else { return Ok(false) };
         let Some(at) = columns.iter().position(|column| column.auto_increment) else {

@@ -75,7 +75,9 @@ impl Session {
         self.facts_mut().settings = self.variables.shared();
         self.refuse_if_failed(false)?;
         let live = self.live()?;
-        self.settle_cursors().await?;
+        if !self.cursors.is_empty() {
+            Box::pin(self.settle_cursors()).await?;
+        }
         self.start_plan(&live, &recalled.kept.template.statement, recalled.plan, bound).await
     }
 

@@ -145,7 +145,7 @@ impl Session {
         match self.next_piece().await? {
             Some(event) if self.encoder.is_some() => match self.encode(event) {
                 Ok(event) => Ok(Some(event)),
-                Err(error) => Err(self.fail_reply(error).await),
+                Err(error) => Err(Box::pin(self.fail_reply(error)).await),
             },
             piece => Ok(piece),
         }
@@ -169,7 +169,7 @@ impl Session {
                         return Ok(Some(event));
                     }
                 }
-                Err(error) => return Err(self.fail_reply(error).await),
+                Err(error) => return Err(Box::pin(self.fail_reply(error)).await),
             }
         }
     }

@@ -37,7 +37,7 @@ impl Session {
             self.text_request = true;
             return match self.start_recalled(recalled, text, &bound).await {
                 Ok(()) => Ok(()),
-                Err(error) => Err(self.fail_text(error).await),
+                Err(error) => Err(Box::pin(self.fail_text(error)).await),
             };
         }
         let syntax = *self.syntax()?;
@@ -81,12 +81,12 @@ impl Session {
         let syntax = *self.syntax()?;
         let parsed = pando_sql::parse(&text, &syntax).map_err(syntax_error);
         let result = match parsed.and_then(|statement| self.placed(statement)) {
-            Ok(statement) => self.start_statement(&statement, Bound::default()).await,
+            Ok(statement) => Box::pin(self.start_statement(&statement, Bound::default())).await,
             Err(error) => Err(error),
         };
         match result {
             Ok(()) => Ok(true),
-            Err(error) => Err(self.fail_text(error).await),
+            Err(error) => Err(Box::pin(self.fail_text(error)).await),
         }
     }
 
@@ -122,11 +122,12 @@ impl Session {
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
         let started = match self.recall(&statement.text, &bound) {
             Some(recalled) => self.start_recalled(recalled, &statement.text, &bound).await,
-            None => self.start_statement(&statement, bound).await,
+            // Boxed, as all that is rare: every client's task is as large as the largest of what it may wait for.
+            None => Box::pin(self.start_statement(&statement, bound)).await,
         };
         match started {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.fail_statement(error).await),
+            Err(error) => Err(Box::pin(self.fail_statement(error)).await),
         }
     }
 
@@ -343,7 +344,7 @@ impl Session {
         if verb.defines {
             started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
         }
-        self.start_many(live, plan, started, (verb, splice)).await
+        Box::pin(self.start_many(live, plan, started, (verb, splice))).await
     }
 
     /// Several units: reads the beginning of each reply, then merges rows or adds up counts.
