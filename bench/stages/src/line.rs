@@ -55,7 +55,7 @@ fn serve(family: Family, dialogue: Dialogue, times: u32) -> Outcome {
         let house = House::open(shop::built(family)?, family);
         let client: Box<dyn Stream> = match family {
             Family::Postgres => {
-                let ends = postgres::Ends::default();
+                let ends = postgres::Ends;
                 Box::new(wire::Wire::to(Client::new(ends, dialogue, Arc::clone(&ledger)))?)
             }
             Family::MySql => {

@@ -85,6 +85,9 @@ pub(crate) fn cost(stage: &Stage, pair: &Pair) -> Cost {
     }
 }
 
+/// What a list is sorted by.
+type Key = fn(&Function) -> u64;
+
 /// The functions in which a stage spends most, by themselves and with what they call, in instructions per operation.
 ///
 /// # Errors
@@ -99,7 +102,7 @@ pub(crate) fn profile(stage: &'static Stage) -> Outcome<String> {
     };
     let total = more(few.total, many.total) / count;
     let mut text = format!("{}: {total:.0} instructions per operation\n", stage.name);
-    let lists: [(&str, fn(&Function) -> u64); 2] =
+    let lists: [(&str, Key); 2] =
         [("by themselves", |f| f.own), ("with what they call", |f| f.inclusive)];
     for (title, of) in lists {
         let costs = many.functions.keys().map(|name| (each(name, of), name));
