@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use pando_engine::plan::{Plan, Planned, Purpose};
+use pando_engine::plan::{Plan, Planned, Purpose, Template};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, SessionView, Source};
 use pando_kernel::{Context, Dialect, Kind, Parameter, UnitName, Value};
 use pando_rooms::Built;
+use pando_sql::Shape;
 use pando_sql::ast::Statement;
 
 use crate::shop::{self, Family};
@@ -21,6 +22,7 @@ pub(crate) const STAGES: &[Stage] = &[
         let id = Parameter::made(Value::Int(50_127));
         plan(Family::Postgres.prepared(), Some(vec![id]), n)
     }),
+    stage::of("plan/point-select/template", "statement", template),
     stage::of("plan/insert", "statement", |n| plan(shop::INSERT, None, n)),
     stage::of("plan/order-by-limit", "statement", |n| plan(shop::ORDERED, None, n)),
     stage::of("plan/aggregate", "statement", |n| plan(shop::GROUPED, None, n)),
@@ -78,6 +80,25 @@ fn plan(text: &str, parameters: Option<Vec<Parameter>>, times: u32) -> Outcome {
     desk.with(|context, statement| {
         for _ in 0..times {
             black_box(planned(context, black_box(statement))?);
+        }
+        Ok(())
+    })
+}
+
+/// A shape that is known: what a hit of the template cache costs, but for finding the template.
+fn template(times: u32) -> Outcome {
+    let desk = Desk::new(Family::Postgres, shop::POINT_SELECT, None)?;
+    desk.with(|context, statement| {
+        let syntax = context.dialect.syntax();
+        let mut shape = Shape::default();
+        let has_shape = shape.read(shop::POINT_SELECT, syntax);
+        let plan = planned(context, statement)?;
+        let template = Template::of(context, &Arc::new(statement.clone()), &shape, &plan);
+        let template = template.filter(|_| has_shape);
+        let template = template.ok_or_else(|| Failure::from("no template comes of it"))?;
+        for _ in 0..times {
+            shape.read(black_box(shop::POINT_SELECT), syntax);
+            black_box(template.plan(context, shop::POINT_SELECT, shape.slots()));
         }
         Ok(())
     })
