@@ -6,6 +6,7 @@ mod chance;
 mod compare;
 mod corpus;
 mod directives;
+mod doubt;
 mod generate;
 mod layout;
 mod pando;

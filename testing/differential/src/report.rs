@@ -17,6 +17,8 @@ pub(crate) struct Report {
     /// By the shape of the smallest case: how often, and its file.
     pub(crate) found: BTreeMap<String, (usize, String)>,
     pub(crate) disagreements: usize,
+    /// Statements to which the straight server gives Pando's answer as well as another one.
+    pub(crate) both: Vec<String>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -56,6 +58,7 @@ impl Report {
             }
         }
         self.disagreements += other.disagreements;
+        self.both.extend(other.both);
     }
 
     pub(crate) fn statements(&self) -> usize {
@@ -97,6 +100,12 @@ impl Report {
                 let _ =
                     writeln!(text, "           e.g. {}", sql.chars().take(200).collect::<String>());
             }
+        }
+        if !self.both.is_empty() {
+            let _ = writeln!(text, "  two answers of the straight server: {}", self.both.len());
+        }
+        for sql in self.both.iter().take(REASONS) {
+            let _ = writeln!(text, "           {}", sql.chars().take(400).collect::<String>());
         }
         let _ = writeln!(
             text,

@@ -251,6 +251,10 @@ impl Maker<'_> {
                     false,
                 );
             }
+            if matches!(field.class, Class::Ints | Class::Texts) {
+                // An empty array in it is an error, if the group is looked at before LIMIT is reached.
+                return (fill("count({})", own), Class::Whole, false);
+            }
             return (own.within("array_agg(", &format!(" order by {order})")), Class::Json, false);
         }
         (
@@ -260,12 +264,10 @@ impl Maker<'_> {
         )
     }
 
-    /// What tells the rows of a join apart; empty if nothing does. MariaDB orders inside GROUP_CONCAT over a join wrongly by texts of the first table.
+    /// What tells the rows of a join apart; empty if nothing does. MariaDB orders wrongly inside GROUP_CONCAT over a join.
     fn unique(&self, from: &[Source]) -> Vec<String> {
-        let is_odd = |source: &Source| {
-            !self.postgres() && from.len() > 1 && source.unique.iter().any(|name| name == "s")
-        };
-        if from.iter().any(|source| source.unique.is_empty() || is_odd(source)) {
+        let is_odd = !self.postgres() && from.len() > 1;
+        if is_odd || from.iter().any(|source| source.unique.is_empty()) {
             return Vec::new();
         }
         let of = |source: &Source| -> Vec<String> {

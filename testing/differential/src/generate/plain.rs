@@ -20,7 +20,10 @@ impl Maker<'_> {
             select.items.extend(nested);
         }
         let has_json = select.items.iter().any(|item| !item.class.is_comparable());
-        select.distinct = self.chance.percent(18) && !has_json;
+        // MariaDB's DISTINCT takes `not NULL` for `not true`.
+        let is_odd = |item: &Item| crate::render::expression(&item.expr).contains("(not ");
+        let has_odd = !self.postgres() && select.items.iter().any(is_odd);
+        select.distinct = self.chance.percent(18) && !has_json && !has_odd;
         if self.chance.percent(6) && !select.distinct {
             // A star cannot be named in ORDER BY; the order is by hidden columns.
             let star = self.star(&select.from);

@@ -1,0 +1,71 @@
+//! Asking the straight server once more. MariaDB 10.11 has plans that give wrong answers; where another plan of it gives Pando's, the server
+//! contradicts itself and nothing is learnt about Pando.
+
+use crate::arena::Arena;
+use crate::case::{Case, promise};
+use crate::compare::{Verdict, compare};
+use crate::render;
+use crate::schema::Table;
+use crate::tree::Statement;
+use crate::wire::{Call, Fault, Reply};
+
+/// What the optimizer may leave out without any answer being another.
+const PLAIN: &str = "set session join_cache_level = 0, optimizer_switch = 'derived_merge=off,materialization=off,semijoin=off,\
+                     condition_pushdown_for_derived=off,not_null_range_scan=off,index_condition_pushdown=off'";
+const USUAL: &str = "set session join_cache_level = default, optimizer_switch = default";
+
+/// True if the straight server gives `ours` to the case's last statement when it has to answer it in another way: with its constants
+/// written out, with fewer of its optimizations, or from copies of its tables without keys. Only SELECT, and not on PostgreSQL.
+pub(crate) fn answers_both(
+    arena: &mut Arena,
+    case: &Case,
+    call: &Call,
+    ours: &Reply,
+) -> Result<bool, Fault> {
+    let server = case.server;
+    let Some(statement @ Statement::Select(_)) = case.steps.last().map(|step| &step.statement)
+    else {
+        return Ok(false);
+    };
+    if server.is_postgres() || !matches!(ours, Reply::Rows { .. }) {
+        return Ok(false);
+    }
+    let written =
+        Call { sql: render::text(server, statement), parameters: Vec::new(), mode: call.mode };
+    let promise = promise(statement);
+    let agrees = |arena: &mut Arena| -> Result<bool, Fault> {
+        for call in [call, &written] {
+            let again = arena.straight.ask(call)?;
+            if compare(server, &again, ours, &promise) == Verdict::Same {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    if agrees(arena)? {
+        return Ok(true);
+    }
+    arena.straight.ask(&Call::text(PLAIN))?;
+    let is_plain = agrees(arena)?;
+    arena.straight.ask(&Call::text(USUAL))?;
+    if is_plain {
+        return Ok(true);
+    }
+    // A temporary table hides the one of its name.
+    for Table { name, .. } in &case.tables {
+        let copies = [
+            format!("create temporary table {name}_copy as select * from {name}"),
+            format!("alter table {name}_copy rename to {name}"),
+        ];
+        for sql in copies {
+            arena.straight.ask(&Call::text(sql))?;
+        }
+    }
+    let has_other = agrees(arena)?;
+    for Table { name, .. } in &case.tables {
+        arena
+            .straight
+            .ask(&Call::text(format!("drop temporary table if exists {name}, {name}_copy")))?;
+    }
+    Ok(has_other)
+}
