@@ -224,13 +224,16 @@ impl Scan<'_> {
 
     /// `$1`; any other dollar may begin a string.
     fn parameter(&mut self) -> Option<()> {
-        if self.syntax.placeholder != Placeholder::Dollar || !self.byte(1).is_ascii_digit() {
+        let is_parameter = self.syntax.placeholder == Placeholder::Dollar;
+        if !is_parameter || !matches!(self.byte(1), b'1'..=b'9') {
             return None;
         }
-        self.at += 1;
+        let start = self.at + 1;
+        self.at = start;
         while self.byte(0).is_ascii_digit() {
             self.at += 1;
         }
-        (!is_word_byte(self.byte(0))).then_some(())
+        // Those of five digits may be beyond what there are.
+        (self.at - start < 5 && !is_word_byte(self.byte(0))).then_some(())
     }
 }
