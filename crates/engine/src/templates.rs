@@ -96,7 +96,7 @@ impl Templates {
 
     /// Notes what was found out about a shape.
     pub(crate) fn learn(&self, shape: &Shape, moment: Moment, template: Option<Template>) {
-        let (key, hash): (Box<[u8]>, u64) = (shape.key().into(), hash_of(shape));
+        let (key, hash): (Box<[u8]>, u64) = (shape.key().into(), shape.hash());
         let entry = match template {
             None => Entry::None(moment),
             Some(template) => {
@@ -141,27 +141,6 @@ impl Kept {
     pub(crate) fn holds(&self, now: Moment) -> bool {
         self.moment == now
     }
-}
-
-/// Hash of a shape. The key itself is compared, too: whoever finds texts of equal hash makes only his own look-ups slow.
-pub(crate) fn hash_of(shape: &Shape) -> u64 {
-    const FACTOR: u64 = 0xa076_1d64_78bd_642f;
-    let mut hash = 0x9e37_79b9_7f4a_7c15_u64 ^ shape.key().len() as u64;
-    let mut chunks = shape.key().chunks_exact(8);
-    let mut take = |word: u64| {
-        let product = u128::from(hash ^ word) * u128::from(FACTOR);
-        hash = ((product as u64) ^ ((product >> 64) as u64)).wrapping_add(0xe703_7ed1_a0b4_28db);
-    };
-    for chunk in &mut chunks {
-        let mut word = [0; 8];
-        word.copy_from_slice(chunk);
-        take(u64::from_le_bytes(word));
-    }
-    let mut word = [0; 8];
-    let rest = chunks.remainder();
-    word[..rest.len()].copy_from_slice(rest);
-    take(u64::from_le_bytes(word));
-    hash
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

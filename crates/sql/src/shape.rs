@@ -2,6 +2,7 @@
 //! but for the values of their literals, so what was planned for one may serve the other. A text that needs more than this pass to be read has none.
 
 use crate::ast::Literal;
+use crate::digest::Digest;
 use crate::keyword::Keyword;
 use crate::lexer::{Class, class_of, is_word_byte};
 use crate::literal::literal;
@@ -47,6 +48,13 @@ impl Shape {
     /// Equal for texts of one shape, and for no others.
     pub fn key(&self) -> &[u8] {
         &self.key
+    }
+
+    /// A hash of the key. Not keyed: whoever finds keys of equal hash makes only his own look-ups slow, as the keys are compared, too.
+    pub fn hash(&self) -> u64 {
+        let mut digest = Digest::new();
+        digest.piece(0, &self.key);
+        digest.value()
     }
 
     /// The literals in text order. Numbers behind `BY`, `LIMIT`, `OFFSET` and `FETCH` belong to the key instead: they say what the statement means.

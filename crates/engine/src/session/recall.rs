@@ -7,7 +7,7 @@ use pando_sql::ast::{Kind, Statement};
 
 use crate::plan::{Plan, Template};
 use crate::snapshot::LiveDatabase;
-use crate::templates::{Entry, Kept, Moment, hash_of, with_shape};
+use crate::templates::{Entry, Kept, Moment, with_shape};
 
 use super::{Bound, Session};
 
@@ -22,6 +22,10 @@ impl Session {
     /// The plan of a text by its template; `None` when it has to be parsed and planned. Notes then whether that is worth remembering.
     pub(super) fn recall(&mut self, text: &str, bound: &Bound) -> Option<Recalled> {
         self.learns = false;
+        if self.settings().sql_show {
+            // The log tells the statement's own text, which a template does not have.
+            return None;
+        }
         let live = self.live.clone()?;
         self.facts.database.as_ref()?;
         let now = moment(&live);
@@ -30,7 +34,7 @@ impl Session {
             if !shape.read(text, syntax) {
                 return None;
             }
-            let hash = hash_of(shape);
+            let hash = shape.hash();
             let kept = match self.at_hand.find(shape, hash, now) {
                 Some(kept) => Arc::clone(kept),
                 None => self.look_up(&live, (shape, hash), now)?,
