@@ -35,12 +35,6 @@ impl Verifier {
         Verifier::of(password, random::<SALT>()?.to_vec())
     }
 
-    /// What a user who does not exist is checked against: nothing fits it.
-    pub(super) fn of_nobody(salt: Vec<u8>) -> Result<Verifier, Failure> {
-        let (stored_key, server_key) = (random::<HASH>()?, random::<HASH>()?);
-        Ok(Verifier { salt, iterations: ITERATIONS, stored_key, server_key })
-    }
-
     /// The verifier of a password with a salt that was chosen before.
     pub(super) fn of(password: &str, salt: Vec<u8>) -> Result<Verifier, Failure> {
         Verifier::derive(password, salt, ITERATIONS)

@@ -15,6 +15,7 @@ const MAX_VERIFIERS: usize = 10_000;
 pub(crate) struct Verifiers {
     /// Salts and marks of passwords are made with it.
     secret: OnceLock<[u8; HASH]>,
+    /// By user, existing or not, with the mark of the password it was made of.
     known: Mutex<HashMap<String, ([u8; HASH], Verifier)>>,
 }
 
@@ -25,8 +26,8 @@ impl Debug for Verifiers {
 }
 
 impl Verifiers {
-    /// The verifier of a user with this password; without one, that of a user who does not exist. The salt is the same each time either way, as it is
-    /// in PostgreSQL, so that it tells nobody who exists.
+    /// The verifier of a user with this password; without one, that of a user who does not exist, made of a password that nobody knows. The salt is
+    /// the same each time either way, as it is in PostgreSQL, and so is the work, the first time and later: neither tells who exists.
     ///
     /// # Errors
     /// `NoRandomness`.
@@ -34,8 +35,10 @@ impl Verifiers {
         let secret = self.secret()?;
         let salt = sign(&secret, format!("salt {user}").as_bytes());
         let salt = salt.iter().take(SALT).copied().collect();
-        let Some(password) = password else { return Verifier::of_nobody(salt) };
-        let mark = sign(&secret, format!("password {password}").as_bytes());
+        let mark = match password {
+            Some(password) => sign(&secret, format!("password {password}").as_bytes()),
+            None => sign(&secret, b"nobody"),
+        };
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, verifier)) = known.get(user)
             && equal(known, &mark)
@@ -44,7 +47,10 @@ impl Verifiers {
         }
         // Others need not wait for the rounds.
         drop(known);
-        let verifier = Verifier::of(password, salt)?;
+        let verifier = match password {
+            Some(password) => Verifier::of(password, salt)?,
+            None => Verifier::of(&format!("{:?}", random::<HASH>()?), salt)?,
+        };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_VERIFIERS {
             known.clear();
@@ -91,6 +97,7 @@ mod tests {
         let nobody = log_in(&verifiers, "bob", None);
         assert_eq!(log_in(&verifiers, "bob", None), nobody);
         assert!(!nobody.1 && nobody.0 != salt);
-        assert_eq!(verifiers.known.lock().unwrap().len(), 1);
+        assert_eq!(log_in(&verifiers, "ann", Some("secret")), (salt, true));
+        assert_eq!(verifiers.known.lock().unwrap().len(), 2);
     }
 }
