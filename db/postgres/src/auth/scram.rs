@@ -27,15 +27,10 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// The verifier of a password, with a new salt.
+    /// The verifier of a password with this salt.
     ///
     /// # Errors
     /// `NoRandomness`.
-    pub fn new(password: &str) -> Result<Verifier, Failure> {
-        Verifier::of(password, random::<SALT>()?.to_vec())
-    }
-
-    /// The verifier of a password with a salt that was chosen before.
     pub(super) fn of(password: &str, salt: Vec<u8>) -> Result<Verifier, Failure> {
         Verifier::derive(password, salt, ITERATIONS)
     }
@@ -288,7 +283,7 @@ mod tests {
     }
 
     fn exchange(known: &str, given: &str) -> Result<(), Failure> {
-        let mut server = Server::new(Verifier::new(known)?)?;
+        let mut server = Server::new(Verifier::of(known, random::<SALT>()?.to_vec())?)?;
         let client = Client::new(given)?;
         let reply = server.first(client.first().as_bytes())?;
         let (proof, proved) = client.prove(reply.as_bytes())?;
