@@ -26,8 +26,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pando_engine::plan::{Planned, Purpose, plan};
+use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Context, Source};
+use pando_kernel::feature::{Catalog, Context};
 use pando_kernel::relation::{Inline, PREFIX};
 use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
@@ -50,20 +51,6 @@ impl Catalog for Known {
     }
 }
 
-/// A clock that stands still and randomness that is none.
-#[derive(Debug)]
-struct Still;
-
-impl Source for Still {
-    fn now_millis(&self) -> i64 {
-        1_700_000_000_000
-    }
-
-    fn random(&self, buffer: &mut [u8]) {
-        buffer.fill(7);
-    }
-}
-
 fn column(text: &str) -> TableColumn {
     let (name, kind) = text.trim().split_once(' ').expect("a column has a name and a kind");
     let kind = match kind.trim() {
@@ -73,15 +60,11 @@ fn column(text: &str) -> TableColumn {
         "date" => Kind::Date,
         other => panic!("unknown kind {other}"),
     };
+    let is_text = kind == Kind::Text;
     TableColumn {
-        name: name.to_owned(),
-        kind,
-        type_name: if kind == Kind::Text { "varchar(8)".to_owned() } else { String::new() },
-        collation: if kind == Kind::Text { "utf8mb4_bin".to_owned() } else { String::new() },
-        collate: String::new(),
-        primary_key: false,
-        auto_increment: false,
-        nullable: true,
+        type_name: if is_text { "varchar(8)".to_owned() } else { String::new() },
+        collation: if is_text { "utf8mb4_bin".to_owned() } else { String::new() },
+        ..table_column(name, kind)
     }
 }
 

@@ -12,8 +12,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pando_engine::plan::{Plan, Planned, Purpose, Template, plan};
+use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Context, Database, SessionView, Source};
+use pando_kernel::feature::{Catalog, Context, Database, SessionView};
 use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
 use pando_kernel::{Kind, Value};
@@ -60,29 +61,11 @@ impl Catalog for Known {
     }
 }
 
-#[derive(Debug)]
-struct Still;
-
-impl Source for Still {
-    fn now_millis(&self) -> i64 {
-        0
-    }
-
-    fn random(&self, buffer: &mut [u8]) {
-        buffer.fill(7);
-    }
-}
-
 fn column(name: &str, kind: Kind, type_name: &str, collation: &str) -> TableColumn {
     TableColumn {
-        name: name.to_owned(),
-        kind,
         type_name: type_name.to_owned(),
         collation: collation.to_owned(),
-        collate: String::new(),
-        primary_key: false,
-        auto_increment: false,
-        nullable: true,
+        ..table_column(name, kind)
     }
 }
 

@@ -5,8 +5,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use pando_engine::plan::{Plan, Planned, Purpose, Template};
+use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, SessionView, Source};
+use pando_kernel::feature::{Catalog, SessionView};
 use pando_kernel::{Context, Dialect, Kind, Parameter, UnitName, Value};
 use pando_rooms::Built;
 use pando_sql::Shape;
@@ -125,14 +126,11 @@ struct Known {
 impl Known {
     fn new() -> Self {
         let column = |name: &str, kind: Kind, type_name: &str| TableColumn {
-            name: name.to_owned(),
-            kind,
             type_name: type_name.to_owned(),
             collation: if kind == Kind::Text { "C".to_owned() } else { String::new() },
-            collate: String::new(),
             primary_key: name == "id",
-            auto_increment: false,
             nullable: false,
+            ..table_column(name, kind)
         };
         let columns = vec![
             column("id", Kind::Int, "integer"),
@@ -151,19 +149,5 @@ impl Catalog for Known {
 
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
         Some(Arc::clone(&self.tables))
-    }
-}
-
-/// A clock that stands still and randomness that is none.
-#[derive(Debug)]
-struct Still;
-
-impl Source for Still {
-    fn now_millis(&self) -> i64 {
-        1_700_000_000_000
-    }
-
-    fn random(&self, buffer: &mut [u8]) {
-        buffer.fill(7);
     }
 }

@@ -5,6 +5,7 @@ mod dialect;
 mod error;
 mod runtime;
 mod script;
+mod source;
 mod types;
 mod unit;
 
@@ -12,5 +13,6 @@ pub use dialect::{BACKTICK, FakeDialect, STANDARD};
 pub use error::server_error;
 pub use runtime::{FakeRuntime, poll_once};
 pub use script::Reply;
+pub use source::Still;
 pub use types::{columns, kind_from_name, kind_name, neutral_rows, table_column};
 pub use unit::{Connections, Connects, Received, Unit};
