@@ -10,10 +10,6 @@ mod serve;
 use std::process::ExitCode;
 
 use command::Asked;
-use mimalloc::MiMalloc;
-
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let (asked, level) = command::read();
