@@ -20,7 +20,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::{Kind, Value};
 use pando_sql::Shape;
 
-/// `t` by `id`, a number; `u` by unit `region`, a text, and table `id`; `r` on a group of replicas.
+/// `t` by `id`, a number; `u` by unit `region`, a text, and table `id`; `r` on a group of replicas; `o` on one node; `b` broadcast; `s` single.
 const RULES: &str = "
 rules:
 - !SHARDING
@@ -36,11 +36,16 @@ rules:
     r:
       actualDataNodes: group.r_${0..1}
       tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: halves}}
+    o: {actualDataNodes: ds_1.o_7}
   shardingAlgorithms:
     halves: {type: MOD, props: {sharding-count: 2}}
     quarters: {type: INLINE, props: {algorithm-expression: 't_${id.intdiv(2) % 2}'}}
     thirds: {type: MOD, props: {sharding-count: 3}}
     texts: {type: HASH_MOD, props: {sharding-count: 2}}
+- !BROADCAST
+  tables: [b]
+- !SINGLE
+  tables: [ds_1.s, ds_0.other]
 - !READWRITE_SPLITTING
   dataSourceGroups:
     group: {writeDataSourceName: ds_2, readDataSourceNames: [ds_3], transactionalReadQueryStrategy: PRIMARY, loadBalancerName: turn}
@@ -93,7 +98,8 @@ impl Lab {
                 column("c", Kind::Text, "varchar(40)", collation),
             ])
         };
-        let known = Known(["t", "u", "r"].map(|name| (name.to_owned(), columns())).into());
+        let known =
+            Known(["t", "u", "r", "o", "b", "s"].map(|name| (name.to_owned(), columns())).into());
         let mut session = SessionView::default();
         Arc::make_mut(&mut session.facts).database = Some("shop".to_owned());
         Arc::make_mut(&mut session.facts).databases = Arc::from(["shop".to_owned()]);
@@ -155,7 +161,7 @@ const VALUES: [&str; 12] = [
 ];
 
 /// Statements with a template: `#` is a literal.
-const WITH: [&str; 14] = [
+const WITH: [&str; 24] = [
     "select c from t where id = #",
     "SELECT t.c, c || #, 'fixed' FROM t WHERE n > # AND t.id = # ORDER BY 1 DESC LIMIT 3;",
     "select sum(n), count(*) from t x where x.id = # and (n between # and # or c in (#, #))",
@@ -170,10 +176,20 @@ const WITH: [&str; 14] = [
     "select * from r where id = #",
     "update r set c = # where id = #",
     "select c from t where (id = #) and not (n = #)",
+    "select c from o where n = # order by c limit 3",
+    "select * from o",
+    "update o set c = # where id = #",
+    "insert into o (id, n, c) values (#, #, #)",
+    "select count(*) from b where id > #",
+    "select x.c from b x, b y where x.id = y.n and y.id = #",
+    "select c from s where id = #",
+    "select x.c from s x left join s y on x.id = y.n where y.id = #",
+    "insert into s (id, n, c) values (#, #, #), (#, #, #)",
+    "delete from s where id = #",
 ];
 
 /// Statements without one.
-const WITHOUT: [&str; 12] = [
+const WITHOUT: [&str; 18] = [
     "select c from t where id > #",
     "select c from t where id = # or n = #",
     "select c from t where id = # and id < #",
@@ -186,6 +202,12 @@ const WITHOUT: [&str; 12] = [
     "insert into t (id, n) values (#, #), (#, #)",
     "insert into t (n) values (#)",
     "select t.c from t, u where t.id = # and u.id = #",
+    "update b set c = # where id = #",
+    "select c from b where id = # for update",
+    "select s.c from s, o where s.id = o.id and o.id = #",
+    "select s.c from s, other where s.id = other.id and s.id = #",
+    "select b.c from t, b where t.id = # and b.id = t.n",
+    "select c from missing where id = #",
 ];
 
 fn filled(text: &str, values: &mut dyn FnMut() -> String) -> String {

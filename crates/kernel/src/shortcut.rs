@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pando_sql::Span;
 use pando_sql::ast::Literal;
 
-use crate::dialect::Dialect;
-use crate::route::Target;
+use crate::feature::Context;
+use crate::route::{Target, UnitName};
 use crate::value::Value;
 
 /// What a room has to do with a statement of which only the values change.
@@ -26,8 +26,9 @@ pub enum Shortcut {
 
 /// Finds the one target of a statement by its values. Gives what the room's `route` would, or nothing.
 pub trait Pick: Send + Sync + Debug {
-    /// The target; `None` when there is not exactly one, or an error to be told: the statement is then planned in full.
-    fn pick(&self, dialect: &dyn Dialect, values: &dyn Values) -> Option<Target>;
+    /// The target; `None` when there is not exactly one, or an error to be told: the statement is then planned in full. Of the context
+    /// it may look at the session and the dialect.
+    fn pick(&self, ctx: &Context<'_>, values: &dyn Values) -> Option<Target>;
 
     /// Every actual table name a target may have.
     fn names(&self) -> Vec<Arc<str>>;
@@ -49,4 +50,18 @@ pub trait Values {
 
     /// A bound parameter.
     fn parameter(&self, index: u32) -> Option<&Value>;
+}
+
+/// The pick of a statement that goes to one whole storage unit, whatever its values.
+#[derive(Debug)]
+pub struct Always(pub UnitName);
+
+impl Pick for Always {
+    fn pick(&self, _: &Context<'_>, _: &dyn Values) -> Option<Target> {
+        Some(Target::whole(self.0.clone()))
+    }
+
+    fn names(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
 }

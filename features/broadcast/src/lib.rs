@@ -4,7 +4,10 @@ mod replicated;
 mod route;
 mod rule;
 mod same;
+mod shortcut;
 mod written;
+
+use std::sync::Arc;
 
 use pando_config::{Problem, rules};
 use pando_kernel::Shortcut;
@@ -19,7 +22,7 @@ use pando_sql::ast::Statement;
 /// without broadcast tables.
 #[derive(Debug)]
 pub struct Broadcast {
-    rule: rule::Rule,
+    rule: Arc<rule::Rule>,
 }
 
 impl Broadcast {
@@ -32,7 +35,7 @@ impl Broadcast {
         places: &[Place],
         others: &[LogicTable],
     ) -> Result<Self, Vec<Problem>> {
-        rule::Rule::new(section, places, others).map(|rule| Self { rule })
+        rule::Rule::new(section, places, others).map(|rule| Self { rule: Arc::new(rule) })
     }
 }
 
@@ -63,8 +66,8 @@ impl Feature for Broadcast {
         Ok(())
     }
 
-    fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
-        Shortcut::Idle
+    fn shortcut(&self, _: &Context<'_>, stmt: &Statement) -> Shortcut {
+        shortcut::shortcut(&self.rule, stmt)
     }
 
     fn tables(&self) -> Vec<LogicTable> {

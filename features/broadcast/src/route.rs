@@ -27,10 +27,7 @@ pub(crate) fn route(
 
 fn claim(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
     let named = visit::tables(&stmt.kind);
-    let is_ours = |table: &visit::Occurrence<'_>| {
-        table.name.parts.last().is_some_and(|name| rule.is_broadcast(&name.value.to_lowercase()))
-    };
-    if !named.iter().any(is_ours) {
+    if !named.iter().any(|table| is_ours(rule, table)) {
         return Ok(());
     }
     if only_reads(&stmt.kind) {
@@ -51,8 +48,13 @@ fn claim(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) ->
     Ok(())
 }
 
+/// Whether a broadcast table is named here.
+pub(crate) fn is_ours(rule: &Rule, table: &visit::Occurrence<'_>) -> bool {
+    table.name.parts.last().is_some_and(|name| rule.is_broadcast(&name.value.to_lowercase()))
+}
+
 /// A place the session already speaks to, else one after the other.
-fn one<'a>(rule: &'a Rule, ctx: &Context<'_>) -> Option<&'a Place> {
+pub(crate) fn one<'a>(rule: &'a Rule, ctx: &Context<'_>) -> Option<&'a Place> {
     let is_held = |place: &&Place| {
         ctx.session.held.iter().any(|unit| *unit == place.name || place.members.contains(unit))
     };
@@ -96,7 +98,7 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     replicated::check(&stmt.kind, &|table| rule.is_split(table))
 }
 
-fn only_reads(kind: &Kind) -> bool {
+pub(crate) fn only_reads(kind: &Kind) -> bool {
     match kind {
         Kind::Select(query) => {
             let into = matches!(&query.body, QueryBody::Select(select) if select.into.is_some());

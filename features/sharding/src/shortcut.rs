@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use pando_kernel::Value;
-use pando_kernel::dialect::{Dialect, TableColumn};
+use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Context;
 use pando_kernel::route::{TableName, Target};
 use pando_kernel::shortcut::{Given, Pick, Shortcut, Values};
@@ -34,6 +34,12 @@ struct ByKeys {
 
 /// The shortcut of a statement, if it has one.
 pub(crate) fn shortcut(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
+    let is_ours = |table: &visit::Occurrence<'_>| {
+        table.name.parts.last().is_some_and(|name| rule.table(&name.value.to_lowercase()).is_some())
+    };
+    if !visit::tables(&stmt.kind).iter().any(is_ours) {
+        return Shortcut::Idle;
+    }
     found(rule, ctx, stmt).map_or(Shortcut::None, |pick| Shortcut::Pick(Arc::new(pick)))
 }
 
@@ -88,12 +94,16 @@ fn from(factors: &[TableFactor]) -> Option<&Table> {
     }
 }
 
-/// The constants that a WHERE compares each sharding column with: each once, and nothing else said about the column.
+/// The constants that a WHERE compares each sharding column with: each once, and nothing else said about the column. A table on one node has none.
 fn compared(
     table: &crate::Table,
     source: &Table,
     filter: Option<&Expr>,
 ) -> Option<Vec<(String, Given)>> {
+    if table.keys().is_empty() {
+        // It has one node, or the pick finds none.
+        return Some(Vec::new());
+    }
     let label = source.alias.as_ref().or(source.name.parts.last())?.value.to_lowercase();
     let named = |expr: &Expr| -> Option<String> {
         let Node::Column(name) = &unwrapped(expr).node else { return None };
@@ -120,7 +130,7 @@ fn compared(
             None => {}
         }
     }
-    (keys.len() == table.keys().len() && !keys.is_empty()).then_some(keys)
+    (keys.len() == table.keys().len()).then_some(keys)
 }
 
 fn mentions(part: &Expr, table: &crate::Table) -> bool {
@@ -188,7 +198,7 @@ impl ByKeys {
 }
 
 impl Pick for ByKeys {
-    fn pick(&self, dialect: &dyn Dialect, values: &dyn Values) -> Option<Target> {
+    fn pick(&self, ctx: &Context<'_>, values: &dyn Values) -> Option<Target> {
         let table = self.rule.table(&self.logic)?;
         let mut kept = Vec::with_capacity(self.keys.len());
         for (key, given, place) in &self.keys {
@@ -197,7 +207,7 @@ impl Pick for ByKeys {
                 Given::Parameter(index) => values.parameter(*index)?.clone(),
             };
             let own = place.and_then(|place| self.columns.get(place));
-            kept.push((key, self.kept(&Keeper::new(dialect, own), value)?));
+            kept.push((key, self.kept(&Keeper::new(ctx.dialect, own), value)?));
         }
         let of = |column: &str| kept.iter().find(|(key, _)| *key == column).map(|(_, value)| value);
         let actual = table.node(table.exact(&of)?).ok()?;

@@ -61,8 +61,8 @@ impl Feature for Single {
         Ok(())
     }
 
-    fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
-        Shortcut::Idle
+    fn shortcut(&self, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
+        route::shortcut(&self.rule, ctx, stmt)
     }
 
     fn tables(&self) -> Vec<LogicTable> {

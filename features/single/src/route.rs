@@ -1,9 +1,13 @@
 //! Statements on single tables go to the one place they stand in.
 
+use std::sync::Arc;
+
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
+use pando_kernel::shortcut::{Always, Shortcut};
 use pando_sql::ast::{DefineAction, Kind, Statement};
+use pando_sql::visit;
 
 use crate::named::{Named, named};
 use crate::rule::Rule;
@@ -50,6 +54,22 @@ pub(crate) fn route(
             *route = Route::Units(Units::new(vec![Target::whole(place)], Spread::Gather));
             Ok(())
         }
+    }
+}
+
+/// A statement on single tables alone always goes to their place.
+pub(crate) fn shortcut(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
+    let Some(named) = named(rule, stmt) else { return Shortcut::Idle };
+    let is_ours = |table: &visit::Occurrence<'_>| match &table.name.parts[..] {
+        [name] => named.existing.contains(&name.value.to_lowercase()),
+        _ => false,
+    };
+    let alone = stmt.hints.is_empty()
+        && stmt.hint_span.is_none()
+        && visit::tables(&stmt.kind).iter().all(is_ours);
+    match locate(rule, ctx, stmt, &named) {
+        Ok(Located::In(place)) if alone => Shortcut::Pick(Arc::new(Always(place))),
+        Ok(_) | Err(_) => Shortcut::None,
     }
 }
 

@@ -148,7 +148,7 @@ impl Template {
     pub fn plan(&self, ctx: &Context<'_>, text: &str, slots: &[Slot]) -> Option<Plan> {
         let syntax = ctx.dialect.syntax();
         let now = Now { spans: &self.spans, text, slots, syntax, parameters: ctx.parameters };
-        let mut target = self.pick.pick(ctx.dialect, &now)?;
+        let mut target = self.pick.pick(ctx, &now)?;
         if !self.redirects.is_empty() {
             target = self.redirected(ctx, target)?;
         }
