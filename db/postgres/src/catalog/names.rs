@@ -26,6 +26,8 @@ pub(super) struct Names<'a> {
     entries: Vec<(String, String, bool)>,
     /// The same as a row source of three columns.
     values: String,
+    /// The same as a jsonb object of actual names, where the server finds one among thousands without looking at the others.
+    object: String,
 }
 
 impl<'a> Names<'a> {
@@ -43,14 +45,17 @@ impl<'a> Names<'a> {
             // A name configured in mixed case and never quoted in a statement is a lower-case table.
             add(&shown.actual.to_lowercase(), &shown.logic.to_lowercase(), shown.hidden);
         }
-        let mut values = String::from("(VALUES ");
+        let (mut values, mut object) = (String::from("(VALUES "), String::from("{"));
         for (i, (actual, logic, hidden)) in entries.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
+            let _ = write!(object, "{comma}{}: [{}, {hidden}]", json(actual), json(logic));
             let (actual, logic) = (literal(actual), literal(logic));
             let _ = write!(values, "{comma}({actual}::text, {logic}::text, {hidden})");
         }
         values.push(')');
-        Self { view, entries, values }
+        object.push('}');
+        let object = format!("{}::pg_catalog.jsonb", literal(&object));
+        Self { view, entries, values, object }
     }
 
     /// Whether every table is shown under its own name.
@@ -92,28 +97,37 @@ impl<'a> Names<'a> {
         )
     }
 
-    /// The row of `v` for the table whose name an index, constraint or sequence has at its end or start.
+    /// The row `(a, l, h)` of the table whose name an index, constraint or sequence has at its end or start.
     pub(super) fn part_row(&self, column: &str) -> String {
-        format!(
-            "(SELECT v.a, v.l, v.h FROM {} v(a, l, h) WHERE {} ORDER BY pg_catalog.length(v.a) DESC LIMIT 1)",
-            self.values,
-            is_part(column, "v")
-        )
+        let text = format!("{column}::pg_catalog.text");
+        format!("(SELECT p.a, p.l, p.h {})", self.longest(&text, ""))
     }
 
     /// What stands before and behind an expression so that tables in its text get their logic names. `label` is the name of the result's column.
     pub(super) fn around_definition(&self, label: &str) -> (String, String) {
         let before = format!(
-            "(SELECT pg_catalog.string_agg(coalesce((SELECT {} FROM {} v(a, l, h) WHERE t.w = v.a OR {} \
-             ORDER BY (t.w = v.a) DESC, pg_catalog.length(v.a) DESC LIMIT 1), t.w), '' ORDER BY t.o) AS {} \
+            "(SELECT pg_catalog.string_agg(coalesce((SELECT {} {}), t.w), '' ORDER BY t.o) AS {} \
              FROM (SELECT r.w[1] AS w, r.o FROM pg_catalog.regexp_matches((",
-            renamed("t.w", "v"),
-            self.values,
-            is_part("t.w", "v"),
+            renamed("t.w", "p"),
+            self.longest("t.w", "SELECT t.w UNION ALL "),
             Postgres.quote(label),
         );
         let behind = ")::pg_catalog.text, '[[:alnum:]_$]+|[^[:alnum:]_$]+', 'g') WITH ORDINALITY r(w, o)) t)";
         (before, behind.to_owned())
+    }
+
+    /// From the row `p(a, l, h)` of the longest table name that is a part of a text, or one of the `others`. Names that the server makes for what
+    /// belongs to a table begin with the table's name; those Pando makes end with it.
+    fn longest(&self, text: &str, others: &str) -> String {
+        format!(
+            "FROM (SELECT k.a, k.v ->> 0, (k.v ->> 1)::pg_catalog.bool FROM (SELECT c.a, {} -> c.a FROM \
+             ({others}SELECT pg_catalog.substr({text}, s.p + 1) FROM pg_catalog.generate_series(1, pg_catalog.length({text})) s(p) \
+             WHERE pg_catalog.substr({text}, s.p, 1) = '_' \
+             UNION ALL SELECT pg_catalog.left({text}, s.p - 1) FROM pg_catalog.generate_series(1, pg_catalog.length({text})) s(p) \
+             WHERE pg_catalog.substr({text}, s.p, 1) = '_' AND {text} ~ '_(pkey|key|fkey|check|idx|seq|excl|not_null)[0-9]*$') c(a)) k(a, v) \
+             WHERE k.v IS NOT NULL ORDER BY pg_catalog.length(k.a) DESC LIMIT 1) p(a, l, h)",
+            self.object
+        )
     }
 
     /// How much higher this unit's numbers are shown.
@@ -166,13 +180,21 @@ pub(super) fn literal(text: &str) -> String {
     Postgres.literal(&Value::Text(text.to_owned()))
 }
 
-/// Names that the server makes for what belongs to a table begin with the table's name; those Pando makes end with it.
-fn is_part(column: &str, row: &str) -> String {
-    format!(
-        "pg_catalog.right({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) = '_' || {row}.a OR \
-         pg_catalog.left({column}::pg_catalog.text, pg_catalog.length({row}.a) + 1) = {row}.a || '_' AND \
-         {column}::pg_catalog.text ~ '_(pkey|key|fkey|check|idx|seq|excl|not_null)[0-9]*$'"
-    )
+/// A JSON text.
+fn json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c < ' ' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 /// A name with the actual table's name in it, with the logic one's instead. `row` has `a` and `l`; where it is NULL, the name stays.
