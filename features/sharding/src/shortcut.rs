@@ -51,7 +51,13 @@ fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys
         return None;
     }
     let table = rule.table(&name.value.to_lowercase())?;
-    let columns = ctx.catalog.columns(table.logic()).filter(|columns| !columns.is_empty())?;
+    let inserts = matches!(stmt.kind, Kind::Insert(_));
+    let columns = ctx.catalog.columns(table.logic()).filter(|columns| !columns.is_empty());
+    let columns = match columns {
+        // Nobody has asked for the columns of a table without sharding columns.
+        None if table.keys().is_empty() && !inserts => Arc::default(),
+        columns => columns?,
+    };
     let keys = match &stmt.kind {
         Kind::Select(query) => {
             let QueryBody::Select(select) = &query.body else { return None };
@@ -76,7 +82,6 @@ fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys
         Kind::Insert(insert) => written(table, insert, &columns)?,
         _ => return None,
     };
-    let inserts = matches!(stmt.kind, Kind::Insert(_));
     let place = |key: &str| columns.iter().position(|own| own.name.eq_ignore_ascii_case(key));
     let keys = keys.into_iter().map(|(key, given)| {
         let place = place(&key);

@@ -283,9 +283,9 @@ impl Cells<'_> {
 /// Floats, as text or in binary of either byte order.
 fn nearly(kind: &str, right: Option<&[u8]>, ours: Option<&[u8]>) -> bool {
     let (Some(right), Some(ours)) = (right, ours) else { return false };
-    // PostgreSQL adds up `real` in `real`.
-    let share = if kind.starts_with("oid 700 ") { 1e-5 } else { 1e-9 };
-    let close = |a: f64, b: f64| (a - b).abs() <= share * a.abs().max(b.abs()).max(1e-6);
+    // PostgreSQL adds up `real` in `real`: -7.5 + 3 + 3 + 1.5 + 1e-05 keeps one digit of the last, or all, by their order.
+    let (share, least) = if kind.starts_with("oid 700 ") { (1e-5, 1.0) } else { (1e-9, 1e-6) };
+    let close = |a: f64, b: f64| (a - b).abs() <= share * a.abs().max(b.abs()).max(least);
     let parsed = |bytes: &[u8]| std::str::from_utf8(bytes).ok()?.parse::<f64>().ok();
     if let (Some(a), Some(b)) = (parsed(right), parsed(ours)) {
         return close(a, b);

@@ -4,7 +4,7 @@ use super::scalar::fill;
 use super::{Field, Maker};
 use crate::render;
 use crate::schema::{Class, Kind};
-use crate::tree::{By, Expr, GroupForm, Item, Key, Query, Source};
+use crate::tree::{By, Expr, GroupForm, Item, Key, Query, Select, Source};
 use crate::visit;
 
 /// The longest number of aggregates beside each other.
@@ -60,9 +60,7 @@ impl Maker<'_> {
             GroupForm::Ordinal,
             GroupForm::Alias,
         ]);
-        // PostgreSQL does not sort by a group that its planner finds constant, though ROLLUP shows NULL there.
-        let is_plain = |group: &Expr| !render::expression(group).contains("case ");
-        select.rollup = self.chance.percent(4) && select.group.iter().all(is_plain);
+        select.rollup = self.chance.percent(4) && may_roll_up(&select, self.postgres());
         if self.chance.percent(18) {
             select.having = Some(self.having(&fields));
         }
@@ -288,4 +286,38 @@ fn mentions(expr: &Expr, field: &Field) -> bool {
 /// A column of numbers in it.
 fn number_in(expr: &Expr, fields: &[Field]) -> Option<Expr> {
     fields.iter().find(|field| field.class.is_number() && mentions(expr, field)).map(Field::expr)
+}
+
+/// PostgreSQL does not sort by a group that its planner finds constant, though ROLLUP shows NULL there.
+fn may_roll_up(select: &Select, is_postgres: bool) -> bool {
+    let conditions =
+        select.from.iter().filter_map(|source| source.on.as_ref()).chain(&select.filter);
+    let is_constant = |group: &Expr| render::expression(group).contains("case ");
+    let pins = |one: &Expr| is_postgres && equals_constant(&render::expression(one));
+    !select.group.iter().any(is_constant) && !conditions.into_iter().any(pins)
+}
+
+/// Whether a column may be compared with a constant by `=` or `IN`.
+fn equals_constant(text: &str) -> bool {
+    let is_column = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        end.is_some_and(|end| end > 0 && text[end..].starts_with('.'))
+    };
+    text.split(" = ").skip(1).any(|right| !is_column(right))
+        || text.split(" in (").skip(1).any(|right| !right.starts_with("select "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::equals_constant;
+
+    #[test]
+    fn constants_are_seen() {
+        for text in ["x1.s = 'bee'", "ta.g = tb.g and ta.id = 6", "x = (4)", "ta.id in (7)"] {
+            assert!(equals_constant(text), "{text}");
+        }
+        for text in ["ta.g = x2.g", "ta.id <> 6", "ta.id in (select x2.id from tb x2)"] {
+            assert!(!equals_constant(text), "{text}");
+        }
+    }
 }
