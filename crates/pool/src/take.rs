@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pando_kernel::runtime::{BoxFuture, within};
 use pando_kernel::{Error, ErrorKind, Execution, Result};
@@ -20,12 +20,15 @@ const PING_LIMIT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn one(shared: &Arc<Shared>) -> Result<Connection> {
     let started = shared.runtime.now();
-    let slot = match shared.try_one()? {
-        Some(slot) => slot,
-        None => wait(shared, 1).await?.pop().ok_or_else(|| Error::internal("an empty grant"))?,
+    let (slot, now) = match shared.try_one()? {
+        Some(slot) => (slot, started),
+        None => {
+            let slot = wait(shared, 1).await?.pop();
+            (slot.ok_or_else(|| Error::internal("an empty grant"))?, shared.runtime.now())
+        }
     };
     keeper::start(shared);
-    let slot = match at_once(shared, slot) {
+    let slot = match at_once(shared, slot, now) {
         Ok(connection) => return Ok(connection),
         Err(slot) => slot,
     };
@@ -48,7 +51,8 @@ pub(crate) async fn many(shared: &Arc<Shared>, count: usize) -> Result<Vec<Conne
     let started = shared.runtime.now();
     let slots = wait(shared, count).await?;
     keeper::start(shared);
-    let work = slots.into_iter().map(|slot| match at_once(shared, slot) {
+    let now = shared.runtime.now();
+    let work = slots.into_iter().map(|slot| match at_once(shared, slot, now) {
         Ok(connection) => Work::Done(connection),
         Err(slot) => Work::Doing(Box::pin(ready(Arc::clone(shared), slot))),
     });
@@ -96,8 +100,7 @@ async fn prepared<T>(
 }
 
 /// The slot's idle connection, when it can be lent without asking it anything.
-fn at_once(shared: &Shared, mut slot: Slot) -> Result<Connection, Slot> {
-    let now = shared.runtime.now();
+fn at_once(shared: &Shared, mut slot: Slot, now: Instant) -> Result<Connection, Slot> {
     let Some(mut live) = slot.live.take() else {
         return Err(slot);
     };

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use pando_kernel::Column;
 
+use crate::codec::numbered;
+
 /// What a statement returns, once the server has told.
 pub(super) type Returns = Option<Arc<[Column]>>;
 
@@ -152,7 +154,7 @@ impl Statements {
 
 /// The name of a statement at the server.
 pub(super) fn name(id: u64) -> String {
-    format!("pando_{id}")
+    numbered("pando_", id)
 }
 
 #[cfg(test)]

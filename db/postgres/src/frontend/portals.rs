@@ -79,20 +79,22 @@ pub(super) enum Progress {
     Done,
 }
 
-/// Portals by name; the empty name is the unnamed one.
+/// Portals by name.
 #[derive(Debug, Default)]
 pub(super) struct Portals {
-    all: HashMap<String, Portal>,
+    /// Looked for several times by each statement of most drivers.
+    unnamed: Option<Portal>,
+    named: HashMap<String, Portal>,
     last_cursor: u64,
 }
 
 impl Portals {
     /// Fails when a portal of that name may not be made now.
     pub(super) fn check(&self, name: &str) -> Result<(), Error> {
-        if !name.is_empty() && self.all.contains_key(name) {
+        if self.named.contains_key(name) {
             return Err(own("42P03", format!("portal \"{name}\" already exists")));
         }
-        if self.all.len() >= MAX_PORTALS {
+        if !name.is_empty() && self.named.len() >= MAX_PORTALS {
             let message = format!("more than {MAX_PORTALS} portals");
             return Err(Error::new(ErrorKind::TooLarge(message)));
         }
@@ -100,26 +102,34 @@ impl Portals {
     }
 
     pub(super) fn insert(&mut self, name: &str, portal: Portal) {
-        match self.all.get_mut(name) {
-            Some(place) => *place = portal,
-            None => drop(self.all.insert(name.to_owned(), portal)),
+        if name.is_empty() {
+            self.unnamed = Some(portal);
+        } else {
+            self.named.insert(name.to_owned(), portal);
         }
     }
 
     pub(super) fn get_mut(&mut self, name: &str) -> Result<&mut Portal, Error> {
-        self.all
-            .get_mut(name)
-            .ok_or_else(|| own("34000", format!("portal \"{name}\" does not exist")))
+        let found = match name {
+            "" => self.unnamed.as_mut(),
+            name => self.named.get_mut(name),
+        };
+        found.ok_or_else(|| own("34000", format!("portal \"{name}\" does not exist")))
     }
 
     /// Removes a portal; the cursor it waits on has to be closed.
     pub(super) fn remove(&mut self, name: &str) -> Option<CursorId> {
-        self.all.remove(name).and_then(|portal| portal.cursor())
+        let gone = match name {
+            "" => self.unnamed.take(),
+            name => self.named.remove(name),
+        };
+        gone.and_then(|portal| portal.cursor())
     }
 
     /// Removes all portals; the cursors they wait on have to be closed.
     pub(super) fn take_all(&mut self) -> Vec<CursorId> {
-        self.all.drain().filter_map(|(_, portal)| portal.cursor()).collect()
+        let named = self.named.drain().map(|(_, portal)| portal);
+        self.unnamed.take().into_iter().chain(named).filter_map(|portal| portal.cursor()).collect()
     }
 
     /// A number for a cursor that no other cursor of this client has had.

@@ -10,6 +10,7 @@ use super::end::{End, Halt};
 use super::wait::watched;
 use crate::codec::backend::{ParameterStatus, ReadyForQuery, Status, encode_command_complete};
 use crate::codec::copy::{CopyResponse, Direction, encode_data, encode_done};
+use crate::codec::numbered;
 use crate::error::{self, Severity};
 
 /// Copied data goes out in messages of at most so many bytes.
@@ -152,12 +153,13 @@ fn forgets_all<'t>(tag: &str, text: impl FnOnce() -> &'t str) -> Option<&'static
 fn tag(completion: &Completion) -> String {
     let tag = completion.tag.as_str();
     match (tag, completion.affected) {
-        ("INSERT", Some(rows)) => format!("INSERT 0 {rows}"),
-        ("SELECT" | "UPDATE" | "DELETE" | "MERGE" | "MOVE" | "FETCH" | "COPY", Some(rows)) => {
-            format!("{tag} {rows}")
+        ("INSERT", Some(rows)) => numbered("INSERT 0 ", rows),
+        ("SELECT", Some(rows)) => numbered("SELECT ", rows),
+        ("UPDATE" | "DELETE" | "MERGE" | "MOVE" | "FETCH" | "COPY", Some(rows)) => {
+            numbered(&[tag, " "].concat(), rows)
         }
         // A result without a name of its own is one of rows.
-        ("", Some(rows)) => format!("SELECT {rows}"),
+        ("", Some(rows)) => numbered("SELECT ", rows),
         ("", None) => "OK".into(),
         _ => tag.to_owned(),
     }

@@ -98,12 +98,14 @@ impl<'a> Column<'a> {
 
     fn write(&self, buf: &mut BytesMut) {
         put_cstr(buf, self.name);
-        buf.put_u32(self.table);
-        buf.put_i16(self.attribute);
-        buf.put_u32(self.oid);
-        buf.put_i16(self.size);
-        buf.put_i32(self.modifier);
-        buf.put_i16(format::code(self.format));
+        let mut rest = [0; 18];
+        rest[0..4].copy_from_slice(&self.table.to_be_bytes());
+        rest[4..6].copy_from_slice(&self.attribute.to_be_bytes());
+        rest[6..10].copy_from_slice(&self.oid.to_be_bytes());
+        rest[10..12].copy_from_slice(&self.size.to_be_bytes());
+        rest[12..16].copy_from_slice(&self.modifier.to_be_bytes());
+        rest[16..18].copy_from_slice(&format::code(self.format).to_be_bytes());
+        buf.put_slice(&rest);
     }
 }
 
