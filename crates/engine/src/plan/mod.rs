@@ -13,6 +13,7 @@ mod labels;
 mod limited;
 mod logical;
 mod outcome;
+mod parts;
 mod relocation;
 mod resolve;
 mod rewrite;

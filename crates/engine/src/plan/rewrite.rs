@@ -1,6 +1,7 @@
 //! From targets to actual statements: edits of the rooms and of the engine, then the parameters that are left.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
@@ -10,9 +11,13 @@ use pando_sql::ast::{
     Expr, Insert, InsertRow, InsertSource, Kind, Node, Query, QueryBody, SelectItem, Statement,
     TableFactor,
 };
-use pando_sql::{Edits, Fold, Placeholder, Span, visit};
+use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
-use super::{Plan, Unit, labels, writes};
+use super::parts::{Part, Parts};
+use super::{Plan, Unit, labels, parts, writes};
+
+/// So many targets are worth writing a statement for all of them at once.
+const FEW: usize = 4;
 
 /// Makes the plan of routed targets.
 pub(super) fn finish(
@@ -31,16 +36,91 @@ pub(super) fn finish(
     }
     let parameters = parameters(stmt);
     let labelled = labels::labelled(ctx, stmt);
+    let work = Work { ctx, stmt, base: &base, labelled: &labelled, parameters: &parameters };
+    let common = work.common(&units.targets)?;
     let mut out = Vec::with_capacity(units.targets.len());
     for target in units.targets {
-        let mut edits = base.clone();
-        targeted(ctx, stmt, &target, (&labelled, &mut edits))?;
-        let numbers = number(ctx.dialect.syntax().placeholder, &parameters, &mut edits);
-        let sql = if edits.is_empty() { stmt.text.clone() } else { edits.apply(&stmt.text).into() };
-        out.push(Unit { target, sql, parameters: numbers, replaced: Vec::new() });
+        let short = common.as_ref().and_then(|common| common.of(&target));
+        let (sql, parameters) = match short {
+            Some(short) => short,
+            None => work.text(&target)?,
+        };
+        out.push(Unit { target, sql, parameters, replaced: Vec::new() });
     }
     let before = Vec::new();
     Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind), before })
+}
+
+/// A statement to be written for each of its targets.
+struct Work<'a> {
+    ctx: &'a Context<'a>,
+    stmt: &'a Statement,
+    base: &'a Edits,
+    labelled: &'a [&'a Expr],
+    parameters: &'a [(Span, u32)],
+}
+
+/// What is sent to all targets of a statement but for their tables' names.
+struct Common {
+    parts: Vec<Part>,
+    parameters: Vec<u32>,
+}
+
+impl Common {
+    fn of(&self, target: &Target) -> Option<(Arc<str>, Vec<u32>)> {
+        Some((parts::named(&self.parts, target)?, self.parameters.clone()))
+    }
+}
+
+impl Work<'_> {
+    fn edits(&self, target: &Target) -> Result<(Edits, Vec<u32>)> {
+        let mut edits = self.base.clone();
+        targeted(self.ctx, self.stmt, target, (self.labelled, &mut edits))?;
+        let placeholder = self.ctx.dialect.syntax().placeholder;
+        let numbers = number(placeholder, self.parameters, &mut edits);
+        Ok((edits, numbers))
+    }
+
+    fn text(&self, target: &Target) -> Result<(Arc<str>, Vec<u32>)> {
+        let (edits, numbers) = self.edits(target)?;
+        let text = &self.stmt.text;
+        let sql = if edits.is_empty() { text.clone() } else { edits.apply(text).into() };
+        Ok((sql, numbers))
+    }
+
+    /// Writes the statement once for many targets, if nothing but plain names tells them apart. The first and the last target show whether that is so.
+    fn common(&self, targets: &[Target]) -> Result<Option<Common>> {
+        let [first, .., last] = targets else { return Ok(None) };
+        let is_plain = |target: &Target| {
+            target.rows.is_none()
+                && target.tables.len() == first.tables.len()
+                && target.tables.iter().zip(&first.tables).all(|(a, b)| a.logic == b.logic)
+                && target.tables.iter().all(|name| parts::is_plain_name(&name.actual))
+        };
+        let fits = targets.len() >= FEW
+            && matches!(self.stmt.kind, Kind::Select(_) | Kind::Update(_) | Kind::Delete(_))
+            && targets.iter().all(is_plain)
+            && !parts::is_marked(&self.stmt.text);
+        if !fits {
+            return Ok(None);
+        }
+        let (edits, parameters) = self.edits(&parts::marked(first))?;
+        let mut found = Parts::default();
+        for piece in edits.pieces(&self.stmt.text) {
+            match piece {
+                Piece::Kept(span) => found.text(span.of(&self.stmt.text)),
+                Piece::New(text) if found.marked(text).is_some() => {}
+                Piece::New(_) => return Ok(None),
+            }
+        }
+        let common = Common { parts: found.done(), parameters };
+        for target in [first, last] {
+            if common.of(target) != Some(self.text(target)?) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(common))
+    }
 }
 
 /// The edits for one target of a statement that is not merged and has no generated keys. Session functions in it are not looked at.

@@ -11,10 +11,8 @@ use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{BinaryOp, Function, Literal, Node, Statement};
 use pando_sql::{Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
+use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
 use super::{Plan, Planned, Purpose, Unit, rewrite};
-
-/// Stands for an actual table's name, with its number behind it, while the text is cut into parts.
-const MARK: &str = "pando_name_of_table_";
 
 /// Functions that give the same for every session, and leave nothing behind. Sorted.
 const PLAIN_FUNCTIONS: &[&str] = &[
@@ -75,16 +73,6 @@ pub struct Template {
     writes: bool,
 }
 
-/// A part of the text that is sent.
-#[derive(Debug, Clone, PartialEq)]
-enum Part {
-    Text(Box<str>),
-    /// The literal of this number.
-    Slot(usize),
-    /// The actual name of the target's table of this number.
-    Name(usize),
-}
-
 /// The values of one statement of a template's shape.
 struct Now<'a> {
     spans: &'a [Span],
@@ -122,7 +110,7 @@ impl Template {
             && unit.replaced.is_empty()
             && unit.target.rows.is_none()
             && are_plain(ctx, stmt)
-            && !stmt.text.contains(MARK);
+            && !is_marked(&stmt.text);
         if !is_plain {
             return None;
         }
@@ -260,11 +248,7 @@ fn parts(
     target: &Target,
     spans: &[Span],
 ) -> Option<Vec<Part>> {
-    let mut marked = target.clone();
-    for (at, name) in marked.tables.iter_mut().enumerate() {
-        name.actual = format!("{MARK}{at}_").into();
-    }
-    let edits = rewrite::edits(ctx, stmt, &marked).ok()?;
+    let edits = rewrite::edits(ctx, stmt, &marked(target)).ok()?;
     let mut parts = Parts::default();
     let mut slots = spans.iter().enumerate().peekable();
     for piece in edits.pieces(&stmt.text) {
@@ -286,52 +270,6 @@ fn parts(
     }
     // A literal that an edit takes out could say anything.
     slots.next().is_none().then(|| parts.done())
-}
-
-#[derive(Default)]
-struct Parts {
-    list: Vec<Part>,
-    open: String,
-}
-
-impl Parts {
-    fn text(&mut self, text: &str) {
-        self.open.push_str(text);
-    }
-
-    fn push(&mut self, part: Part) {
-        self.close();
-        self.list.push(part);
-    }
-
-    fn close(&mut self) {
-        if !self.open.is_empty() {
-            self.list.push(Part::Text(std::mem::take(&mut self.open).into()));
-        }
-    }
-
-    fn done(mut self) -> Vec<Part> {
-        self.close();
-        self.list
-    }
-
-    /// A text in which names of tables are marked.
-    fn marked(&mut self, text: &str) -> Option<()> {
-        let mut pieces = text.split(MARK);
-        self.text(pieces.next()?);
-        for piece in pieces {
-            let (number, rest) = piece.split_once('_')?;
-            self.push(Part::Name(number.parse().ok()?));
-            self.text(rest);
-        }
-        Some(())
-    }
-}
-
-/// A name that is spelt the same wherever it stands.
-fn is_plain_name(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    name.chars().all(fits) && name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
 /// Whether nothing in the statement asks for what only a session, a server or a sub-query knows.
@@ -379,15 +317,5 @@ mod tests {
     #[test]
     fn the_list_of_functions_is_sorted() {
         assert!(PLAIN_FUNCTIONS.is_sorted());
-    }
-
-    #[test]
-    fn marks_become_names() {
-        let mut parts = Parts::default();
-        parts.text("select * from ");
-        parts.marked(&format!("\"{MARK}0_\" AS t, {MARK}12_")).unwrap();
-        let text = |text: &str| Part::Text(text.into());
-        let expected = [text("select * from \""), Part::Name(0), text("\" AS t, "), Part::Name(12)];
-        assert_eq!(parts.done(), expected);
     }
 }
