@@ -45,7 +45,7 @@ rules:
 - !BROADCAST
   tables: [b]
 - !SINGLE
-  tables: [ds_1.s, ds_0.other]
+  tables: [ds_1.s, ds_0.other, ds_1.counted]
 - !READWRITE_SPLITTING
   dataSourceGroups:
     group: {writeDataSourceName: ds_2, readDataSourceNames: [ds_3], transactionalReadQueryStrategy: PRIMARY, loadBalancerName: turn}
@@ -98,7 +98,8 @@ impl Lab {
                 column("c", Kind::Text, "varchar(40)", collation),
             ])
         };
-        let known = Known(["t", "u", "r", "o"].map(|name| (name.to_owned(), columns())).into());
+        let known =
+            Known(["t", "u", "r", "o", "s"].map(|name| (name.to_owned(), columns())).into());
         let mut session = SessionView::default();
         Arc::make_mut(&mut session.facts).database = Some("shop".to_owned());
         Arc::make_mut(&mut session.facts).databases = Arc::from(["shop".to_owned()]);
@@ -326,4 +327,17 @@ fn reading_from_one_node_needs_no_columns() {
         }
         assert!(lab.template("insert into o (id, c) values (1, 'a')", None).is_none());
     }
+}
+
+#[test]
+fn keys_that_the_server_counts_are_read_by_the_statements_own_values() {
+    let [postgres, mut mysql] = labs();
+    let text = "insert into counted (id, c) values (5, 'a')";
+    assert!(mysql.template(text, None).is_none(), "nobody knows the columns");
+    let id = TableColumn { auto_increment: true, ..column("id", Kind::Int, "bigint", "") };
+    let known = Arc::new(vec![id, column("c", Kind::Text, "varchar(40)", "utf8mb4_bin")]);
+    mysql.known.0.insert("counted".to_owned(), known);
+    assert!(mysql.template(text, None).is_none(), "0 would be counted");
+    assert!(mysql.template("select c from counted where id = 5", None).is_some());
+    assert!(postgres.template(text, None).is_some(), "PostgreSQL tells no keys");
 }

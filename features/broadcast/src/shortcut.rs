@@ -28,10 +28,11 @@ impl Pick for Anywhere {
 /// The shortcut of a statement, if it has one.
 pub(crate) fn shortcut(rule: &Arc<Rule>, stmt: &Statement) -> Shortcut {
     let tables = visit::tables(&stmt.kind);
+    let is_told = !stmt.hints.is_empty() || stmt.hint_span.is_some();
     let ours = tables.iter().filter(|table| is_ours(rule, table)).count();
     match ours {
         0 => Shortcut::Idle,
-        _ if ours == tables.len() && only_reads(&stmt.kind) && stmt.hints.is_empty() => {
+        _ if ours == tables.len() && only_reads(&stmt.kind) && !is_told => {
             Shortcut::Pick(Arc::new(Anywhere(Arc::clone(rule))))
         }
         _ => Shortcut::None,

@@ -8,7 +8,7 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
 use pando_kernel::shortcut::{Pick, Shortcut, Values};
 use pando_kernel::{Parameter, Value};
-use pando_sql::ast::{BinaryOp, Function, Literal, Node, Statement};
+use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Statement};
 use pando_sql::{Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
@@ -110,6 +110,7 @@ impl Template {
             && unit.replaced.is_empty()
             && unit.target.rows.is_none()
             && are_plain(ctx, stmt)
+            && !counts_keys(ctx, stmt)
             && !is_marked(&stmt.text);
         if !is_plain {
             return None;
@@ -270,6 +271,16 @@ fn parts(
     }
     // A literal that an edit takes out could say anything.
     slots.next().is_none().then(|| parts.done())
+}
+
+/// Whether the server may count a row's key: what it then tells is read by the very values of the statement, and a template has another's.
+fn counts_keys(ctx: &Context<'_>, stmt: &Statement) -> bool {
+    let Kind::Insert(insert) = &stmt.kind else { return false };
+    let name = insert.table.name.parts.last().map(|part| part.value.to_lowercase());
+    let columns = name.and_then(|name| ctx.catalog.columns(&name));
+    let never = columns
+        .is_some_and(|all| !all.is_empty() && all.iter().all(|column| !column.auto_increment));
+    ctx.dialect.reports_given_keys() && !never
 }
 
 /// Whether nothing in the statement asks for what only a session, a server or a sub-query knows.
