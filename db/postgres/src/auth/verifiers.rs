@@ -10,13 +10,15 @@ use super::{Failure, equal, random};
 /// Users whose verifiers are remembered; beyond it the memory starts afresh.
 const MAX_VERIFIERS: usize = 10_000;
 
+type Digest = [u8; HASH];
+
 /// The verifiers of those who log in, each worked out once: it takes 4096 rounds of hashing, and thousands of clients may come at once.
 #[derive(Default)]
 pub(crate) struct Verifiers {
     /// Salts and marks of passwords are made with it.
-    secret: OnceLock<[u8; HASH]>,
-    /// By user, existing or not, with the mark of the password it was made of.
-    known: Mutex<HashMap<String, ([u8; HASH], Verifier)>>,
+    secret: OnceLock<Digest>,
+    /// By a digest of the user's name, as long names of nobody must not fill the memory; existing or not, with the mark of the password it was made of.
+    known: Mutex<HashMap<Digest, (Digest, Verifier)>>,
 }
 
 impl Debug for Verifiers {
@@ -33,14 +35,14 @@ impl Verifiers {
     /// `NoRandomness`.
     pub(crate) fn get(&self, user: &str, password: Option<&str>) -> Result<Verifier, Failure> {
         let secret = self.secret()?;
-        let salt = sign(&secret, format!("salt {user}").as_bytes());
-        let salt = salt.iter().take(SALT).copied().collect();
+        let name = sign(&secret, format!("salt {user}").as_bytes());
+        let salt = name.iter().take(SALT).copied().collect();
         let mark = match password {
             Some(password) => sign(&secret, format!("password {password}").as_bytes()),
             None => sign(&secret, b"nobody"),
         };
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, verifier)) = known.get(user)
+        if let Some((known, verifier)) = known.get(&name)
             && equal(known, &mark)
         {
             return Ok(verifier.clone());
@@ -55,11 +57,11 @@ impl Verifiers {
         if known.len() >= MAX_VERIFIERS {
             known.clear();
         }
-        known.insert(user.to_owned(), (mark, verifier.clone()));
+        known.insert(name, (mark, verifier.clone()));
         Ok(verifier)
     }
 
-    fn secret(&self) -> Result<[u8; HASH], Failure> {
+    fn secret(&self) -> Result<Digest, Failure> {
         match self.secret.get() {
             Some(secret) => Ok(*secret),
             None => {
