@@ -1,4 +1,5 @@
-//! Statements on one sharded table whose sharding values are plain constants: the way from these to the one target, found once for all values.
+//! Statements on one sharded table whose sharding values are plain constants, or that has one node and none: the way to the one target, found once
+//! for all values.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed has no shortcut")]
 
