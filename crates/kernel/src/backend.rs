@@ -106,6 +106,16 @@ pub struct CancelToken {
 pub enum Execution {
     /// Runs one statement given as text; rows come in text form.
     Text(Arc<str>),
+    /// Runs one statement given as text whose whole numbers have been lifted out of it, so that a unit may keep it prepared. The reply is that of the
+    /// text, columns, rows and errors alike: a unit that cannot promise so runs the text.
+    Lifted {
+        /// The statement as it would be sent alone.
+        text: Arc<str>,
+        /// The same with parameters in the places of numbers.
+        sql: Arc<str>,
+        /// The numbers in order, as [`crate::dialect::Language::lifted`] gave them.
+        parameters: Vec<Parameter>,
+    },
     /// Prepares (once per connection, kept in a bounded cache by text and types), binds and runs.
     Prepared {
         /// The statement's text.

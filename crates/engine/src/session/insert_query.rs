@@ -243,6 +243,7 @@ impl Bound {
             declared: taken(placeholder, &self.declared, own),
             formats,
             prepared: true,
+            lifted: None,
         }
     }
 }

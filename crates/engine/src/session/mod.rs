@@ -42,6 +42,7 @@ use pando_transaction::Local;
 
 use crate::handle::Handle;
 use crate::house::Engine;
+use crate::plan::Lifted;
 use crate::snapshot::{LiveDatabase, Snapshot};
 use crate::templates::AtHand;
 use crate::variables::Variables;
@@ -123,6 +124,8 @@ struct Bound {
     declared: Vec<u32>,
     /// It came as a prepared statement: run it as one.
     prepared: bool,
+    /// It came as text, and a storage unit may run it so.
+    lifted: Option<Box<Lifted>>,
 }
 
 /// Cursors one session may have open.

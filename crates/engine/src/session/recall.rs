@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use pando_kernel::error::Result;
+use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, Statement};
 
-use crate::plan::{Plan, Template};
+use crate::plan::{Chance, Lifted, Plan, Template};
 use crate::snapshot::LiveDatabase;
 use crate::templates::{Entry, Kept, Moment, with_shape};
 
@@ -16,6 +17,7 @@ use super::{Bound, Session};
 pub(super) struct Recalled {
     kept: Arc<Kept>,
     plan: Plan,
+    lifted: Option<Box<Lifted>>,
 }
 
 impl Session {
@@ -39,11 +41,22 @@ impl Session {
                 Some(kept) => Arc::clone(kept),
                 None => self.look_up(&live, (shape, hash), now)?,
             };
-            let plan = self.in_context(&live, Some(bound), |ctx| {
-                kept.template.plan(ctx, text, shape.slots())
+            let (plan, lifted) = self.in_context(&live, Some(bound), |ctx| {
+                let plan = kept.template.plan(ctx, text, shape.slots())?;
+                let target = plan.units.first().map(|unit| &unit.target);
+                let lifted = target.filter(|_| !bound.prepared).and_then(|target| {
+                    kept.template.lifted(ctx, (text, shape.slots()), target, self.chance())
+                });
+                Some((plan, lifted.map(Box::new)))
             })?;
-            Some(Recalled { kept, plan })
+            Some(Recalled { kept, plan, lifted })
         })
+    }
+
+    /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.
+    fn chance(&self) -> Chance {
+        let alone = self.autocommit && self.transaction.state() == TransactionState::Idle;
+        if alone { Chance::Second } else { Chance::Only }
     }
 
     fn look_up(
@@ -82,7 +95,10 @@ impl Session {
         if !self.cursors.is_empty() {
             Box::pin(self.settle_cursors()).await?;
         }
-        self.start_plan(&live, &recalled.kept.template.statement, recalled.plan, bound).await
+        let Recalled { kept, plan, lifted } = recalled;
+        let lifted = lifted.map(|lifted| Bound { lifted: Some(lifted), ..Bound::default() });
+        let bound = lifted.as_ref().unwrap_or(bound);
+        self.start_plan(&live, &kept.template.statement, plan, bound).await
     }
 
     /// Remembers how a statement of a shape that came before was planned.

@@ -116,6 +116,7 @@ impl Session {
             formats: execute.result_formats,
             declared: execute.prepared.declared.clone(),
             prepared: true,
+            lifted: None,
         };
         let statement = Arc::clone(&execute.prepared.statement);
         self.window =

@@ -9,6 +9,7 @@ use pando_kernel::{
 };
 
 use super::describe;
+use super::lifted;
 use super::request::Call;
 use super::statements::{Returns, Statements};
 use crate::codec::backend::{Backend, CommandComplete, ParameterStatus, RowDescription, Status};
@@ -51,6 +52,8 @@ pub(super) struct Run {
     pub(super) known: Option<Returns>,
     /// It was found prepared, so that the server may have changed its mind about it.
     pub(super) reused: bool,
+    /// The server has begun to run it.
+    pub(super) bound: bool,
 }
 
 /// A statement that is described.
@@ -64,6 +67,7 @@ pub(super) struct Subject {
 
 /// What is sent once more.
 pub(super) enum Again {
+    Text(Arc<str>),
     Run(Call),
     Describe(Arc<str>, Vec<u32>),
 }
@@ -78,7 +82,7 @@ pub(super) enum Outcome {
     Over(Result<()>),
     /// The server skips everything up to a Sync that has to be sent.
     Sync,
-    /// It has to be sent once more, prepared anew.
+    /// It has to be sent once more: prepared anew, or as text.
     Again(Again),
     /// The server has ended the connection, with its reason.
     Lost(String),
@@ -120,7 +124,7 @@ impl Again {
     fn sql(&self) -> &str {
         match self {
             Again::Run(call) => &call.sql,
-            Again::Describe(sql, _) => sql,
+            Again::Describe(sql, _) | Again::Text(sql) => sql,
         }
     }
 }
@@ -206,6 +210,11 @@ impl Line {
             return Err(Error::protocol("the server is ready although nothing was asked"));
         };
         let Some(error) = reply.failed else { return Ok(Outcome::Over(Ok(()))) };
+        if let Task::Run(Run { call: Call { sql, text: Some(text), .. }, id, bound, .. }) =
+            &reply.task
+        {
+            return Ok(self.lifted_failed(error, (sql, text), id.filter(|_| !bound)));
+        }
         if let Some((id, again)) = reply.task.once_more()
             && stale(&error)
         {
@@ -222,6 +231,27 @@ impl Line {
         Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(Box::new(error))))))
     }
 
+    /// A statement that came as text has failed in its prepared form; `id` is its number in the cache if it did not come to be bound.
+    fn lifted_failed(
+        &mut self,
+        mut error: ServerError,
+        (sql, text): (&str, &Arc<str>),
+        id: Option<u64>,
+    ) -> Outcome {
+        if let Some(id) = id {
+            match error.sqlstate.as_str() {
+                "26000" => self.statements.clear(),
+                _ => self.statements.discard(sql, id),
+            }
+            let alone = self.transaction == TransactionState::Idle && self.replies.is_empty();
+            if alone && lifted::may_fare_better(&error) {
+                return Outcome::Again(Again::Text(Arc::clone(text)));
+            }
+        }
+        lifted::relocate(&mut error, sql, text);
+        Outcome::Over(Err(Error::new(ErrorKind::Server(Box::new(error)))))
+    }
+
     fn parsed(&mut self) -> Result<()> {
         let (text, id) = match &self.front()?.task {
             Task::Run(Run { call, id: Some(id), .. }) => (Arc::clone(&call.sql), *id),
@@ -233,11 +263,15 @@ impl Line {
     }
 
     fn bound(&mut self) -> Result<Outcome> {
-        Ok(match &self.front()?.task {
+        Ok(match &mut self.front()?.task {
             Task::Run(Run { call, known: Some(Some(columns)), .. }) => {
                 Outcome::Event(Event::Columns(describe::formatted(columns, &call.formats)))
             }
-            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => Outcome::Quiet,
+            Task::Run(run) => {
+                run.bound = true;
+                Outcome::Quiet
+            }
+            Task::Describe(..) | Task::Text | Task::Silent => Outcome::Quiet,
         })
     }
 
@@ -250,7 +284,7 @@ impl Line {
             Task::Silent => None,
             Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
             Task::Run(run) => {
-                if let Some(id) = run.id {
+                if let Some(id) = run.id.filter(|_| run.call.text.is_none()) {
                     let returns = columns.clone().map(Arc::from);
                     self.statements.described(&run.call.sql, id, returns);
                 }

@@ -33,6 +33,18 @@ struct Entry {
 /// Bytes of the longest text that is kept: longer ones carry their rows with them and do not come again.
 const MAX_TEXT: usize = 64 << 10;
 
+/// What may give way to a statement that is not kept yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// The least recently used one.
+    Always,
+    /// That one, if it has not been used for so long that it hardly comes again: statements that could go as text do not drive each other out.
+    IfForgotten,
+}
+
+/// A statement is forgotten when so many times the cache's bound of others have been asked for since.
+const FORGOTTEN: u64 = 4;
+
 /// How a statement is to be run.
 #[derive(Debug)]
 pub(super) enum Found {
@@ -58,7 +70,7 @@ impl Statements {
     }
 
     /// Looks a statement up, or makes room for it.
-    pub(super) fn find(&mut self, text: &Arc<str>, types: &[u32]) -> Found {
+    pub(super) fn find(&mut self, text: &Arc<str>, types: &[u32], room: Room) -> Found {
         if text.len() > MAX_TEXT {
             return Found::Unnamed;
         }
@@ -73,7 +85,7 @@ impl Statements {
                 Found::Unnamed
             };
         }
-        if self.count >= self.bound && !self.evict() {
+        if self.count >= self.bound && !self.evict(room) {
             return Found::Unnamed;
         }
         let id = self.next;
@@ -141,11 +153,15 @@ impl Statements {
     }
 
     /// Makes room by closing the least recently used statement; false when there is none to close.
-    fn evict(&mut self) -> bool {
+    fn evict(&mut self, room: Room) -> bool {
         let entries = self.by_text.iter().flat_map(|(text, list)| {
             list.iter().filter(|entry| entry.parsed).map(move |entry| (entry.used, text, entry.id))
         });
-        let Some((_, text, id)) = entries.min_by_key(|(used, _, _)| *used) else { return false };
+        let Some((used, text, id)) = entries.min_by_key(|(used, _, _)| *used) else { return false };
+        let patience = FORGOTTEN.saturating_mul(self.bound as u64);
+        if room == Room::IfForgotten && self.clock - used < patience {
+            return false;
+        }
         let text = Arc::clone(text);
         self.discard(&text, id);
         true
@@ -163,7 +179,7 @@ mod tests {
 
     fn ready(cache: &mut Statements, text: &str) -> u64 {
         let text: Arc<str> = text.into();
-        match cache.find(&text, &[]) {
+        match cache.find(&text, &[], Room::Always) {
             Found::New(id) => {
                 cache.parsed(&text, id);
                 id
@@ -185,8 +201,8 @@ mod tests {
     fn types_are_part_of_the_key() {
         let mut cache = Statements::new(2);
         let text: Arc<str> = "a".into();
-        assert!(matches!(cache.find(&text, &[23]), Found::New(1)));
-        assert!(matches!(cache.find(&text, &[25]), Found::New(2)));
+        assert!(matches!(cache.find(&text, &[23], Room::Always), Found::New(1)));
+        assert!(matches!(cache.find(&text, &[25], Room::Always), Found::New(2)));
     }
 
     #[test]
@@ -204,17 +220,31 @@ mod tests {
     fn what_waits_for_its_answer_is_neither_used_nor_closed() {
         let mut cache = Statements::new(1);
         let text: Arc<str> = "a".into();
-        assert!(matches!(cache.find(&text, &[]), Found::New(1)));
-        assert!(matches!(cache.find(&text, &[]), Found::Unnamed));
-        assert!(matches!(cache.find(&"b".into(), &[]), Found::Unnamed));
+        assert!(matches!(cache.find(&text, &[], Room::Always), Found::New(1)));
+        assert!(matches!(cache.find(&text, &[], Room::Always), Found::Unnamed));
+        assert!(matches!(cache.find(&"b".into(), &[], Room::Always), Found::Unnamed));
         cache.failed("a", 1);
-        assert!(matches!(cache.find(&text, &[]), Found::New(2)));
+        assert!(matches!(cache.find(&text, &[], Room::Always), Found::New(2)));
     }
 
     #[test]
     fn a_cache_without_room_keeps_nothing() {
         let mut cache = Statements::new(0);
-        assert!(matches!(cache.find(&"a".into(), &[]), Found::Unnamed));
+        assert!(matches!(cache.find(&"a".into(), &[], Room::Always), Found::Unnamed));
         assert!(cache.by_text.is_empty());
+    }
+
+    #[test]
+    fn what_could_go_as_text_drives_out_only_what_is_forgotten() {
+        let mut cache = Statements::new(2);
+        let (a, b) = (ready(&mut cache, "a"), ready(&mut cache, "b"));
+        let text: Arc<str> = "c".into();
+        for _ in 0..3 {
+            assert!(matches!(cache.find(&text, &[], Room::IfForgotten), Found::Unnamed));
+            ready(&mut cache, "b");
+        }
+        assert!(matches!(cache.find(&text, &[], Room::IfForgotten), Found::New(3)));
+        assert_eq!(cache.take_closing(), [a]);
+        assert_eq!(ready(&mut cache, "b"), b);
     }
 }
