@@ -137,6 +137,12 @@ impl AtHand {
 }
 
 impl Kept {
+    /// A number that no other moment of its database has; not 0.
+    pub(crate) fn era(&self) -> u64 {
+        // Databases count from 1, and one hardly lives through 2^32 definitions.
+        self.moment.database.wrapping_shl(32) ^ self.moment.epoch
+    }
+
     /// Whether it holds.
     pub(crate) fn holds(&self, now: Moment) -> bool {
         self.moment == now

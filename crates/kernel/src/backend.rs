@@ -115,6 +115,8 @@ pub enum Execution {
         sql: Arc<str>,
         /// The numbers in order, as [`crate::dialect::Language::lifted`] gave them.
         parameters: Vec<Parameter>,
+        /// Changes with every definition that Pando knows of: names may mean others from then on. Not 0.
+        era: u64,
     },
     /// Prepares (once per connection, kept in a bounded cache by text and types), binds and runs.
     Prepared {

@@ -4,7 +4,7 @@ use pando_kernel::dialect::{
     Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn, TransactionVerb,
     VariableEffect, Variables, variable_refused,
 };
-use pando_kernel::{Column, Error, Kind, Parameter, Result, Value};
+use pando_kernel::{Column, Error, Kind, Result, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::kind_from_name;
@@ -54,8 +54,6 @@ pub struct FakeDialect {
     pub nulls_first: bool,
     /// What [`Language::error_fails_transaction`] tells; the backend behaves so too.
     pub error_fails_transaction: bool,
-    /// Whether [`Language::lifted`] lifts numbers; the backend runs the text all the same.
-    pub lifts: bool,
 }
 
 impl Default for FakeDialect {
@@ -65,7 +63,6 @@ impl Default for FakeDialect {
             syntax: &STANDARD,
             nulls_first: false,
             error_fails_transaction: false,
-            lifts: false,
         }
     }
 }
@@ -82,10 +79,6 @@ impl Language for FakeDialect {
     fn quote(&self, name: &str) -> String {
         let mark = if self.syntax.backtick_identifiers { "`" } else { "\"" };
         format!("{mark}{}{mark}", name.replace(mark, &mark.repeat(2)))
-    }
-
-    fn lifted(&self, number: i64) -> Option<Parameter> {
-        self.lifts.then(|| Parameter::made(Value::Int(number)))
     }
 
     fn literal(&self, value: &Value) -> String {

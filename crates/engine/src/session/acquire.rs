@@ -265,9 +265,10 @@ fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usi
 
 /// What is sent for one unit of a plan.
 fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
-    if let Some(lifted) = &bound.lifted {
+    if let Some((lifted, era)) = &bound.lifted {
         let (text, sql) = (Arc::clone(&unit.sql), Arc::clone(&lifted.sql));
-        return Ok(Execution::Lifted { text, sql, parameters: lifted.parameters.clone() });
+        let parameters = lifted.parameters.clone();
+        return Ok(Execution::Lifted { text, sql, parameters, era: *era });
     }
     if !bound.prepared {
         return Ok(Execution::Text(Arc::clone(&unit.sql)));

@@ -124,8 +124,8 @@ struct Bound {
     declared: Vec<u32>,
     /// It came as a prepared statement: run it as one.
     prepared: bool,
-    /// It came as text, and a storage unit may run it so.
-    lifted: Option<Box<Lifted>>,
+    /// It came as text, and a storage unit may run it so; and the era in which its names were found.
+    lifted: Option<(Box<Lifted>, u64)>,
 }
 
 /// Cursors one session may have open.

@@ -96,7 +96,8 @@ impl Session {
             Box::pin(self.settle_cursors()).await?;
         }
         let Recalled { kept, plan, lifted } = recalled;
-        let lifted = lifted.map(|lifted| Bound { lifted: Some(lifted), ..Bound::default() });
+        let era = kept.era();
+        let lifted = lifted.map(|lifted| Bound { lifted: Some((lifted, era)), ..Bound::default() });
         let bound = lifted.as_ref().unwrap_or(bound);
         self.start_plan(&live, &kept.template.statement, plan, bound).await
     }

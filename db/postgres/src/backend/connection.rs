@@ -14,7 +14,7 @@ use pando_kernel::{
 
 use super::line::{Again, Line, Outcome, Reply, Run, Subject, Task};
 use super::request::{self, Call, Steps};
-use super::statements::{Found, Room, Statements, name};
+use super::statements::{Found, Origin, Statements, name};
 use super::wire::Wire;
 use super::{Options, unavailable};
 use crate::codec::backend::Backend as Message;
@@ -61,9 +61,14 @@ impl Connection {
     }
 
     /// Runs a statement that came as text by its prepared form, if that is kept or may be; else as text.
-    fn lifted(&mut self, text: Arc<str>, sql: Arc<str>, parameters: Vec<Parameter>) -> Result<()> {
+    fn lifted(
+        &mut self,
+        (text, sql): (Arc<str>, Arc<str>),
+        parameters: Vec<Parameter>,
+        origin: Origin,
+    ) -> Result<()> {
         let types: Vec<u32> = parameters.iter().map(|one| one.native.type_id).collect();
-        let found = self.line.statements.find(&sql, &types, Room::IfForgotten);
+        let found = self.line.statements.find(&sql, &types, origin);
         if let Found::Unnamed = found {
             return self.text(&text);
         }
@@ -80,7 +85,7 @@ impl Connection {
     }
 
     fn run(&mut self, call: Call) -> Result<()> {
-        let found = self.line.statements.find(&call.sql, &call.types, Room::Always);
+        let found = self.line.statements.find(&call.sql, &call.types, Origin::Prepared);
         self.run_found(call, found)
     }
 
@@ -106,7 +111,7 @@ impl Connection {
     }
 
     fn describe(&mut self, sql: Arc<str>, types: &[u32]) -> Result<()> {
-        let (id, parse) = match self.line.statements.find(&sql, types, Room::Always) {
+        let (id, parse) = match self.line.statements.find(&sql, types, Origin::Prepared) {
             Found::Ready(id, _) => (Some(id), false),
             Found::New(id) => (Some(id), true),
             Found::Unnamed => (None, true),
@@ -259,8 +264,8 @@ impl Backend for Connection {
         }
         let task = match execution {
             Execution::Text(sql) => return self.text(&sql),
-            Execution::Lifted { text, sql, parameters } => {
-                return self.lifted(text, sql, parameters);
+            Execution::Lifted { text, sql, parameters, era } => {
+                return self.lifted((text, sql), parameters, Origin::Text(era));
             }
             Execution::Prepared { sql, types, parameters, formats } => {
                 return self.run(Call { sql, types, parameters, formats, text: None });

@@ -13,6 +13,16 @@ pub(super) fn may_fare_better(error: &ServerError) -> bool {
     !["40", "53", "55", "57"].iter().any(|class| error.sqlstate.starts_with(class))
 }
 
+/// Whether what ended with this tag may have made a table, perhaps a temporary one that hides another of its name. CREATE TABLE AS and SELECT INTO say
+/// `SELECT`, and return nothing.
+pub(super) fn may_name(tag: &str, returns: bool) -> bool {
+    match tag.split(' ').next().unwrap_or_default() {
+        "SELECT" => !returns,
+        "CREATE" | "ALTER" | "DROP" | "DISCARD" | "DO" | "CALL" => true,
+        _ => false,
+    }
+}
+
 /// Moves an error's position from the prepared form to the text.
 pub(super) fn relocate(error: &mut ServerError, sql: &str, text: &str) {
     for (code, value) in &mut error.fields {

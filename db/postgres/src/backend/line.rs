@@ -27,6 +27,8 @@ pub(super) struct Line {
 pub(super) struct Reply {
     task: Task,
     failed: Option<ServerError>,
+    /// It has rows.
+    returns: bool,
     /// The server waits for copy data.
     pub(super) copying: bool,
 }
@@ -90,7 +92,7 @@ pub(super) enum Outcome {
 
 impl Reply {
     pub(super) fn new(task: Task) -> Reply {
-        Reply { task, failed: None, copying: false }
+        Reply { task, failed: None, returns: false, copying: false }
     }
 
     /// Whether its messages end with a Sync instead of standing alone.
@@ -263,8 +265,10 @@ impl Line {
     }
 
     fn bound(&mut self) -> Result<Outcome> {
-        Ok(match &mut self.front()?.task {
+        let reply = self.front()?;
+        Ok(match &mut reply.task {
             Task::Run(Run { call, known: Some(Some(columns)), .. }) => {
+                reply.returns = true;
                 Outcome::Event(Event::Columns(describe::formatted(columns, &call.formats)))
             }
             Task::Run(run) => {
@@ -280,6 +284,7 @@ impl Line {
         let columns = description.map(describe::columns);
         let reply =
             self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
+        reply.returns = columns.is_some();
         let event = match &mut reply.task {
             Task::Silent => None,
             Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
@@ -305,8 +310,11 @@ impl Line {
     }
 
     fn complete(&mut self, complete: &CommandComplete<'_>) -> Result<Outcome> {
+        let returns = std::mem::take(&mut self.front()?.returns);
         if matches!(complete.tag, "DEALLOCATE ALL" | "DISCARD ALL") {
             self.statements.clear();
+        } else if lifted::may_name(complete.tag, returns) {
+            self.statements.names_changed();
         }
         let affected = complete.rows();
         let tag = match affected {
