@@ -223,6 +223,8 @@ mod tests {
         assert_eq!(postgres.connect_timeout, Some(Duration::from_secs(3)));
         assert_eq!(postgres.current_schema.as_deref(), Some("a,b"));
         assert!(postgres.other.is_empty());
+        let postgres = options("jdbc:postgresql://db/x?prepareThreshold=0").expect("valid");
+        assert_eq!((postgres.prepare_threshold, postgres.other.len()), (Some(0), 0));
     }
 
     #[test]
@@ -232,6 +234,8 @@ mod tests {
         {
             assert!(options(&format!("jdbc:mysql://db/x?{text}")).is_err(), "{text}");
         }
-        assert!(options("jdbc:postgresql://db/x?sslmode=FOO").is_err());
+        for text in ["sslmode=FOO", "prepareThreshold=-1", "prepareThreshold=x"] {
+            assert!(options(&format!("jdbc:postgresql://db/x?{text}")).is_err(), "{text}");
+        }
     }
 }

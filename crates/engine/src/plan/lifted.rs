@@ -26,6 +26,8 @@ use super::parts::Part;
 const USES: u32 = 5;
 /// Sets of numbers that stay in the text for which it may be prepared.
 const MOST_KEPT: usize = 4;
+/// Bytes of one such set.
+const LONGEST_KEPT: usize = 128;
 
 /// A statement's numbers, lifted out of its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,6 +138,9 @@ impl Lifting {
                 kept.push_str(slot.span.of(text));
                 kept.push(' ');
             }
+        }
+        if kept.len() > LONGEST_KEPT {
+            return false;
         }
         let is_it =
             |known: &OnceLock<Box<str>>| **known.get_or_init(|| kept.as_str().into()) == *kept;
