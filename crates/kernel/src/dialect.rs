@@ -116,6 +116,12 @@ pub trait Metadata: Send + Sync + Debug {
         true
     }
 
+    /// Whether servers read `(SELECT … FROM a UNION ALL SELECT … FROM b)` in FROM as they read a table: conditions, order and limit of the
+    /// statement reach the tables and their indexes.
+    fn reads_unions_as_tables(&self) -> bool {
+        false
+    }
+
     /// Whether servers report keys that an INSERT itself gives like generated ones.
     fn reports_given_keys(&self) -> bool {
         false

@@ -285,6 +285,7 @@ impl Session {
             held: self.transaction.units(),
             has_written: self.transaction.has_written(),
             ticket: self.ticket,
+            connections_per_query: self.settings().max_connections_per_query,
             facts: Arc::clone(&self.facts),
         }
     }

@@ -20,6 +20,10 @@ const COLLATION: &str = "\
     ELSE 'icu:' || co.collname END::text";
 
 impl Metadata for Postgres {
+    fn reads_unions_as_tables(&self) -> bool {
+        true
+    }
+
     fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
         let find = |name: &str| {
             let name = match schema {
