@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_sql::Syntax;
 
-use crate::column::Column;
+use crate::column::{Attribute, Column};
 use crate::error::{Error, Result};
 use crate::presentation::Presentation;
 use crate::relation::Relations;
@@ -157,6 +157,8 @@ pub struct TableColumn {
     pub auto_increment: bool,
     /// NULL is allowed.
     pub nullable: bool,
+    /// Where it stands, for families whose results tell it.
+    pub attribute: Attribute,
 }
 
 /// How the family sorts and compares, so that merging agrees with it.

@@ -53,7 +53,7 @@ pub(super) fn finish(
             Some(short) => short,
             None => work.text(&target)?,
         };
-        out.push(Unit { target, sql, parameters, replaced: Vec::new() });
+        out.push(Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() });
     }
     let before = Vec::new();
     Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind), before })
@@ -102,14 +102,15 @@ impl Work<'_> {
         let first = group.first().ok_or_else(|| Error::internal("no target is to be read"))?;
         if group.len() == 1 {
             let (sql, parameters) = self.text(first)?;
-            return Ok(Unit { target: first.clone(), sql, parameters, replaced });
+            let target = first.clone();
+            return Ok(Unit { target, sql, parameters, replaced, attributes: Vec::new() });
         }
         let mut target = Target::whole(Arc::clone(&first.unit));
         let (mut edits, parameters) = self.edits(&target)?;
         union.edit(self.ctx, &group, &mut edits);
         target.tables = group.into_iter().flat_map(|target| target.tables).collect();
         let sql = edits.apply(&self.stmt.text).into();
-        Ok(Unit { target, sql, parameters, replaced })
+        Ok(Unit { target, sql, parameters, replaced, attributes: union.attributes.clone() })
     }
 
     /// Writes the statement once for many targets, if nothing but plain names tells them apart. The first and the last target show whether that is so.

@@ -3,6 +3,8 @@
 //!
 //! Shards that one unit reads together are one larger shard: whatever is right for the rows of each shard alone is right for these.
 
+use pando_kernel::Attribute;
+use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Spread, Target, Units};
 use pando_kernel::session::TransactionState;
@@ -38,6 +40,8 @@ pub(super) struct Union {
     columns: String,
     /// What its rows are called, when the text gives them no name of their own.
     label: Option<String>,
+    /// The table's columns that the select list shows: servers do not tell where a union's columns come from.
+    pub(super) attributes: Vec<Attribute>,
 }
 
 /// Whether targets that share a unit can be read by one statement.
@@ -59,7 +63,11 @@ pub(super) fn find(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Found 
         return Found::No;
     }
     match asked(stmt, select, table, &names) {
-        Some(columns) => Found::Some(union(ctx, stmt, table, &columns)),
+        Some(columns) => {
+            let mut union = union(ctx, stmt, table, &columns);
+            union.attributes = select.items.iter().map(|item| attribute(item, &known)).collect();
+            Found::Some(union)
+        }
         None => Found::No,
     }
 }
@@ -116,7 +124,15 @@ fn union(ctx: &Context<'_>, stmt: &Statement, table: &Table, columns: &[&str]) -
         schema: Span::new(table.name.span.start, own.start).of(&stmt.text).to_owned(),
         columns: columns.join(", "),
         label: table.alias.is_none().then(|| own.of(&stmt.text).to_owned()),
+        attributes: Vec::new(),
     }
+}
+
+fn attribute(item: &SelectItem, known: &[TableColumn]) -> Attribute {
+    let SelectItem::Expr { expr, .. } = item else { return Attribute::default() };
+    let Node::Column(name) = &bare(expr).node else { return Attribute::default() };
+    let column = known.iter().find(|own| name.parts.last().is_some_and(|n| n.value == own.name));
+    column.map(|column| column.attribute).unwrap_or_default()
 }
 
 /// The SELECT and its only table, if it is of the kind that may read a derived table in the place of that.
@@ -174,29 +190,27 @@ enum Meant<'a> {
 /// A name is a column's before it is an item's; a whole number is an item's place.
 /// <https://www.postgresql.org/docs/current/sql-select.html#SQL-GROUPBY>
 fn meant<'a>(select: &'a Select, item: &'a Expr, names: &[&str]) -> Meant<'a> {
-    let column = |expr: &'a Expr| match &bare(expr).node {
-        Node::Column(name) => match name.parts.last() {
+    let column = |expr: &'a Expr| {
+        let Node::Column(name) = &bare(expr).node else { return Meant::Value };
+        match name.parts.last() {
             Some(name) if names.contains(&&*name.value) => Meant::Column(&name.value),
             _ => Meant::Unknown,
-        },
-        _ => Meant::Value,
+        }
     };
     let shown = |at: usize| match select.items.get(at) {
         Some(SelectItem::Expr { expr, .. }) => column(expr),
         Some(SelectItem::Star(_) | SelectItem::QualifiedStar(..)) | None => Meant::Unknown,
     };
-    match &item.node {
-        Node::Literal(Literal::Integer(place)) => {
-            usize::try_from(*place).map_or(Meant::Unknown, |place| shown(place.wrapping_sub(1)))
+    if let Node::Literal(Literal::Integer(place)) = &item.node {
+        return usize::try_from(*place)
+            .map_or(Meant::Unknown, |place| shown(place.wrapping_sub(1)));
+    }
+    match (column(item), &item.node) {
+        (Meant::Unknown, Node::Column(name)) if name.parts.len() == 1 => {
+            let own = |item: &SelectItem| name.parts.last().map(|n| &*n.value) == label(item);
+            select.items.iter().position(own).map_or(Meant::Unknown, shown)
         }
-        Node::Column(name) => match (column(item), &name.parts[..]) {
-            (Meant::Unknown, [single]) => {
-                let at = select.items.iter().position(|item| label(item) == Some(&single.value));
-                at.map_or(Meant::Unknown, shown)
-            }
-            (meant, _) => meant,
-        },
-        _ => column(item),
+        (meant, _) => meant,
     }
 }
 
@@ -220,20 +234,21 @@ fn asked<'a>(
     let labels: Vec<&str> = select.items.iter().map(label).collect::<Option<_>>()?;
     let (mut plain, mut asked) = (true, Vec::new());
     visit::exprs(&stmt.kind, &mut |expr| {
-        plain &= match &expr.node {
-            Node::Column(name) => match &name.parts[..] {
-                [column] if names.contains(&&*column.value) => {
-                    asked.push(column.value.clone());
-                    true
-                }
-                [column] => !column.value.is_empty() && labels.contains(&&*column.value),
-                [of, column] => {
-                    asked.push(column.value.clone());
-                    of.value == owner.value && names.contains(&&*column.value)
-                }
-                _ => false,
-            },
-            _ => is_plain(expr),
+        let Node::Column(name) = &expr.node else {
+            plain &= is_plain(expr);
+            return;
+        };
+        plain &= match &name.parts[..] {
+            [column] if names.contains(&&*column.value) => {
+                asked.push(column.value.clone());
+                true
+            }
+            [column] => !column.value.is_empty() && labels.contains(&&*column.value),
+            [of, column] => {
+                asked.push(column.value.clone());
+                of.value == owner.value && names.contains(&&*column.value)
+            }
+            _ => false,
         };
     });
     let mut columns: Vec<&str> =
