@@ -12,6 +12,8 @@ pub(crate) enum Lexeme {
     Identifier,
     /// A text in single or double quotes.
     Text,
+    /// The same, and not empty.
+    Quoted,
     /// A whole number without sign.
     Integer,
     /// TRUE or FALSE.
@@ -25,9 +27,10 @@ pub(crate) enum Lexeme {
 }
 
 /// The terminals that stand for themselves in a syntax text.
-pub(crate) const LEXEMES: [(&str, Lexeme, &str); 7] = [
+pub(crate) const LEXEMES: [(&str, Lexeme, &str); 8] = [
     ("identifier", Lexeme::Identifier, "a name"),
     ("string", Lexeme::Text, "a text in quotes"),
+    ("quoted", Lexeme::Quoted, "a text in quotes"),
     ("integer", Lexeme::Integer, "a whole number"),
     ("boolean", Lexeme::Boolean, "`TRUE` or `FALSE`"),
     ("bare", Lexeme::Bare, "a word"),

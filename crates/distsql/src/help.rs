@@ -9,9 +9,8 @@ use crate::tables::{FRAGMENTS, entries};
 /// How syntax texts are to be read.
 pub const NOTATION: &str = "`WORDS` in capitals stand for themselves in any case, and so do characters in single quotes. \
 `[ x ]` may be left out, `( x | y )` is one of them, `x ...` is one or more with commas between. Everything else is a piece that is \
-explained below, or `identifier` (a word, or a name in backticks or double quotes), `string` (a text in single or double quotes), \
-`bare` (anything without a space or one of `( ) [ ] , ; =` in it), `integer`, `boolean` (`TRUE` or `FALSE`), `sql` (the rest of the text), or `end` (nothing \
-follows). A doubled quote inside quotes stands for itself, and a backslash is an ordinary character. Semicolons at the end do not \
+explained below, or `identifier` (a word, or a name in backticks or double quotes), `string` (a text in single or double quotes), `quoted` (the same, not empty), \
+`bare` (anything without a space or one of `( ) [ ] , ; =` in it), `integer`, `boolean` (`TRUE` or `FALSE`), or `sql` (the rest of the text). A doubled quote inside quotes stands for itself, and a backslash is an ordinary character. Semicolons at the end do not \
 matter.";
 
 /// The statements whose name fits a LIKE pattern, or all, in the order of the table.

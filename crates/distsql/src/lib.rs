@@ -25,3 +25,8 @@ pub use like::fits;
 pub use parse::{Statement, parse};
 pub use source::{MOST_BYTES, MOST_TOKENS};
 pub use tables::{FRAGMENTS, entries};
+
+/// So that the README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -88,7 +88,32 @@ fn entries_have_names_of_their_own_and_old_ones_a_current_spelling() {
 }
 
 /// Things of 5.0 that the current language cannot say.
-const ONLY_OLD: &[&str] = &[];
+const ONLY_OLD: &[&str] = &[
+    "CREATE SHARDING BINDING TABLE RULES",
+    "ALTER SHARDING BINDING TABLE RULES",
+    "DROP SHARDING BINDING TABLE RULES",
+    "ALTER SHARDING BROADCAST TABLE RULES",
+    "DROP SHARDING BROADCAST TABLE RULES",
+    "CREATE SHARDING ALGORITHM",
+    "ALTER SHARDING ALGORITHM",
+    "CREATE SHARDING AUDITOR",
+    "ALTER SHARDING AUDITOR",
+    "CREATE DB_DISCOVERY RULE",
+    "ALTER DB_DISCOVERY RULE",
+    "DROP DB_DISCOVERY RULE",
+    "CREATE DB_DISCOVERY TYPE",
+    "ALTER DB_DISCOVERY TYPE",
+    "DROP DB_DISCOVERY TYPE",
+    "CREATE DB_DISCOVERY HEARTBEAT",
+    "ALTER DB_DISCOVERY HEARTBEAT",
+    "DROP DB_DISCOVERY HEARTBEAT",
+    "COUNT DATABASE RULES",
+    "SHOW DB_DISCOVERY RULES",
+    "SHOW DB_DISCOVERY TYPES",
+    "SHOW DB_DISCOVERY HEARTBEATS",
+    "ENABLE READWRITE_SPLITTING",
+    "FORMAT",
+];
 
 /// Makes a sentence of a node; every choice is the next byte.
 struct Speaker<'b> {
@@ -160,6 +185,7 @@ impl Speaker<'_> {
         match lexeme {
             Lexeme::Identifier => self.word(NAMES[pick]),
             Lexeme::Text => self.word(TEXTS[pick]),
+            Lexeme::Quoted => self.word(TEXTS[pick % 3]),
             Lexeme::Bare => self.word(BARE[pick]),
             Lexeme::Integer => self.word(["1", "3306", "65535", "7"][pick % 4]),
             Lexeme::Boolean => self.word(["TRUE", "false"][pick % 2]),
@@ -177,7 +203,7 @@ impl Speaker<'_> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_sentence_of_the_grammar_is_read_and_printed_back(

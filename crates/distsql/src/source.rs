@@ -96,6 +96,7 @@ impl<'t> Source<'t> {
             Lexeme::Rest => (kind.is_none() && self.rest.start < self.rest.end).then_some(0),
             Lexeme::Identifier => one(self.is_identifier(at)),
             Lexeme::Text => one(kind == Some(TokenKind::String)),
+            Lexeme::Quoted => one(kind == Some(TokenKind::String) && self.raw(at).len() > 2),
             Lexeme::Boolean => one(self.is_keyword(at, "TRUE") || self.is_keyword(at, "FALSE")),
             Lexeme::Integer => one(self.is_integer(at)),
             Lexeme::Bare => Some(self.bare(at)).filter(|count| *count > 0),

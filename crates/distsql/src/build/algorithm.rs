@@ -29,15 +29,12 @@ pub(crate) fn named_algorithm(part: Part<'_>) -> Result<NamedAlgorithm> {
 /// Of a `properties` part; none when there is none.
 ///
 /// # Errors
-/// A key that is given twice, or is empty.
+/// A key that is given twice.
 pub(crate) fn properties(part: Option<Part<'_>>) -> Result<Vec<Property>> {
     let mut properties: Vec<Property> = Vec::new();
     let mut keys = std::collections::HashSet::new();
     for found in part.into_iter().flat_map(|part| part.all("property")) {
         let (key, value) = (found.text_of("key")?, found.text_of("value")?);
-        if key.is_empty() {
-            return Err(Error::value("a property without a name", found.span()));
-        }
         if !keys.insert(key.clone()) {
             return Err(Error::value(format!("property `{key}` is given twice"), found.span()));
         }

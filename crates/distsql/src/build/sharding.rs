@@ -10,7 +10,7 @@ use crate::command::{
 use crate::error::{Error, Result};
 use crate::tree::Part;
 
-/// Of a `tableRule` or `oldTableRule` part.
+/// Of a `tableRule` or `oldTable` part.
 pub(crate) fn table_rule(part: Part<'_>) -> Result<TableRule> {
     let key = part.get("keyStrategy").or_else(|| part.get("oldKeyStrategy"));
     Ok(TableRule {

@@ -35,18 +35,19 @@ impl StorageUnit {
     }
 }
 
-/// Takes out `user:password@` and a `password=` among the parameters.
+/// Takes out `user:password@` and every `…password=` among the parameters.
 fn redact_url(url: &mut String) {
+    const MARK: &str = "password=";
     let start = url.find("//").map_or(0, |slashes| slashes + 2);
     let authority = url.get(start..).and_then(|rest| rest.split(['/', '?']).next()).unwrap_or("");
-    if let Some(at) = authority.rfind('@') {
-        if let Some(colon) = authority.get(..at).and_then(|user| user.find(':')) {
-            url.replace_range(start + colon + 1..start + at, "******");
-        }
+    let at = authority.rfind('@');
+    let colon = at.and_then(|at| authority.get(..at)).and_then(|user| user.find(':'));
+    if let (Some(at), Some(colon)) = (at, colon) {
+        url.replace_range(start + colon + 1..start + at, "******");
     }
-    let lower = url.to_ascii_lowercase();
-    if let Some(found) = lower.find("password=") {
-        let from = found + "password=".len();
+    let mut from = 0;
+    while let Some(found) = url.get(from..).and_then(|rest| rest.to_ascii_lowercase().find(MARK)) {
+        from += found + MARK.len();
         let length = url.get(from..).and_then(|rest| rest.find('&'));
         let end = length.map_or(url.len(), |length| from + length);
         url.replace_range(from..end, "******");

@@ -1,5 +1,6 @@
 //! A command in its current spelling, or in the old one where there is no other. What is printed parses to the same command.
 
+mod piece;
 mod ral;
 mod rdl;
 mod rql;
@@ -13,6 +14,7 @@ use crate::command::{
 };
 use crate::ebnf::grammar;
 use crate::tables::RESERVED;
+use piece::{Like, List, Maybe, MaybeIn, Properties, Text, Truth, from};
 
 impl Display for Command {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -86,90 +88,5 @@ impl Display for NamedAlgorithm {
 impl Display for Property {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", Text(&self.key), Text(&self.value))
-    }
-}
-
-/// A text in double quotes, as ShardingSphere's own statements have it.
-struct Text<'a>(&'a str);
-
-impl Display for Text<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\"", self.0.replace('"', "\"\""))
-    }
-}
-
-struct Truth(bool);
-
-impl Display for Truth {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0 { "TRUE" } else { "FALSE" })
-    }
-}
-
-/// Things with commas between them.
-struct List<'a, T>(&'a [T]);
-
-impl<T: Display> Display for List<'_, T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (at, item) in self.0.iter().enumerate() {
-            if at > 0 {
-                f.write_str(", ")?;
-            }
-            item.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
-/// A thing behind its introduction, or nothing.
-struct Maybe<'a, T>(&'a str, Option<T>);
-
-impl<T: Display> Display for Maybe<'_, T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.1 {
-            Some(thing) => write!(f, "{}{thing}", self.0),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A thing between an introduction and a closing parenthesis, or nothing.
-struct MaybeIn<'a, T>(&'a str, &'a Option<T>);
-
-impl<T: Display> Display for MaybeIn<'_, T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.1 {
-            Some(thing) => write!(f, "{}{thing})", self.0),
-            None => Ok(()),
-        }
-    }
-}
-
-/// PROPERTIES behind an introduction, or nothing.
-struct Properties<'a>(&'a str, &'a [Property]);
-
-impl Display for Properties<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.1.is_empty() {
-            return Ok(());
-        }
-        write!(f, "{}PROPERTIES({})", self.0, List(self.1))
-    }
-}
-
-/// ` FROM database`, or nothing.
-fn from(database: &Option<Name>) -> Maybe<'_, &Name> {
-    Maybe(" FROM ", database.as_ref())
-}
-
-/// ` LIKE 'pattern'`, or nothing.
-struct Like<'a>(Option<&'a str>);
-
-impl Display for Like<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(pattern) => write!(f, " LIKE '{}'", pattern.replace('\'', "''")),
-            None => Ok(()),
-        }
     }
 }

@@ -21,7 +21,16 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "SET DIST VARIABLE proxy_frontend_flush_threshold = 256",
             "SET DIST VARIABLE transaction_type = 'XA'",
         ],
-        wrong: &[("SET DIST VARIABLE sql_show", "?"), ("SET DIST VARIABLE sql-show = true", "?")],
+        wrong: &[
+            (
+                "SET DIST VARIABLE sql_show",
+                "unexpected end of the statement, expected `=` at line 1, column 27",
+            ),
+            (
+                "SET DIST VARIABLE sql-show = true",
+                "unexpected `-`, expected `=` at line 1, column 22",
+            ),
+        ],
         build: set_variable,
     },
     Entry {
@@ -35,7 +44,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "SET VARIABLE transaction_type = XA",
             "SET VARIABLE agent_plugins_enabled = TRUE",
         ],
-        wrong: &[("SET VARIABLE transaction_type XA", "?")],
+        wrong: &[(
+            "SET VARIABLE transaction_type XA",
+            "unexpected `XA`, expected `=` at line 1, column 31",
+        )],
         build: set_variable,
     },
     Entry {
@@ -46,7 +58,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["variable_name", "variable_value"],
         help: "One variable.",
         examples: &["SHOW DIST VARIABLE WHERE NAME = sql_show"],
-        wrong: &[("SHOW DIST VARIABLE sql_show", "?")],
+        wrong: &[(
+            "SHOW DIST VARIABLE sql_show",
+            "unexpected `sql_show`, expected `WHERE` at line 1, column 20",
+        )],
         build: |p| administer(Ral::ShowVariable(p.name_of("variable")?)),
     },
     Entry {
@@ -57,7 +72,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["variable_name", "variable_value"],
         help: "All variables.",
         examples: &["SHOW DIST VARIABLES", "SHOW TEMP DIST VARIABLES LIKE 'proxy%'"],
-        wrong: &[("SHOW DIST VARIABLES LIKE proxy", "?")],
+        wrong: &[(
+            "SHOW DIST VARIABLES LIKE proxy",
+            "unexpected `proxy`, expected a pattern in quotes at line 1, column 26",
+        )],
         build: show_variables,
     },
     Entry {
@@ -68,7 +86,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["variable_name", "variable_value"],
         help: "SHOW DIST VARIABLES.",
         examples: &["SHOW ALL VARIABLES"],
-        wrong: &[("SHOW ALL VARIABLE", "?")],
+        wrong: &[(
+            "SHOW ALL VARIABLE",
+            "unexpected `VARIABLE`, expected `VARIABLES`; did you mean `VARIABLES`? at line 1, column 10",
+        )],
         build: show_variables,
     },
     Entry {
@@ -79,7 +100,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["variable_name", "variable_value"],
         help: "SHOW DIST VARIABLE.",
         examples: &["SHOW VARIABLE transaction_type"],
-        wrong: &[("SHOW VARIABLE a b", "?")],
+        wrong: &[("SHOW VARIABLE a b", "unexpected `b`, expected the end at line 1, column 17")],
         build: |p| administer(Ral::ShowVariable(p.name_of("variable")?)),
     },
     Entry {
@@ -101,7 +122,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         ],
         help: "All instances of the cluster.",
         examples: &["SHOW COMPUTE NODES"],
-        wrong: &[("SHOW COMPUTE", "?")],
+        wrong: &[(
+            "SHOW COMPUTE",
+            "unexpected end of the statement, expected `NODE` or `NODES` at line 1, column 13",
+        )],
         build: |_| administer(Ral::ComputeNode(ComputeNode::List)),
     },
     Entry {
@@ -123,7 +147,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         ],
         help: "SHOW COMPUTE NODES.",
         examples: &["SHOW INSTANCE LIST"],
-        wrong: &[("SHOW INSTANCES", "?")],
+        wrong: &[(
+            "SHOW INSTANCES",
+            "unexpected `INSTANCES`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL`, `IMPLEMENTATIONS` or another word; did you mean `INSTANCE`? at line 1, column 6",
+        )],
         build: |_| administer(Ral::ComputeNode(ComputeNode::List)),
     },
     Entry {
@@ -143,7 +170,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         ],
         help: "This instance.",
         examples: &["SHOW COMPUTE NODE INFO"],
-        wrong: &[("SHOW COMPUTE NODE", "?")],
+        wrong: &[(
+            "SHOW COMPUTE NODE",
+            "unexpected end of the statement, expected `INFO` or `MODE` at line 1, column 18",
+        )],
         build: |_| administer(Ral::ComputeNode(ComputeNode::Info)),
     },
     Entry {
@@ -163,7 +193,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         ],
         help: "SHOW COMPUTE NODE INFO.",
         examples: &["SHOW INSTANCE INFO"],
-        wrong: &[("SHOW INSTANCE INFOS", "?")],
+        wrong: &[(
+            "SHOW INSTANCE INFOS",
+            "unexpected `INFOS`, expected `INFO`, `LIST` or `MODE`; did you mean `INFO`? at line 1, column 15",
+        )],
         build: |_| administer(Ral::ComputeNode(ComputeNode::Info)),
     },
     Entry {
@@ -174,7 +207,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["type", "repository", "props"],
         help: "How this instance keeps its configuration.",
         examples: &["SHOW COMPUTE NODE MODE"],
-        wrong: &[("SHOW COMPUTE NODE MODES", "?")],
+        wrong: &[(
+            "SHOW COMPUTE NODE MODES",
+            "unexpected `MODES`, expected `INFO` or `MODE`; did you mean `MODE`? at line 1, column 19",
+        )],
         build: |_| administer(Ral::ComputeNode(ComputeNode::Mode)),
     },
     Entry {
@@ -185,7 +221,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["type", "repository", "props"],
         help: "SHOW COMPUTE NODE MODE.",
         examples: &["SHOW INSTANCE MODE"],
-        wrong: &[("SHOW INSTANCE MODE x", "?")],
+        wrong: &[("SHOW INSTANCE MODE x", "unexpected `x`, expected the end at line 1, column 20")],
         build: |_| administer(Ral::ComputeNode(ComputeNode::Mode)),
     },
     Entry {
@@ -199,7 +235,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "DISABLE COMPUTE NODE '734bb036-b15d-4af0-be87-2372d8b6a0cd'",
             "ENABLE COMPUTE NODE 127.0.0.1@3307",
         ],
-        wrong: &[("ENABLE COMPUTE NODE", "?")],
+        wrong: &[(
+            "ENABLE COMPUTE NODE",
+            "unexpected end of the statement, expected an instance at line 1, column 20",
+        )],
         build: set_node_state,
     },
     Entry {
@@ -210,7 +249,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &[],
         help: "ENABLE COMPUTE NODE.",
         examples: &["DISABLE INSTANCE 127.0.0.1@3307", "ENABLE INSTANCE IP=127.0.0.1, PORT=3307"],
-        wrong: &[("DISABLE INSTANCE IP=127.0.0.1", "?")],
+        wrong: &[(
+            "DISABLE INSTANCE IP=127.0.0.1",
+            "unexpected end of the statement, expected `,` at line 1, column 30",
+        )],
         build: set_node_state,
     },
     Entry {
@@ -224,7 +266,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "LABEL COMPUTE NODE '0699e636-ade9-4681-b37a-65240c584bb3' WITH label_1",
             "RELABEL COMPUTE NODE n1 WITH a, b",
         ],
-        wrong: &[("LABEL COMPUTE NODE n1 a", "?")],
+        wrong: &[(
+            "LABEL COMPUTE NODE n1 a",
+            "unexpected `a`, expected `WITH` at line 1, column 23",
+        )],
         build: label,
     },
     Entry {
@@ -235,7 +280,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &[],
         help: "Takes labels from an instance, or all.",
         examples: &["UNLABEL COMPUTE NODE n1", "UNLABEL COMPUTE NODE 'n1' WITH a, b"],
-        wrong: &[("UNLABEL COMPUTE NODE n1 WITH", "?")],
+        wrong: &[(
+            "UNLABEL COMPUTE NODE n1 WITH",
+            "unexpected end of the statement, expected a label at line 1, column 29",
+        )],
         build: label,
     },
     Entry {
@@ -250,7 +298,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "RELABEL INSTANCE n1 WITH a, b",
             "UNLABEL INSTANCE n1",
         ],
-        wrong: &[("LABEL INSTANCE n1", "?")],
+        wrong: &[(
+            "LABEL INSTANCE n1",
+            "unexpected end of the statement, expected `WITH` at line 1, column 18",
+        )],
         build: label,
     },
     Entry {
@@ -261,7 +312,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &[],
         help: "Sets something of one instance.",
         examples: &["ALTER COMPUTE NODE 'n1' SET xa_recovery_nodes = 'n2', worker_id = 3"],
-        wrong: &[("ALTER COMPUTE NODE n1 xa_recovery_nodes = n2", "?")],
+        wrong: &[(
+            "ALTER COMPUTE NODE n1 xa_recovery_nodes = n2",
+            "unexpected `xa_recovery_nodes`, expected `SET` at line 1, column 23",
+        )],
         build: alter_compute_node,
     },
     Entry {
@@ -275,7 +329,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "ALTER READWRITE_SPLITTING RULE ms_group_0 ENABLE read_ds_0 FROM shop",
             "ALTER READWRITE_SPLITTING RULE g DISABLE r0",
         ],
-        wrong: &[("ALTER READWRITE_SPLITTING RULE g DISABEL r0", "?")],
+        wrong: &[(
+            "ALTER READWRITE_SPLITTING RULE g DISABEL r0",
+            "unexpected `DISABEL`, expected `DISABLE`, `ENABLE` or `(`; did you mean `DISABLE`? at line 1, column 34",
+        )],
         build: set_read_unit_state,
     },
     Entry {
@@ -289,7 +346,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "ENABLE READWRITE_SPLITTING READ resource_0",
             "DISABLE READWRITE_SPLITTING READ r0 FROM shop",
         ],
-        wrong: &[("ENABLE READWRITE_SPLITTING READ r0, r1", "?")],
+        wrong: &[(
+            "ENABLE READWRITE_SPLITTING READ r0, r1",
+            "unexpected `,`, expected `FROM` or the end at line 1, column 35",
+        )],
         build: set_read_unit_state,
     },
     Entry {
@@ -300,7 +360,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &[],
         help: "Takes a storage unit out of work, or back. Pando only.",
         examples: &["DISABLE STORAGE UNIT ds_0", "ENABLE STORAGE UNIT ds_0 FROM shop"],
-        wrong: &[("DISABLE STORAGE ds_0", "?")],
+        wrong: &[(
+            "DISABLE STORAGE ds_0",
+            "unexpected `ds_0`, expected `UNIT` at line 1, column 17",
+        )],
         build: set_unit_state,
     },
     Entry {
@@ -314,7 +377,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "SHOW STATUS FROM READWRITE_SPLITTING RULES",
             "SHOW STATUS FROM READWRITE_SPLITTING RULE g FROM shop",
         ],
-        wrong: &[("SHOW STATUS FROM READWRITE_SPLITTING", "?")],
+        wrong: &[(
+            "SHOW STATUS FROM READWRITE_SPLITTING",
+            "unexpected end of the statement, expected `RULE` or `RULES` at line 1, column 37",
+        )],
         build: |p| {
             administer(Ral::ShowReadUnits {
                 group: p.maybe_name("group"),
@@ -330,7 +396,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["name", "storage_unit", "status"],
         help: "SHOW STATUS FROM READWRITE_SPLITTING RULES.",
         examples: &["SHOW READWRITE_SPLITTING READ RESOURCES"],
-        wrong: &[("SHOW READWRITE_SPLITTING READ", "?")],
+        wrong: &[(
+            "SHOW READWRITE_SPLITTING READ",
+            "unexpected end of the statement, expected `RESOURCES` at line 1, column 30",
+        )],
         build: |p| {
             administer(Ral::ShowReadUnits {
                 group: p.maybe_name("group"),
@@ -346,7 +415,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &[],
         help: "Reads the configuration from the repository again.",
         examples: &["REFRESH DATABASE METADATA", "FORCE REFRESH DATABASE METADATA shop"],
-        wrong: &[("REFRESH DATABASE shop", "?")],
+        wrong: &[(
+            "REFRESH DATABASE shop",
+            "unexpected `shop`, expected `METADATA` at line 1, column 18",
+        )],
         build: |p| {
             administer(Ral::Metadata(Metadata::RefreshDatabase {
                 force: p.has("FORCE"),
@@ -367,7 +439,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "REFRESH TABLE METADATA t_order FROM STORAGE UNIT ds_1 SCHEMA db_schema",
             "REFRESH TABLE METADATA FROM RESOURCE ds_1",
         ],
-        wrong: &[("REFRESH TABLE METADATA t_order FROM ds_1", "?")],
+        wrong: &[(
+            "REFRESH TABLE METADATA t_order FROM ds_1",
+            "unexpected `ds_1`, expected `RESOURCE` or `STORAGE` at line 1, column 37",
+        )],
         build: refresh_table,
     },
     Entry {
@@ -378,7 +453,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["schema_name", "table_name", "type", "name"],
         help: "The columns and indexes of tables.",
         examples: &["SHOW TABLE METADATA t_order, t_order_item FROM shop"],
-        wrong: &[("SHOW TABLE METADATA", "?")],
+        wrong: &[(
+            "SHOW TABLE METADATA",
+            "unexpected end of the statement, expected a table at line 1, column 20",
+        )],
         build: |p| {
             administer(Ral::Metadata(Metadata::ShowTable {
                 tables: p.names("table"),
@@ -397,7 +475,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "EXPORT DATABASE CONFIGURATION",
             "EXPORT DATABASE CONFIGURATION FROM shop TO FILE '/tmp/shop.yaml'",
         ],
-        wrong: &[("EXPORT DATABASE CONFIGURATION TO /tmp/shop.yaml", "?")],
+        wrong: &[(
+            "EXPORT DATABASE CONFIGURATION TO /tmp/shop.yaml",
+            "unexpected `/`, expected `FILE` at line 1, column 34",
+        )],
         build: |p| {
             administer(Ral::Metadata(Metadata::ExportDatabase {
                 database: p.maybe_name("database"),
@@ -416,7 +497,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             r#"EXPORT SCHEMA CONFIG FROM shop, FILE="/tmp/shop.yaml""#,
             "EXPORT DATABASE CONFIG",
         ],
-        wrong: &[("EXPORT SCHEMA", "?")],
+        wrong: &[(
+            "EXPORT SCHEMA",
+            "unexpected end of the statement, expected `CONFIG` at line 1, column 14",
+        )],
         build: |p| {
             administer(Ral::Metadata(Metadata::ExportDatabase {
                 database: p.maybe_name("database"),
@@ -432,7 +516,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &[],
         help: "One database from a YAML file.",
         examples: &["IMPORT DATABASE CONFIGURATION FROM FILE '/tmp/shop.yaml'"],
-        wrong: &[("IMPORT DATABASE CONFIGURATION FROM FILE /tmp/shop.yaml", "?")],
+        wrong: &[(
+            "IMPORT DATABASE CONFIGURATION FROM FILE /tmp/shop.yaml",
+            "unexpected `/`, expected a file name in quotes at line 1, column 41",
+        )],
         build: |p| administer(Ral::Metadata(Metadata::ImportDatabase { file: p.text_of("file")? })),
     },
     Entry {
@@ -443,7 +530,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &[],
         help: "IMPORT DATABASE CONFIGURATION.",
         examples: &["IMPORT SCHEMA CONFIG FILE='/tmp/shop.yaml'"],
-        wrong: &[("IMPORT SCHEMA CONFIG", "?")],
+        wrong: &[(
+            "IMPORT SCHEMA CONFIG",
+            "unexpected end of the statement, expected `FILE` at line 1, column 21",
+        )],
         build: |p| administer(Ral::Metadata(Metadata::ImportDatabase { file: p.text_of("file")? })),
     },
     Entry {
@@ -454,7 +544,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["id", "create_time", "cluster_info"],
         help: "Everything, as one text.",
         examples: &["EXPORT METADATA", "EXPORT METADATA TO FILE '/tmp/all.json'"],
-        wrong: &[("EXPORT META DATA", "?")],
+        wrong: &[(
+            "EXPORT META DATA",
+            "unexpected `META`, expected `DATABASE`, `METADATA`, `SCHEMA` or `STORAGE` at line 1, column 8",
+        )],
         build: |p| administer(Ral::Metadata(Metadata::Export { file: p.maybe_text("file") })),
     },
     Entry {
@@ -468,7 +561,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "IMPORT METADATA FROM FILE '/tmp/all.json'",
             "IMPORT METADATA 'eyJtZXRhX2RhdGEiOnt9fQ=='",
         ],
-        wrong: &[("IMPORT METADATA", "?")],
+        wrong: &[(
+            "IMPORT METADATA",
+            "unexpected end of the statement, expected `FROM` or metadata in quotes at line 1, column 16",
+        )],
         build: import_metadata,
     },
     Entry {
@@ -479,7 +575,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["id", "create_time", "storage_nodes"],
         help: "The addresses of storage units as JSON, with passwords.",
         examples: &["EXPORT STORAGE NODES FROM shop TO FILE '/tmp/nodes.json'"],
-        wrong: &[("EXPORT STORAGE NODES shop", "?")],
+        wrong: &[(
+            "EXPORT STORAGE NODES shop",
+            "unexpected `shop`, expected `FROM`, `TO` or the end at line 1, column 22",
+        )],
         build: |p| {
             administer(Ral::Metadata(Metadata::ExportStorageNodes {
                 database: p.maybe_name("database"),
@@ -495,7 +594,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["dist_sql"],
         help: "A YAML file as DistSQL; nothing changes.",
         examples: &["CONVERT YAML CONFIGURATION FROM FILE '/tmp/shop.yaml'"],
-        wrong: &[("CONVERT YAML CONFIGURATION", "?")],
+        wrong: &[(
+            "CONVERT YAML CONFIGURATION",
+            "unexpected end of the statement, expected `FROM` at line 1, column 27",
+        )],
         build: |p| administer(Ral::Metadata(Metadata::ConvertYaml { file: p.text_of("file")? })),
     },
     Entry {
@@ -509,7 +611,16 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "LOCK CLUSTER WITH LOCK_STRATEGY(TYPE(NAME='WRITE'))",
             "LOCK CLUSTER WITH READ_WRITE TIMEOUT 2000",
         ],
-        wrong: &[("LOCK CLUSTER", "?"), ("LOCK CLUSTER WITH RAED", "?")],
+        wrong: &[
+            (
+                "LOCK CLUSTER",
+                "unexpected end of the statement, expected `WITH` at line 1, column 13",
+            ),
+            (
+                "LOCK CLUSTER WITH RAED",
+                "unknown lock `RAED` (known: WRITE, READ_WRITE) at line 1, column 19",
+            ),
+        ],
         build: lock_cluster,
     },
     Entry {
@@ -520,7 +631,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &[],
         help: "Ends LOCK CLUSTER.",
         examples: &["UNLOCK CLUSTER", "UNLOCK CLUSTER TIMEOUT 2000"],
-        wrong: &[("UNLOCK CLUSTER 2000", "?")],
+        wrong: &[(
+            "UNLOCK CLUSTER 2000",
+            "unexpected `2000`, expected `TIMEOUT` or the end at line 1, column 16",
+        )],
         build: |p| administer(Ral::UnlockCluster { timeout: timeout(p)? }),
     },
     Entry {
@@ -531,7 +645,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["type", "type_aliases", "description"],
         help: "The kinds of something, by the name of its Java interface.",
         examples: &["SHOW PLUGINS OF 'org.apache.shardingsphere.sharding.spi.ShardingAlgorithm'"],
-        wrong: &[("SHOW PLUGINS OF sharding", "?")],
+        wrong: &[(
+            "SHOW PLUGINS OF sharding",
+            "unexpected `sharding`, expected an interface in quotes at line 1, column 17",
+        )],
         build: show_plugins,
     },
     Entry {
@@ -546,7 +663,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "SHOW KEY GENERATE ALGORITHM PLUGINS",
             "SHOW LOAD BALANCE ALGORITHM PLUGINS",
         ],
-        wrong: &[("SHOW MASK ALGORITHM", "?")],
+        wrong: &[(
+            "SHOW MASK ALGORITHM",
+            "unexpected end of the statement, expected `IMPLEMENTATIONS` or `PLUGINS` at line 1, column 20",
+        )],
         build: show_plugins,
     },
     Entry {
@@ -557,10 +677,14 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["type", "type_aliases", "description"],
         help: "SHOW PLUGINS OF and SHOW … ALGORITHM PLUGINS.",
         examples: &[
+            "SHOW IMPLEMENTATIONS OF 'org.apache.shardingsphere.sharding.spi.ShardingAlgorithm'",
             "SHOW SHARDING ALGORITHM IMPLEMENTATIONS",
             "SHOW READ QUERY LOAD BALANCE ALGORITHM PLUGINS",
         ],
-        wrong: &[("SHOW ALGORITHM IMPLEMENTATIONS", "?")],
+        wrong: &[(
+            "SHOW ALGORITHM IMPLEMENTATIONS",
+            "unexpected `ALGORITHM`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL`, `IMPLEMENTATIONS` or another word at line 1, column 6",
+        )],
         build: show_plugins,
     },
     Entry {
@@ -571,7 +695,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["users", "provider", "props"],
         help: "The authority rule.",
         examples: &["SHOW AUTHORITY RULE"],
-        wrong: &[("SHOW AUTHORITY RULES", "?")],
+        wrong: &[(
+            "SHOW AUTHORITY RULES",
+            "unexpected `RULES`, expected `RULE`; did you mean `RULE`? at line 1, column 16",
+        )],
         build: |_| administer(Ral::ShowGlobalRule(GlobalRule::Authority)),
     },
     Entry {
@@ -582,7 +709,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["default_type", "provider_type", "props"],
         help: "The transaction rule.",
         examples: &["SHOW TRANSACTION RULE"],
-        wrong: &[("SHOW TRANSACTION RULES", "?")],
+        wrong: &[(
+            "SHOW TRANSACTION RULES",
+            "unexpected `RULES`, expected `RULE`; did you mean `RULE`? at line 1, column 18",
+        )],
         build: |_| administer(Ral::ShowGlobalRule(GlobalRule::Transaction)),
     },
     Entry {
@@ -593,7 +723,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["parse_tree_cache", "sql_statement_cache"],
         help: "The parser rule.",
         examples: &["SHOW SQL_PARSER RULE"],
-        wrong: &[("SHOW SQL_PARSER RULES", "?")],
+        wrong: &[(
+            "SHOW SQL_PARSER RULES",
+            "unexpected `RULES`, expected `RULE`; did you mean `RULE`? at line 1, column 17",
+        )],
         build: |_| administer(Ral::ShowGlobalRule(GlobalRule::Parser)),
     },
     Entry {
@@ -608,7 +741,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         ],
         help: "The federation rule.",
         examples: &["SHOW SQL_FEDERATION RULE"],
-        wrong: &[("SHOW SQL_FEDERATION RULES", "?")],
+        wrong: &[(
+            "SHOW SQL_FEDERATION RULES",
+            "unexpected `RULES`, expected `RULE`; did you mean `RULE`? at line 1, column 21",
+        )],
         build: |_| administer(Ral::ShowGlobalRule(GlobalRule::Federation)),
     },
     Entry {
@@ -619,7 +755,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["type", "props", "use_original_sql_when_translating_failed"],
         help: "The translator rule.",
         examples: &["SHOW SQL_TRANSLATOR RULE"],
-        wrong: &[("SHOW SQL_TRANSLATOR RULES", "?")],
+        wrong: &[(
+            "SHOW SQL_TRANSLATOR RULES",
+            "unexpected `RULES`, expected `RULE`; did you mean `RULE`? at line 1, column 21",
+        )],
         build: |_| administer(Ral::ShowGlobalRule(GlobalRule::Translator)),
     },
     Entry {
@@ -630,7 +769,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         columns: &["type", "provider", "enable", "props"],
         help: "The global clock rule.",
         examples: &["SHOW GLOBAL CLOCK RULE"],
-        wrong: &[("SHOW GLOBAL CLOCK RULES", "?")],
+        wrong: &[(
+            "SHOW GLOBAL CLOCK RULES",
+            "unexpected `RULES`, expected `RULE`; did you mean `RULE`? at line 1, column 19",
+        )],
         build: |_| administer(Ral::ShowGlobalRule(GlobalRule::Clock)),
     },
     Entry {
@@ -644,7 +786,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
             r#"ALTER TRANSACTION RULE(DEFAULT="XA", TYPE(NAME="Narayana", PROPERTIES("host"="127.0.0.1")))"#,
             "ALTER TRANSACTION RULE(DEFAULT=LOCAL)",
         ],
-        wrong: &[("ALTER TRANSACTION RULE(XA)", "?")],
+        wrong: &[(
+            "ALTER TRANSACTION RULE(XA)",
+            "unexpected `XA`, expected `DEFAULT` at line 1, column 24",
+        )],
         build: alter_transaction,
     },
     Entry {
@@ -659,8 +804,14 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "ALTER SQL_PARSER RULE(SQL_STATEMENT_CACHE(INITIAL_CAPACITY=10))",
         ],
         wrong: &[
-            ("ALTER SQL_PARSER RULE()", "?"),
-            ("ALTER SQL_PARSER RULE(PARSE_TREE_CACHE(MAXIMUM_SIZE=99999999999))", "?"),
+            (
+                "ALTER SQL_PARSER RULE()",
+                "unexpected `)`, expected `PARSE_TREE_CACHE` or `SQL_STATEMENT_CACHE` at line 1, column 23",
+            ),
+            (
+                "ALTER SQL_PARSER RULE(PARSE_TREE_CACHE(MAXIMUM_SIZE=99999999999))",
+                "`99999999999` is too large, expected at most 4294967295 at line 1, column 53",
+            ),
         ],
         build: alter_parser,
     },
@@ -674,7 +825,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         examples: &[
             "ALTER SQL_FEDERATION RULE(SQL_FEDERATION_ENABLED=TRUE, ALL_QUERY_USE_SQL_FEDERATION=FALSE, EXECUTION_PLAN_CACHE(INITIAL_CAPACITY=2000, MAXIMUM_SIZE=65535))",
         ],
-        wrong: &[("ALTER SQL_FEDERATION RULE(SQL_FEDERATION_ENABLED=yes)", "?")],
+        wrong: &[(
+            "ALTER SQL_FEDERATION RULE(SQL_FEDERATION_ENABLED=yes)",
+            "unexpected `yes`, expected `TRUE` or `FALSE` at line 1, column 50",
+        )],
         build: alter_federation,
     },
     Entry {
@@ -687,7 +841,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         examples: &[
             "ALTER SQL_TRANSLATOR RULE(TYPE(NAME='NATIVE', PROPERTIES('key'='value')), USE_ORIGINAL_SQL_WHEN_TRANSLATING_FAILED=TRUE)",
         ],
-        wrong: &[("ALTER SQL_TRANSLATOR RULE(NATIVE)", "?")],
+        wrong: &[(
+            "ALTER SQL_TRANSLATOR RULE(NATIVE)",
+            "unexpected `NATIVE`, expected `TYPE` at line 1, column 27",
+        )],
         build: alter_translator,
     },
     Entry {
@@ -700,7 +857,10 @@ pub(super) static ADMINISTER: &[Entry] = &[
         examples: &[
             "ALTER GLOBAL CLOCK RULE(TYPE='TSO', PROVIDER='local', ENABLED=TRUE, PROPERTIES('a'='b'))",
         ],
-        wrong: &[("ALTER GLOBAL CLOCK RULE(TYPE='TSO', ENABLED=TRUE)", "?")],
+        wrong: &[(
+            "ALTER GLOBAL CLOCK RULE(TYPE='TSO', ENABLED=TRUE)",
+            "unexpected `ENABLED`, expected `PROVIDER` at line 1, column 37",
+        )],
         build: alter_clock,
     },
 ];

@@ -14,14 +14,15 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Current,
         syntax: "CREATE READWRITE_SPLITTING RULE [ifNotExists] readwriteRule ...",
         columns: &[],
-        help: "Puts a primary and its replicas under one name.",
+        help: "Puts a primary and its replicas under one name; with AUTO_AWARE_RESOURCE (up to 5.3), those of a discovery rule.",
         examples: &[
             r#"CREATE READWRITE_SPLITTING RULE ms_group_0(WRITE_STORAGE_UNIT=write_ds, READ_STORAGE_UNITS(read_ds_0, read_ds_1), TYPE(NAME="random"))"#,
             r#"CREATE READWRITE_SPLITTING RULE IF NOT EXISTS g(WRITE_STORAGE_UNIT=w, READ_STORAGE_UNITS(r0, r1), TRANSACTIONAL_READ_QUERY_STRATEGY='PRIMARY', TYPE(NAME="weight", PROPERTIES("r0"=2, "r1"=1)))"#,
+            "CREATE READWRITE_SPLITTING RULE ms_group_1(AUTO_AWARE_RESOURCE=group_0, WRITE_DATA_SOURCE_QUERY_ENABLED=true, TYPE(NAME=random, PROPERTIES(read_weight='2:1')))",
         ],
         wrong: &[(
             "CREATE READWRITE_SPLITTING RULE g(WRITE_STORAGE_UNIT=w, READ_STORAGE_UNIT(r0))",
-            "?",
+            "unexpected `READ_STORAGE_UNIT`, expected `READ_STORAGE_UNITS`; did you mean `READ_STORAGE_UNITS`? at line 1, column 57",
         )],
         build: |p| {
             define(p, Definition::ReadwriteSplitting(each(p, "readwriteRule", readwrite_rule)?))
@@ -37,7 +38,10 @@ pub(super) static FEATURES: &[Entry] = &[
         examples: &[
             "ALTER READWRITE_SPLITTING RULE g(WRITE_STORAGE_UNIT=w, READ_STORAGE_UNITS(r0))",
         ],
-        wrong: &[("ALTER READWRITE_SPLITTING RULE g(READ_STORAGE_UNITS(r0))", "?")],
+        wrong: &[(
+            "ALTER READWRITE_SPLITTING RULE g(READ_STORAGE_UNITS(r0))",
+            "unexpected `READ_STORAGE_UNITS`, expected `AUTO_AWARE_RESOURCE`, `WRITE_RESOURCE` or `WRITE_STORAGE_UNIT`; did you mean `WRITE_STORAGE_UNIT`? at line 1, column 34",
+        )],
         build: |p| {
             define(p, Definition::ReadwriteSplitting(each(p, "readwriteRule", readwrite_rule)?))
         },
@@ -50,7 +54,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets read-write splitting groups.",
         examples: &["DROP READWRITE_SPLITTING RULE g, h"],
-        wrong: &[("DROP READWRITE_SPLITTING g", "?")],
+        wrong: &[(
+            "DROP READWRITE_SPLITTING g",
+            "unexpected `g`, expected `RULE` at line 1, column 26",
+        )],
         build: |p| drop_named(p, Thing::ReadwriteSplitting, "group"),
     },
     Entry {
@@ -59,12 +66,14 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "CREATE READWRITE_SPLITTING RULE [ifNotExists] oldReadwriteRule ...",
         columns: &[],
-        help: "CREATE READWRITE_SPLITTING RULE with WRITE_RESOURCE and READ_RESOURCES, or with a discovery rule.",
+        help: "CREATE READWRITE_SPLITTING RULE with WRITE_RESOURCE and READ_RESOURCES.",
         examples: &[
             "CREATE READWRITE_SPLITTING RULE ms_group_0(WRITE_RESOURCE=write_ds, READ_RESOURCES(read_ds_0, read_ds_1), TYPE(NAME=random))",
-            "CREATE READWRITE_SPLITTING RULE ms_group_1(AUTO_AWARE_RESOURCE=group_0, WRITE_DATA_SOURCE_QUERY_ENABLED=true, TYPE(NAME=random, PROPERTIES(read_weight='2:1')))",
         ],
-        wrong: &[("CREATE READWRITE_SPLITTING RULE g(WRITE_RESOURCE=w, READ_RESOURCES())", "?")],
+        wrong: &[(
+            "CREATE READWRITE_SPLITTING RULE g(WRITE_RESOURCE=w, READ_RESOURCES())",
+            "unexpected `)`, expected a storage unit at line 1, column 68",
+        )],
         build: |p| {
             define(p, Definition::ReadwriteSplitting(each(p, "oldReadwriteRule", readwrite_rule)?))
         },
@@ -79,7 +88,10 @@ pub(super) static FEATURES: &[Entry] = &[
         examples: &[
             "ALTER READWRITE_SPLITTING RULE g(WRITE_RESOURCE=w, READ_RESOURCES(r0, r1, r2))",
         ],
-        wrong: &[("ALTER READWRITE_SPLITTING RULE g(AUTO_AWARE_RESOURCE=)", "?")],
+        wrong: &[(
+            "ALTER READWRITE_SPLITTING RULE g(WRITE_RESOURCE=w)",
+            "unexpected `)`, expected `,` at line 1, column 50",
+        )],
         build: |p| {
             define(p, Definition::ReadwriteSplitting(each(p, "oldReadwriteRule", readwrite_rule)?))
         },
@@ -97,7 +109,7 @@ pub(super) static FEATURES: &[Entry] = &[
         ],
         wrong: &[(
             "CREATE ENCRYPT RULE t(COLUMNS((NAME=a, ENCRYPT_ALGORITHM(TYPE(NAME='AES')))))",
-            "?",
+            "unexpected `ENCRYPT_ALGORITHM`, expected `CIPHER` or `PLAIN` at line 1, column 40",
         )],
         build: |p| define(p, Definition::Encrypt(each(p, "encryptRule", encrypt_rule)?)),
     },
@@ -113,7 +125,7 @@ pub(super) static FEATURES: &[Entry] = &[
         ],
         wrong: &[(
             "ALTER ENCRYPT RULE t(COLUMNS(NAME=a, CIPHER=b, ENCRYPT_ALGORITHM(TYPE(NAME='AES'))))",
-            "?",
+            "unexpected `NAME`, expected `(` at line 1, column 30",
         )],
         build: |p| define(p, Definition::Encrypt(each(p, "encryptRule", encrypt_rule)?)),
     },
@@ -125,7 +137,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets the encrypt rules of tables.",
         examples: &["DROP ENCRYPT RULE IF EXISTS t_encrypt, t_encrypt_2"],
-        wrong: &[("DROP ENCRYPTED RULE t", "?")],
+        wrong: &[(
+            "DROP ENCRYPTED RULE t",
+            "unexpected `ENCRYPTED`, expected `BROADCAST`, `DB_DISCOVERY`, `DEFAULT`, `ENCRYPT`, `MASK`, `READWRITE_SPLITTING`, `RESOURCE`, `SHADOW` or `SHARDING`; did you mean `ENCRYPT`? at line 1, column 6",
+        )],
         build: |p| drop_named(p, Thing::Encrypt, "table"),
     },
     Entry {
@@ -139,7 +154,10 @@ pub(super) static FEATURES: &[Entry] = &[
             r#"CREATE MASK RULE t_mask(COLUMNS((NAME=phone, TYPE(NAME="MASK_FROM_X_TO_Y", PROPERTIES("from-x"=1, "to-y"=2, "replace-char"="*"))), (NAME=address, TYPE(NAME="MD5"))))"#,
             r#"CREATE MASK TABLE RULE IF NOT EXISTS t(COLUMNS((NAME=a, TYPE(NAME="MD5"))))"#,
         ],
-        wrong: &[("CREATE MASK RULE t_mask(COLUMNS(phone))", "?")],
+        wrong: &[(
+            "CREATE MASK RULE t_mask(COLUMNS(phone))",
+            "unexpected `phone`, expected `(` at line 1, column 33",
+        )],
         build: |p| define(p, Definition::Mask(each(p, "maskRule", mask_rule)?)),
     },
     Entry {
@@ -150,7 +168,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Replaces the mask rules of tables.",
         examples: &[r#"ALTER MASK RULE t_mask(COLUMNS((NAME=phone, TYPE(NAME="MD5"))))"#],
-        wrong: &[(r#"ALTER MASK RULE t_mask(COLUMN((NAME=phone, TYPE(NAME="MD5"))))"#, "?")],
+        wrong: &[(
+            r#"ALTER MASK RULE t_mask(COLUMN((NAME=phone, TYPE(NAME="MD5"))))"#,
+            "unexpected `COLUMN`, expected `COLUMNS`; did you mean `COLUMNS`? at line 1, column 24",
+        )],
         build: |p| define(p, Definition::Mask(each(p, "maskRule", mask_rule)?)),
     },
     Entry {
@@ -161,7 +182,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets the mask rules of tables.",
         examples: &["DROP MASK RULE t_mask"],
-        wrong: &[("DROP MASK RULE IF EXIST t_mask", "?")],
+        wrong: &[(
+            "DROP MASK RULE IF EXIST t_mask",
+            "unexpected `EXIST`, expected `EXISTS`; did you mean `EXISTS`? at line 1, column 19",
+        )],
         build: |p| drop_named(p, Thing::Mask, "table"),
     },
     Entry {
@@ -174,7 +198,10 @@ pub(super) static FEATURES: &[Entry] = &[
         examples: &[
             r#"CREATE SHADOW RULE shadow_rule(SOURCE=demo_ds, SHADOW=demo_ds_shadow, t_order(TYPE(NAME="SQL_HINT"), TYPE(NAME="REGEX_MATCH", PROPERTIES("operation"="insert", "column"="user_id", "regex"='[1]'))), t_order_item(TYPE(NAME="VALUE_MATCH", PROPERTIES("operation"="insert", "column"="user_id", "value"='1'))))"#,
         ],
-        wrong: &[("CREATE SHADOW RULE r(SOURCE=ds, SHADOW=ds_s)", "?")],
+        wrong: &[(
+            "CREATE SHADOW RULE r(SOURCE=ds, SHADOW=ds_s)",
+            "unexpected `)`, expected `,` at line 1, column 44",
+        )],
         build: |p| define(p, Definition::Shadow(each(p, "shadowRule", shadow_rule)?)),
     },
     Entry {
@@ -189,7 +216,7 @@ pub(super) static FEATURES: &[Entry] = &[
         ],
         wrong: &[(
             r#"ALTER SHADOW RULE r(SHADOW=ds_s, SOURCE=ds, t_order(TYPE(NAME="SQL_HINT")))"#,
-            "?",
+            "unexpected `SHADOW`, expected `SOURCE` at line 1, column 21",
         )],
         build: |p| define(p, Definition::Shadow(each(p, "shadowRule", shadow_rule)?)),
     },
@@ -201,7 +228,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets shadow rules.",
         examples: &["DROP SHADOW RULE IF EXISTS shadow_rule"],
-        wrong: &[("DROP SHADOW RULE", "?")],
+        wrong: &[(
+            "DROP SHADOW RULE",
+            "unexpected end of the statement, expected `IF` or a rule at line 1, column 17",
+        )],
         build: |p| drop_named(p, Thing::Shadow, "rule"),
     },
     Entry {
@@ -215,7 +245,10 @@ pub(super) static FEATURES: &[Entry] = &[
             r#"CREATE DEFAULT SHADOW ALGORITHM TYPE(NAME="SQL_HINT")"#,
             "CREATE DEFAULT SHADOW ALGORITHM NAME = simple_hint_algorithm",
         ],
-        wrong: &[("CREATE DEFAULT SHADOW ALGORITHM", "?")],
+        wrong: &[(
+            "CREATE DEFAULT SHADOW ALGORITHM",
+            "unexpected end of the statement, expected `IF`, `NAME` or `TYPE` at line 1, column 32",
+        )],
         build: |p| define(p, Definition::DefaultShadowAlgorithm(algorithm_use(p)?)),
     },
     Entry {
@@ -228,7 +261,10 @@ pub(super) static FEATURES: &[Entry] = &[
         examples: &[
             r#"ALTER DEFAULT SHADOW ALGORITHM TYPE(NAME="SQL_HINT", PROPERTIES("shadow"="false"))"#,
         ],
-        wrong: &[(r#"ALTER DEFAULT SHADOW ALGORITHM TYPE="SQL_HINT""#, "?")],
+        wrong: &[(
+            r#"ALTER DEFAULT SHADOW ALGORITHM TYPE="SQL_HINT""#,
+            "unexpected `=`, expected `(` at line 1, column 36",
+        )],
         build: |p| define(p, Definition::DefaultShadowAlgorithm(algorithm_use(p)?)),
     },
     Entry {
@@ -239,7 +275,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets the default shadow algorithm.",
         examples: &["DROP DEFAULT SHADOW ALGORITHM IF EXISTS"],
-        wrong: &[("DROP DEFAULT SHADOW", "?")],
+        wrong: &[(
+            "DROP DEFAULT SHADOW",
+            "unexpected end of the statement, expected `ALGORITHM` at line 1, column 20",
+        )],
         build: |p| drop_removal(p, Removal::DefaultShadowAlgorithm),
     },
     Entry {
@@ -250,7 +289,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets shadow algorithms that no rule uses.",
         examples: &["DROP SHADOW ALGORITHM shadow_rule_t_order_sql_hint"],
-        wrong: &[("DROP SHADOW ALGORITHM a,", "?")],
+        wrong: &[(
+            "DROP SHADOW ALGORITHM a,",
+            "unexpected end of the statement, expected an algorithm's name at line 1, column 25",
+        )],
         build: |p| drop_named(p, Thing::ShadowAlgorithm, "algorithmName"),
     },
     Entry {
@@ -264,7 +306,10 @@ pub(super) static FEATURES: &[Entry] = &[
             "CREATE DB_DISCOVERY RULE ha_group_0(STORAGE_UNITS(ds_0, ds_1, ds_2), TYPE(NAME='MySQL.MGR', PROPERTIES('group-name'='92504d5b-6dec')), HEARTBEAT(PROPERTIES('keep-alive-cron'='0/5 * * * * ?')))",
             "CREATE DB_DISCOVERY RULE ha_group_1(RESOURCES(ds_0, ds_1), TYPE=ha_group_1_mgr, HEARTBEAT=ha_group_1_heartbeat)",
         ],
-        wrong: &[("CREATE DB_DISCOVERY RULE g(RESOURCES(ds_0), TYPE=mgr)", "?")],
+        wrong: &[(
+            "CREATE DB_DISCOVERY RULE g(RESOURCES(ds_0), TYPE=mgr)",
+            "unexpected `)`, expected `,` at line 1, column 53",
+        )],
         build: |p| define(p, Definition::Discovery(each(p, "discoveryRule", discovery_rule)?)),
     },
     Entry {
@@ -275,7 +320,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Replaces discovery rules.",
         examples: &["ALTER DB_DISCOVERY RULE g(RESOURCES(ds_0, ds_1), TYPE=mgr, HEARTBEAT=beat)"],
-        wrong: &[("ALTER DB_DISCOVERY RULE g(TYPE=mgr, HEARTBEAT=beat)", "?")],
+        wrong: &[(
+            "ALTER DB_DISCOVERY RULE g(TYPE=mgr, HEARTBEAT=beat)",
+            "unexpected `TYPE`, expected `RESOURCES` or `STORAGE_UNITS` at line 1, column 27",
+        )],
         build: |p| define(p, Definition::Discovery(each(p, "discoveryRule", discovery_rule)?)),
     },
     Entry {
@@ -286,7 +334,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets discovery rules.",
         examples: &["DROP DB_DISCOVERY RULE ha_group_0"],
-        wrong: &[("DROP DB_DISCOVERY ha_group_0", "?")],
+        wrong: &[(
+            "DROP DB_DISCOVERY ha_group_0",
+            "unexpected `ha_group_0`, expected `HEARTBEAT`, `RULE` or `TYPE` at line 1, column 19",
+        )],
         build: |p| drop_named(p, Thing::Discovery, "group"),
     },
     Entry {
@@ -299,7 +350,10 @@ pub(super) static FEATURES: &[Entry] = &[
         examples: &[
             "CREATE DB_DISCOVERY TYPE mgr(TYPE(NAME='MySQL.MGR', PROPERTIES('group-name'='92504d5b-6dec')))",
         ],
-        wrong: &[("CREATE DB_DISCOVERY TYPE mgr()", "?")],
+        wrong: &[(
+            "CREATE DB_DISCOVERY TYPE mgr()",
+            "unexpected `)`, expected `TYPE` at line 1, column 30",
+        )],
         build: |p| {
             define(p, Definition::DiscoveryTypes(each(p, "namedAlgorithm", named_algorithm)?))
         },
@@ -312,7 +366,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Replaces discovery types.",
         examples: &["ALTER DB_DISCOVERY TYPE mgr(TYPE(NAME='MySQL.MGR'))"],
-        wrong: &[("ALTER DB_DISCOVERY TYPE mgr", "?")],
+        wrong: &[(
+            "ALTER DB_DISCOVERY TYPE mgr",
+            "unexpected end of the statement, expected `(` at line 1, column 28",
+        )],
         build: |p| {
             define(p, Definition::DiscoveryTypes(each(p, "namedAlgorithm", named_algorithm)?))
         },
@@ -325,7 +382,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets discovery types that no rule uses.",
         examples: &["DROP DB_DISCOVERY TYPE mgr"],
-        wrong: &[("DROP DB_DISCOVERY TYPES mgr", "?")],
+        wrong: &[(
+            "DROP DB_DISCOVERY TYPES mgr",
+            "unexpected `TYPES`, expected `HEARTBEAT`, `RULE` or `TYPE`; did you mean `TYPE`? at line 1, column 19",
+        )],
         build: |p| drop_named(p, Thing::DiscoveryType, "algorithmName"),
     },
     Entry {
@@ -338,7 +398,10 @@ pub(super) static FEATURES: &[Entry] = &[
         examples: &[
             "CREATE DB_DISCOVERY HEARTBEAT beat(PROPERTIES('keep-alive-cron'='0/5 * * * * ?'))",
         ],
-        wrong: &[("CREATE DB_DISCOVERY HEARTBEAT beat('keep-alive-cron'='0/5 * * * * ?')", "?")],
+        wrong: &[(
+            "CREATE DB_DISCOVERY HEARTBEAT beat('keep-alive-cron'='0/5 * * * * ?')",
+            "unexpected text in quotes, expected `PROPERTIES` at line 1, column 36",
+        )],
         build: |p| define(p, Definition::DiscoveryHeartbeats(each(p, "heartbeat", heartbeat)?)),
     },
     Entry {
@@ -351,7 +414,10 @@ pub(super) static FEATURES: &[Entry] = &[
         examples: &[
             "ALTER DB_DISCOVERY HEARTBEAT beat(PROPERTIES('keep-alive-cron'='0/10 * * * * ?'))",
         ],
-        wrong: &[("ALTER DB_DISCOVERY HEARTBEAT beat", "?")],
+        wrong: &[(
+            "ALTER DB_DISCOVERY HEARTBEAT beat",
+            "unexpected end of the statement, expected `(` at line 1, column 34",
+        )],
         build: |p| define(p, Definition::DiscoveryHeartbeats(each(p, "heartbeat", heartbeat)?)),
     },
     Entry {
@@ -362,7 +428,10 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Forgets heartbeats that no rule uses.",
         examples: &["DROP DB_DISCOVERY HEARTBEAT IF EXISTS beat"],
-        wrong: &[("DROP DB_DISCOVERY HEARTBEET beat", "?")],
+        wrong: &[(
+            "DROP DB_DISCOVERY HEARTBEET beat",
+            "unexpected `HEARTBEET`, expected `HEARTBEAT`, `RULE` or `TYPE`; did you mean `HEARTBEAT`? at line 1, column 19",
+        )],
         build: |p| drop_named(p, Thing::DiscoveryHeartbeat, "heartbeatName"),
     },
 ];

@@ -30,7 +30,16 @@ pub(super) static QUERY: &[Entry] = &[
             "SHOW STORAGE UNITS FROM shop LIKE 'ds_%'",
             "SHOW STORAGE UNITS WHERE USAGE_COUNT = 0",
         ],
-        wrong: &[("SHOW STORAGE UNITS LIKE ds_0", "?"), ("SHOW STORAGE UNITS FORM shop", "?")],
+        wrong: &[
+            (
+                "SHOW STORAGE UNITS LIKE ds_0",
+                "unexpected `ds_0`, expected a pattern in quotes at line 1, column 25",
+            ),
+            (
+                "SHOW STORAGE UNITS FORM shop",
+                "unexpected `FORM`, expected `FROM`, `LIKE`, `WHERE` or the end; did you mean `FROM`? at line 1, column 20",
+            ),
+        ],
         build: storage_unit_query,
     },
     Entry {
@@ -53,8 +62,15 @@ pub(super) static QUERY: &[Entry] = &[
             "other_attributes",
         ],
         help: "SHOW STORAGE UNITS.",
-        examples: &["SHOW SCHEMA RESOURCES", "SHOW DATABASE RESOURCES FROM shop"],
-        wrong: &[("SHOW SCHEMA RESOURCES shop", "?")],
+        examples: &[
+            "SHOW SCHEMA RESOURCES",
+            "SHOW DATABASE RESOURCES FROM shop",
+            "SHOW RESOURCES WHERE USAGE_COUNT = 0",
+        ],
+        wrong: &[(
+            "SHOW SCHEMA RESOURCES shop",
+            "unexpected `shop`, expected `FROM`, `WHERE` or the end at line 1, column 23",
+        )],
         build: storage_unit_query,
     },
     Entry {
@@ -65,7 +81,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["type", "name"],
         help: "The rules that use a storage unit.",
         examples: &["SHOW RULES USED STORAGE UNIT ds_1 FROM shop", "SHOW RULES USED RESOURCE ds_0"],
-        wrong: &[("SHOW RULES USED STORAGE UNIT", "?")],
+        wrong: &[(
+            "SHOW RULES USED STORAGE UNIT",
+            "unexpected end of the statement, expected a storage unit at line 1, column 29",
+        )],
         build: |p| query(p, Subject::RulesUsedStorageUnit(p.name_of("unit")?)),
     },
     Entry {
@@ -76,7 +95,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["table_name"],
         help: "The logic tables; where units have schemas, schema_name follows.",
         examples: &["SHOW LOGICAL TABLES FROM shop LIKE 't_order%'"],
-        wrong: &[("SHOW LOGICAL TABLE", "?")],
+        wrong: &[(
+            "SHOW LOGICAL TABLE",
+            "unexpected `TABLE`, expected `TABLES`; did you mean `TABLES`? at line 1, column 14",
+        )],
         build: |p| query(p, Subject::LogicalTables(Detail::Name)),
     },
     Entry {
@@ -87,7 +109,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["table_name", "table_type"],
         help: "The logic tables with their types; where units have schemas, schema_name follows.",
         examples: &["SHOW FULL LOGICAL TABLES"],
-        wrong: &[("SHOW FULL LOGIC TABLES", "?")],
+        wrong: &[(
+            "SHOW FULL LOGIC TABLES",
+            "unexpected `LOGIC`, expected `LOGICAL` at line 1, column 11",
+        )],
         build: |p| query(p, Subject::LogicalTables(Detail::Full)),
     },
     Entry {
@@ -115,7 +140,16 @@ pub(super) static QUERY: &[Entry] = &[
         ],
         help: "The rules of sharded tables.",
         examples: &["SHOW SHARDING TABLE RULES;", "SHOW SHARDING TABLE RULE t_order FROM shop"],
-        wrong: &[("SHOW SHARDING TABLE RULE", "?"), ("SHOW SHARDING TABLE RULS", "?")],
+        wrong: &[
+            (
+                "SHOW SHARDING TABLE RULE",
+                "unexpected end of the statement, expected a table at line 1, column 25",
+            ),
+            (
+                "SHOW SHARDING TABLE RULS",
+                "unexpected `RULS`, expected `NODES`, `REFERENCE`, `RULE` or `RULES`; did you mean `RULE`? at line 1, column 21",
+            ),
+        ],
         build: |p| query(p, Subject::ShardingTableRules(p.maybe_name("table"))),
     },
     Entry {
@@ -129,7 +163,10 @@ pub(super) static QUERY: &[Entry] = &[
             "SHOW SHARDING TABLE REFERENCE RULES",
             "SHOW SHARDING TABLE REFERENCE RULE ref_0 FROM shop",
         ],
-        wrong: &[("SHOW SHARDING TABLE REFERENCES", "?")],
+        wrong: &[(
+            "SHOW SHARDING TABLE REFERENCES",
+            "unexpected `REFERENCES`, expected `NODES`, `REFERENCE`, `RULE` or `RULES`; did you mean `REFERENCE`? at line 1, column 21",
+        )],
         build: |p| query(p, Subject::References(p.maybe_name("rule"))),
     },
     Entry {
@@ -140,7 +177,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "sharding_table_reference"],
         help: "SHOW SHARDING TABLE REFERENCE RULES.",
         examples: &["SHOW SHARDING BINDING TABLE RULES FROM shop"],
-        wrong: &[("SHOW SHARDING BINDING RULES", "?")],
+        wrong: &[(
+            "SHOW SHARDING BINDING RULES",
+            "unexpected `RULES`, expected `TABLE` at line 1, column 23",
+        )],
         build: |p| query(p, Subject::References(None)),
     },
     Entry {
@@ -151,7 +191,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "nodes"],
         help: "Where the actual tables of sharded tables are.",
         examples: &["SHOW SHARDING TABLE NODES", "SHOW SHARDING TABLE NODES t_order FROM shop"],
-        wrong: &[("SHOW SHARDING TABLE NODES t_order, t_item", "?")],
+        wrong: &[(
+            "SHOW SHARDING TABLE NODES t_order, t_item",
+            "unexpected `,`, expected `FROM` or the end at line 1, column 34",
+        )],
         build: |p| query(p, Subject::ShardingTableNodes(p.maybe_name("table"))),
     },
     Entry {
@@ -162,7 +205,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "type", "props"],
         help: "The sharding algorithms.",
         examples: &["SHOW SHARDING ALGORITHMS FROM shop"],
-        wrong: &[("SHOW SHARDING ALGORITHMS shop", "?")],
+        wrong: &[(
+            "SHOW SHARDING ALGORITHMS shop",
+            "unexpected `shop`, expected `FROM` or the end at line 1, column 26",
+        )],
         build: |p| query(p, Subject::ShardingAlgorithms(Usage::Any)),
     },
     Entry {
@@ -173,7 +219,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "type", "props"],
         help: "The sharding algorithms that no rule uses.",
         examples: &["SHOW UNUSED SHARDING ALGORITHMS"],
-        wrong: &[("SHOW UNUSED ALGORITHMS", "?")],
+        wrong: &[(
+            "SHOW UNUSED ALGORITHMS",
+            "unexpected `ALGORITHMS`, expected `SHARDING` at line 1, column 13",
+        )],
         build: |p| query(p, Subject::ShardingAlgorithms(Usage::Unused)),
     },
     Entry {
@@ -184,7 +233,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "type", "props"],
         help: "The key generators.",
         examples: &["SHOW SHARDING KEY GENERATORS FROM shop"],
-        wrong: &[("SHOW SHARDING KEY GENERATORS shop", "?")],
+        wrong: &[(
+            "SHOW SHARDING KEY GENERATORS shop",
+            "unexpected `shop`, expected `FROM` or the end at line 1, column 30",
+        )],
         build: |p| query(p, Subject::KeyGenerators(Usage::Any)),
     },
     Entry {
@@ -195,7 +247,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "type", "props"],
         help: "The key generators that no rule uses.",
         examples: &["SHOW UNUSED SHARDING KEY GENERATORS"],
-        wrong: &[("SHOW UNUSED KEY GENERATORS", "?")],
+        wrong: &[(
+            "SHOW UNUSED KEY GENERATORS",
+            "unexpected `KEY`, expected `SHARDING` at line 1, column 13",
+        )],
         build: |p| query(p, Subject::KeyGenerators(Usage::Unused)),
     },
     Entry {
@@ -206,7 +261,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "type", "props"],
         help: "The sharding auditors.",
         examples: &["SHOW SHARDING AUDITORS FROM shop"],
-        wrong: &[("SHOW SHARDING AUDITORS shop", "?")],
+        wrong: &[(
+            "SHOW SHARDING AUDITORS shop",
+            "unexpected `shop`, expected `FROM` or the end at line 1, column 24",
+        )],
         build: |p| query(p, Subject::Auditors(Usage::Any)),
     },
     Entry {
@@ -217,7 +275,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "type", "props"],
         help: "The sharding auditors that no rule uses.",
         examples: &["SHOW UNUSED SHARDING AUDITORS"],
-        wrong: &[("SHOW UNUSED AUDITORS", "?")],
+        wrong: &[(
+            "SHOW UNUSED AUDITORS",
+            "unexpected `AUDITORS`, expected `SHARDING` at line 1, column 13",
+        )],
         build: |p| query(p, Subject::Auditors(Usage::Unused)),
     },
     Entry {
@@ -228,7 +289,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["type", "name"],
         help: "The sharded tables that use one algorithm.",
         examples: &["SHOW SHARDING TABLE RULES USED ALGORITHM x FROM shop"],
-        wrong: &[("SHOW SHARDING TABLE RULES USED ALGORITHM", "?")],
+        wrong: &[(
+            "SHOW SHARDING TABLE RULES USED ALGORITHM",
+            "unexpected end of the statement, expected an algorithm's name at line 1, column 41",
+        )],
         build: |p| query(p, Subject::RulesUsedAlgorithm(p.name_of("algorithmName")?)),
     },
     Entry {
@@ -239,7 +303,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["type", "name"],
         help: "The sharded tables that use one key generator.",
         examples: &["SHOW SHARDING TABLE RULES USED KEY GENERATOR x FROM shop"],
-        wrong: &[("SHOW SHARDING TABLE RULES USED KEY GENERATOR", "?")],
+        wrong: &[(
+            "SHOW SHARDING TABLE RULES USED KEY GENERATOR",
+            "unexpected end of the statement, expected a key generator at line 1, column 45",
+        )],
         build: |p| query(p, Subject::RulesUsedKeyGenerator(p.name_of("generator")?)),
     },
     Entry {
@@ -250,7 +317,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["type", "name"],
         help: "The sharded tables that use one auditor.",
         examples: &["SHOW SHARDING TABLE RULES USED AUDITOR x FROM shop"],
-        wrong: &[("SHOW SHARDING TABLE RULES USED AUDITOR", "?")],
+        wrong: &[(
+            "SHOW SHARDING TABLE RULES USED AUDITOR",
+            "unexpected end of the statement, expected an auditor at line 1, column 39",
+        )],
         build: |p| query(p, Subject::RulesUsedAuditor(p.name_of("auditor")?)),
     },
     Entry {
@@ -268,7 +338,10 @@ pub(super) static QUERY: &[Entry] = &[
         ],
         help: "The two default strategies.",
         examples: &["SHOW DEFAULT SHARDING STRATEGY"],
-        wrong: &[("SHOW DEFAULT SHARDING STRATEGIES", "?")],
+        wrong: &[(
+            "SHOW DEFAULT SHARDING STRATEGIES",
+            "unexpected `STRATEGIES`, expected `STRATEGY`; did you mean `STRATEGY`? at line 1, column 23",
+        )],
         build: |p| query(p, Subject::DefaultStrategies),
     },
     Entry {
@@ -291,7 +364,10 @@ pub(super) static QUERY: &[Entry] = &[
             "SHOW SHARDING KEY GENERATE STRATEGIES",
             "SHOW SHARDING KEY GENERATE STRATEGY order_key FROM shop",
         ],
-        wrong: &[("SHOW SHARDING KEY GENERATE", "?")],
+        wrong: &[(
+            "SHOW SHARDING KEY GENERATE",
+            "unexpected end of the statement, expected `STRATEGIES` or `STRATEGY` at line 1, column 27",
+        )],
         build: |p| query(p, Subject::KeyGenerateStrategies(p.maybe_name("rule"))),
     },
     Entry {
@@ -306,7 +382,16 @@ pub(super) static QUERY: &[Entry] = &[
             "COUNT READWRITE_SPLITTING RULE FROM shop",
             "COUNT MASK RULE",
         ],
-        wrong: &[("COUNT SHARDING RULES", "?"), ("COUNT SHARDIN RULE", "?")],
+        wrong: &[
+            (
+                "COUNT SHARDING RULES",
+                "unexpected `RULES`, expected `RULE`; did you mean `RULE`? at line 1, column 16",
+            ),
+            (
+                "COUNT SHARDIN RULE",
+                "unexpected `SHARDIN`, expected `BROADCAST`, `DATABASE`, `DB_DISCOVERY`, `ENCRYPT`, `MASK`, `READWRITE_SPLITTING`, `SCHEMA`, `SHADOW`, `SHARDING` or `SINGLE`; did you mean `SHARDING`? at line 1, column 7",
+            ),
+        ],
         build: count_query,
     },
     Entry {
@@ -317,7 +402,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["database", "count"],
         help: "How many single tables there are.",
         examples: &["COUNT SINGLE TABLE FROM shop"],
-        wrong: &[("COUNT SINGLE TABLES", "?")],
+        wrong: &[(
+            "COUNT SINGLE TABLES",
+            "unexpected `TABLES`, expected `TABLE`; did you mean `TABLE`? at line 1, column 14",
+        )],
         build: count_query,
     },
     Entry {
@@ -328,7 +416,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["rule_name", "database", "count"],
         help: "How many rules of each feature there are.",
         examples: &["COUNT SCHEMA RULES FROM shop", "COUNT DATABASE RULES"],
-        wrong: &[("COUNT SCHEMA RULE", "?")],
+        wrong: &[(
+            "COUNT SCHEMA RULE",
+            "unexpected `RULE`, expected `RULES`; did you mean `RULES`? at line 1, column 14",
+        )],
         build: count_query,
     },
     Entry {
@@ -339,8 +430,25 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["broadcast_table"],
         help: "The broadcast tables.",
         examples: &["SHOW BROADCAST TABLE RULES", "SHOW SHARDING BROADCAST TABLE RULES FROM shop"],
-        wrong: &[("SHOW BROADCAST TABLES", "?")],
+        wrong: &[(
+            "SHOW BROADCAST TABLES",
+            "unexpected `TABLES`, expected `TABLE`; did you mean `TABLE`? at line 1, column 16",
+        )],
         build: |p| query(p, Subject::BroadcastTables),
+    },
+    Entry {
+        name: "SHOW SINGLE TABLE RULES",
+        category: Category::Rql,
+        age: Age::Old,
+        syntax: "SHOW SINGLE TABLE RULES [FROM database]",
+        columns: &["storage_unit_name"],
+        help: "SHOW DEFAULT SINGLE TABLE STORAGE UNIT.",
+        examples: &["SHOW SINGLE TABLE RULES FROM shop"],
+        wrong: &[(
+            "SHOW SINGLE TABLE RULES shop",
+            "unexpected `shop`, expected `FROM`, `LIKE` or the end at line 1, column 25",
+        )],
+        build: |p| query(p, Subject::DefaultSingleTableUnit),
     },
     Entry {
         name: "SHOW SINGLE TABLES",
@@ -350,7 +458,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["table_name", "storage_unit_name"],
         help: "The single tables; where units have schemas, schema_name follows.",
         examples: &["SHOW SINGLE TABLES LIKE 't_%'", "SHOW SINGLE TABLE t_config FROM shop"],
-        wrong: &[("SHOW SINGLE TABLE", "?")],
+        wrong: &[(
+            "SHOW SINGLE TABLE",
+            "unexpected end of the statement, expected `RULES` or a table at line 1, column 18",
+        )],
         build: |p| query(p, Subject::SingleTables(p.maybe_name("table"))),
     },
     Entry {
@@ -365,7 +476,10 @@ pub(super) static QUERY: &[Entry] = &[
             "SHOW UNLOADED SINGLE TABLES FROM shop STORAGE UNIT ds_0 SCHEMA public",
             "SHOW UNLOADED SINGLE TABLES FROM STORAGE UNIT ds_0",
         ],
-        wrong: &[("SHOW UNLOADED SINGLE TABLES FROM", "?")],
+        wrong: &[(
+            "SHOW UNLOADED SINGLE TABLES FROM",
+            "unexpected end of the statement, expected `STORAGE` or a database at line 1, column 33",
+        )],
         build: unloaded_query,
     },
     Entry {
@@ -376,18 +490,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["storage_unit_name"],
         help: "Where new tables without a rule go.",
         examples: &["SHOW DEFAULT SINGLE TABLE STORAGE UNIT"],
-        wrong: &[("SHOW DEFAULT SINGLE TABLE", "?")],
-        build: |p| query(p, Subject::DefaultSingleTableUnit),
-    },
-    Entry {
-        name: "SHOW SINGLE TABLE RULES",
-        category: Category::Rql,
-        age: Age::Old,
-        syntax: "SHOW SINGLE TABLE RULES [FROM database]",
-        columns: &["storage_unit_name"],
-        help: "SHOW DEFAULT SINGLE TABLE STORAGE UNIT.",
-        examples: &["SHOW SINGLE TABLE RULES FROM shop"],
-        wrong: &[("SHOW SINGLE TABLE RULES shop", "?")],
+        wrong: &[(
+            "SHOW DEFAULT SINGLE TABLE",
+            "unexpected end of the statement, expected `STORAGE` at line 1, column 26",
+        )],
         build: |p| query(p, Subject::DefaultSingleTableUnit),
     },
     Entry {
@@ -405,7 +511,10 @@ pub(super) static QUERY: &[Entry] = &[
         ],
         help: "Primaries and their replicas.",
         examples: &["SHOW READWRITE_SPLITTING RULES", "SHOW READWRITE_SPLITTING RULE g FROM shop"],
-        wrong: &[("SHOW READWRITE_SPLITTING", "?")],
+        wrong: &[(
+            "SHOW READWRITE_SPLITTING",
+            "unexpected end of the statement, expected `READ`, `RULE` or `RULES` at line 1, column 25",
+        )],
         build: |p| query(p, Subject::ReadwriteSplittingRules(p.maybe_name("group"))),
     },
     Entry {
@@ -428,7 +537,10 @@ pub(super) static QUERY: &[Entry] = &[
         ],
         help: "The encrypted columns.",
         examples: &["SHOW ENCRYPT RULES", "SHOW ENCRYPT TABLE RULE t_encrypt"],
-        wrong: &[("SHOW ENCRYPT RULE t_encrypt", "?")],
+        wrong: &[(
+            "SHOW ENCRYPT RULE t_encrypt",
+            "unexpected `RULE`, expected `ALGORITHM`, `RULES` or `TABLE`; did you mean `RULES`? at line 1, column 14",
+        )],
         build: |p| query(p, Subject::EncryptRules(p.maybe_name("table"))),
     },
     Entry {
@@ -439,7 +551,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["table", "column", "algorithm_type", "algorithm_props"],
         help: "The masked columns.",
         examples: &["SHOW MASK RULES", "SHOW MASK RULE t_mask FROM shop"],
-        wrong: &[("SHOW MASKS", "?")],
+        wrong: &[(
+            "SHOW MASKS",
+            "unexpected `MASKS`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL`, `IMPLEMENTATIONS` or another word; did you mean `MASK`? at line 1, column 6",
+        )],
         build: |p| query(p, Subject::MaskRules(p.maybe_name("table"))),
     },
     Entry {
@@ -457,7 +572,10 @@ pub(super) static QUERY: &[Entry] = &[
         ],
         help: "The shadow rules.",
         examples: &["SHOW SHADOW RULES", "SHOW SHADOW RULE shadow_rule FROM shop"],
-        wrong: &[("SHOW SHADOW RULE", "?")],
+        wrong: &[(
+            "SHOW SHADOW RULE",
+            "unexpected end of the statement, expected a rule at line 1, column 17",
+        )],
         build: |p| query(p, Subject::ShadowRules(p.maybe_name("rule"))),
     },
     Entry {
@@ -468,7 +586,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["shadow_table", "shadow_algorithm_name"],
         help: "The shadowed tables.",
         examples: &["SHOW SHADOW TABLE RULES", "SHOW SHADOW TABLE RULE t_order"],
-        wrong: &[("SHOW SHADOW TABLES", "?")],
+        wrong: &[(
+            "SHOW SHADOW TABLES",
+            "unexpected `TABLES`, expected `ALGORITHM`, `ALGORITHMS`, `RULE`, `RULES` or `TABLE`; did you mean `TABLE`? at line 1, column 13",
+        )],
         build: |p| query(p, Subject::ShadowTableRules(p.maybe_name("table"))),
     },
     Entry {
@@ -479,7 +600,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["shadow_algorithm_name", "type", "props", "is_default"],
         help: "The shadow algorithms.",
         examples: &["SHOW SHADOW ALGORITHMS"],
-        wrong: &[("SHOW SHADOW ALGORITHM", "?")],
+        wrong: &[(
+            "SHOW SHADOW ALGORITHM",
+            "unexpected end of the statement, expected `IMPLEMENTATIONS` or `PLUGINS` at line 1, column 22",
+        )],
         build: |p| query(p, Subject::ShadowAlgorithms),
     },
     Entry {
@@ -490,7 +614,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["shadow_algorithm_name", "type", "props"],
         help: "The default shadow algorithm.",
         examples: &["SHOW DEFAULT SHADOW ALGORITHM FROM shop"],
-        wrong: &[("SHOW DEFAULT SHADOW ALGORITHMS", "?")],
+        wrong: &[(
+            "SHOW DEFAULT SHADOW ALGORITHMS",
+            "unexpected `ALGORITHMS`, expected `ALGORITHM`; did you mean `ALGORITHM`? at line 1, column 21",
+        )],
         build: |p| query(p, Subject::DefaultShadowAlgorithm),
     },
     Entry {
@@ -507,7 +634,10 @@ pub(super) static QUERY: &[Entry] = &[
         ],
         help: "The discovery rules.",
         examples: &["SHOW DB_DISCOVERY RULES", "SHOW DB_DISCOVERY RULE ha_group_0"],
-        wrong: &[("SHOW DB_DISCOVERY", "?")],
+        wrong: &[(
+            "SHOW DB_DISCOVERY",
+            "unexpected end of the statement, expected `HEARTBEATS`, `RULE`, `RULES` or `TYPES` at line 1, column 18",
+        )],
         build: |p| query(p, Subject::DiscoveryRules(p.maybe_name("group"))),
     },
     Entry {
@@ -518,7 +648,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "type", "props"],
         help: "The discovery types.",
         examples: &["SHOW DB_DISCOVERY TYPES"],
-        wrong: &[("SHOW DB_DISCOVERY TYPE", "?")],
+        wrong: &[(
+            "SHOW DB_DISCOVERY TYPE",
+            "unexpected `TYPE`, expected `HEARTBEATS`, `RULE`, `RULES` or `TYPES`; did you mean `TYPES`? at line 1, column 19",
+        )],
         build: |p| query(p, Subject::DiscoveryTypes),
     },
     Entry {
@@ -529,7 +662,10 @@ pub(super) static QUERY: &[Entry] = &[
         columns: &["name", "props"],
         help: "The heartbeats.",
         examples: &["SHOW DB_DISCOVERY HEARTBEATS FROM shop"],
-        wrong: &[("SHOW DB_DISCOVERY HEARTBEATS IN shop", "?")],
+        wrong: &[(
+            "SHOW DB_DISCOVERY HEARTBEATS IN shop",
+            "unexpected `IN`, expected `FROM` or the end at line 1, column 30",
+        )],
         build: |p| query(p, Subject::DiscoveryHeartbeats),
     },
 ];

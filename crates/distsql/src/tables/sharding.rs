@@ -23,23 +23,23 @@ pub(super) static SHARDING: &[Entry] = &[
         wrong: &[
             (
                 r#"CREATE SHARDING TABLE RULE t_order(STORAGE_UNIT(ds_0), SHARDING_COLUMN=id, TYPE(NAME="mod"))"#,
-                "?",
+                "unexpected `STORAGE_UNIT`, expected `DATANODES`, `RESOURCES` or `STORAGE_UNITS`; did you mean `STORAGE_UNITS`? at line 1, column 36",
             ),
             (
                 r#"CREATE SHARDING TABLE RULE t(STORAGE_UNITS(ds_0), SHARDING_COLUMN=id, TYPE(NAME="mod", PROPERTIES("sharding-count"=4, "sharding-count"=8)))"#,
-                "?",
+                "property `sharding-count` is given twice at line 1, column 119",
             ),
             (
                 r#"CREATE SHARDING TABLE RULE t(DATANODES("ds_0.t"), TABLE_STRATEGY(TYPE="standart", SHARDING_COLUMN=a, SHARDING_ALGORITHM=x))"#,
-                "?",
+                "unknown strategy type `standart`; did you mean `STANDARD`? at line 1, column 71",
             ),
             (
                 r#"CREATE SHARDING TABLE RULE t(DATANODES("ds_0.t"), TABLE_STRATEGY(TYPE="standard", SHARDING_ALGORITHM=x))"#,
-                "?",
+                "a strategy of type `STANDARD` needs SHARDING_COLUMN with one column at line 1, column 66",
             ),
             (
                 r#"CREATE SHARDING TABLE RULE t(STORAGE_UNITS(ds_0), SHARDING_COLUMN=id, TYPE(NAME="mod"))) extra"#,
-                "?",
+                "unexpected `)`, expected `,` or the end at line 1, column 88",
             ),
         ],
         build: |p| define(p, Definition::ShardingTables(each(p, "tableRule", table_rule)?)),
@@ -54,7 +54,10 @@ pub(super) static SHARDING: &[Entry] = &[
         examples: &[
             r#"ALTER SHARDING TABLE RULE t_order_item(DATANODES("ds_${0..1}.t_order_item_${0..1}"), DATABASE_STRATEGY(TYPE="standard", SHARDING_COLUMN=user_id, SHARDING_ALGORITHM(TYPE(NAME="inline", PROPERTIES("algorithm-expression"="ds_${user_id % 2}")))), TABLE_STRATEGY(TYPE="standard", SHARDING_COLUMN=order_id, SHARDING_ALGORITHM(TYPE(NAME="inline", PROPERTIES("algorithm-expression"="t_order_item_${order_id % 2}")))), KEY_GENERATE_STRATEGY(COLUMN=item_id, TYPE(NAME="snowflake")), AUDIT_STRATEGY(TYPE(NAME="DML_SHARDING_CONDITIONS"), ALLOW_HINT_DISABLE=true))"#,
         ],
-        wrong: &[(r#"ALTER SHARDING TABLE t_order(DATANODES("ds_0.t_order"))"#, "?")],
+        wrong: &[(
+            r#"ALTER SHARDING TABLE t_order(DATANODES("ds_0.t_order"))"#,
+            "unexpected `t_order`, expected `REFERENCE` or `RULE` at line 1, column 22",
+        )],
         build: |p| define(p, Definition::ShardingTables(each(p, "tableRule", table_rule)?)),
     },
     Entry {
@@ -68,16 +71,19 @@ pub(super) static SHARDING: &[Entry] = &[
             "DROP SHARDING TABLE RULE t_order",
             "DROP SHARDING TABLE RULE IF EXISTS t_order, `t_order_item`",
         ],
-        wrong: &[("DROP SHARDING TABLE RULES t_order", "?")],
+        wrong: &[(
+            "DROP SHARDING TABLE RULES t_order",
+            "unexpected `RULES`, expected `REFERENCE` or `RULE`; did you mean `RULE`? at line 1, column 21",
+        )],
         build: |p| drop_named(p, Thing::ShardingTable, "table"),
     },
     Entry {
         name: "CREATE SHARDING TABLE RULE (5.0)",
         category: Category::Rdl,
         age: Age::Old,
-        syntax: "CREATE SHARDING TABLE RULE [ifNotExists] oldTableRule ...",
+        syntax: "CREATE SHARDING TABLE RULE [ifNotExists] ((oldTable ')') ... | oldTable)",
         columns: &[],
-        help: "CREATE SHARDING TABLE RULE with RESOURCES and GENERATED_KEY. The last parenthesis may be missing, as in the paper.",
+        help: "CREATE SHARDING TABLE RULE with RESOURCES and GENERATED_KEY. The last parenthesis of a single rule may be missing, as in the paper.",
         examples: &[
             r#"CREATE SHARDING TABLE RULE t_user_h (RESOURCES(ds0, ds1), SHARDING_COLUMN=uid, TYPE(NAME=hash_mod, PROPERTIES("sharding-count"=2));"#,
             r#"CREATE SHARDING TABLE RULE t_order(RESOURCES(ds_0, ds_1), SHARDING_COLUMN=order_id, TYPE(NAME=hash_mod, PROPERTIES("sharding-count"=4)), GENERATED_KEY(COLUMN=another_id, TYPE(NAME=snowflake, PROPERTIES("worker-id"=123))))"#,
@@ -85,15 +91,15 @@ pub(super) static SHARDING: &[Entry] = &[
         ],
         wrong: &[(
             "CREATE SHARDING TABLE RULE t(RESOURCES(ds_0), SHARDING_COLUMN=uid, TYPE(NAME=mod), GENERATED_KEYS(COLUMN=a, TYPE(NAME=uuid)))",
-            "?",
+            "unexpected `GENERATED_KEYS`, expected `GENERATED_KEY` or `KEY_GENERATE_STRATEGY`; did you mean `GENERATED_KEY`? at line 1, column 84",
         )],
-        build: |p| define(p, Definition::ShardingTables(each(p, "oldTableRule", table_rule)?)),
+        build: |p| define(p, Definition::ShardingTables(each(p, "oldTable", table_rule)?)),
     },
     Entry {
         name: "ALTER SHARDING TABLE RULE (5.0)",
         category: Category::Rdl,
         age: Age::Old,
-        syntax: "ALTER SHARDING TABLE RULE oldTableRule ...",
+        syntax: "ALTER SHARDING TABLE RULE ((oldTable ')') ... | oldTable)",
         columns: &[],
         help: "ALTER SHARDING TABLE RULE with RESOURCES and GENERATED_KEY.",
         examples: &[
@@ -101,9 +107,9 @@ pub(super) static SHARDING: &[Entry] = &[
         ],
         wrong: &[(
             "ALTER SHARDING TABLE RULE t(RESOURCES(), SHARDING_COLUMN=uid, TYPE(NAME=mod))",
-            "?",
+            "unexpected `)`, expected a storage unit at line 1, column 39",
         )],
-        build: |p| define(p, Definition::ShardingTables(each(p, "oldTableRule", table_rule)?)),
+        build: |p| define(p, Definition::ShardingTables(each(p, "oldTable", table_rule)?)),
     },
     Entry {
         name: "CREATE SHARDING TABLE REFERENCE RULE",
@@ -115,7 +121,10 @@ pub(super) static SHARDING: &[Entry] = &[
         examples: &[
             "CREATE SHARDING TABLE REFERENCE RULE ref_0(t_order, t_order_item), ref_1(t_a, t_b)",
         ],
-        wrong: &[("CREATE SHARDING TABLE REFERENCE RULE (t_order, t_order_item)", "?")],
+        wrong: &[(
+            "CREATE SHARDING TABLE REFERENCE RULE (t_order, t_order_item)",
+            "unexpected `(`, expected `IF` or a rule at line 1, column 38",
+        )],
         build: |p| define(p, Definition::References(each(p, "reference", reference)?)),
     },
     Entry {
@@ -126,7 +135,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Replaces the tables of references.",
         examples: &["ALTER SHARDING TABLE REFERENCE RULE ref_0(t_order, t_order_item)"],
-        wrong: &[("ALTER SHARDING TABLE REFERENCE RULE ref_0", "?")],
+        wrong: &[(
+            "ALTER SHARDING TABLE REFERENCE RULE ref_0",
+            "unexpected end of the statement, expected `(` at line 1, column 42",
+        )],
         build: |p| define(p, Definition::References(each(p, "reference", reference)?)),
     },
     Entry {
@@ -137,7 +149,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Forgets references.",
         examples: &["DROP SHARDING TABLE REFERENCE RULE IF EXISTS ref_0, ref_1"],
-        wrong: &[("DROP SHARDING TABLE REFERENCE ref_0", "?")],
+        wrong: &[(
+            "DROP SHARDING TABLE REFERENCE ref_0",
+            "unexpected `ref_0`, expected `RULE` at line 1, column 31",
+        )],
         build: |p| drop_named(p, Thing::Reference, "rule"),
     },
     Entry {
@@ -148,7 +163,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "CREATE SHARDING TABLE REFERENCE RULE, without names.",
         examples: &["CREATE SHARDING BINDING TABLE RULES (t_order, t_order_item), (t_1, t_2)"],
-        wrong: &[("CREATE SHARDING BINDING TABLE RULES t_order, t_order_item", "?")],
+        wrong: &[(
+            "CREATE SHARDING BINDING TABLE RULES t_order, t_order_item",
+            "unexpected `t_order`, expected `(` at line 1, column 37",
+        )],
         build: |p| define(p, Definition::References(each(p, "binding", reference)?)),
     },
     Entry {
@@ -159,7 +177,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Replaces all references.",
         examples: &["ALTER SHARDING BINDING TABLE RULES (t_order, t_order_item)"],
-        wrong: &[("ALTER SHARDING BINDING TABLE RULES ()", "?")],
+        wrong: &[(
+            "ALTER SHARDING BINDING TABLE RULES ()",
+            "unexpected `)`, expected a table at line 1, column 37",
+        )],
         build: |p| define(p, Definition::References(each(p, "binding", reference)?)),
     },
     Entry {
@@ -173,7 +194,10 @@ pub(super) static SHARDING: &[Entry] = &[
             "DROP SHARDING BINDING TABLE RULES",
             "DROP SHARDING BINDING TABLE RULES (t_order, t_order_item)",
         ],
-        wrong: &[("DROP SHARDING BINDING TABLE RULES t_order", "?")],
+        wrong: &[(
+            "DROP SHARDING BINDING TABLE RULES t_order",
+            "unexpected `t_order`, expected `IF`, `(` or the end at line 1, column 35",
+        )],
         build: |p| {
             drop_removal(
                 p,
@@ -192,7 +216,10 @@ pub(super) static SHARDING: &[Entry] = &[
             "CREATE BROADCAST TABLE RULE t_dict, t_address",
             "CREATE BROADCAST TABLE RULE IF NOT EXISTS t_dict",
         ],
-        wrong: &[("CREATE BROADCAST TABLE t_dict", "?")],
+        wrong: &[(
+            "CREATE BROADCAST TABLE t_dict",
+            "unexpected `t_dict`, expected `RULE` at line 1, column 24",
+        )],
         build: |p| define(p, Definition::BroadcastTables(p.names("table"))),
     },
     Entry {
@@ -203,7 +230,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Forgets broadcast tables. They stay where they are.",
         examples: &["DROP BROADCAST TABLE RULE IF EXISTS t_dict"],
-        wrong: &[("DROP BROADCAST TABLE RULE IF NOT EXISTS t_dict", "?")],
+        wrong: &[(
+            "DROP BROADCAST TABLE RULE IF NOT EXISTS t_dict",
+            "unexpected `NOT`, expected `EXISTS` at line 1, column 30",
+        )],
         build: |p| drop_named(p, Thing::BroadcastTable, "table"),
     },
     Entry {
@@ -214,7 +244,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "CREATE BROADCAST TABLE RULE.",
         examples: &["CREATE SHARDING BROADCAST TABLE RULES (t_dict, t_address)"],
-        wrong: &[("CREATE SHARDING BROADCAST TABLE RULES t_dict", "?")],
+        wrong: &[(
+            "CREATE SHARDING BROADCAST TABLE RULES t_dict",
+            "unexpected `t_dict`, expected `(` at line 1, column 39",
+        )],
         build: |p| define(p, Definition::BroadcastTables(p.names("table"))),
     },
     Entry {
@@ -225,7 +258,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Replaces the whole list of broadcast tables.",
         examples: &["ALTER SHARDING BROADCAST TABLE RULES (t_dict)"],
-        wrong: &[("ALTER SHARDING BROADCAST TABLE RULES", "?")],
+        wrong: &[(
+            "ALTER SHARDING BROADCAST TABLE RULES",
+            "unexpected end of the statement, expected `(` at line 1, column 37",
+        )],
         build: |p| define(p, Definition::BroadcastTables(p.names("table"))),
     },
     Entry {
@@ -236,7 +272,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Forgets all broadcast tables.",
         examples: &["DROP SHARDING BROADCAST TABLE RULES"],
-        wrong: &[("DROP SHARDING BROADCAST TABLE RULES t_dict extra", "?")],
+        wrong: &[(
+            "DROP SHARDING BROADCAST TABLE RULES t_dict extra",
+            "unexpected `t_dict`, expected `IF` or the end at line 1, column 37",
+        )],
         build: |p| drop_removal(p, Removal::AllBroadcastTables),
     },
     Entry {
@@ -251,8 +290,14 @@ pub(super) static SHARDING: &[Entry] = &[
             "CREATE DEFAULT SHARDING TABLE STRATEGY IF NOT EXISTS (TYPE=standard, SHARDING_COLUMN=order_id, SHARDING_ALGORITHM=table_inline)",
         ],
         wrong: &[
-            (r#"CREATE DEFAULT SHARDING STRATEGY (TYPE="none")"#, "?"),
-            (r#"CREATE DEFAULT SHARDING TABLE STRATEGY (TYPE="none", SHARDING_COLUMN=a)"#, "?"),
+            (
+                r#"CREATE DEFAULT SHARDING STRATEGY (TYPE="none")"#,
+                "unexpected `STRATEGY`, expected `DATABASE` or `TABLE` at line 1, column 25",
+            ),
+            (
+                r#"CREATE DEFAULT SHARDING TABLE STRATEGY (TYPE="none", SHARDING_COLUMN=a)"#,
+                "a strategy of type `NONE` has neither column nor algorithm at line 1, column 41",
+            ),
         ],
         build: default_strategy,
     },
@@ -264,7 +309,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Replaces a default strategy.",
         examples: &[r#"ALTER DEFAULT SHARDING TABLE STRATEGY (TYPE="none")"#],
-        wrong: &[(r#"ALTER DEFAULT SHARDING TABLE STRATEGY IF EXISTS (TYPE="none")"#, "?")],
+        wrong: &[(
+            r#"ALTER DEFAULT SHARDING TABLE STRATEGY IF EXISTS (TYPE="none")"#,
+            "unexpected `IF`, expected `(` at line 1, column 39",
+        )],
         build: default_strategy,
     },
     Entry {
@@ -278,7 +326,10 @@ pub(super) static SHARDING: &[Entry] = &[
             "DROP DEFAULT SHARDING DATABASE STRATEGY",
             "DROP DEFAULT SHARDING TABLE STRATEGY IF EXISTS",
         ],
-        wrong: &[("DROP DEFAULT SHARDING DATABASE", "?")],
+        wrong: &[(
+            "DROP DEFAULT SHARDING DATABASE",
+            "unexpected end of the statement, expected `STRATEGY` at line 1, column 31",
+        )],
         build: default_strategy,
     },
     Entry {
@@ -291,7 +342,10 @@ pub(super) static SHARDING: &[Entry] = &[
         examples: &[
             r#"CREATE SHARDING ALGORITHM table_inline(TYPE(NAME="inline", PROPERTIES("k"="v")))"#,
         ],
-        wrong: &[(r#"CREATE SHARDING ALGORITHM table_inline TYPE(NAME="inline")"#, "?")],
+        wrong: &[(
+            r#"CREATE SHARDING ALGORITHM table_inline TYPE(NAME="inline")"#,
+            "unexpected `TYPE`, expected `(` at line 1, column 40",
+        )],
         build: |p| {
             define(p, Definition::ShardingAlgorithms(each(p, "namedAlgorithm", named_algorithm)?))
         },
@@ -304,7 +358,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Replaces sharding algorithms.",
         examples: &[r#"ALTER SHARDING ALGORITHM table_inline(TYPE(NAME="inline"))"#],
-        wrong: &[(r#"ALTER SHARDING ALGORITHM table_inline(NAME="inline")"#, "?")],
+        wrong: &[(
+            r#"ALTER SHARDING ALGORITHM table_inline(NAME="inline")"#,
+            "unexpected `NAME`, expected `TYPE` at line 1, column 39",
+        )],
         build: |p| {
             define(p, Definition::ShardingAlgorithms(each(p, "namedAlgorithm", named_algorithm)?))
         },
@@ -317,7 +374,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Forgets sharding algorithms that no rule uses.",
         examples: &["DROP SHARDING ALGORITHM IF EXISTS table_inline, other"],
-        wrong: &[("DROP SHARDING ALGORITHM", "?")],
+        wrong: &[(
+            "DROP SHARDING ALGORITHM",
+            "unexpected end of the statement, expected `IF` or an algorithm's name at line 1, column 24",
+        )],
         build: |p| drop_named(p, Thing::ShardingAlgorithm, "algorithmName"),
     },
     Entry {
@@ -330,7 +390,10 @@ pub(super) static SHARDING: &[Entry] = &[
         examples: &[
             r#"CREATE SHARDING KEY GENERATOR snow(TYPE(NAME="snowflake", PROPERTIES("k"="v")))"#,
         ],
-        wrong: &[(r#"CREATE SHARDING KEY GENERATOR snow TYPE(NAME="snowflake")"#, "?")],
+        wrong: &[(
+            r#"CREATE SHARDING KEY GENERATOR snow TYPE(NAME="snowflake")"#,
+            "unexpected `TYPE`, expected `(` at line 1, column 36",
+        )],
         build: |p| {
             define(p, Definition::KeyGenerators(each(p, "namedAlgorithm", named_algorithm)?))
         },
@@ -343,7 +406,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Replaces key generators.",
         examples: &[r#"ALTER SHARDING KEY GENERATOR snow(TYPE(NAME="snowflake"))"#],
-        wrong: &[(r#"ALTER SHARDING KEY GENERATOR snow(NAME="snowflake")"#, "?")],
+        wrong: &[(
+            r#"ALTER SHARDING KEY GENERATOR snow(NAME="snowflake")"#,
+            "unexpected `NAME`, expected `TYPE` at line 1, column 35",
+        )],
         build: |p| {
             define(p, Definition::KeyGenerators(each(p, "namedAlgorithm", named_algorithm)?))
         },
@@ -356,7 +422,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Forgets key generators that no rule uses.",
         examples: &["DROP SHARDING KEY GENERATOR IF EXISTS snow, other"],
-        wrong: &[("DROP SHARDING KEY GENERATOR", "?")],
+        wrong: &[(
+            "DROP SHARDING KEY GENERATOR",
+            "unexpected end of the statement, expected `IF` or a key generator at line 1, column 28",
+        )],
         build: |p| drop_named(p, Thing::KeyGenerator, "generator"),
     },
     Entry {
@@ -369,7 +438,10 @@ pub(super) static SHARDING: &[Entry] = &[
         examples: &[
             r#"CREATE SHARDING AUDITOR need_key(TYPE(NAME="DML_SHARDING_CONDITIONS", PROPERTIES("k"="v")))"#,
         ],
-        wrong: &[(r#"CREATE SHARDING AUDITOR need_key TYPE(NAME="DML_SHARDING_CONDITIONS")"#, "?")],
+        wrong: &[(
+            r#"CREATE SHARDING AUDITOR need_key TYPE(NAME="DML_SHARDING_CONDITIONS")"#,
+            "unexpected `TYPE`, expected `(` at line 1, column 34",
+        )],
         build: |p| define(p, Definition::Auditors(each(p, "namedAlgorithm", named_algorithm)?)),
     },
     Entry {
@@ -380,7 +452,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Replaces sharding auditors.",
         examples: &[r#"ALTER SHARDING AUDITOR need_key(TYPE(NAME="DML_SHARDING_CONDITIONS"))"#],
-        wrong: &[(r#"ALTER SHARDING AUDITOR need_key(NAME="DML_SHARDING_CONDITIONS")"#, "?")],
+        wrong: &[(
+            r#"ALTER SHARDING AUDITOR need_key(NAME="DML_SHARDING_CONDITIONS")"#,
+            "unexpected `NAME`, expected `TYPE` at line 1, column 33",
+        )],
         build: |p| define(p, Definition::Auditors(each(p, "namedAlgorithm", named_algorithm)?)),
     },
     Entry {
@@ -391,7 +466,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Forgets sharding auditors that no rule uses.",
         examples: &["DROP SHARDING AUDITOR IF EXISTS need_key, other"],
-        wrong: &[("DROP SHARDING AUDITOR", "?")],
+        wrong: &[(
+            "DROP SHARDING AUDITOR",
+            "unexpected end of the statement, expected `IF` or an auditor at line 1, column 22",
+        )],
         build: |p| drop_named(p, Thing::Auditor, "auditor"),
     },
     Entry {
@@ -407,7 +485,7 @@ pub(super) static SHARDING: &[Entry] = &[
         ],
         wrong: &[(
             "CREATE SHARDING KEY GENERATE STRATEGY order_key(COLUMN=order_id, GENERATOR=snow)",
-            "?",
+            "unexpected `COLUMN`, expected `SEQUENCE` or `TABLE` at line 1, column 49",
         )],
         build: |p| {
             define(
@@ -426,7 +504,10 @@ pub(super) static SHARDING: &[Entry] = &[
         examples: &[
             "ALTER SHARDING KEY GENERATE STRATEGY order_key(TABLE=t_order, COLUMN=order_id, GENERATOR=snow)",
         ],
-        wrong: &[("ALTER SHARDING KEY GENERATE STRATEGY order_key", "?")],
+        wrong: &[(
+            "ALTER SHARDING KEY GENERATE STRATEGY order_key",
+            "unexpected end of the statement, expected `(` at line 1, column 47",
+        )],
         build: |p| {
             define(
                 p,
@@ -442,7 +523,10 @@ pub(super) static SHARDING: &[Entry] = &[
         columns: &[],
         help: "Forgets key generate strategies.",
         examples: &["DROP SHARDING KEY GENERATE STRATEGY order_key"],
-        wrong: &[("DROP SHARDING KEY STRATEGY order_key", "?")],
+        wrong: &[(
+            "DROP SHARDING KEY STRATEGY order_key",
+            "unexpected `STRATEGY`, expected `GENERATE` or `GENERATOR` at line 1, column 19",
+        )],
         build: |p| drop_named(p, Thing::KeyGenerateStrategy, "rule"),
     },
 ];

@@ -17,9 +17,18 @@ pub(super) static UNITS: &[Entry] = &[
             r#"REGISTER STORAGE UNIT IF NOT EXISTS ds_0(URL='jdbc:mysql://127.0.0.1:3306/shop_0?useSSL=false', USER='root', PROPERTIES("maximumPoolSize"=10)), ds_1(URL="jdbc:postgresql://10.0.0.1/shop_1", USER="root"), CHECK_PRIVILEGES=SELECT, XA"#,
         ],
         wrong: &[
-            (r#"REGISTER STORAGE UNIT ds_0(HOST="127.0.0.1", DB="shop_0", USER="root")"#, "?"),
-            (r#"REGISTER STORAGE UNIT ds_0(HOST="h", PORT=70000, DB="d", USER="u")"#, "?"),
-            (r#"REGISTER STORAGE UNITS ds_0(URL="jdbc:mysql://h/d", USER="u")"#, "?"),
+            (
+                r#"REGISTER STORAGE UNIT ds_0(HOST="127.0.0.1", DB="shop_0", USER="root")"#,
+                "unexpected `DB`, expected `PORT` at line 1, column 46",
+            ),
+            (
+                r#"REGISTER STORAGE UNIT ds_0(HOST="h", PORT=70000, DB="d", USER="u")"#,
+                "`70000` is too large, expected at most 65535 at line 1, column 43",
+            ),
+            (
+                r#"REGISTER STORAGE UNITS ds_0(URL="jdbc:mysql://h/d", USER="u")"#,
+                "unexpected `UNITS`, expected `UNIT`; did you mean `UNIT`? at line 1, column 18",
+            ),
         ],
         build: storage_units,
     },
@@ -33,7 +42,10 @@ pub(super) static UNITS: &[Entry] = &[
         examples: &[
             r#"ALTER STORAGE UNIT ds_0(HOST="127.0.0.1", PORT=3306, DB="shop_0", USER="app", PASSWORD="new")"#,
         ],
-        wrong: &[("ALTER STORAGE UNIT ds_0", "?")],
+        wrong: &[(
+            "ALTER STORAGE UNIT ds_0",
+            "unexpected end of the statement, expected `(` at line 1, column 24",
+        )],
         build: storage_units,
     },
     Entry {
@@ -47,7 +59,10 @@ pub(super) static UNITS: &[Entry] = &[
             "UNREGISTER STORAGE UNIT ds_0",
             "UNREGISTER STORAGE UNIT IF EXISTS ds_0, ds_1 IGNORE SINGLE, BROADCAST TABLES",
         ],
-        wrong: &[("UNREGISTER STORAGE UNIT ds_0 IGNORE SINGEL TABLES", "?")],
+        wrong: &[(
+            "UNREGISTER STORAGE UNIT ds_0 IGNORE SINGEL TABLES",
+            "unexpected `SINGEL`, expected `BROADCAST` or `SINGLE`; did you mean `SINGLE`? at line 1, column 37",
+        )],
         build: drop_units,
     },
     Entry {
@@ -60,7 +75,10 @@ pub(super) static UNITS: &[Entry] = &[
         examples: &[
             "ADD RESOURCE ds_0(HOST=127.0.0.1, PORT=3306, DB=shop_0, USER=root, PASSWORD=root)",
         ],
-        wrong: &[("ADD RESOURCE ds_0(HOST=127.0.0.1 PORT=3306, DB=shop_0, USER=root)", "?")],
+        wrong: &[(
+            "ADD RESOURCE ds_0(HOST=127.0.0.1 PORT=3306, DB=shop_0, USER=root)",
+            "unexpected `PORT`, expected `,` at line 1, column 34",
+        )],
         build: storage_units,
     },
     Entry {
@@ -73,7 +91,10 @@ pub(super) static UNITS: &[Entry] = &[
         examples: &[
             r#"ALTER RESOURCE ds_0(URL="jdbc:mysql://127.0.0.1:3306/shop_0", USER=root, PASSWORD=new)"#,
         ],
-        wrong: &[("ALTER RESOURCE ds_0(URL=jdbc, USER=root)", "?")],
+        wrong: &[(
+            "ALTER RESOURCE ds_0(URL=jdbc, USER=root)",
+            "unexpected `jdbc`, expected a JDBC URL in quotes at line 1, column 25",
+        )],
         build: storage_units,
     },
     Entry {
@@ -84,7 +105,10 @@ pub(super) static UNITS: &[Entry] = &[
         columns: &[],
         help: "UNREGISTER STORAGE UNIT.",
         examples: &["DROP RESOURCE ds_0, ds_1 IGNORE SINGLE TABLES"],
-        wrong: &[("DROP RESOURCE", "?")],
+        wrong: &[(
+            "DROP RESOURCE",
+            "unexpected end of the statement, expected `IF` or a storage unit at line 1, column 14",
+        )],
         build: drop_units,
     },
     Entry {
@@ -98,7 +122,10 @@ pub(super) static UNITS: &[Entry] = &[
             "SET DEFAULT SINGLE TABLE STORAGE UNIT = ds_0",
             "SET DEFAULT SINGLE TABLE STORAGE UNIT = RANDOM",
         ],
-        wrong: &[("SET DEFAULT SINGLE TABLE STORAGE UNIT ds_0", "?")],
+        wrong: &[(
+            "SET DEFAULT SINGLE TABLE STORAGE UNIT ds_0",
+            "unexpected `ds_0`, expected `=` at line 1, column 39",
+        )],
         build: |p| Ok(Command::Rdl(Rdl::SetDefaultSingleTableUnit(p.maybe_name("unit")))),
     },
     Entry {
@@ -112,7 +139,10 @@ pub(super) static UNITS: &[Entry] = &[
             "CREATE DEFAULT SINGLE TABLE RULE RESOURCE = ds_0",
             "ALTER DEFAULT SINGLE TABLE RULE RESOURCE = ds_1",
         ],
-        wrong: &[("CREATE DEFAULT SINGLE TABLE RULE ds_0", "?")],
+        wrong: &[(
+            "CREATE DEFAULT SINGLE TABLE RULE ds_0",
+            "unexpected `ds_0`, expected `RESOURCE` at line 1, column 34",
+        )],
         build: |p| Ok(Command::Rdl(Rdl::SetDefaultSingleTableUnit(p.maybe_name("unit")))),
     },
     Entry {
@@ -123,7 +153,10 @@ pub(super) static UNITS: &[Entry] = &[
         columns: &[],
         help: "SET DEFAULT SINGLE TABLE STORAGE UNIT = RANDOM.",
         examples: &["DROP DEFAULT SINGLE TABLE RULE"],
-        wrong: &[("DROP DEFAULT SINGLE TABLE", "?")],
+        wrong: &[(
+            "DROP DEFAULT SINGLE TABLE",
+            "unexpected end of the statement, expected `RULE` at line 1, column 26",
+        )],
         build: |_| Ok(Command::Rdl(Rdl::SetDefaultSingleTableUnit(None))),
     },
     Entry {
@@ -138,7 +171,16 @@ pub(super) static UNITS: &[Entry] = &[
             "LOAD SINGLE TABLE ds_0.*, ds_1.public.t_x",
             "LOAD SINGLE TABLE *.*.*",
         ],
-        wrong: &[("LOAD SINGLE TABLE t_config", "?"), ("LOAD SINGLE TABLE *.t_config", "?")],
+        wrong: &[
+            (
+                "LOAD SINGLE TABLE t_config",
+                "unexpected end of the statement, expected `.` at line 1, column 27",
+            ),
+            (
+                "LOAD SINGLE TABLE *.t_config",
+                "`*.t_config` has a name behind `*`, expected `*` there at line 1, column 19",
+            ),
+        ],
         build: |p| Ok(Command::Rdl(Rdl::LoadSingleTables(each(p, "loadedTables", single_tables)?))),
     },
     Entry {
@@ -153,7 +195,10 @@ pub(super) static UNITS: &[Entry] = &[
             "UNLOAD SINGLE TABLE ds_0.*",
             "UNLOAD SINGLE TABLE *",
         ],
-        wrong: &[("UNLOAD SINGLE TABLE", "?")],
+        wrong: &[(
+            "UNLOAD SINGLE TABLE",
+            "unexpected end of the statement, expected a name or `*` at line 1, column 20",
+        )],
         build: |p| {
             Ok(Command::Rdl(Rdl::UnloadSingleTables(each(p, "unloadedTables", single_tables)?)))
         },
@@ -166,7 +211,10 @@ pub(super) static UNITS: &[Entry] = &[
         columns: &[],
         help: "Forgets all single tables. They stay on their units.",
         examples: &["UNLOAD ALL SINGLE TABLES"],
-        wrong: &[("UNLOAD ALL SINGLE TABLE", "?")],
+        wrong: &[(
+            "UNLOAD ALL SINGLE TABLE",
+            "unexpected `TABLE`, expected `TABLES`; did you mean `TABLES`? at line 1, column 19",
+        )],
         build: |_| Ok(Command::Rdl(Rdl::UnloadAllSingleTables)),
     },
 ];

@@ -13,7 +13,10 @@ pub(super) static UTILITY: &[Entry] = &[
         columns: &["data_source_name", "actual_sql"],
         help: "What would be sent to which storage unit; nothing runs.",
         examples: &["PREVIEW SELECT * FROM t_order WHERE order_id = 1"],
-        wrong: &[("PREVIEW", "?")],
+        wrong: &[(
+            "PREVIEW",
+            "unexpected end of the statement, expected a statement at line 1, column 8",
+        )],
         build: |p| utility(p, Rul::Preview),
     },
     Entry {
@@ -24,7 +27,10 @@ pub(super) static UTILITY: &[Entry] = &[
         columns: &["parsed_statement", "parsed_statement_detail"],
         help: "The tree of a statement.",
         examples: &["PARSE SELECT name FROM t_order WHERE id = 1;"],
-        wrong: &[("PARSE ;", "?")],
+        wrong: &[(
+            "PARSE ;",
+            "unexpected end of the statement, expected a statement at line 1, column 8",
+        )],
         build: |p| utility(p, Rul::Parse),
     },
     Entry {
@@ -35,7 +41,10 @@ pub(super) static UTILITY: &[Entry] = &[
         columns: &["formatted_result"],
         help: "A statement in a standard form.",
         examples: &["FORMAT select * from t_order"],
-        wrong: &[("FORMAT", "?")],
+        wrong: &[(
+            "FORMAT",
+            "unexpected end of the statement, expected a statement at line 1, column 7",
+        )],
         build: |p| utility(p, Rul::Format),
     },
     Entry {
@@ -46,7 +55,10 @@ pub(super) static UTILITY: &[Entry] = &[
         columns: &["statement", "category", "spelling", "syntax", "help"],
         help: "This table; with LIKE, the statements whose name fits. Pando only.",
         examples: &["HELP DISTSQL", "HELP DISTSQL LIKE '%STORAGE UNIT%'"],
-        wrong: &[("HELP DISTSQL SHOW", "?")],
+        wrong: &[(
+            "HELP DISTSQL SHOW",
+            "unexpected `SHOW`, expected `LIKE` or the end at line 1, column 14",
+        )],
         build: help,
     },
 ];
