@@ -7,10 +7,11 @@ use crate::tables::{HEADS, STAYS_SQL};
 /// A statement is DistSQL, right or wrong, and not SQL of a vendor. The tokens are those of the front door's own language; at most
 /// four of them are looked at. CREATE and DROP DATABASE and USE are SQL.
 pub fn is_distsql(text: &str, tokens: &[Token]) -> bool {
-    // Most statements are none of these, and one byte says so.
-    let first = tokens.first().map_or("", |token| token.span.of(text));
-    let initial = first.bytes().next().map_or(0, |byte| byte.to_ascii_uppercase());
-    let begins = |head: &&&str| head.as_bytes().first() == Some(&initial);
+    let first = tokens.first().map_or("", |token| token.span.of(text)).as_bytes();
+    // Two bytes tell most statements of SQL apart, SELECT from SHOW among them.
+    let Some(initials) = first.get(..2) else { return false };
+    let begins =
+        |head: &&&str| head.as_bytes().get(..2).is_some_and(|h| h.eq_ignore_ascii_case(initials));
     HEADS.iter().filter(begins).any(|head| fits(head, text, tokens))
         && !STAYS_SQL.iter().any(|head| fits(head, text, tokens))
 }

@@ -1,4 +1,9 @@
 //! What lands where in a command. The printed text cannot tell: a printer and a builder may be wrong in the same way.
+#![allow(
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "helpers of tests may panic like tests"
+)]
 
 use pando_distsql::command::{
     Address, Algorithm, AlgorithmUse, Change, Definition, Ignored, KeyOf, Layout, Members,

@@ -1,4 +1,5 @@
 //! The old and the current spelling of one thing are one command.
+#![allow(clippy::panic, reason = "helpers of tests may panic like tests")]
 
 use pando_distsql::parse;
 
