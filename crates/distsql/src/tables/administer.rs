@@ -39,7 +39,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "SET VARIABLE variable '=' value",
         columns: &[],
-        help: "SET DIST VARIABLE.",
+        help: "The older spelling of SET DIST VARIABLE.",
         examples: &[
             "SET VARIABLE transaction_type = XA",
             "SET VARIABLE agent_plugins_enabled = TRUE",
@@ -84,7 +84,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW ALL VARIABLES",
         columns: &["variable_name", "variable_value"],
-        help: "SHOW DIST VARIABLES.",
+        help: "The older spelling of SHOW DIST VARIABLES.",
         examples: &["SHOW ALL VARIABLES"],
         wrong: &[(
             "SHOW ALL VARIABLE",
@@ -98,7 +98,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW VARIABLE variable",
         columns: &["variable_name", "variable_value"],
-        help: "SHOW DIST VARIABLE.",
+        help: "The older spelling of SHOW DIST VARIABLE.",
         examples: &["SHOW VARIABLE transaction_type"],
         wrong: &[("SHOW VARIABLE a b", "unexpected `b`, expected the end at line 1, column 17")],
         build: |p| administer(Ral::ShowVariable(p.name_of("variable")?)),
@@ -145,7 +145,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "version",
             "database_name",
         ],
-        help: "SHOW COMPUTE NODES.",
+        help: "The older spelling of SHOW COMPUTE NODES.",
         examples: &["SHOW INSTANCE LIST"],
         wrong: &[(
             "SHOW INSTANCES",
@@ -191,7 +191,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "labels",
             "version",
         ],
-        help: "SHOW COMPUTE NODE INFO.",
+        help: "The older spelling of SHOW COMPUTE NODE INFO.",
         examples: &["SHOW INSTANCE INFO"],
         wrong: &[(
             "SHOW INSTANCE INFOS",
@@ -219,7 +219,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW INSTANCE MODE",
         columns: &["type", "repository", "props"],
-        help: "SHOW COMPUTE NODE MODE.",
+        help: "The older spelling of SHOW COMPUTE NODE MODE.",
         examples: &["SHOW INSTANCE MODE"],
         wrong: &[("SHOW INSTANCE MODE x", "unexpected `x`, expected the end at line 1, column 20")],
         build: |_| administer(Ral::ComputeNode(ComputeNode::Mode)),
@@ -247,7 +247,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "(ENABLE | DISABLE) INSTANCE (nodeAddress | node)",
         columns: &[],
-        help: "ENABLE COMPUTE NODE.",
+        help: "The older spelling of ENABLE COMPUTE NODE.",
         examples: &["DISABLE INSTANCE 127.0.0.1@3307", "ENABLE INSTANCE IP=127.0.0.1, PORT=3307"],
         wrong: &[(
             "DISABLE INSTANCE IP=127.0.0.1",
@@ -292,7 +292,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "(LABEL | RELABEL) INSTANCE node WITH label ... | UNLABEL INSTANCE node [WITH label ...]",
         columns: &[],
-        help: "LABEL COMPUTE NODE and UNLABEL COMPUTE NODE.",
+        help: "The older spelling of LABEL COMPUTE NODE and UNLABEL COMPUTE NODE.",
         examples: &[
             "LABEL INSTANCE n1 WITH a",
             "RELABEL INSTANCE n1 WITH a, b",
@@ -394,7 +394,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW READWRITE_SPLITTING READ RESOURCES [FROM database]",
         columns: &["name", "storage_unit", "status"],
-        help: "SHOW STATUS FROM READWRITE_SPLITTING RULES.",
+        help: "The older spelling of SHOW STATUS FROM READWRITE_SPLITTING RULES.",
         examples: &["SHOW READWRITE_SPLITTING READ RESOURCES"],
         wrong: &[(
             "SHOW READWRITE_SPLITTING READ",
@@ -492,7 +492,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "EXPORT (SCHEMA | DATABASE) CONFIG [FROM database] [',' FILE '=' file]",
         columns: &["result"],
-        help: "EXPORT DATABASE CONFIGURATION.",
+        help: "The older spelling of EXPORT DATABASE CONFIGURATION.",
         examples: &[
             r#"EXPORT SCHEMA CONFIG FROM shop, FILE="/tmp/shop.yaml""#,
             "EXPORT DATABASE CONFIG",
@@ -528,7 +528,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "IMPORT (SCHEMA | DATABASE) CONFIG FILE '=' file",
         columns: &[],
-        help: "IMPORT DATABASE CONFIGURATION.",
+        help: "The older spelling of IMPORT DATABASE CONFIGURATION.",
         examples: &["IMPORT SCHEMA CONFIG FILE='/tmp/shop.yaml'"],
         wrong: &[(
             "IMPORT SCHEMA CONFIG",
@@ -675,7 +675,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW IMPLEMENTATIONS OF interface | SHOW (SHARDING | ENCRYPT | MASK | SHADOW | KEY GENERATE) ALGORITHM IMPLEMENTATIONS | SHOW READ QUERY LOAD BALANCE ALGORITHM (IMPLEMENTATIONS | PLUGINS)",
         columns: &["type", "type_aliases", "description"],
-        help: "SHOW PLUGINS OF and SHOW … ALGORITHM PLUGINS.",
+        help: "The older spelling of SHOW PLUGINS OF and SHOW … ALGORITHM PLUGINS.",
         examples: &[
             "SHOW IMPLEMENTATIONS OF 'org.apache.shardingsphere.sharding.spi.ShardingAlgorithm'",
             "SHOW SHARDING ALGORITHM IMPLEMENTATIONS",

@@ -66,7 +66,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "CREATE READWRITE_SPLITTING RULE [ifNotExists] oldReadwriteRule ...",
         columns: &[],
-        help: "CREATE READWRITE_SPLITTING RULE with WRITE_RESOURCE and READ_RESOURCES.",
+        help: "The older spelling of CREATE READWRITE_SPLITTING RULE, with WRITE_RESOURCE and READ_RESOURCES.",
         examples: &[
             "CREATE READWRITE_SPLITTING RULE ms_group_0(WRITE_RESOURCE=write_ds, READ_RESOURCES(read_ds_0, read_ds_1), TYPE(NAME=random))",
         ],
@@ -84,7 +84,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "ALTER READWRITE_SPLITTING RULE oldReadwriteRule ...",
         columns: &[],
-        help: "ALTER READWRITE_SPLITTING RULE with WRITE_RESOURCE and READ_RESOURCES.",
+        help: "The older spelling of ALTER READWRITE_SPLITTING RULE, with WRITE_RESOURCE and READ_RESOURCES.",
         examples: &[
             "ALTER READWRITE_SPLITTING RULE g(WRITE_RESOURCE=w, READ_RESOURCES(r0, r1, r2))",
         ],

@@ -110,7 +110,7 @@ pub static FRAGMENTS: &[Fragment] = &[
     },
     Fragment {
         name: "oldTable",
-        syntax: "table '(' (dataNodes [',' databaseStrategy] [',' tableStrategy] | RESOURCES '(' unitExpression ... ')' ',' SHARDING_COLUMN '=' column ',' algorithm) [',' oldKeyStrategy]",
+        syntax: "table '(' (dataNodes [',' databaseStrategy] [',' tableStrategy] | RESOURCES '(' unitExpression ... ')' ',' SHARDING_COLUMN '=' column ',' algorithm) [',' oldKeyStrategy] [',' auditStrategy]",
         title: "",
     },
     Fragment { name: "reference", syntax: "rule '(' table ... ')'", title: "" },

@@ -61,7 +61,7 @@ pub(super) static QUERY: &[Entry] = &[
             "read_only",
             "other_attributes",
         ],
-        help: "SHOW STORAGE UNITS.",
+        help: "The older spelling of SHOW STORAGE UNITS.",
         examples: &[
             "SHOW SCHEMA RESOURCES",
             "SHOW DATABASE RESOURCES FROM shop",
@@ -175,7 +175,7 @@ pub(super) static QUERY: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW SHARDING BINDING TABLE RULES [FROM database]",
         columns: &["name", "sharding_table_reference"],
-        help: "SHOW SHARDING TABLE REFERENCE RULES.",
+        help: "The older spelling of SHOW SHARDING TABLE REFERENCE RULES.",
         examples: &["SHOW SHARDING BINDING TABLE RULES FROM shop"],
         wrong: &[(
             "SHOW SHARDING BINDING RULES",
@@ -442,7 +442,7 @@ pub(super) static QUERY: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW SINGLE TABLE RULES [FROM database]",
         columns: &["storage_unit_name"],
-        help: "SHOW DEFAULT SINGLE TABLE STORAGE UNIT.",
+        help: "The older spelling of SHOW DEFAULT SINGLE TABLE STORAGE UNIT.",
         examples: &["SHOW SINGLE TABLE RULES FROM shop"],
         wrong: &[(
             "SHOW SINGLE TABLE RULES shop",

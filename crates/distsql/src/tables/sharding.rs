@@ -83,7 +83,7 @@ pub(super) static SHARDING: &[Entry] = &[
         age: Age::Old,
         syntax: "CREATE SHARDING TABLE RULE [ifNotExists] ((oldTable ')') ... | oldTable)",
         columns: &[],
-        help: "CREATE SHARDING TABLE RULE with RESOURCES and GENERATED_KEY. The last parenthesis of a single rule may be missing, as in the paper.",
+        help: "The older spelling of CREATE SHARDING TABLE RULE, with RESOURCES and GENERATED_KEY. The last parenthesis of a single rule may be missing, as in the paper.",
         examples: &[
             r#"CREATE SHARDING TABLE RULE t_user_h (RESOURCES(ds0, ds1), SHARDING_COLUMN=uid, TYPE(NAME=hash_mod, PROPERTIES("sharding-count"=2));"#,
             r#"CREATE SHARDING TABLE RULE t_order(RESOURCES(ds_0, ds_1), SHARDING_COLUMN=order_id, TYPE(NAME=hash_mod, PROPERTIES("sharding-count"=4)), GENERATED_KEY(COLUMN=another_id, TYPE(NAME=snowflake, PROPERTIES("worker-id"=123))))"#,
@@ -91,7 +91,7 @@ pub(super) static SHARDING: &[Entry] = &[
         ],
         wrong: &[(
             "CREATE SHARDING TABLE RULE t(RESOURCES(ds_0), SHARDING_COLUMN=uid, TYPE(NAME=mod), GENERATED_KEYS(COLUMN=a, TYPE(NAME=uuid)))",
-            "unexpected `GENERATED_KEYS`, expected `GENERATED_KEY` or `KEY_GENERATE_STRATEGY`; did you mean `GENERATED_KEY`? at line 1, column 84",
+            "unexpected `GENERATED_KEYS`, expected `AUDIT_STRATEGY`, `GENERATED_KEY` or `KEY_GENERATE_STRATEGY`; did you mean `GENERATED_KEY`? at line 1, column 84",
         )],
         build: |p| define(p, Definition::ShardingTables(each(p, "oldTable", table_rule)?)),
     },
@@ -101,7 +101,7 @@ pub(super) static SHARDING: &[Entry] = &[
         age: Age::Old,
         syntax: "ALTER SHARDING TABLE RULE ((oldTable ')') ... | oldTable)",
         columns: &[],
-        help: "ALTER SHARDING TABLE RULE with RESOURCES and GENERATED_KEY.",
+        help: "The older spelling of ALTER SHARDING TABLE RULE, with RESOURCES and GENERATED_KEY.",
         examples: &[
             r#"ALTER SHARDING TABLE RULE t_user_h (RESOURCES(ds0, ds1), SHARDING_COLUMN=uid, TYPE(NAME=hash_mod, PROPERTIES("sharding-count"=2));"#,
         ],
@@ -161,7 +161,7 @@ pub(super) static SHARDING: &[Entry] = &[
         age: Age::Old,
         syntax: "CREATE SHARDING BINDING TABLE RULES binding ...",
         columns: &[],
-        help: "CREATE SHARDING TABLE REFERENCE RULE, without names.",
+        help: "The older spelling of CREATE SHARDING TABLE REFERENCE RULE, without names.",
         examples: &["CREATE SHARDING BINDING TABLE RULES (t_order, t_order_item), (t_1, t_2)"],
         wrong: &[(
             "CREATE SHARDING BINDING TABLE RULES t_order, t_order_item",
@@ -242,7 +242,7 @@ pub(super) static SHARDING: &[Entry] = &[
         age: Age::Old,
         syntax: "CREATE SHARDING BROADCAST TABLE RULES '(' table ... ')'",
         columns: &[],
-        help: "CREATE BROADCAST TABLE RULE.",
+        help: "The older spelling of CREATE BROADCAST TABLE RULE.",
         examples: &["CREATE SHARDING BROADCAST TABLE RULES (t_dict, t_address)"],
         wrong: &[(
             "CREATE SHARDING BROADCAST TABLE RULES t_dict",

@@ -71,7 +71,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Old,
         syntax: "ADD RESOURCE [ifNotExists] storageUnit ...",
         columns: &[],
-        help: "REGISTER STORAGE UNIT.",
+        help: "The older spelling of REGISTER STORAGE UNIT.",
         examples: &[
             "ADD RESOURCE ds_0(HOST=127.0.0.1, PORT=3306, DB=shop_0, USER=root, PASSWORD=root)",
         ],
@@ -87,7 +87,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Old,
         syntax: "ALTER RESOURCE storageUnit ...",
         columns: &[],
-        help: "ALTER STORAGE UNIT.",
+        help: "The older spelling of ALTER STORAGE UNIT.",
         examples: &[
             r#"ALTER RESOURCE ds_0(URL="jdbc:mysql://127.0.0.1:3306/shop_0", USER=root, PASSWORD=new)"#,
         ],
@@ -103,7 +103,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Old,
         syntax: "DROP RESOURCE [ifExists] unit ... [ignore]",
         columns: &[],
-        help: "UNREGISTER STORAGE UNIT.",
+        help: "The older spelling of UNREGISTER STORAGE UNIT.",
         examples: &["DROP RESOURCE ds_0, ds_1 IGNORE SINGLE TABLES"],
         wrong: &[(
             "DROP RESOURCE",
@@ -134,7 +134,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Old,
         syntax: "(CREATE | ALTER) DEFAULT SINGLE TABLE RULE RESOURCE '=' unit",
         columns: &[],
-        help: "SET DEFAULT SINGLE TABLE STORAGE UNIT.",
+        help: "The older spelling of SET DEFAULT SINGLE TABLE STORAGE UNIT.",
         examples: &[
             "CREATE DEFAULT SINGLE TABLE RULE RESOURCE = ds_0",
             "ALTER DEFAULT SINGLE TABLE RULE RESOURCE = ds_1",
@@ -151,7 +151,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Old,
         syntax: "DROP DEFAULT SINGLE TABLE RULE [ifExists]",
         columns: &[],
-        help: "SET DEFAULT SINGLE TABLE STORAGE UNIT = RANDOM.",
+        help: "The older spelling of SET DEFAULT SINGLE TABLE STORAGE UNIT = RANDOM.",
         examples: &["DROP DEFAULT SINGLE TABLE RULE"],
         wrong: &[(
             "DROP DEFAULT SINGLE TABLE",
