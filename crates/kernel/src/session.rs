@@ -28,6 +28,12 @@ pub trait Session: Send {
     /// As [`Session::run`].
     fn next(&mut self) -> impl Future<Output = Result<Option<Event>>> + Send;
 
+    /// What [`Session::next`] would give at once, because it has come together with the piece before: cheaper than asking for it. `None` says nothing of
+    /// the reply: ask `next`, which gives the same pieces in the same order to doors that never look here.
+    fn ahead(&mut self) -> Option<Result<Option<Event>>> {
+        None
+    }
+
     /// Parses one statement for later execution. `declared` holds parameter types as far as the client gave them.
     ///
     /// # Errors

@@ -62,6 +62,7 @@ impl Session {
             queue: VecDeque::new(),
             pending: VecDeque::new(),
             reply: Reply::Idle,
+            ahead: VecDeque::new(),
             encoder: None,
             window: None,
             cursors: HashMap::new(),
@@ -185,11 +186,21 @@ impl pando_kernel::session::Session for Session {
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {
+        if self.ahead.is_empty() && self.passes_on() {
+            self.pass_on().await;
+        }
+        if let Some(piece) = self.ahead() {
+            return piece;
+        }
         let event = self.next_event().await;
         if matches!(event, Ok(None)) && !matches!(self.reply, Reply::CopyIn(_)) {
             self.handle.idles();
         }
         self.or_idle(event)
+    }
+
+    fn ahead(&mut self) -> Option<Result<Option<Event>>> {
+        self.ahead.pop_front()
     }
 
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {

@@ -182,6 +182,7 @@ impl Session {
 
     /// Drops what is left of an earlier reply.
     pub(super) async fn abandon(&mut self) {
+        self.ahead.clear();
         self.queue.clear();
         self.pending.clear();
         self.encoder = None;

@@ -175,7 +175,7 @@ impl Session {
     }
 
     /// Gives a piece the form the client is to see; `None` when it is not for the client.
-    fn shape(&mut self, event: Event) -> Result<Option<Event>> {
+    pub(super) fn shape(&mut self, event: Event) -> Result<Option<Event>> {
         match event {
             Event::Columns(columns) => self.shape_columns(columns).map(Some),
             Event::Rows(rows) => self.shape_rows(rows),

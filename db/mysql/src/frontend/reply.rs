@@ -66,7 +66,11 @@ impl<D: Doorway> Client<D> {
         let mut progress =
             Progress { purpose, shape: None, variables: Vec::new(), notices: 0, open: !fetching };
         loop {
-            match self.session.next().await {
+            let piece = match self.session.ahead() {
+                Some(piece) => piece,
+                None => self.session.next().await,
+            };
+            match piece {
                 Ok(Some(Event::SendFile(file))) => {
                     if let Some(error) = self.send_file(&file).await? {
                         self.fail_with(error).await?;

@@ -31,6 +31,9 @@ impl<D: Doorway> Client<D> {
         if self.wire.output.len() >= self.settings.flush_bytes {
             self.wire.flush().await?;
         }
+        if let Some(piece) = self.session.ahead() {
+            return Ok(piece?);
+        }
         let key = self.session.key();
         let (doorway, session) = (&*self.doorway, &mut self.session);
         let left = || doorway.cancel(key);
