@@ -78,7 +78,7 @@ impl Session for Guarded {
         self.rights.judged(description)
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> State<'_> {
         self.inner.state()
     }
 

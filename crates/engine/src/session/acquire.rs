@@ -76,7 +76,7 @@ impl Session {
                 return Err(error);
             }
         }
-        Ok(Channel::feeding(connection, swallow, [execution].into(), self.handle.halt()))
+        Ok(Channel::feeding_one(connection, swallow, execution, self.handle.halt()))
     }
 
     /// A connection of a unit: the transaction's, or one from the pool.

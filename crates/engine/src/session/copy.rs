@@ -185,7 +185,7 @@ impl Session {
         self.settle_cursors().await?;
         let plan = self.plan(&live, stmt, &Bound::default(), Purpose::Run).await?;
         if plan.units.len() == 1 {
-            self.start_plan(&live, stmt, plan, &Bound::default()).await?;
+            self.start_plan(&live, stmt, &plan, &Bound::default()).await?;
             return Ok(true);
         }
         let Some(named) = named(stmt)? else { return Ok(false) };
@@ -389,7 +389,7 @@ impl Session {
             self.settle_cursors().await?;
             match self.plan(&live, stmt, &Bound::default(), Purpose::Run).await {
                 Ok(plan) => {
-                    self.start_plan(&live, stmt, plan, &Bound::default()).await?;
+                    self.start_plan(&live, stmt, &plan, &Bound::default()).await?;
                     return Ok(true);
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}

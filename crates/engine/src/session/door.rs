@@ -219,14 +219,14 @@ impl pando_kernel::session::Session for Session {
         described
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> State<'_> {
         State {
             transaction: match self.opened {
                 Opened::Statement | Opened::Steps | Opened::Pipeline => TransactionState::Idle,
                 Opened::Client => self.transaction.state(),
             },
             autocommit: self.autocommit,
-            database: self.facts.database.clone(),
+            database: self.facts.database.as_deref(),
         }
     }
 

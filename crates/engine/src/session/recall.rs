@@ -14,13 +14,14 @@ use super::{Bound, Session};
 /// A statement that needs no planning.
 #[derive(Debug)]
 pub(super) struct Recalled {
+    live: Arc<LiveDatabase>,
     kept: Arc<Kept>,
     plan: Plan,
 }
 
 impl Session {
     /// The plan of a text by its template; `None` when it has to be parsed and planned. Notes then whether that is worth remembering.
-    pub(super) fn recall(&mut self, text: &str, bound: &Bound) -> Option<Recalled> {
+    pub(super) fn recall(&mut self, text: &Arc<str>, bound: &Bound) -> Option<Recalled> {
         self.learns = false;
         if self.settings().sql_show {
             // The log tells the statement's own text, which a template does not have.
@@ -29,8 +30,16 @@ impl Session {
         let live = self.live.clone()?;
         self.facts.database.as_ref()?;
         let now = moment(&live);
+        if bound.prepared
+            && let Some(kept) = self.at_hand.find_text(text, now)
+        {
+            let kept = Arc::clone(kept);
+            let plan =
+                self.in_context(&live, Some(bound), |ctx| kept.template.plan(ctx, text, &[]))?;
+            return Some(Recalled { live, kept, plan });
+        }
         let syntax = live.database.dialect.syntax();
-        with_shape(|shape| {
+        let (kept, plan) = with_shape(|shape| {
             if !shape.read(text, syntax) {
                 return None;
             }
@@ -39,11 +48,15 @@ impl Session {
                 Some(kept) => Arc::clone(kept),
                 None => self.look_up(&live, (shape, hash), now)?,
             };
+            if bound.prepared && shape.slots().is_empty() {
+                self.at_hand.know(&kept, text);
+            }
             let plan = self.in_context(&live, Some(bound), |ctx| {
                 kept.template.plan(ctx, text, shape.slots())
             })?;
-            Some(Recalled { kept, plan })
-        })
+            Some((kept, plan))
+        })?;
+        Some(Recalled { live, kept, plan })
     }
 
     fn look_up(
@@ -69,7 +82,7 @@ impl Session {
     /// Starts a recalled statement: what [`Session::start_statement`] does for one that is for storage units.
     pub(super) async fn start_recalled(
         &mut self,
-        recalled: Recalled,
+        recalled: &Recalled,
         text: &Arc<str>,
         bound: &Bound,
     ) -> Result<()> {
@@ -78,11 +91,11 @@ impl Session {
         self.forget_warnings();
         self.facts_mut().settings = self.variables.shared();
         self.refuse_if_failed(false)?;
-        let live = self.live()?;
         if !self.cursors.is_empty() {
             Box::pin(self.settle_cursors()).await?;
         }
-        self.start_plan(&live, &recalled.kept.template.statement, recalled.plan, bound).await
+        let Recalled { live, kept, plan } = recalled;
+        self.start_plan(live, &kept.template.statement, plan, bound).await
     }
 
     /// Remembers how a statement of a shape that came before was planned.

@@ -44,6 +44,11 @@ impl Runtime for Tokio {
         })
     }
 
+    /// Tokio's own, which stands still while a test has paused it.
+    fn now(&self) -> std::time::Instant {
+        tokio::time::Instant::now().into_std()
+    }
+
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(duration))
     }

@@ -373,7 +373,7 @@ impl Session for Script {
         Ok(prepared.description.get_or_init(|| description).clone())
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> State<'_> {
         State { transaction: self.transaction, autocommit: true, database: None }
     }
 
