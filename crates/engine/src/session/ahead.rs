@@ -27,8 +27,9 @@ impl Session {
         while let Reply::Pass(pass) = &mut self.reply {
             let waits = self.ahead.is_empty();
             let step = poll_fn(|cx| match pass.channel.poll_event(cx) {
-                Poll::Pending if !waits => Poll::Ready(None),
-                step => step.map(Some),
+                Poll::Pending if waits => Poll::Pending,
+                Poll::Pending => Poll::Ready(None),
+                Poll::Ready(step) => Poll::Ready(Some(step)),
             });
             let Some(step) = step.await else { return };
             let piece = match step {

@@ -358,7 +358,7 @@ impl Session {
             Err(error) => Err(error),
         };
         let rows = channel.completions.iter().filter_map(|done| done.affected).sum::<u64>();
-        self.release_channels(vec![channel]).await;
+        self.release_channel(channel).await;
         if copy.plan.spread == Spread::Gather || place == 0 {
             copy.rows += rows;
         }
@@ -424,7 +424,7 @@ impl Session {
             Event::Complete(mut done) => {
                 let tail = encoder.end();
                 self.encoder = None;
-                "COPY".clone_into(&mut done.tag);
+                done.tag = "COPY".into();
                 match tail {
                     None => Ok(Event::Complete(done)),
                     Some(tail) => {

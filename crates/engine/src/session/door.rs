@@ -139,7 +139,7 @@ impl Session {
 
     pub(super) fn complete(&mut self, tag: &str) {
         let completion = Completion {
-            tag: tag.to_owned(),
+            tag: tag.to_owned().into(),
             more: !self.queue.is_empty(),
             ..Completion::default()
         };

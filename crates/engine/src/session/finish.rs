@@ -120,7 +120,7 @@ impl Session {
             self.defined |= self.transaction.state() != TransactionState::Idle;
         }
         if done.tag.is_empty() {
-            verb.tag.clone_into(&mut done.tag);
+            done.tag = verb.tag.into();
         }
         if verb.key != 0 {
             done.last_insert_id = verb.key;

@@ -124,7 +124,7 @@ struct Window {
 struct Bound {
     parameters: Vec<Parameter>,
     formats: Vec<Format>,
-    declared: Vec<u32>,
+    declared: Arc<[u32]>,
     /// It came as a prepared statement: run it as one.
     prepared: bool,
 }

@@ -89,7 +89,9 @@ impl Session {
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(text);
         self.forget_warnings();
-        self.facts_mut().settings = self.variables.shared();
+        if !self.variables.are(&self.facts.settings) {
+            self.facts_mut().settings = self.variables.shared();
+        }
         self.refuse_if_failed(false)?;
         if !self.cursors.is_empty() {
             Box::pin(self.settle_cursors()).await?;

@@ -114,7 +114,7 @@ impl Session {
         let bound = Bound {
             parameters: execute.parameters,
             formats: execute.result_formats,
-            declared: execute.prepared.declared.clone(),
+            declared: Arc::clone(&execute.prepared.declared),
             prepared: true,
         };
         let statement = Arc::clone(&execute.prepared.statement);

@@ -162,7 +162,7 @@ pub async fn text(backend: &mut dyn Backend, sql: &str) -> Result<Reply, Error> 
 pub fn prepared(sql: &str, values: &[Value]) -> Execution {
     Execution::Prepared {
         sql: sql.into(),
-        types: Vec::new(),
+        types: Default::default(),
         parameters: values.iter().cloned().map(pando_kernel::Parameter::made).collect(),
         formats: vec![pando_kernel::Format::Binary],
     }

@@ -403,7 +403,7 @@ impl Session for Script {
             .map_err(|_| ErrorKind::Syntax { message: format!("near '{sql}'"), at: 0 })?;
         let statement = Arc::new(statement);
         let description = std::sync::OnceLock::new();
-        Ok(Arc::new(Prepared { sql, statement, declared, description }))
+        Ok(Arc::new(Prepared { sql, statement, declared: declared.into(), description }))
     }
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {

@@ -79,8 +79,8 @@ impl Connection {
         Ok(())
     }
 
-    fn describe(&mut self, sql: Arc<str>, types: &[u32]) -> Result<()> {
-        let (id, parse) = match self.line.statements.find(&sql, types) {
+    fn describe(&mut self, sql: Arc<str>, types: Arc<[u32]>) -> Result<()> {
+        let (id, parse) = match self.line.statements.find(&sql, &types) {
             Found::Ready(id, _) => (Some(id), false),
             Found::New(id) => (Some(id), true),
             Found::Unnamed => (None, true),
@@ -89,11 +89,11 @@ impl Connection {
         let closed = self.wire.output.len();
         let statement = id.map(name).unwrap_or_default();
         let output = &mut self.wire.output;
-        if let Err(error) = request::describe(output, &statement, (&sql, types), parse) {
+        if let Err(error) = request::describe(output, &statement, (&sql, &types), parse) {
             self.abandon(closed, &sql, id);
             return Err(error);
         }
-        let subject = Subject { sql, types: types.to_vec(), id, reused: !parse };
+        let subject = Subject { sql, types, id, reused: !parse };
         let task = Task::Describe(subject, Vec::new());
         self.line.replies.push_back(Reply::new(task));
         Ok(())
@@ -213,9 +213,7 @@ impl Connection {
                 None
             }
             Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
-            Outcome::Again(Again::Describe(sql, types)) => {
-                self.describe(sql, &types).err().map(Err)
-            }
+            Outcome::Again(Again::Describe(sql, types)) => self.describe(sql, types).err().map(Err),
             Outcome::Lost(message) => Some(Err(self.lose(message))),
         }
     }
@@ -238,7 +236,7 @@ impl Backend for Connection {
             Execution::Prepared { sql, types, parameters, formats } => {
                 return self.run(Call { sql, types, parameters, formats });
             }
-            Execution::Describe { sql, types } => return self.describe(sql, &types),
+            Execution::Describe { sql, types } => return self.describe(sql, types),
             Execution::Reset => {
                 self.reset()?;
                 Task::Silent
