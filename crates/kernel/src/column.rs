@@ -38,6 +38,15 @@ pub struct Native {
     pub attribute: i16,
 }
 
+/// Where a column of a table stands, by the vendor's numbers; zeros where the vendor has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attribute {
+    /// As [`Native::relation`].
+    pub relation: u32,
+    /// As [`Native::attribute`].
+    pub number: i16,
+}
+
 /// One column of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_sql::Syntax;
 
-use crate::column::Column;
+use crate::column::{Attribute, Column};
 use crate::error::{Error, Result};
 use crate::presentation::Presentation;
 use crate::relation::Relations;
@@ -116,6 +116,12 @@ pub trait Metadata: Send + Sync + Debug {
         true
     }
 
+    /// Whether servers read `(SELECT … FROM a UNION ALL SELECT … FROM b)` in FROM as they read a table: conditions, order and limit of the
+    /// statement reach the tables and their indexes.
+    fn reads_unions_as_tables(&self) -> bool {
+        false
+    }
+
     /// Whether servers report keys that an INSERT itself gives like generated ones.
     fn reports_given_keys(&self) -> bool {
         false
@@ -151,6 +157,8 @@ pub struct TableColumn {
     pub auto_increment: bool,
     /// NULL is allowed.
     pub nullable: bool,
+    /// Where it stands, for families whose results tell it.
+    pub attribute: Attribute,
 }
 
 /// How the family sorts and compares, so that merging agrees with it.

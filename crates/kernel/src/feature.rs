@@ -162,6 +162,8 @@ pub struct SessionView {
     pub has_written: bool,
     /// Changes with each statement: lets load balancers rotate.
     pub ticket: u64,
+    /// How many connections of one unit a statement outside a transaction may use; 0 is read as 1.
+    pub connections_per_query: usize,
     /// What the session knows about itself.
     pub facts: Arc<crate::dialect::Facts>,
 }

@@ -19,7 +19,7 @@ pub mod transfer;
 pub mod value;
 
 pub use backend::{Backend, CancelToken, Condition, Connector, Execution};
-pub use column::{Column, Columns, Format, Native};
+pub use column::{Attribute, Column, Columns, Format, Native};
 pub use dialect::Dialect;
 pub use error::{Error, ErrorKind, Result, ServerError, Side};
 pub use event::{Completion, CopyForm, CopyInput, Description, Event};

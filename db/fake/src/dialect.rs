@@ -151,6 +151,7 @@ impl Metadata for FakeDialect {
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,
+            attribute: Default::default(),
         })
     }
 

@@ -73,5 +73,6 @@ pub fn table_column(name: &str, kind: Kind) -> TableColumn {
         primary_key: false,
         auto_increment: false,
         nullable: true,
+        attribute: Default::default(),
     }
 }

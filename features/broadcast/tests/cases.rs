@@ -31,6 +31,7 @@ impl Catalog for Known {
             primary_key: false,
             auto_increment,
             nullable: true,
+            attribute: Default::default(),
         };
         let numbered = table == "t_region";
         let list = vec![column("id", Kind::Int, numbered), column("name", Kind::Text, false)];

@@ -361,6 +361,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: false,
+            attribute: Default::default(),
         }
     }
 

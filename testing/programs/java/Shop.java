@@ -288,6 +288,10 @@ public class Shop {
             equal(select.getMetaData().getColumnName(2), "amount");
             equal(select.getMetaData().getTableName(1), "t_order");
         }
+        try (Statement statement = db.createStatement(); ResultSet rows = statement.executeQuery("select amount, order_id from t_order where amount >= 0")) {
+            equal(rows.getMetaData().getTableName(2), "t_order");
+            equal(rows.getMetaData().isNullable(2), ResultSetMetaData.columnNoNulls);
+        }
     }
 
     static void sessionSettings() throws Exception {

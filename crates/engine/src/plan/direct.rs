@@ -7,7 +7,7 @@ use pando_kernel::route::{Need, Route, Spread, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
-use super::{Plan, Planned, Purpose, aggregate, catalogue, check, gather, rewrite, settle};
+use super::{Plan, Planned, Purpose, aggregate, catalogue, check, gather, rewrite, settle, unions};
 
 /// Plans a statement that goes to its units as it is.
 pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
@@ -44,7 +44,15 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
     }
     let mut edits = Edits::default();
     let mut merge = MergePlan::iterate();
-    if units.targets.len() > 1 && units.spread == Spread::Gather {
+    let one = match is_catalogue {
+        true => false,
+        false => match unions::find(ctx, stmt, &units) {
+            unions::Found::Needs(need) => return Ok(Planned::Needs(need)),
+            unions::Found::Some(_) => unions::together(ctx, &units.targets).len() == 1,
+            unions::Found::No => false,
+        },
+    };
+    if units.targets.len() > 1 && units.spread == Spread::Gather && !one {
         let gathered = match is_catalogue {
             true => catalogue::merge(ctx, stmt, &mut units)?,
             false => gathered(ctx, stmt, &units)?,

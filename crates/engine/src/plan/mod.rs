@@ -20,6 +20,7 @@ mod rewrite;
 mod settle;
 mod state;
 mod template;
+mod unions;
 
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use pando_kernel::Value;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
+use pando_kernel::{Attribute, Value};
 
 use super::assemble::Assembly;
 
@@ -56,4 +56,6 @@ pub struct Unit {
     pub parameters: Vec<u32>,
     /// Values that stand in for the client's, by their place among these: names of tables that are others there.
     pub replaced: Vec<(usize, Value)>,
+    /// For each column of the result the table's column it shows, when the unit's answer does not tell it; empty when it does.
+    pub attributes: Vec<Attribute>,
 }

@@ -14,6 +14,7 @@ use pando_sql::ast::{
 use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
 use super::parts::{Part, Parts};
+use super::unions::{self, Union};
 use super::{Plan, Unit, labels, parts, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
@@ -23,20 +24,27 @@ const FEW: usize = 4;
 pub(super) fn finish(
     ctx: &Context<'_>,
     stmt: &Statement,
-    units: Units,
+    mut units: Units,
     (merge, mut base): (MergePlan, Edits),
 ) -> Result<Plan> {
     if let Some(hint) = stmt.hint_span {
         base.replace(hint, "");
     }
     session_functions(ctx, stmt, &mut base);
-    let keys = units.keys;
+    let keys = units.keys.take();
     if let (Some(keys), Kind::Insert(insert)) = (&keys, &stmt.kind) {
         generated_keys(ctx, insert, keys, &mut base)?;
     }
     let parameters = parameters(stmt);
     let labelled = labels::labelled(ctx, stmt);
     let work = Work { ctx, stmt, base: &base, labelled: &labelled, parameters: &parameters };
+    if let unions::Found::Some(union) = unions::find(ctx, stmt, &units) {
+        let groups = unions::together(ctx, &units.targets);
+        let out: Result<Vec<Unit>> =
+            groups.into_iter().map(|group| work.united(&union, group)).collect();
+        let (spread, writes) = (units.spread, writes(&stmt.kind));
+        return Ok(Plan { units: out?, spread, merge, keys, writes, before: Vec::new() });
+    }
     let common = work.common(&units.targets)?;
     let mut out = Vec::with_capacity(units.targets.len());
     for target in units.targets {
@@ -45,7 +53,7 @@ pub(super) fn finish(
             Some(short) => short,
             None => work.text(&target)?,
         };
-        out.push(Unit { target, sql, parameters, replaced: Vec::new() });
+        out.push(Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() });
     }
     let before = Vec::new();
     Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind), before })
@@ -86,6 +94,23 @@ impl Work<'_> {
         let text = &self.stmt.text;
         let sql = if edits.is_empty() { text.clone() } else { edits.apply(text).into() };
         Ok((sql, numbers))
+    }
+
+    /// The statement that reads the tables of several targets of one unit.
+    fn united(&self, union: &Union, group: Vec<Target>) -> Result<Unit> {
+        let replaced = Vec::new();
+        let first = group.first().ok_or_else(|| Error::internal("no target is to be read"))?;
+        if group.len() == 1 {
+            let (sql, parameters) = self.text(first)?;
+            let target = first.clone();
+            return Ok(Unit { target, sql, parameters, replaced, attributes: Vec::new() });
+        }
+        let mut target = Target::whole(Arc::clone(&first.unit));
+        let (mut edits, parameters) = self.edits(&target)?;
+        union.edit(self.ctx, &group, &mut edits);
+        target.tables = group.into_iter().flat_map(|target| target.tables).collect();
+        let sql = edits.apply(&self.stmt.text).into();
+        Ok(Unit { target, sql, parameters, replaced, attributes: union.attributes.clone() })
     }
 
     /// Writes the statement once for many targets, if nothing but plain names tells them apart. The first and the last target show whether that is so.

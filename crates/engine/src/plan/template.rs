@@ -143,7 +143,7 @@ impl Template {
         }
         let sql = self.text(text, slots, &target)?;
         let parameters = self.parameters.clone();
-        let unit = Unit { target, sql, parameters, replaced: Vec::new() };
+        let unit = Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() };
         Some(Plan {
             units: vec![unit],
             spread: Spread::Gather,

@@ -11,6 +11,7 @@ use crate::catalog::TableMap;
 use crate::plan::Purpose;
 use crate::snapshot::LiveDatabase;
 
+use super::origin::number_of;
 use super::{Bound, Session};
 
 impl Session {
@@ -112,7 +113,15 @@ impl Session {
         let query = dialect.columns_query(None, actual);
         let rows = self.ask(live, &unit.target.unit, &query).await?;
         let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
-        live.catalog.learn_columns(epoch, table, columns?);
+        let mut columns = columns?;
+        if let Some(presentation) = dialect.presentation() {
+            let unit = number_of(&live.database, &unit.target.unit);
+            let own = columns.iter_mut().map(|column| &mut column.attribute);
+            for own in own.filter(|own| own.relation != 0) {
+                own.relation = presentation.relation_number(own.relation, unit);
+            }
+        }
+        live.catalog.learn_columns(epoch, table, columns);
         Ok(())
     }
 }

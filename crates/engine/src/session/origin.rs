@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use pando_kernel::Columns;
 use pando_kernel::feature::Database;
-use pando_kernel::route::{TableName, Target};
+use pando_kernel::route::TableName;
+use pando_kernel::{Attribute, Columns};
 
+use crate::plan::Unit;
 use crate::snapshot::LiveDatabase;
 
 /// What is needed to tell it for one target.
@@ -14,12 +15,14 @@ pub(super) struct Origin {
     live: Arc<LiveDatabase>,
     tables: Vec<TableName>,
     number: usize,
+    attributes: Vec<Attribute>,
 }
 
 impl Origin {
-    pub(super) fn of(live: &Arc<LiveDatabase>, target: &Target) -> Self {
-        let number = number_of(&live.database, &target.unit);
-        Self { live: Arc::clone(live), tables: target.tables.clone(), number }
+    pub(super) fn of(live: &Arc<LiveDatabase>, unit: &Unit) -> Self {
+        let number = number_of(&live.database, &unit.target.unit);
+        let (tables, attributes) = (unit.target.tables.clone(), unit.attributes.clone());
+        Self { live: Arc::clone(live), tables, number, attributes }
     }
 
     /// Actual names of tables and databases become the logic ones, and numbers of relations those that are shown.
@@ -45,10 +48,14 @@ impl Origin {
                 column.native.relation = shown;
             }
         }
+        for (column, own) in columns.list.iter_mut().zip(&self.attributes) {
+            column.native.relation = own.relation;
+            column.native.attribute = own.number;
+        }
     }
 }
 
 /// A unit's place among its database's units.
-fn number_of(database: &Database, unit: &str) -> usize {
+pub(super) fn number_of(database: &Database, unit: &str) -> usize {
     database.units.iter().position(|known| &**known == unit).unwrap_or(0)
 }

@@ -146,7 +146,7 @@ impl Session {
             (connection, swallow)
         };
         let types = types(&unit, &prepared.declared);
-        let started = connection.start(Execution::Describe { sql: unit.sql, types });
+        let started = connection.start(Execution::Describe { sql: Arc::clone(&unit.sql), types });
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let described = match started {
             Ok(()) => read_description(&mut channel).await,
@@ -155,7 +155,7 @@ impl Session {
         self.release_channel(channel).await;
         let mut described = described?;
         if let Some(columns) = &mut described.columns {
-            Origin::of(&live, &unit.target).rename(columns);
+            Origin::of(&live, &unit).rename(columns);
         }
         let mut parameters = vec![Native::default(); stmt.parameters as usize];
         for (native, index) in described.parameters.iter().zip(&unit.parameters) {

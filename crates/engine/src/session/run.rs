@@ -285,6 +285,7 @@ impl Session {
             held: self.transaction.units(),
             has_written: self.transaction.has_written(),
             ticket: self.ticket,
+            connections_per_query: self.settings().max_connections_per_query,
             facts: Arc::clone(&self.facts),
         }
     }
@@ -332,7 +333,7 @@ impl Session {
         };
         if let [unit] = &plan.units[..] {
             let channel = self.start_unit(live, (plan, unit), bound).await?;
-            let origin = Origin::of(live, &unit.target);
+            let origin = Origin::of(live, unit);
             let retell = Retelling::of(&live.database, &stmt.kind, &unit.target.unit);
             let pass =
                 Pass { channel, origin, retell, columns: None, completion: None, rows: 0, verb };
@@ -412,7 +413,7 @@ impl Session {
             && plan.merge.distinct.is_none();
         let limit = self.settings().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
-        let origin = plan.units.first().map(|unit| Origin::of(live, &unit.target));
+        let origin = plan.units.first().map(|unit| Origin::of(live, unit));
         let dress = move |mut columns: Columns| {
             if let Some(origin) = &origin {
                 origin.rename(&mut columns);

@@ -33,6 +33,7 @@ impl Metadata for MySql {
             primary_key: text(key)? == "PRI",
             auto_increment: text(extra)?.to_ascii_lowercase().contains("auto_increment"),
             nullable: text(nullable)? == "YES",
+            attribute: Default::default(),
         })
     }
 

@@ -131,6 +131,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            attribute: Default::default(),
         }
     }
 

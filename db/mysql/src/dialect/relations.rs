@@ -90,6 +90,7 @@ impl Relations for MySql {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            attribute: Default::default(),
         })
     }
 
@@ -282,6 +283,7 @@ mod tests {
             primary_key: name == "id",
             auto_increment: false,
             nullable: name != "id",
+            attribute: Default::default(),
         };
         Carried { is_key: column.primary_key, is_compared: false, column }
     }

@@ -120,6 +120,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            attribute: Default::default(),
         };
         Transfer::literal(&MySql, &Field { column: &column, codec: &BinaryRows, bytes }, Some(&to))
     }

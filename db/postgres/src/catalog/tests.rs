@@ -42,6 +42,7 @@ impl Catalog for Few {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            attribute: Default::default(),
         };
         Some(Arc::new(columns.iter().map(column).collect()))
     }

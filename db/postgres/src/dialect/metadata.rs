@@ -2,7 +2,7 @@
 //! <https://www.postgresql.org/docs/current/catalogs.html>
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
-use pando_kernel::{Error, Presentation, Result, Value};
+use pando_kernel::{Attribute, Error, Presentation, Result, Value};
 
 use super::{Postgres, text_literal};
 use crate::types;
@@ -20,6 +20,10 @@ const COLLATION: &str = "\
     ELSE 'icu:' || co.collname END::text";
 
 impl Metadata for Postgres {
+    fn reads_unions_as_tables(&self) -> bool {
+        true
+    }
+
     fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
         let find = |name: &str| {
             let name = match schema {
@@ -38,7 +42,8 @@ impl Metadata for Postgres {
              a.attidentity <> '' OR coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false), \
              NOT a.attnotnull, \
              CASE WHEN a.attcollation <> t.typcollation \
-             THEN quote_ident(n.nspname) || '.' || quote_ident(co.collname) ELSE '' END::text \
+             THEN quote_ident(n.nspname) || '.' || quote_ident(co.collname) ELSE '' END::text, \
+             a.attrelid::int8, a.attnum::int8 \
              FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid \
              JOIN pg_catalog.pg_database db ON db.datname = current_database() \
              LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation \
@@ -58,6 +63,8 @@ impl Metadata for Postgres {
             Value::Bool(auto_increment),
             Value::Bool(nullable),
             Value::Text(collate),
+            Value::Int(relation),
+            Value::Int(attribute),
         ] = row
         else {
             return Err(Error::internal("a row of the column catalogue has another shape"));
@@ -76,6 +83,10 @@ impl Metadata for Postgres {
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,
+            attribute: Attribute {
+                relation: u32::try_from(*relation).unwrap_or_default(),
+                number: i16::try_from(*attribute).unwrap_or_default(),
+            },
         })
     }
 
@@ -126,9 +137,12 @@ mod tests {
             Value::Bool(true),
             Value::Bool(false),
             Value::Text(String::new()),
+            Value::Int(16_400),
+            Value::Int(2),
         ];
         let column = Postgres.read_column(&row).unwrap();
         assert_eq!((column.kind, column.primary_key, column.nullable), (Kind::Int, true, false));
+        assert_eq!(column.attribute, Attribute { relation: 16_400, number: 2 });
         assert!(Postgres.read_column(&row[..3]).is_err());
     }
 }

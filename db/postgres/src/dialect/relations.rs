@@ -57,6 +57,7 @@ impl Relations for Postgres {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            attribute: Default::default(),
         })
     }
 
@@ -266,6 +267,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            attribute: Default::default(),
         };
         Carried { column, is_key: false, is_compared: false }
     }

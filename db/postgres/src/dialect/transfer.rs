@@ -147,6 +147,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            attribute: Default::default(),
         };
         let field = Field { column: &column, codec: &DataRows, bytes: text.as_bytes() };
         Transfer::literal(&Postgres, &field, Some(&to)).unwrap()
