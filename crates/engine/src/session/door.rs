@@ -186,12 +186,6 @@ impl pando_kernel::session::Session for Session {
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {
-        if self.ahead.is_empty() && self.passes_on() {
-            self.pass_on().await;
-        }
-        if let Some(piece) = self.ahead() {
-            return piece;
-        }
         let event = self.next_event().await;
         if matches!(event, Ok(None)) && !matches!(self.reply, Reply::CopyIn(_)) {
             self.handle.idles();

@@ -131,6 +131,13 @@ impl Session {
     /// The next piece of the current request's replies.
     pub(super) async fn next_event(&mut self) -> Result<Option<Event>> {
         loop {
+            if let Some(piece) = self.ahead.pop_front() {
+                return piece;
+            }
+            if self.passes_on() {
+                self.pass_on().await;
+                continue;
+            }
             if let Some(event) = self.next_of_reply().await? {
                 return Ok(Some(event));
             }
