@@ -122,8 +122,8 @@ pub enum Execution {
     Prepared {
         /// The statement's text.
         sql: Arc<str>,
-        /// Types of the parameters as far as known; 0 means open. Part of the cache key.
-        types: Vec<u32>,
+        /// Types of the parameters as far as known; 0 means open, as does what is missing at the end. Part of the cache key.
+        types: Arc<[u32]>,
         /// The parameters.
         parameters: Vec<Parameter>,
         /// Formats of the columns: none means all text, one means all so, else one per column.
@@ -134,7 +134,7 @@ pub enum Execution {
         /// The statement's text.
         sql: Arc<str>,
         /// Types of the parameters as far as known; 0 means open.
-        types: Vec<u32>,
+        types: Arc<[u32]>,
     },
     /// Puts the connection back to how it was after login: no transaction, no session variables, no temporary tables. Prepared statements may be kept.
     Reset,

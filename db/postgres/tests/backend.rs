@@ -17,7 +17,12 @@ use pando_postgres::types::{FAMILY, oid};
 use pando_postgres::{Postgres, PostgresConnector};
 
 fn prepared(sql: &str, parameters: Vec<Parameter>) -> Execution {
-    Execution::Prepared { sql: sql.into(), types: Vec::new(), parameters, formats: Vec::new() }
+    Execution::Prepared {
+        sql: sql.into(),
+        types: Default::default(),
+        parameters,
+        formats: Vec::new(),
+    }
 }
 
 fn raw(type_id: u32, format: Format, bytes: &'static [u8]) -> Parameter {
@@ -49,7 +54,7 @@ async fn a_text_gives_columns_rows_and_its_tag() {
     let Event::Columns(columns) = &events[0] else { panic!("{events:?}") };
     assert_eq!(columns.list[0].name, "a");
     let complete = events.iter().find_map(|event| match event {
-        Event::Complete(complete) => Some((complete.tag.as_str(), complete.affected)),
+        Event::Complete(complete) => Some((&*complete.tag, complete.affected)),
         _ => None,
     });
     assert_eq!(complete, Some(("SELECT", Some(1))));
@@ -95,7 +100,7 @@ async fn values_mean_the_same_in_both_formats() {
         'héllo'::varchar(10), 42::oid, '05:06:07+02'::timetz, '0044-03-15'::date, -0.0001::numeric, 1e20::numeric";
     let with = |format| Execution::Prepared {
         sql: sql.into(),
-        types: vec![],
+        types: Default::default(),
         parameters: vec![],
         formats: vec![format],
     };
@@ -118,7 +123,7 @@ async fn parameters_go_out_in_the_form_they_came_in() {
     ];
     let execution = Execution::Prepared {
         sql: "SELECT $1, $2, $3::int, $4::bytea, $5::numeric".into(),
-        types: vec![oid::INT4, oid::TEXT],
+        types: [oid::INT4, oid::TEXT].into(),
         parameters,
         formats: vec![],
     };
@@ -220,7 +225,7 @@ async fn a_type_that_was_made_anew_is_seen_by_prepared_statements() {
     let ask = || prepared(sql, vec![Parameter::made(Value::Text("good".into()))]);
     for _ in 0..2 {
         run(&mut *backend, text("CREATE TYPE pg_temp.mood AS ENUM ('good')")).await.unwrap();
-        let describe = Execution::Describe { sql: sql.into(), types: vec![] };
+        let describe = Execution::Describe { sql: sql.into(), types: Default::default() };
         run(&mut *backend, describe).await.unwrap();
         let events = run(&mut *backend, ask()).await.unwrap();
         assert_eq!(rows(&events), [[Value::Text("good".into())]]);
@@ -242,7 +247,7 @@ async fn a_failed_preparation_is_not_remembered() {
 async fn a_description_tells_parameters_and_columns() {
     let Some(options) = options() else { return };
     let mut backend = connect(options).await;
-    let describe = |sql: &str| Execution::Describe { sql: sql.into(), types: vec![] };
+    let describe = |sql: &str| Execution::Describe { sql: sql.into(), types: Default::default() };
     for _ in 0..2 {
         let events =
             run(&mut *backend, describe("SELECT $1::int AS a, $2::text AS b")).await.unwrap();
@@ -318,7 +323,7 @@ async fn copies(extended: bool) {
     backend.copy(CopyInput::Done).unwrap();
     let events = reply(&mut *backend).await.unwrap();
     let Event::Complete(complete) = &events[0] else { panic!("{events:?}") };
-    assert_eq!((complete.tag.as_str(), complete.affected), ("COPY", Some(2)));
+    assert_eq!((&*complete.tag, complete.affected), ("COPY", Some(2)));
 
     let given_up = CopyInput::Fail("no more".into());
     copy_piece(&mut *backend, extended, given_up).await;

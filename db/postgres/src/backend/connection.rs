@@ -67,7 +67,7 @@ impl Connection {
         parameters: Vec<Parameter>,
         origin: Origin,
     ) -> Result<()> {
-        let types: Vec<u32> = parameters.iter().map(|one| one.native.type_id).collect();
+        let types: Arc<[u32]> = parameters.iter().map(|one| one.native.type_id).collect();
         let found = self.line.statements.find(&sql, &types, origin);
         if let Found::Unnamed = found {
             return self.text(&text);
@@ -110,8 +110,8 @@ impl Connection {
         Ok(())
     }
 
-    fn describe(&mut self, sql: Arc<str>, types: &[u32]) -> Result<()> {
-        let (id, parse) = match self.line.statements.find(&sql, types, Origin::Prepared) {
+    fn describe(&mut self, sql: Arc<str>, types: Arc<[u32]>) -> Result<()> {
+        let (id, parse) = match self.line.statements.find(&sql, &types, Origin::Prepared) {
             Found::Ready(id, _) => (Some(id), false),
             Found::New(id) => (Some(id), true),
             Found::Unnamed => (None, true),
@@ -120,11 +120,11 @@ impl Connection {
         let closed = self.wire.output.len();
         let statement = id.map(name).unwrap_or_default();
         let output = &mut self.wire.output;
-        if let Err(error) = request::describe(output, &statement, (&sql, types), parse) {
+        if let Err(error) = request::describe(output, &statement, (&sql, &types), parse) {
             self.abandon(closed, &sql, id);
             return Err(error);
         }
-        let subject = Subject { sql, types: types.to_vec(), id, reused: !parse };
+        let subject = Subject { sql, types, id, reused: !parse };
         let task = Task::Describe(subject, Vec::new());
         self.line.replies.push_back(Reply::new(task));
         Ok(())
@@ -245,9 +245,7 @@ impl Connection {
             }
             Outcome::Again(Again::Text(sql)) => self.text(&sql).err().map(Err),
             Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
-            Outcome::Again(Again::Describe(sql, types)) => {
-                self.describe(sql, &types).err().map(Err)
-            }
+            Outcome::Again(Again::Describe(sql, types)) => self.describe(sql, types).err().map(Err),
             Outcome::Lost(message) => Some(Err(self.lose(message))),
         }
     }
@@ -270,7 +268,7 @@ impl Backend for Connection {
             Execution::Prepared { sql, types, parameters, formats } => {
                 return self.run(Call { sql, types, parameters, formats, text: None });
             }
-            Execution::Describe { sql, types } => return self.describe(sql, &types),
+            Execution::Describe { sql, types } => return self.describe(sql, types),
             Execution::Reset => {
                 self.reset()?;
                 Task::Silent

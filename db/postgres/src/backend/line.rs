@@ -1,5 +1,6 @@
 //! The replies a connection waits for, and what each message of the server means to them.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ pub(super) struct Run {
 /// A statement that is described.
 pub(super) struct Subject {
     pub(super) sql: Arc<str>,
-    pub(super) types: Vec<u32>,
+    pub(super) types: Arc<[u32]>,
     pub(super) id: Option<u64>,
     /// As for a run.
     pub(super) reused: bool,
@@ -71,7 +72,7 @@ pub(super) struct Subject {
 pub(super) enum Again {
     Text(Arc<str>),
     Run(Call),
-    Describe(Arc<str>, Vec<u32>),
+    Describe(Arc<str>, Arc<[u32]>),
 }
 
 /// What a message leads to.
@@ -323,7 +324,7 @@ impl Line {
             None => complete.tag,
         };
         Ok(self.tell(|| {
-            let tag = tag.to_owned();
+            let tag = known(tag).map_or_else(|| tag.to_owned().into(), Cow::Borrowed);
             Event::Complete(Completion { tag, affected, ..Completion::default() })
         }))
     }
@@ -340,6 +341,12 @@ impl Line {
         reply.copying = true;
         Ok(Outcome::Event(Event::CopyIn(form(response))))
     }
+}
+
+/// The tags of nearly all statements, of which no copy is made.
+fn known(tag: &str) -> Option<&'static str> {
+    const TAGS: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "ROLLBACK"];
+    TAGS.into_iter().find(|known| *known == tag)
 }
 
 /// Whether an error means that a prepared statement has to be prepared anew.
