@@ -181,6 +181,9 @@ impl Session {
             Err(refusal) => return self.start_in_steps(&live, stmt, &bound, refusal).await,
             Ok(plan) => plan,
         };
+        if self.learns && !bound.prepared {
+            Box::pin(self.look_at_table(&live, stmt)).await;
+        }
         self.learn(&live, stmt, (&bound, &plan));
         match self.start_plan(&live, stmt, &plan, &bound).await {
             // Only the answers' types showed that they cannot be merged.
