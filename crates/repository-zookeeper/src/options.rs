@@ -6,7 +6,7 @@ use pando_kernel::runtime::TlsMode;
 use pando_repository::{Error, Key, Result};
 
 /// What a connection to an ensemble needs to know.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// Tried in turn, beginning anywhere; at least one.
     pub servers: Vec<Server>,

@@ -103,7 +103,7 @@ impl Speaker {
     }
 
     fn tell(&self, state: SessionState) {
-        self.sender.send_modify(|view| view.state = state);
+        self.sender.send_if_modified(|view| std::mem::replace(&mut view.state, state) != state);
     }
 }
 
@@ -127,6 +127,18 @@ mod tests {
         speaker.expired();
         speaker.begun();
         assert_eq!(session.now(), SessionView { number: 2, state: SessionState::Connected });
+    }
+
+    #[test]
+    fn what_is_known_already_is_nothing_new() {
+        let speaker = Speaker::new();
+        speaker.begun();
+        let mut session = speaker.listen();
+        session.now();
+        speaker.regained();
+        assert!(!session.receiver.has_changed().unwrap());
+        speaker.lost();
+        assert!(session.receiver.has_changed().unwrap());
     }
 
     #[test]
