@@ -69,6 +69,7 @@ const CASES: &[(&str, Case)] = cases![
     session::a_session_key_can_become_lasting_and_back,
     outage::a_cut_session_expires_and_another_begins,
     outage::calls_end_while_the_server_is_stopped_and_work_after,
+    outage::what_is_stored_survives_a_killed_server,
 ];
 
 /// What was not as it must be.

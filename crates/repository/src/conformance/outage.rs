@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use pando_kernel::runtime::within;
 
-use super::{Done, Failure, Stand, hold, key, signal};
-use crate::{Change, Error, Prefix, Repository, SessionState};
+use super::{Done, Failure, Server, Stand, hold, key, signal};
+use crate::{Change, Error, Expected, Prefix, Repository, SessionState};
 
 /// A call's deadline, with what a busy machine adds.
 const ENDS: Duration = Duration::from_secs(8);
@@ -46,26 +46,43 @@ pub(super) async fn calls_end_while_the_server_is_stopped_and_work_after(
     stand: &dyn Stand,
 ) -> Done {
     let Some(server) = stand.server() else { return Ok(None) };
+    outage(stand, server, || server.stop(), "stopped").await?;
+    Ok(Some(()))
+}
+
+pub(super) async fn what_is_stored_survives_a_killed_server(stand: &dyn Stand) -> Done {
+    let Some(server) = stand.server() else { return Ok(None) };
+    outage(stand, server, || server.kill(), "killed").await?;
+    Ok(Some(()))
+}
+
+async fn outage(
+    stand: &dyn Stand,
+    server: &dyn Server,
+    end: impl Fn() -> Result<(), String>,
+    case: &str,
+) -> Result<(), Failure> {
     let (repository, other) = (stand.instance().await?, stand.instance().await?);
-    let below = Prefix::parse("/stopped")?;
-    let (own, kept) = (key("stopped", "a")?, key("stopped", "b")?);
-    repository.commit(Change::new().put_for_session(&own, "1").put(&kept, "1")).await?;
+    let below = Prefix::parse(&format!("/{case}"))?;
+    let (own, kept) = (key(case, "a")?, key(case, "b")?);
+    let put = repository.commit(Change::new().put_for_session(&own, "1").put(&kept, "1")).await?;
     repository.read(&below).await?;
     let mut watch = repository.watch(&below);
-    server.stop()?;
+    end()?;
     failing_calls(stand, &*repository).await?;
     server.start()?;
     // A new connection is told of, as anything may have changed meanwhile.
     signal(stand, &mut watch).await?;
     let view = repository.read(&below).await?;
-    hold!(view.entries.contains_key(&kept), "what was told to be stored is gone: {view:?}");
-    other.commit(Change::new().put(&kept, "2")).await?;
+    let revision = view.entries.get(&kept).map(|entry| entry.revision);
+    hold!(revision == Some(put), "what was told to be stored is not there: {view:?}");
+    other.commit(Change::new().expect(&kept, Expected::At(put)).put(&kept, "2")).await?;
     let mut view = repository.read(&below).await?;
     while view.entries[&kept].value != "2" {
         signal(stand, &mut watch).await?;
         view = repository.read(&below).await?;
     }
-    Ok(Some(()))
+    Ok(())
 }
 
 /// Every call ends by itself, and none claims to have done something.

@@ -32,6 +32,10 @@ impl Server for Script {
         self.run("stop")
     }
 
+    fn kill(&self) -> Result<(), String> {
+        self.run("kill")
+    }
+
     fn start(&self) -> Result<(), String> {
         self.run("start")
     }

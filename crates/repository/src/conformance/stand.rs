@@ -33,6 +33,12 @@ pub trait Server: Send + Sync {
     /// What went wrong, for the report.
     fn stop(&self) -> std::result::Result<(), String>;
 
+    /// Ends it without a warning, as a crash would.
+    ///
+    /// # Errors
+    /// What went wrong, for the report.
+    fn kill(&self) -> std::result::Result<(), String>;
+
     /// Starts it again at the same address.
     ///
     /// # Errors

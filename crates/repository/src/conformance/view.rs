@@ -53,6 +53,12 @@ pub(super) async fn a_view_is_of_one_moment(stand: &dyn Stand) -> Done {
     let (a, b) = (key("moment", "a/x")?, key("moment", "z/deep/y")?);
     let (c, d) = (key("moment", "b/s")?, key("moment", "y/t")?);
     writer.commit(Change::new().put(&a, "0").put(&b, "0")).await?;
+    // Enough of them between the pairs that no store gives all in one answer.
+    let mut filler = Change::new();
+    for n in 0..80 {
+        filler = filler.put(&key("moment", &format!("m/{n}"))?, "");
+    }
+    writer.commit(filler).await?;
     let keys = (a.clone(), b.clone(), c.clone(), d.clone());
     let mut written = beside(stand, async move {
         let (a, b, c, d) = keys;
