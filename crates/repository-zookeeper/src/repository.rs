@@ -62,11 +62,15 @@ impl ZooKeeper {
         let began = Instant::now();
         let mut watch = self.context.watchers.register(below);
         let mut broken: Option<Link> = None;
+        let mut attempts = 0;
         loop {
             let link = self.link(broken.as_ref()).await?;
             match read::view(&link, &self.context.root, below, &mut watch).await {
                 Ok(view) => return Ok(view),
-                Err(Failed::Again) => {}
+                Err(Failed::Again) => {
+                    self.context.runtime.sleep(self.pause(attempts)).await;
+                    attempts += 1;
+                }
                 Err(Failed::Broken) => broken = Some(link),
                 Err(Failed::Server(error)) => return Err(failure(error, began)),
                 Err(Failed::Odd) => return Err(Error::Unavailable("an odd answer".into())),

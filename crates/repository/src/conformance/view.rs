@@ -77,8 +77,9 @@ pub(super) async fn a_view_is_of_one_moment(stand: &dyn Stand) -> Done {
     loop {
         let view = reader.read(&below).await?;
         let value = |key| view.entries.get(key).map(|entry| entry.value.clone());
-        hold!(value(&a).is_some() && value(&a) == value(&b), "half a change: {view:?}");
-        hold!(value(&c).is_some() == value(&d).is_some(), "half a change: {view:?}");
+        let found = [value(&a), value(&b), value(&c), value(&d)];
+        hold!(found[0].is_some() && found[0] == found[1], "half a change: {found:?}");
+        hold!(found[2].is_some() == found[3].is_some(), "half a change: {found:?}");
         hold!(Some(view.revision) >= last, "time runs back: {:?} {last:?}", view.revision);
         last = Some(view.revision);
         if value(&a).is_some_and(|text| text == ROUNDS.to_string()) {
