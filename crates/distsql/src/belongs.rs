@@ -1,0 +1,163 @@
+//! Whether a statement is DistSQL or SQL, by its first words.
+
+use pando_sql::{Token, TokenKind};
+
+use crate::tables::{HEADS, STAYS_SQL};
+
+/// A statement is DistSQL, right or wrong, and not SQL of a vendor. The tokens are those of the front door's own language; at most
+/// four of them are looked at. CREATE and DROP DATABASE and USE are SQL.
+pub fn is_distsql(text: &str, tokens: &[Token]) -> bool {
+    let first = tokens.first().map_or("", |token| token.span.of(text)).as_bytes();
+    // Two bytes tell most statements of SQL apart, SELECT from SHOW among them.
+    let Some(initials) = first.get(..2) else { return false };
+    let begins =
+        |head: &&&str| head.as_bytes().get(..2).is_some_and(|h| h.eq_ignore_ascii_case(initials));
+    HEADS.iter().filter(begins).any(|head| fits(head, text, tokens))
+        && !STAYS_SQL.iter().any(|head| fits(head, text, tokens))
+}
+
+fn fits(head: &str, text: &str, tokens: &[Token]) -> bool {
+    head.split(' ').enumerate().all(|(at, wanted)| {
+        let Some(token) = tokens.get(at) else { return false };
+        let raw = token.span.of(text);
+        match wanted {
+            "*" => raw != ";",
+            "=" => raw == "=",
+            word => token.kind == TokenKind::Word && raw.eq_ignore_ascii_case(word),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pando_sql::{Fold, Placeholder, Syntax};
+
+    use super::*;
+    use crate::tables::entries;
+
+    const BACKTICKS: Syntax = Syntax {
+        fold: Fold::Keep,
+        placeholder: Placeholder::Question,
+        backtick_identifiers: true,
+        double_quoted_strings: true,
+        backslash_escapes: true,
+        dollar_strings: false,
+        hash_comments: true,
+        dash_comment_needs_space: true,
+        nested_comments: false,
+        executable_comments: true,
+        casts_with_colons: false,
+        limit_with_comma: true,
+        pipes_concatenate: false,
+    };
+    const DOLLARS: Syntax = Syntax {
+        fold: Fold::Lower,
+        placeholder: Placeholder::Dollar,
+        backtick_identifiers: false,
+        double_quoted_strings: false,
+        backslash_escapes: false,
+        dollar_strings: true,
+        hash_comments: false,
+        dash_comment_needs_space: false,
+        nested_comments: true,
+        executable_comments: false,
+        casts_with_colons: true,
+        limit_with_comma: false,
+        pipes_concatenate: true,
+    };
+
+    fn belongs(text: &str) -> [bool; 2] {
+        [BACKTICKS, DOLLARS].map(|syntax| {
+            let tokens = pando_sql::tokenize(text, &syntax).expect("an example that can be cut");
+            is_distsql(text, &tokens.list)
+        })
+    }
+
+    #[test]
+    fn every_example_belongs_behind_either_door() {
+        for example in entries().flat_map(|entry| entry.examples) {
+            assert_eq!(belongs(example), [true, true], "{example}");
+        }
+    }
+
+    #[test]
+    fn statements_of_the_vendors_stay_sql() {
+        for text in [
+            "SHOW TABLES",
+            "SHOW FULL TABLES",
+            "SHOW VARIABLES",
+            "SHOW VARIABLES LIKE 'x'",
+            "SHOW GLOBAL VARIABLES",
+            "SHOW ALL",
+            "SHOW variable",
+            "SHOW sharding;",
+            "SHOW single",
+            "SHOW STATUS",
+            "SHOW STATUS LIKE 'Q%'",
+            "SHOW STORAGE ENGINES",
+            "SHOW PLUGINS",
+            "SHOW DATABASES",
+            "SHOW TABLE STATUS",
+            "SHOW TABLE STATUS FROM d",
+            "SHOW TRANSACTION ISOLATION LEVEL",
+            "SHOW KEYS FROM t",
+            "SHOW CREATE TABLE t",
+            "SHOW DEFAULT_TRANSACTION_ISOLATION",
+            "SET variable = 1",
+            "SET variable TO 1",
+            "SET DEFAULT ROLE ALL TO u",
+            "SET x = 1",
+            "CREATE TABLE sharding (id INT)",
+            "CREATE DATABASE shop",
+            "DROP DATABASE shop",
+            "USE shop",
+            "CREATE DEFAULT CONVERSION c FOR 'a' TO 'b' FROM f",
+            "CREATE RULE r AS ON INSERT TO t DO NOTHING",
+            "CREATE SHARDED_TABLE",
+            "ALTER TABLE t ADD c INT",
+            "ALTER DATABASE d SET x = 1",
+            "ALTER RESOURCE GROUP g DISABLE",
+            "DROP RESOURCE GROUP g",
+            "DROP TABLE broadcast",
+            "LOCK cluster",
+            "LOCK TABLE cluster IN SHARE MODE",
+            "LOCK TABLES t READ",
+            "UNLOCK TABLES",
+            "LOAD DATA INFILE 'f' INTO TABLE t",
+            "LOAD 'lib'",
+            "IMPORT FOREIGN SCHEMA s FROM SERVER x INTO y",
+            "IMPORT TABLE FROM 'f'",
+            "REFRESH MATERIALIZED VIEW v",
+            "HELP 'contents'",
+            "START TRANSACTION",
+            "SELECT count(*) FROM register",
+            "\"REGISTER\"",
+            "",
+            ";",
+        ] {
+            assert_eq!(belongs(text), [false, false], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slip_behind_the_first_words_still_belongs() {
+        for text in
+            ["create sharding tabel rule", "REGISTER STORAGE UNITS x", "count x", "show mask x"]
+        {
+            assert_eq!(belongs(text), [true, true], "{text}");
+        }
+    }
+
+    #[test]
+    fn every_head_begins_an_example() {
+        let texts: Vec<&str> = entries().flat_map(|entry| entry.examples).copied().collect();
+        for head in HEADS {
+            let begins = |text: &&str| {
+                let tokens =
+                    pando_sql::tokenize(text, &BACKTICKS).expect("an example that can be cut");
+                fits(head, text, &tokens.list)
+            };
+            assert!(texts.iter().any(begins), "no example begins with {head}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What all definitions and removals have in common.
+
+use super::sharding::strategy;
+use crate::command::{Change, Command, Definition, Missing, Rdl, Removal, Scope, Thing};
+use crate::error::Result;
+use crate::tree::Part;
+
+/// A definition, new or altered as the statement's first words say.
+pub(crate) fn define(part: Part<'_>, definition: Definition) -> Result<Command> {
+    let change = if part.has("ALTER") {
+        Change::Alter
+    } else if part.has("ifNotExists") {
+        Change::CreateIfNotExists
+    } else {
+        Change::Create
+    };
+    Ok(Command::Rdl(Rdl::Define { change, definition }))
+}
+
+/// Every part with a label, read.
+pub(crate) fn each<'a, T>(
+    part: Part<'a>,
+    label: &str,
+    read: fn(Part<'a>) -> Result<T>,
+) -> Result<Vec<T>> {
+    part.all(label).map(read).collect()
+}
+
+pub(crate) fn drop_removal(part: Part<'_>, removal: Removal) -> Result<Command> {
+    let missing = if part.has("ifExists") { Missing::Passes } else { Missing::Fails };
+    Ok(Command::Rdl(Rdl::Drop { missing, removal }))
+}
+
+/// Drops the names with a label.
+pub(crate) fn drop_named(part: Part<'_>, thing: Thing, label: &str) -> Result<Command> {
+    drop_removal(part, Removal::Named(thing, part.names(label)))
+}
+
+/// Of a statement about a default strategy: a definition, or with DROP a removal.
+pub(crate) fn default_strategy(part: Part<'_>) -> Result<Command> {
+    let scope = if part.has("DATABASE") { Scope::Database } else { Scope::Table };
+    if part.has("DROP") {
+        return drop_removal(part, Removal::DefaultStrategy(scope));
+    }
+    define(part, Definition::DefaultStrategy(scope, strategy(part.need("strategy")?)?))
+}

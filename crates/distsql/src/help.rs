@@ -1,0 +1,94 @@
+//! The table for people: HELP DISTSQL and a page of documentation.
+
+use std::fmt::Write;
+
+use crate::entry::{Category, Entry};
+use crate::like::fits;
+use crate::tables::{FRAGMENTS, entries};
+
+/// How syntax texts are to be read.
+pub const NOTATION: &str = "`WORDS` in capitals stand for themselves in any case, and so do characters in single quotes. \
+`[ x ]` may be left out, `( x | y )` is one of them, `x ...` is one or more with commas between. Everything else is a piece that is \
+explained below, or `identifier` (a word, or a name in backticks or double quotes), `string` (a text in single or double quotes), `quoted` (the same, not empty), \
+`bare` (anything without a space or one of `( ) [ ] , ; =` in it), `integer`, `boolean` (`TRUE` or `FALSE`), or `sql` (the rest of the text). A doubled quote inside quotes stands for itself, and a backslash is an ordinary character. Semicolons at the end do not \
+matter.";
+
+/// The statements whose name fits a LIKE pattern, or all, in the order of the table.
+pub fn find(like: Option<&str>) -> impl Iterator<Item = &'static Entry> {
+    entries().filter(move |entry| like.is_none_or(|pattern| fits(pattern, entry.name)))
+}
+
+/// What HELP DISTSQL answers, one row per statement: name, category, spelling, syntax, help.
+pub fn rows(like: Option<&str>) -> impl Iterator<Item = [&'static str; 5]> {
+    find(like).map(|entry| {
+        [entry.name, entry.category.name(), entry.age.name(), entry.syntax, entry.help]
+    })
+}
+
+/// The whole table as one page of Markdown: the notation, every statement by category, and the pieces of grammar they share.
+pub fn markdown() -> String {
+    let mut page = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_page(&mut page);
+    page
+}
+
+fn write_page(page: &mut String) -> std::fmt::Result {
+    writeln!(page, "# DistSQL\n\n{NOTATION}\n")?;
+    writeln!(
+        page,
+        "*Spelling* says which releases of ShardingSphere write a statement so: `current` (5.2 and later), `5.0` or `both`."
+    )?;
+    for category in Category::ALL {
+        writeln!(page, "\n## {}: {}", category.name(), category.title())?;
+        for entry in entries().filter(|entry| entry.category == category) {
+            write_entry(page, entry)?;
+        }
+    }
+    writeln!(page, "\n## Pieces of grammar\n\n```text")?;
+    let width = FRAGMENTS.iter().map(|piece| piece.name.len()).max().unwrap_or(0);
+    for piece in FRAGMENTS {
+        writeln!(page, "{:width$} := {}", piece.name, piece.syntax)?;
+    }
+    writeln!(page, "```")
+}
+
+fn write_entry(page: &mut String, entry: &Entry) -> std::fmt::Result {
+    writeln!(page, "\n### {}\n\n{}", entry.name, entry.help)?;
+    writeln!(page, "\n```text\n{}\n```", entry.syntax)?;
+    writeln!(page, "\nSpelling: {}.", entry.age.name())?;
+    if !entry.columns.is_empty() {
+        writeln!(page, "Columns: `{}`.", entry.columns.join("`, `"))?;
+    }
+    writeln!(page, "\n```sql")?;
+    for example in entry.examples {
+        writeln!(page, "{};", example.trim_end_matches(';'))?;
+    }
+    writeln!(page, "```")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_and_every_piece_is_on_the_page() {
+        let page = markdown();
+        for entry in entries() {
+            assert!(page.contains(&format!("\n### {}\n", entry.name)), "{}", entry.name);
+            assert!(page.contains(entry.syntax), "{}", entry.name);
+        }
+        for piece in FRAGMENTS {
+            assert!(page.contains(piece.syntax), "{}", piece.name);
+        }
+    }
+
+    #[test]
+    fn help_finds_by_pattern_in_any_case() {
+        let names: Vec<&str> = find(Some("%storage unit")).map(|entry| entry.name).collect();
+        assert!(names.contains(&"REGISTER STORAGE UNIT"), "{names:?}");
+        assert!(!names.contains(&"ADD RESOURCE"), "{names:?}");
+        assert_eq!(find(None).count(), entries().count());
+        assert_eq!(rows(Some("PARSE")).count(), 1);
+    }
+}
