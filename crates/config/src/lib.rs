@@ -13,6 +13,7 @@ mod read;
 pub mod rules;
 mod storage;
 pub mod suggest;
+mod tree;
 mod url;
 mod yaml;
 
@@ -29,4 +30,4 @@ pub use read::Fields;
 pub use rules::Rules;
 pub use storage::{PoolOptions, Secret, StorageUnit};
 pub use url::{Url, Vendor};
-pub use yaml::parse;
+pub use yaml::{parse, parse_raw};
