@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use pando_config::{Database, Environment, Errors, Vendor};
+use pando_config::{Database, Environment, Errors, Global, Problem, Vendor};
 use pando_kernel::feature::LogicTable;
 
 /// Builds the rooms of a database without connecting anywhere, and gives what they know about tables: how the model learns what can be
 /// served, and where sharded tables lie.
 pub type Rooms<'a> = &'a dyn Fn(&Database) -> Result<Vec<LogicTable>, Errors>;
+
+/// The problems of settings for the whole server that cannot be served; none when all can.
+pub type Settings<'a> = &'a dyn Fn(&Global) -> Vec<Problem>;
 
 /// What a change is validated with.
 #[derive(Clone, Copy)]
@@ -18,6 +21,8 @@ pub struct Around<'a> {
     pub vendor: Vendor,
     /// Asked about every changed database that has a storage unit.
     pub rooms: Rooms<'a>,
+    /// Asked about every changed global configuration.
+    pub settings: Settings<'a>,
 }
 
 impl fmt::Debug for Around<'_> {

@@ -17,7 +17,7 @@ mod scrub;
 mod seal;
 mod uses;
 
-pub use around::{Around, ComputeNode, Facts, ReadUnit, Rooms, SingleTable};
+pub use around::{Around, ComputeNode, Facts, ReadUnit, Rooms, Settings, SingleTable};
 pub use change::{Change, Check, Task};
 pub use entries::{Write, difference};
 pub use model::Model;

@@ -2,20 +2,22 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
 
-use common::{Outcome, after, given, run};
+use common::{Outcome, run};
+use pando_config::{Content, Node, parse_raw, print};
 use pando_distsql::{Category, entries, parse};
-use pando_model::{Kind, Model, Task};
+use pando_model::{Change, Kind, Model, Task};
 
 struct Case {
     head: String,
     statements: Vec<String>,
     database: String,
-    start: Vec<String>,
+    start: String,
     expected: String,
 }
 
@@ -40,12 +42,12 @@ fn case(text: &str) -> Case {
         head: head.trim().to_owned(),
         statements: Vec::new(),
         database: "shop".to_owned(),
-        start: Vec::new(),
+        start: String::new(),
         expected: expected.trim_end().to_owned(),
     };
     for line in case.head.clone().lines().map(str::trim).filter(|line| !line.starts_with('#')) {
         if let Some(name) = line.strip_prefix("given ") {
-            case.start = given(name);
+            case.start = name.to_owned();
         } else if let Some(name) = line.strip_prefix("in ") {
             case.database = name.to_owned();
         } else if !line.is_empty() {
@@ -56,10 +58,45 @@ fn case(text: &str) -> Case {
     case
 }
 
+/// The model that cases with this `given` begin with, made once.
+fn started(name: &str) -> Model {
+    static MADE: Mutex<BTreeMap<String, Model>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap();
+    let new = || {
+        let empty = Model::default().create_database("shop").unwrap().model;
+        let statements = if name.is_empty() { Vec::new() } else { given(name) };
+        after(empty, statements.iter().map(String::as_str))
+    };
+    made.entry(name.to_owned()).or_insert_with(new).clone()
+}
+
+/// Every case of every file with its outcome, found out once.
+fn outcomes() -> &'static [(PathBuf, Vec<Seen>)] {
+    static FOUND: OnceLock<Vec<(PathBuf, Vec<Seen>)>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let seen = |case: Case| {
+            let (entry, actual, kind) = outcome(&case);
+            Seen { case, entry, actual, kind }
+        };
+        let file = |path: PathBuf| {
+            let seen = cases(&path).into_iter().map(seen).collect();
+            (path, seen)
+        };
+        files().into_iter().map(file).collect()
+    })
+}
+
+struct Seen {
+    case: Case,
+    entry: &'static str,
+    actual: String,
+    kind: Option<Kind>,
+}
+
 /// The last statement's entry of the grammar, what it led to, and the kind of its refusal.
 fn outcome(case: &Case) -> (&'static str, String, Option<Kind>) {
     let (last, first) = case.statements.split_last().unwrap();
-    let model = after(case.start.iter().chain(first).map(String::as_str));
+    let model = after(started(&case.start), first.iter().map(String::as_str));
     let statement = parse(last).unwrap_or_else(|error| panic!("{last}: {error}"));
     let (text, kind) = match run(&model, &case.database, &statement) {
         Ok(Outcome::Changed(change)) => (changed(&model, &change), None),
@@ -83,31 +120,19 @@ fn outcome(case: &Case) -> (&'static str, String, Option<Kind>) {
     (statement.entry.name, text, kind)
 }
 
-/// The parts of the documents that are others than before, then what is to be checked and done.
-fn changed(before: &Model, change: &pando_model::Change) -> String {
+/// New parts of the documents as they stand there, changes inside old ones value by value; then what is to be checked and done.
+fn changed(before: &Model, change: &Change) -> String {
     let mut text = String::new();
-    let documents = |model: &Model| {
-        let mut parts: BTreeMap<String, String> = BTreeMap::new();
-        let of_database = model.databases().map(|name| model.yaml(name).unwrap());
-        for document in of_database.chain([model.global_yaml()]) {
-            let mut key = String::new();
-            for line in document.lines() {
-                if !line.starts_with(' ') {
-                    key = line.to_owned();
-                }
-                let part = parts.entry(key.clone()).or_default();
-                let _ = writeln!(part, "{line}");
-            }
+    let (old, new) = (documents(before), documents(&change.model));
+    for (key, part) in &new {
+        match old.get(key) {
+            Some(other) if other == part => {}
+            Some(other) if !other.is_empty() => text.push_str(&differences(other, part)),
+            Some(_) | None => text.push_str(&print(&Node::mapping([(key.as_str(), part.clone())]))),
         }
-        parts
-    };
-    let old = documents(before);
-    let new = documents(&change.model);
-    for (_, part) in new.iter().filter(|(key, part)| old.get(*key) != Some(part)) {
-        text.push_str(part);
     }
-    for key in old.keys().filter(|key| key.starts_with("rules") && !new.contains_key(*key)) {
-        let _ = writeln!(text, "{key} gone");
+    for key in old.keys().filter(|key| !new.contains_key(*key)) {
+        let _ = writeln!(text, "{key}: gone");
     }
     if *before == change.model {
         text.push_str("no change\n");
@@ -121,15 +146,84 @@ fn changed(before: &Model, change: &pando_model::Change) -> String {
     text.trim_end().to_owned()
 }
 
+/// The root keys of all documents.
+fn documents(model: &Model) -> BTreeMap<String, Node> {
+    let of_databases = model.databases().map(|name| model.yaml(name).unwrap());
+    let mut parts = BTreeMap::new();
+    for document in of_databases.chain([model.global_yaml()]) {
+        let Some(root) = parse_raw("t.yaml", &document).unwrap() else { continue };
+        parts.extend(root.plain().pairs().iter().map(|e| (e.key.clone(), e.value.clone())));
+    }
+    parts
+}
+
+fn differences(old: &Node, new: &Node) -> String {
+    let (mut before, mut after) = (BTreeSet::new(), BTreeSet::new());
+    leaves("", old, &mut before);
+    leaves("", new, &mut after);
+    let mut text = String::new();
+    for line in before.union(&after) {
+        match (before.contains(line), after.contains(line)) {
+            (true, false) => text.push_str(&format!("- {line}\n")),
+            (false, true) => text.push_str(&format!("+ {line}\n")),
+            _ => {}
+        }
+    }
+    text
+}
+
+fn leaves(path: &str, node: &Node, lines: &mut BTreeSet<String>) {
+    let path = match &node.tag {
+        Some(tag) => format!("{path} !{tag}"),
+        None => path.to_owned(),
+    };
+    match &node.content {
+        Content::Mapping(entries) if !entries.is_empty() => {
+            entries.iter().for_each(|e| leaves(&format!("{path} {}", e.key), &e.value, lines));
+        }
+        Content::Sequence(items) if items.iter().any(|item| item.tag.is_some()) => {
+            items.iter().for_each(|item| leaves(&path, item, lines));
+        }
+        Content::Sequence(items) => {
+            let texts: Vec<&str> = items.iter().filter_map(Node::as_text).collect();
+            lines.insert(format!("{}: [{}]", path.trim(), texts.join(", ")));
+        }
+        Content::Scalar { .. } | Content::Mapping(_) => {
+            lines.insert(format!("{}: {}", path.trim(), node.as_text().unwrap_or("")));
+        }
+    }
+}
+
+/// A model after some statements on its database `shop`, all of which must succeed.
+fn after<'s>(start: Model, statements: impl IntoIterator<Item = &'s str>) -> Model {
+    let mut model = start;
+    for text in statements {
+        let statement = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        match run(&model, "shop", &statement) {
+            Ok(Outcome::Changed(change)) => model = change.model,
+            Ok(Outcome::Shown(_)) => {}
+            Err(refusal) => panic!("{text}: {refusal}"),
+        }
+    }
+    model
+}
+
+/// The statements of a file in `cases/given`.
+fn given(name: &str) -> Vec<String> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/given").join(format!("{name}.sql"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+}
+
 #[test]
 fn every_case_gives_what_it_says() {
     let is_blessed = std::env::var_os("BLESS").is_some();
     let mut wrong = String::new();
-    for path in files() {
+    for (path, seen) in outcomes() {
         let mut written: Vec<String> = Vec::new();
-        for case in cases(&path) {
-            let (_, actual, _) = outcome(&case);
-            if actual != case.expected {
+        for Seen { case, actual, .. } in seen {
+            if *actual != case.expected {
                 let name = path.file_name().unwrap().to_string_lossy();
                 let _ = writeln!(
                     wrong,
@@ -140,7 +234,7 @@ fn every_case_gives_what_it_says() {
             written.push(format!("{}\n---\n{actual}\n", case.head));
         }
         if is_blessed {
-            fs::write(&path, written.join("\n====\n")).unwrap();
+            fs::write(path, written.join("\n====\n")).unwrap();
         }
     }
     assert!(wrong.is_empty() || is_blessed, "{wrong}");
@@ -196,14 +290,13 @@ fn every_statement_about_the_model_has_a_good_case_and_a_refused_one() {
     let mut good: BTreeMap<&str, usize> = BTreeMap::new();
     let mut refused: BTreeMap<&str, usize> = BTreeMap::new();
     let mut unsupported: BTreeMap<&str, usize> = BTreeMap::new();
-    for case in files().iter().flat_map(|path| cases(path)) {
-        let (entry, _, kind) = outcome(&case);
+    for Seen { entry, kind, .. } in outcomes().iter().flat_map(|(_, seen)| seen) {
         let counts = match kind {
             None => &mut good,
             Some(Kind::NotSupported) => &mut unsupported,
             Some(_) => &mut refused,
         };
-        *counts.entry(entry).or_default() += 1;
+        *counts.entry(*entry).or_default() += 1;
     }
     let mut missing = Vec::new();
     for entry in entries() {

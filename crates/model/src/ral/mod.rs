@@ -49,7 +49,13 @@ impl Model {
     fn settled(&self, tree: &Node, around: &Around<'_>, invalid: Kind) -> Result<Change> {
         let model = self.with_global(tree);
         let read = Global::from_tree(model.global(), around.environment);
-        read.map_err(|errors| scrub::refusal(invalid, &errors, model.global()))?;
+        let (global, _) =
+            read.map_err(|errors| scrub::refusal(invalid, &errors, model.global()))?;
+        let problems = (around.settings)(&global);
+        if !problems.is_empty() {
+            let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            return Err(Refusal::new(invalid, scrub::scrubbed(lines.join("\n"), model.global())));
+        }
         Ok(Change { model, database: None, checks: Vec::new(), tasks: Vec::new() })
     }
 

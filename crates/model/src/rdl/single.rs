@@ -50,11 +50,14 @@ pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<()>
         let pattern = pattern(tables);
         if let (Some(unit), Some(table)) = (&tables.unit, &tables.table) {
             let schema = tables.schema.as_ref().and_then(Option::as_ref);
-            draft.checks.push(Check::HasTable {
+            let check = Check::HasTable {
                 unit: unit.text.clone(),
                 schema: schema.map(|name| name.text.clone()),
                 table: table.text.clone(),
-            });
+            };
+            if !draft.checks.contains(&check) {
+                draft.checks.push(check);
+            }
         }
         if !all.iter().any(|own| own.eq_ignore_ascii_case(&pattern)) {
             all.push(pattern);

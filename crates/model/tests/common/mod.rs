@@ -4,14 +4,14 @@ use std::path::Path;
 
 use pando_config::{Database, Errors, Vendor};
 use pando_distsql::command::Ral;
-use pando_distsql::{Command, Statement, parse};
+use pando_distsql::{Command, Statement};
 use pando_kernel::feature::LogicTable;
 use pando_model::{
     Around, Change, ComputeNode, Facts, Model, ReadUnit, Refusal, Rows, SingleTable,
 };
 
 /// The rooms of the house. Sections that it reads and does not serve yet are left out: whether they are served is not this crate's question.
-pub fn rooms(database: &Database) -> Result<Vec<LogicTable>, Errors> {
+pub(crate) fn rooms(database: &Database) -> Result<Vec<LogicTable>, Errors> {
     let mut database = database.clone();
     database.rules.encrypt = None;
     database.rules.mask = None;
@@ -20,21 +20,26 @@ pub fn rooms(database: &Database) -> Result<Vec<LogicTable>, Errors> {
     Ok(built.database.features.iter().flat_map(|room| room.tables()).collect())
 }
 
-pub fn environment(name: &str) -> Option<String> {
+pub(crate) fn environment(name: &str) -> Option<String> {
     (name == "PASSWORD").then(|| "from-the-environment".to_owned())
 }
 
-pub fn around() -> Around<'static> {
-    Around { environment: &environment, vendor: Vendor::MySql, rooms: &rooms }
+pub(crate) fn around() -> Around<'static> {
+    let (vendor, settings) = (Vendor::MySql, &pando_rooms::check_global);
+    Around { environment: &environment, vendor, rooms: &rooms, settings }
 }
 
 /// What a statement led to.
-pub enum Outcome {
+pub(crate) enum Outcome {
     Changed(Box<Change>),
     Shown(Rows),
 }
 
-pub fn run(model: &Model, database: &str, statement: &Statement) -> Result<Outcome, Refusal> {
+pub(crate) fn run(
+    model: &Model,
+    database: &str,
+    statement: &Statement,
+) -> Result<Outcome, Refusal> {
     let single = |table: &str, unit: &str| SingleTable {
         table: table.into(),
         unit: unit.into(),
@@ -85,26 +90,4 @@ fn is_change(ral: &Ral) -> bool {
             | Ral::AlterTranslatorRule(_)
             | Ral::AlterClockRule(_)
     )
-}
-
-/// A model after some statements on its database `shop`, all of which must succeed.
-pub fn after<'s>(statements: impl IntoIterator<Item = &'s str>) -> Model {
-    let mut model = Model::default().create_database("shop").unwrap().model;
-    for text in statements {
-        let statement = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        match run(&model, "shop", &statement) {
-            Ok(Outcome::Changed(change)) => model = change.model,
-            Ok(Outcome::Shown(_)) => {}
-            Err(refusal) => panic!("{text}: {refusal}"),
-        }
-    }
-    model
-}
-
-/// The statements of a file in `cases/given`.
-pub fn given(name: &str) -> Vec<String> {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/given").join(format!("{name}.sql"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
 }
