@@ -50,22 +50,10 @@ fn carry_out(draft: &mut Draft<'_>, statement: &Rdl) -> Result<Kind> {
     match statement {
         Rdl::Define { change, definition } => define(draft, *change, definition),
         Rdl::Drop { missing, removal } => drop_removal(draft, *missing, removal),
-        Rdl::SetDefaultSingleTableUnit(unit) => {
-            single::set_default(draft, unit.as_ref())?;
-            Ok(Kind::InvalidSingle)
-        }
-        Rdl::LoadSingleTables(tables) => {
-            single::load(draft, tables)?;
-            Ok(Kind::InvalidSingle)
-        }
-        Rdl::UnloadSingleTables(tables) => {
-            single::unload(draft, tables)?;
-            Ok(Kind::InvalidSingle)
-        }
-        Rdl::UnloadAllSingleTables => {
-            single::unload_all(draft);
-            Ok(Kind::InvalidSingle)
-        }
+        Rdl::SetDefaultSingleTableUnit(unit) => single::set_default(draft, unit.as_ref()),
+        Rdl::LoadSingleTables(tables) => single::load(draft, tables),
+        Rdl::UnloadSingleTables(tables) => single::unload(draft, tables),
+        Rdl::UnloadAllSingleTables => Ok(single::unload_all(draft)),
     }
 }
 

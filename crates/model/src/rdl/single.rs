@@ -9,6 +9,8 @@ use crate::draft::Draft;
 use crate::refusal::{Kind, Refusal, Result, listed};
 
 const TAG: &str = "SINGLE";
+/// What a whole that cannot be served is refused as.
+const INVALID: Kind = Kind::InvalidSingle;
 
 fn current(draft: &Draft<'_>) -> Vec<String> {
     draft.field(TAG, "tables").map(names).unwrap_or_default()
@@ -18,15 +20,15 @@ fn store(draft: &mut Draft<'_>, tables: &[String]) {
     draft.tree.change_rule(TAG, |section| section.set("tables", list(tables)));
 }
 
-pub(super) fn set_default(draft: &mut Draft<'_>, unit: Option<&Name>) -> Result<()> {
+pub(super) fn set_default(draft: &mut Draft<'_>, unit: Option<&Name>) -> Result<Kind> {
     let Some(unit) = unit else {
         draft.tree.change_rule(TAG, |section| section.remove("defaultDataSource"));
-        return Ok(());
+        return Ok(INVALID);
     };
     draft.need_places([unit.text.as_str()])?;
     let node = Node::text(unit.text.as_str());
     draft.tree.change_rule(TAG, |section| section.set("defaultDataSource", node));
-    Ok(())
+    Ok(INVALID)
 }
 
 /// `unit.table` or `unit.schema.table`, as documents have it.
@@ -37,7 +39,7 @@ fn pattern(tables: &SingleTables) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(".")
 }
 
-pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<()> {
+pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<Kind> {
     let units = tables.iter().filter_map(|tables| tables.unit.as_ref());
     draft.need_places(units.map(|unit| unit.text.as_str()))?;
     let mut all = current(draft);
@@ -64,7 +66,7 @@ pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<()>
         }
     }
     store(draft, &all);
-    Ok(())
+    Ok(INVALID)
 }
 
 fn names_of(tables: &SingleTables) -> impl Iterator<Item = &str> {
@@ -73,7 +75,7 @@ fn names_of(tables: &SingleTables) -> impl Iterator<Item = &str> {
     names.into_iter().flatten().map(|name| name.text.as_str())
 }
 
-pub(super) fn unload(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<()> {
+pub(super) fn unload(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<Kind> {
     let mut all = current(draft);
     let mut missing = Vec::new();
     for tables in tables {
@@ -106,15 +108,16 @@ pub(super) fn unload(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<(
         return Err(Refusal::new(Kind::MissingSingleTable, message));
     }
     store(draft, &all);
-    Ok(())
+    Ok(INVALID)
 }
 
 fn last(pattern: &str) -> &str {
     pattern.rsplit('.').next().unwrap_or(pattern)
 }
 
-pub(super) fn unload_all(draft: &mut Draft<'_>) {
+pub(super) fn unload_all(draft: &mut Draft<'_>) -> Kind {
     store(draft, &[]);
+    INVALID
 }
 
 /// Takes out what names a unit that goes.

@@ -1,10 +1,8 @@
 //! Every model that statements can make comes back from YAML and from entries, and answers as before.
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Outcome, around, environment, run};
+use crate::common::{Outcome, around, environment, run};
 use pando_config::File;
 use pando_distsql::{Category, Statement, entries, parse};
 use pando_model::{Keeping, Key, Kind, Model, Write, difference};

@@ -1,14 +1,12 @@
 //! Statements and what becomes of them, as data. `BLESS=1` writes what comes out now, to be read before it is committed.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-use common::{Outcome, run};
+use crate::common::{Outcome, run};
 use pando_config::{Content, Node, parse_raw, print};
 use pando_distsql::{Category, entries, parse};
 use pando_model::{Change, Kind, Model, Task};
