@@ -21,7 +21,7 @@ pub use algorithm::{Algorithm, Named, Props};
 pub use connection::{ConnectionOptions, Tls};
 pub use database::Database;
 pub use global::Global;
-pub use load::{Configuration, File, load, load_with, parse_folder, parse_one};
+pub use load::{Configuration, File, load, load_with, parse_folder, parse_one, texts};
 pub use node::{Content, Entry, Node};
 pub use place::{At, Errors, Path, Placed, Problem, Report};
 pub use placeholder::Environment;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use pando_config::{Database, Node};
+use pando_config::{Database, Node, parse_raw, print};
 use pando_distsql::command::{self, Name};
 use pando_kernel::feature::{LogicTable, TableKind};
 
@@ -42,6 +42,22 @@ pub(crate) fn see(tree: &Node, around: &Around<'_>, kind: Kind) -> Result<Seen> 
     let tables = (around.rooms)(&database);
     let tables = tables.map_err(|errors| scrub::refusal(kind, &errors, tree))?;
     Ok(Seen { database, tables })
+}
+
+/// Refuses a tree that could be kept but not read again: what is accepted can always be exported, stored and imported.
+///
+/// # Errors
+/// `kind` with what is beyond the bounds of documents: their size, the length of a name, a text that YAML cannot hold.
+pub(crate) fn check_readable(tree: &Node, kind: Kind) -> Result<()> {
+    let again = parse_raw("configuration", &print(tree));
+    let again = again.map_err(|problem| {
+        let message = format!("the configuration would be too large: {}", problem.message);
+        Refusal::new(kind, scrub::scrubbed(message, tree))
+    })?;
+    if again.map(|again| again.plain()).as_ref() == Some(tree) {
+        return Ok(());
+    }
+    Err(Refusal::new(kind, "the statement has a text that a document cannot hold"))
 }
 
 impl Seen {

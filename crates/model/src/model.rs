@@ -8,7 +8,7 @@ use pando_config::{Database, Environment, Errors, File, Global, Node, Problem, p
 
 use crate::around::Around;
 use crate::change::{Change, Check, Task};
-use crate::draft::see;
+use crate::draft::{check_readable, see};
 use crate::refusal::{Kind, Refusal, Result, listed};
 use crate::{canonical, scrub};
 
@@ -49,6 +49,24 @@ impl Model {
                 model = model.with_database(&root);
             } else {
                 model.global = Arc::new(canonical::global(&root));
+            }
+        }
+        Ok(model)
+    }
+
+    /// The model of one file in the form of the JDBC driver, which holds global keys and one database.
+    ///
+    /// # Errors
+    /// Every problem of the file, with its line.
+    pub fn from_file(file: File<'_>, environment: Environment<'_>) -> Result<Self, Errors> {
+        let read = pando_config::parse_one(file, environment)?;
+        let mut model = Self::default();
+        if let Some(root) = parse_raw(file.name, file.text)? {
+            model.global = Arc::new(canonical::global(&root));
+            for database in &read.databases {
+                let mut root = root.clone();
+                root.set("databaseName", Node::text(database.name.value.as_str()));
+                model = model.with_database(&root);
             }
         }
         Ok(model)
@@ -149,7 +167,9 @@ impl Model {
             return Err(Refusal::new(Kind::InvalidDocument, message));
         }
         let tree = Node::mapping([("databaseName", Node::text(name))]);
-        let model = self.with_tree(name, canonical::database(&tree));
+        let tree = canonical::database(&tree);
+        check_readable(&tree, Kind::InvalidDocument)?;
+        let model = self.with_tree(name, tree);
         let (checks, tasks) = (Vec::new(), Vec::new());
         Ok(Change { model, database: Some(name.to_owned()), checks, tasks })
     }

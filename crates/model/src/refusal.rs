@@ -106,9 +106,17 @@ impl Kind {
     }
 }
 
+/// Characters of a message: names come from statements of megabytes.
+const LONGEST: usize = 4000;
+
 impl Refusal {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        let mut message: String = message.into();
+        if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+            message.truncate(end);
+            message.push('…');
+        }
+        Self { kind, message }
     }
 
     /// What this version does not do yet.

@@ -9,6 +9,7 @@ use pando_distsql::command::{ComputeNode, Metadata, Plugins, Ral};
 
 use crate::around::{Around, Facts};
 use crate::change::Change;
+use crate::draft::check_readable;
 use crate::model::Model;
 use crate::refusal::{Kind, Refusal, Result};
 use crate::rows::Rows;
@@ -48,6 +49,7 @@ impl Model {
 
     fn settled(&self, tree: &Node, around: &Around<'_>, invalid: Kind) -> Result<Change> {
         let model = self.with_global(tree);
+        check_readable(model.global(), invalid)?;
         let read = Global::from_tree(model.global(), around.environment);
         let (global, _) =
             read.map_err(|errors| scrub::refusal(invalid, &errors, model.global()))?;

@@ -19,7 +19,7 @@ use crate::algorithms;
 use crate::around::Around;
 use crate::canonical;
 use crate::change::{Change, Task};
-use crate::draft::{Draft, see};
+use crate::draft::{Draft, check_readable, see};
 use crate::model::Model;
 use crate::refusal::{Kind, Refusal, Result};
 
@@ -37,6 +37,7 @@ impl Model {
         let Draft { tree, checks, mut tasks, .. } = draft;
         let tree = canonical::database(&tree);
         if self.database(database)?.1 != &tree {
+            check_readable(&tree, invalid)?;
             see(&tree, around, invalid)?;
             tasks.push(Task::ReadTables);
         }

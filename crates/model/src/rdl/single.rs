@@ -3,6 +3,7 @@
 use pando_config::Node;
 use pando_distsql::command::{Name, SingleTables};
 
+use super::table::defined_as;
 use crate::canonical::{list, names};
 use crate::change::Check;
 use crate::draft::Draft;
@@ -51,6 +52,7 @@ pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<Kin
         }
         let pattern = pattern(tables);
         if let (Some(unit), Some(table)) = (&tables.unit, &tables.table) {
+            not_ruled(draft, &table.text)?;
             let schema = tables.schema.as_ref().and_then(Option::as_ref);
             let check = Check::HasTable {
                 unit: unit.text.clone(),
@@ -67,6 +69,20 @@ pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<Kin
     }
     store(draft, &all);
     Ok(INVALID)
+}
+
+/// A table that is split or repeated over units does not stand in one.
+fn not_ruled(draft: &Draft<'_>, table: &str) -> Result<()> {
+    let broadcast = draft.field("BROADCAST", "tables").map(names).unwrap_or_default();
+    let rule = if defined_as(draft.section("SHARDING"), table).is_some() {
+        "sharded"
+    } else if broadcast.iter().any(|own| own.eq_ignore_ascii_case(table)) {
+        "broadcast"
+    } else {
+        return Ok(());
+    };
+    let message = format!("table `{table}` of database `{}` is {rule}", draft.name);
+    Err(Refusal::new(Kind::InvalidSingle, message))
 }
 
 fn names_of(tables: &SingleTables) -> impl Iterator<Item = &str> {

@@ -174,3 +174,30 @@ fn a_placeholder_that_cannot_be_filled_is_a_refusal() {
         "databaseName: shop\ndataSources: {a: {url: 'jdbc:mysql://h/x', password: '$${PASSWORD}'}}";
     assert_eq!(Model::default().import(text, &unset).unwrap_err().kind, Kind::InvalidDocument);
 }
+
+#[test]
+fn a_file_of_the_jdbc_driver_becomes_a_model() {
+    let text = format!(
+        "{}props: {{sql-show: true}}\nmode: {{type: Standalone}}\n",
+        UNITS.replace("databaseName: shop\n", "")
+    );
+    let file = File { name: "jdbc.yaml", text: &text };
+    let model = Model::from_file(file, &environment).unwrap();
+    assert_eq!(model.databases().collect::<Vec<_>>(), ["logic_db"]);
+    assert_eq!(model.global_yaml(), "props:\n  sql-show: true\n");
+    assert_eq!(import(&model.yaml("logic_db").unwrap()).databases().count(), 1);
+}
+
+#[test]
+fn what_could_not_be_read_again_is_refused() {
+    let load = |name: &str| format!("LOAD SINGLE TABLE ds_0.{}", name.repeat(2_100_000));
+    let long = format!("CREATE MASK RULE {}(COLUMNS((NAME=a, TYPE(NAME='MD5'))))", "t".repeat(600));
+    let mut model = import(UNITS);
+    if let Ok(Outcome::Changed(change)) = run(&model, "shop", &parse(&load("x")).unwrap()) {
+        model = change.model;
+    }
+    for text in [long, load("y")] {
+        let Err(refusal) = run(&model, "shop", &parse(&text).unwrap()) else { panic!("too large") };
+        assert!(refusal.message.starts_with("the configuration would be too large"), "{refusal}");
+    }
+}
