@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pando_engine::plan::{Plan, Planned, Purpose, Template, plan};
+use pando_engine::plan::{Chance, Lifted, Plan, Planned, Purpose, Template, plan};
 use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Context, Database, SessionView};
@@ -340,4 +340,197 @@ fn keys_that_the_server_counts_are_read_by_the_statements_own_values() {
     assert!(mysql.template(text, None).is_none(), "0 would be counted");
     assert!(mysql.template("select c from counted where id = 5", None).is_some());
     assert!(postgres.template(text, None).is_some(), "PostgreSQL tells no keys");
+}
+
+/// Statements out of which numbers are lifted, and what is sent then. The key of `s` is `id`; `t` has none, but is sharded by it.
+const LIFTED: [(&str, &str, &[i64]); 16] = [
+    ("select c from t where id = 8", "select c from t_0 where id = $1", &[8]),
+    ("SELECT * FROM t WHERE 9 = id;", "SELECT * FROM t_0 WHERE $1 = id", &[9]),
+    (
+        "select t.*, n, 7 from t where t.id = 10 and n in (1, -2) and n between -3 and - 4",
+        "select t_1.*, n, 7 from t_1 where t_1.id = $1 and n in ($2, $3) and n between $4 and $5",
+        &[10, 1, -2, -3, -4],
+    ),
+    (
+        "select distinct c from t x where (x.id = 8) and (n <> 1 and n < 2) and c is not null order by c",
+        "select distinct c from t_0 x where (x.id = $1) and (n <> $2 and n < $3) and c is not null order by c",
+        &[8, 1, 2],
+    ),
+    ("update t set n = 3 where id = 8", "update t_0 set n = $1 where id = $2", &[3, 8]),
+    (
+        "update t set n = n - 3, c = null, region = c where id = 8 and n >= -1",
+        "update t_0 set n = n - $1, c = null, region = c where id = $2 and n >= $3",
+        &[3, 8, -1],
+    ),
+    ("delete from t where id = 8", "delete from t_0 where id = $1", &[8]),
+    ("select c from t where id = 2147483648", "select c from t_0 where id = $1", &[2_147_483_648]),
+    ("select c from s where id = -5 limit 3", "select c from s where id = $1 limit 3", &[-5]),
+    (
+        "select c from s where id = -9223372036854775808",
+        "select c from s where id = $1",
+        &[i64::MIN],
+    ),
+    ("select c from s where id in (1, 2)", "select c from s where id in ($1, $2)", &[1, 2]),
+    (
+        "select c from s where id between 1 and 20",
+        "select c from s where id between $1 and $2",
+        &[1, 20],
+    ),
+    ("delete from s where id = 007", "delete from s where id = $1", &[7]),
+    (
+        "select c from s where n = 3 and id = 1 order by 1",
+        "select c from s where n = $1 and id = $2 order by 1",
+        &[3, 1],
+    ),
+    ("update s set id = 4 where id = 3", "update s set id = $1 where id = $2", &[4, 3]),
+    ("select \"$1\" from s where id = 3", "select \"$1\" from s where id = $1", &[3]),
+];
+
+/// Statements that are sent as they are, one for each rule.
+const NOT_LIFTED: [&str; 45] = [
+    "select c from t where id = 8 and c = 'x'",
+    "select c, 'x' from t where id = 8",
+    "select c from t where id = 8 and n < 1.5",
+    "select length(c) from t where id = 8",
+    "select count(*) from t where id = 8",
+    "select n + 1 from t where id = 8",
+    "select c::text from t where id = 8",
+    "select c from t where id = 8 and n = 1::int",
+    "select c from t where id = 8 and n::int = 1",
+    "select c from t where id = 8 and (n = 1 or n = 2)",
+    "select c from t where id = 8 and not n = 1",
+    "select c from t where id = 8 and n = 1 + 2",
+    "select c from t where id = 8 and n + 1 = 2",
+    "select c from t where id = 8 and n = (1)",
+    "select c from t where id = 8 and n = +1",
+    "select c from t where id = 8 and n = - -1",
+    "select c from t where id = 8 and n = null",
+    "select c from t where id = 8 and n = n",
+    "select c from t where id = 8 and c",
+    "select c from t where id = 8 and n not in (1, 2)",
+    "select c from t where id = 8 and n not between 1 and 2",
+    "select c from t where id = 8 and n between symmetric 1 and 2",
+    "select c from t where id = 8 and n is not distinct from 1",
+    "select c from t where id = 8 and c like '1'",
+    "select c from t where id = 8 limit 3",
+    "select c from t where id = 8 order by n + 1",
+    "select c from t where id = 8 order by c using <",
+    "select c from t where id = 8 group by c",
+    "select c from t where id = 8 for update",
+    "select distinct on (n) c from t where id = 8",
+    "select c from s where id = 1 offset 2",
+    "select c from s where id = 1 limit 2 offset 2",
+    "select c from s where n = 1",
+    "select c from s where id > 1",
+    "select c from only s where id = 1",
+    "select x.c from s x, s y where x.id = y.n and y.id = 1",
+    "select c from s where id in (1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17)",
+    "select c as a123456789a123456789a123456789a123456789a123456789a123456789a123 from s where id = 1",
+    "update t set n = 1 where id = 8 returning c",
+    "update t set n = n * 2 where id = 8",
+    "update t set n = 1 + n where id = 8",
+    "update t set c = 'x' where id = 8",
+    "delete from t where id = 8 returning c",
+    "delete from s where n = 1",
+    "insert into o (id, n) values (1, 2)",
+];
+
+impl Lab {
+    /// What of a statement is lifted, after five others of its shape.
+    fn lifted(&self, text: &str, chance: Chance) -> Option<Lifted> {
+        let template = self.template(text, None)?;
+        let shape = self.shape(text)?;
+        let ctx = self.ctx(None);
+        let plan = template.plan(&ctx, text, shape.slots())?;
+        let target = &plan.units[0].target;
+        let lift = |chance| template.lifted(&ctx, (text, shape.slots()), target, chance);
+        (0..5).for_each(|_| assert_eq!(lift(Chance::Second), None, "too early: {text}"));
+        let lifted = lift(chance)?;
+        // With the numbers back in their places it is what would be sent.
+        let mut sql = lifted.sql.to_string();
+        for (at, parameter) in lifted.parameters.iter().enumerate().rev() {
+            let Value::Int(number) = parameter.value else { panic!("{parameter:?}") };
+            let (head, tail) = sql.rsplit_once(&format!("${}", at + 1)).unwrap();
+            sql = format!("{head}{number}{tail}");
+        }
+        let sent = plan.units[0].sql.replace("- ", "-").replace("007", "7");
+        assert_eq!(sql.replace("- ", "-"), sent, "{text}");
+        Some(lifted)
+    }
+}
+
+fn lab_with_keys() -> Lab {
+    let [mut lab, _] = labs();
+    let id = TableColumn { primary_key: true, ..column("id", Kind::Int, "bigint", "") };
+    let rest = [column("n", Kind::Int, "int", ""), column("c", Kind::Text, "text", "C")];
+    let columns: Vec<TableColumn> = [id].into_iter().chain(rest).collect();
+    lab.known.0.insert("s".to_owned(), Arc::new(columns));
+    lab
+}
+
+#[test]
+fn numbers_beside_columns_are_lifted() {
+    let lab = lab_with_keys();
+    for (text, sql, numbers) in LIFTED {
+        let lifted = lab.lifted(text, Chance::Second).unwrap_or_else(|| panic!("stays: {text}"));
+        let values = lifted.parameters.iter().map(|parameter| parameter.value.clone());
+        let numbers: Vec<Value> = numbers.iter().copied().map(Value::Int).collect();
+        assert_eq!((&*lifted.sql, values.collect::<Vec<_>>()), (sql, numbers), "{text}");
+    }
+}
+
+#[test]
+fn a_number_has_the_type_it_has_in_a_text() {
+    let lab = lab_with_keys();
+    for (number, type_id) in [
+        ("2147483647", 23),
+        ("2147483648", 20),
+        ("-2147483648", 23),
+        ("-2147483649", 20),
+        ("9223372036854775807", 20),
+    ] {
+        let text = format!("select c from s where id = {number}");
+        let lifted = lab.lifted(&text, Chance::Second).expect("it is lifted");
+        assert_eq!(lifted.parameters[0].native.type_id, type_id, "{number}");
+    }
+    assert_eq!(lab.lifted("select c from s where id = 9223372036854775808", Chance::Second), None);
+}
+
+#[test]
+fn what_could_mean_something_else_stays_in_the_text() {
+    let lab = lab_with_keys();
+    for text in NOT_LIFTED {
+        assert_eq!(lab.lifted(text, Chance::Second), None, "{text}");
+    }
+    let [_, mysql] = labs();
+    for (text, ..) in LIFTED {
+        assert_eq!(mysql.lifted(text, Chance::Second), None, "{text}");
+    }
+}
+
+#[test]
+fn what_returns_rows_is_lifted_only_where_it_can_be_asked_again() {
+    let lab = lab_with_keys();
+    for (text, ..) in LIFTED {
+        let reads = text.to_lowercase().starts_with("select");
+        assert_eq!(lab.lifted(text, Chance::Only).is_none(), reads, "{text}");
+    }
+}
+
+#[test]
+fn numbers_that_stay_may_differ_a_few_times() {
+    let lab = lab_with_keys();
+    let text = |number: usize| format!("select c, {number} from s where id = 1");
+    let template = lab.template(&text(0), None).expect("a template");
+    let lifted = |number: usize| {
+        let (text, ctx) = (text(number), lab.ctx(None));
+        let shape = lab.shape(&text).unwrap();
+        let plan = template.plan(&ctx, &text, shape.slots()).expect("a plan");
+        let target = &plan.units[0].target;
+        template.lifted(&ctx, (&text, shape.slots()), target, Chance::Second).is_some()
+    };
+    (0..5).for_each(|number| assert!(!lifted(number)));
+    (0..4).for_each(|number| assert!(lifted(number), "{number}"));
+    (4..9).for_each(|number| assert!(!lifted(number), "{number}"));
+    (0..4).for_each(|number| assert!(lifted(number), "{number}"));
 }

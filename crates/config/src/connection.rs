@@ -45,12 +45,15 @@ pub struct ConnectionOptions {
     pub application_name: Option<String>,
     /// Session variables to set (MySQL's `sessionVariables`, PostgreSQL's `options`), as written.
     pub session_variables: Option<String>,
+    /// How often a statement runs before the server keeps it prepared (PostgreSQL's `prepareThreshold`); 0 means that none is ever kept, which poolers
+    /// between here and the server may need. Other values have no effect.
+    pub prepare_threshold: Option<u32>,
     /// Parameters not understood here, in the order written.
     pub other: Vec<(String, String)>,
 }
 
 /// Names of parameters read here, in lower case.
-const UNDERSTOOD: [&str; 22] = [
+const UNDERSTOOD: [&str; 23] = [
     "usessl",
     "sslmode",
     "requiressl",
@@ -70,6 +73,7 @@ const UNDERSTOOD: [&str; 22] = [
     "applicationname",
     "sessionvariables",
     "options",
+    "preparethreshold",
     "user",
     "username",
     "password",
@@ -101,9 +105,16 @@ impl ConnectionOptions {
             current_schema: owned(&["currentSchema"]),
             application_name: owned(&["ApplicationName"]),
             session_variables: owned(&["sessionVariables", "options"]),
+            prepare_threshold: count(url, "prepareThreshold")?,
             other: url.parameters.iter().filter(|(name, _)| !known(name)).cloned().collect(),
         })
     }
+}
+
+fn count(url: &Url, name: &str) -> Result<Option<u32>, String> {
+    let Some(text) = url.parameter(name).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let number = text.parse().map(Some);
+    number.map_err(|_| format!("expected `{name}` to be a whole number, found `{text}`"))
 }
 
 fn tls_of_mysql(url: &Url) -> Result<Tls, String> {
@@ -212,6 +223,8 @@ mod tests {
         assert_eq!(postgres.connect_timeout, Some(Duration::from_secs(3)));
         assert_eq!(postgres.current_schema.as_deref(), Some("a,b"));
         assert!(postgres.other.is_empty());
+        let postgres = options("jdbc:postgresql://db/x?prepareThreshold=0").expect("valid");
+        assert_eq!((postgres.prepare_threshold, postgres.other.len()), (Some(0), 0));
     }
 
     #[test]
@@ -221,6 +234,8 @@ mod tests {
         {
             assert!(options(&format!("jdbc:mysql://db/x?{text}")).is_err(), "{text}");
         }
-        assert!(options("jdbc:postgresql://db/x?sslmode=FOO").is_err());
+        for text in ["sslmode=FOO", "prepareThreshold=-1", "prepareThreshold=x"] {
+            assert!(options(&format!("jdbc:postgresql://db/x?{text}")).is_err(), "{text}");
+        }
     }
 }

@@ -50,8 +50,8 @@ impl Default for Settings {
 pub struct LiveDatabase {
     /// The database.
     pub database: Database,
-    /// Pools by storage unit.
-    pools: HashMap<UnitName, Pool>,
+    /// Pools with the names of their storage units, sorted by these: there are few, and each statement looks for one.
+    pools: Vec<(UnitName, Pool)>,
     /// Tables and columns read so far.
     pub(crate) catalog: Arc<UnitCatalog>,
     /// Plans of statements that came before.
@@ -67,7 +67,9 @@ pub struct LiveDatabase {
 impl LiveDatabase {
     /// A database over these pools, one per storage unit.
     pub fn new(database: Database, pools: Vec<Pool>) -> Self {
-        let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool)).collect();
+        let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool));
+        let mut pools: Vec<(UnitName, Pool)> = pools.collect();
+        pools.sort_by(|(a, _), (b, _)| a.cmp(b));
         Self {
             database,
             pools,
@@ -110,8 +112,10 @@ impl LiveDatabase {
     /// # Errors
     /// `Internal` when a room routed to a unit that does not exist.
     pub fn pool(&self, unit: &str) -> Result<&Pool> {
-        self.pools
-            .get(unit)
+        let found = self.pools.binary_search_by(|(name, _)| (**name).cmp(unit)).ok();
+        found
+            .and_then(|at| self.pools.get(at))
+            .map(|(_, pool)| pool)
             .ok_or_else(|| Error::internal(format!("no storage unit is named `{unit}`")))
     }
 }

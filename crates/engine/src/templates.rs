@@ -110,33 +110,60 @@ impl Templates {
 /// The templates a session used last.
 #[derive(Debug, Default)]
 pub(crate) struct AtHand {
-    list: Vec<Arc<Kept>>,
+    list: Vec<Held>,
     /// The next to give way.
     turn: usize,
+}
+
+/// A template at hand.
+#[derive(Debug)]
+struct Held {
+    kept: Arc<Kept>,
+    /// The prepared statement that used it last, if it has no constants: the same text need not be read for its shape again.
+    text: Option<Arc<str>>,
 }
 
 impl AtHand {
     /// The template of a shape, when it is at hand and holds.
     pub(crate) fn find(&self, shape: &Shape, hash: u64, now: Moment) -> Option<&Arc<Kept>> {
-        self.list
-            .iter()
-            .find(|kept| kept.hash == hash && kept.moment == now && *kept.key == *shape.key())
+        let mut all = self.list.iter().map(|held| &held.kept);
+        all.find(|kept| kept.hash == hash && kept.moment == now && *kept.key == *shape.key())
+    }
+
+    /// The template of a prepared statement that has used it before, when it holds.
+    pub(crate) fn find_text(&self, text: &Arc<str>, now: Moment) -> Option<&Arc<Kept>> {
+        let is_it = |held: &&Held| held.text.as_ref().is_some_and(|own| Arc::ptr_eq(own, text));
+        self.list.iter().find(is_it).map(|held| &held.kept).filter(|kept| kept.moment == now)
+    }
+
+    /// Notes that this text without constants has this template.
+    pub(crate) fn know(&mut self, kept: &Arc<Kept>, text: &Arc<str>) {
+        if let Some(held) = self.list.iter_mut().find(|held| Arc::ptr_eq(&held.kept, kept)) {
+            held.text = Some(Arc::clone(text));
+        }
     }
 
     /// Keeps a template at hand, in the place of another.
     pub(crate) fn keep(&mut self, kept: Arc<Kept>) {
-        if let Some(same) = self.list.iter_mut().find(|known| known.hash == kept.hash) {
-            *same = kept;
+        let held = Held { kept, text: None };
+        if let Some(same) = self.list.iter_mut().find(|known| known.kept.hash == held.kept.hash) {
+            *same = held;
         } else if self.list.len() < AT_HAND {
-            self.list.push(kept);
+            self.list.push(held);
         } else {
             self.turn = (self.turn + 1) % AT_HAND;
-            self.list[self.turn] = kept;
+            self.list[self.turn] = held;
         }
     }
 }
 
 impl Kept {
+    /// A number that no other moment of its database has; not 0.
+    pub(crate) fn era(&self) -> u64 {
+        // Databases count from 1, and one hardly lives through 2^32 definitions.
+        self.moment.database.wrapping_shl(32) ^ self.moment.epoch
+    }
+
     /// Whether it holds.
     pub(crate) fn holds(&self, now: Moment) -> bool {
         self.moment == now

@@ -48,6 +48,11 @@ impl Variables {
         Arc::clone(&self.shared)
     }
 
+    /// Whether nothing was set or unset since these were handed on.
+    pub(crate) fn are(&self, shared: &Arc<[(String, String)]>) -> bool {
+        Arc::ptr_eq(&self.shared, shared)
+    }
+
     /// 0 when nothing is set; equal for sessions with equal variables.
     pub(crate) fn id(&self) -> u64 {
         self.id

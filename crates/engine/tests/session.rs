@@ -490,3 +490,48 @@ fn a_transaction_whose_unit_is_known_to_be_lost_is_committed_nowhere() {
         assert_eq!(house.session.state().transaction, TransactionState::Idle);
     }
 }
+
+/// The next piece and what came with it; `true` behind them when the reply is over.
+fn together(house: &mut House) -> (Vec<String>, bool) {
+    let (session, columns) = (&mut house.session, &mut house.columns);
+    house.runtime.block_on(async {
+        let mut events = Vec::new();
+        let mut piece = Some(session.next().await);
+        while let Some(got) = piece {
+            match got.unwrap() {
+                Some(event) => events.push(event),
+                None => return (show(&events, columns), true),
+            }
+            piece = session.ahead();
+        }
+        (show(&events, columns), false)
+    })
+}
+
+#[test]
+fn a_door_finds_what_came_together_and_never_the_next_statement() {
+    let mut house = house(&Manners::MySql);
+    house.units[0].reply("SELECT id FROM zero_t", ids(&[1, 2]));
+    house.units[1].reply("SELECT id FROM one_t", ids(&[3]));
+    let text = "SELECT id FROM zero_t; SELECT id FROM one_t";
+    let session = &mut house.session;
+    house.runtime.block_on(async { session.run(Request::Query(text.into())).await.unwrap() });
+    assert_eq!(
+        together(&mut house),
+        (vec!["Int(1)".into(), "Int(2)".into(), "SELECT 2".into()], false)
+    );
+    assert_eq!(house.sent(), sent(&["SELECT id FROM zero_t"], &[]));
+    assert_eq!(together(&mut house), (vec!["Int(3)".into(), "SELECT 1".into()], true));
+}
+
+#[test]
+fn what_came_ahead_is_forgotten_with_its_reply() {
+    let mut house = house(&Manners::MySql);
+    house.units[0].reply("SELECT id FROM zero_t", ids(&[1]));
+    let session = &mut house.session;
+    house.runtime.block_on(async {
+        session.run(Request::Query("SELECT id FROM zero_t".into())).await.unwrap();
+        assert!(matches!(session.next().await, Ok(Some(Event::Columns(_)))));
+    });
+    assert_eq!(house.ok("SELECT id FROM zero_t"), ["Int(1)", "SELECT 1"]);
+}

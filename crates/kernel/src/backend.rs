@@ -106,12 +106,24 @@ pub struct CancelToken {
 pub enum Execution {
     /// Runs one statement given as text; rows come in text form.
     Text(Arc<str>),
+    /// Runs one statement given as text whose whole numbers have been lifted out of it, so that a unit may keep it prepared. The reply is that of the
+    /// text, columns, rows and errors alike: a unit that cannot promise so runs the text.
+    Lifted {
+        /// The statement as it would be sent alone.
+        text: Arc<str>,
+        /// The same with parameters in the places of numbers.
+        sql: Arc<str>,
+        /// The numbers in order, as [`crate::dialect::Language::lifted`] gave them.
+        parameters: Vec<Parameter>,
+        /// Changes with every definition that Pando knows of: names may mean others from then on. Not 0.
+        era: u64,
+    },
     /// Prepares (once per connection, kept in a bounded cache by text and types), binds and runs.
     Prepared {
         /// The statement's text.
         sql: Arc<str>,
-        /// Types of the parameters as far as known; 0 means open. Part of the cache key.
-        types: Vec<u32>,
+        /// Types of the parameters as far as known; 0 means open, as does what is missing at the end. Part of the cache key.
+        types: Arc<[u32]>,
         /// The parameters.
         parameters: Vec<Parameter>,
         /// Formats of the columns: none means all text, one means all so, else one per column.
@@ -122,7 +134,7 @@ pub enum Execution {
         /// The statement's text.
         sql: Arc<str>,
         /// Types of the parameters as far as known; 0 means open.
-        types: Vec<u32>,
+        types: Arc<[u32]>,
     },
     /// Puts the connection back to how it was after login: no transaction, no session variables, no temporary tables. Prepared statements may be kept.
     Reset,

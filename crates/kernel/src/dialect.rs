@@ -9,6 +9,7 @@ use crate::column::{Attribute, Column};
 use crate::error::{Error, Result};
 use crate::presentation::Presentation;
 use crate::relation::Relations;
+use crate::request::Parameter;
 use crate::transfer::Transfer;
 use crate::value::{Kind, Value};
 
@@ -30,6 +31,12 @@ pub trait Language: Send + Sync + Debug {
 
     /// A literal of this value.
     fn literal(&self, value: &Value) -> String;
+
+    /// A whole number of a statement's text as a parameter that means the same there: of the type that the number itself has. `None` where statements
+    /// given as text are to stay so.
+    fn lifted(&self, _number: i64) -> Option<Parameter> {
+        None
+    }
 
     /// The text of a transaction verb; `None` when the family has no such thing.
     fn transaction(&self, verb: &TransactionVerb<'_>) -> Option<String>;

@@ -1,5 +1,7 @@
 //! What a running statement tells: the pieces of a reply, the same from a storage unit to the engine and from the engine to a door.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use crate::column::{Columns, Format, Native};
@@ -49,7 +51,7 @@ pub enum Event {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {
     /// Command tag without its count: `INSERT`, `SELECT`, `CREATE TABLE`; empty when the unit's vendor has none (the engine fills it in).
-    pub tag: String,
+    pub tag: Cow<'static, str>,
     /// Rows affected or returned; `None` where the vendor counts nothing.
     pub affected: Option<u64>,
     /// Rows the condition of an UPDATE matched, where the vendor tells them beside those it changed.

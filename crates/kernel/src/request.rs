@@ -99,7 +99,7 @@ pub struct Prepared {
     /// The tree.
     pub statement: Arc<pando_sql::ast::Statement>,
     /// Parameter types the client declared; may be shorter than the parameters, 0 means open.
-    pub declared: Vec<u32>,
+    pub declared: Arc<[u32]>,
     /// What it takes and returns, once asked.
     pub description: std::sync::OnceLock<Description>,
 }

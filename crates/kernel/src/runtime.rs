@@ -6,6 +6,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -83,6 +84,55 @@ pub trait TlsAcceptor: Send + Sync + Debug {
 /// Shared handle of the runtime.
 pub type SharedRuntime = Arc<dyn Runtime>;
 
+/// How long somebody has been idle. One timer serves many waits: when it rings, it is set again for what is left.
+pub struct Idle {
+    runtime: SharedRuntime,
+    limit: Duration,
+    /// When the wait under way began; `None` between two waits.
+    since: Option<Instant>,
+    timer: Option<BoxFuture<'static, ()>>,
+}
+
+impl Idle {
+    /// Waits of so long are too long; `Duration::MAX` means no limit.
+    pub fn new(runtime: SharedRuntime, limit: Duration) -> Self {
+        Self { runtime, limit, since: None, timer: None }
+    }
+
+    /// What was waited for has come.
+    pub fn end(&mut self) {
+        self.since = None;
+    }
+
+    /// Goes on with the wait, or begins one: ready when it has become too long.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.limit == Duration::MAX {
+            return Poll::Pending;
+        }
+        let since = *self.since.get_or_insert_with(|| self.runtime.now());
+        loop {
+            let Some(timer) = &mut self.timer else {
+                let gone = self.runtime.now().saturating_duration_since(since);
+                let Some(left) = self.limit.checked_sub(gone).filter(|left| !left.is_zero()) else {
+                    return Poll::Ready(());
+                };
+                self.timer = Some(self.runtime.sleep(left));
+                continue;
+            };
+            match timer.as_mut().poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(()) => self.timer = None,
+            }
+        }
+    }
+}
+
+impl Debug for Idle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Idle").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
 /// Runs `work` for at most `limit`; `None` when the time is over.
 ///
 /// # Cancel safety
@@ -95,8 +145,8 @@ pub async fn within<T>(
     let mut work = std::pin::pin!(work);
     let mut timer = runtime.sleep(limit);
     std::future::poll_fn(|cx| {
-        if let std::task::Poll::Ready(done) = work.as_mut().poll(cx) {
-            return std::task::Poll::Ready(Some(done));
+        if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
         }
         timer.as_mut().poll(cx).map(|()| None)
     })

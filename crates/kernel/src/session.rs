@@ -28,6 +28,12 @@ pub trait Session: Send {
     /// As [`Session::run`].
     fn next(&mut self) -> impl Future<Output = Result<Option<Event>>> + Send;
 
+    /// What [`Session::next`] would give at once, because it has come together with the piece before: cheaper than asking for it. `None` says nothing of
+    /// the reply: ask `next`, which gives the same pieces in the same order to doors that never look here.
+    fn ahead(&mut self) -> Option<Result<Option<Event>>> {
+        None
+    }
+
     /// Parses one statement for later execution. `declared` holds parameter types as far as the client gave them.
     ///
     /// # Errors
@@ -48,21 +54,21 @@ pub trait Session: Send {
     ) -> impl Future<Output = Result<Description>> + Send;
 
     /// Where the session stands, for status bytes and flags.
-    fn state(&self) -> State;
+    fn state(&self) -> State<'_>;
 
     /// Number and secret of this session, for cancel requests.
     fn key(&self) -> Key;
 }
 
-/// Where a session stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
+/// Where a session stands. Borrows from it: doors ask several times in each reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct State<'a> {
     /// Transaction status.
     pub transaction: TransactionState,
     /// Statements outside BEGIN commit by themselves.
     pub autocommit: bool,
     /// The current logical database.
-    pub database: Option<String>,
+    pub database: Option<&'a str>,
 }
 
 /// Transaction status of a session.

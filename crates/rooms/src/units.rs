@@ -79,6 +79,9 @@ fn postgres(unit: &StorageUnit) -> pando_postgres::Options {
     );
     options.tls = tls(unit.connection.tls);
     options.authority.clone_from(&unit.connection.root_certificate);
+    if unit.connection.prepare_threshold == Some(0) {
+        options.statements = 0;
+    }
     let given = [
         ("search_path", &unit.connection.current_schema),
         ("application_name", &unit.connection.application_name),

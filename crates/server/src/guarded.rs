@@ -63,6 +63,11 @@ impl Session for Guarded {
         self.rights.judged(event)
     }
 
+    fn ahead(&mut self) -> Option<Result<Option<Event>>> {
+        let event = self.inner.ahead()?;
+        Some(self.rights.judged(event))
+    }
+
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
         let prepared = self.inner.prepare(sql, declared).await;
         self.rights.judged(prepared)
@@ -73,7 +78,7 @@ impl Session for Guarded {
         self.rights.judged(description)
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> State<'_> {
         self.inner.state()
     }
 

@@ -58,7 +58,9 @@ impl Received {
     /// The statement's text; `PING`, `RESET` for those two, and `DESCRIBE` in front of a described text.
     pub fn text(&self) -> String {
         match &self.execution {
-            Execution::Text(sql) | Execution::Prepared { sql, .. } => sql.to_string(),
+            Execution::Text(sql)
+            | Execution::Prepared { sql, .. }
+            | Execution::Lifted { text: sql, .. } => sql.to_string(),
             Execution::Describe { sql, .. } => format!("DESCRIBE {sql}"),
             Execution::Reset => "RESET".to_owned(),
             Execution::Ping => "PING".to_owned(),
@@ -72,6 +74,7 @@ impl Received {
                 parameters.iter().map(|parameter| parameter.value.clone()).collect()
             }
             Execution::Text(_)
+            | Execution::Lifted { .. }
             | Execution::Describe { .. }
             | Execution::Reset
             | Execution::Ping => Vec::new(),

@@ -170,14 +170,18 @@ fn a_statement_is_described_by_its_parameters_and_columns() {
             let mut backend = connect(settings(port)).await;
             for _ in 0..2 {
                 let sql = "SELECT 1 AS a, ? AS b FROM DUAL WHERE ? > 0";
-                backend.start(Execution::Describe { sql: sql.into(), types: vec![] }).unwrap();
+                backend
+                    .start(Execution::Describe { sql: sql.into(), types: Default::default() })
+                    .unwrap();
                 let described = reply(&mut *backend).await.unwrap().described.unwrap();
                 assert_eq!(described.parameters.len(), 2);
                 let columns = described.columns.unwrap();
                 assert_eq!(columns.list[0].name, "a");
             }
             let sql = "DO ?";
-            backend.start(Execution::Describe { sql: sql.into(), types: vec![] }).unwrap();
+            backend
+                .start(Execution::Describe { sql: sql.into(), types: Default::default() })
+                .unwrap();
             let described = reply(&mut *backend).await.unwrap().described.unwrap();
             assert!(described.columns.is_none());
         });

@@ -8,9 +8,11 @@ mod variables;
 
 use std::fmt::Write as _;
 
-use pando_kernel::Value;
 use pando_kernel::dialect::{Language, TransactionVerb};
+use pando_kernel::{Native, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
+
+use crate::types::oid;
 
 /// PostgreSQL's language, catalogue, order and variables.
 #[derive(Debug, Default, Clone, Copy)]
@@ -72,6 +74,14 @@ impl Language for Postgres {
                 literal + "'::bytea"
             }
         }
+    }
+
+    /// A constant is an `integer` when it fits, else a `bigint` when that holds it; a minus in front belongs to it.
+    /// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-CONSTANTS-NUMERIC>
+    fn lifted(&self, number: i64) -> Option<Parameter> {
+        let type_id = if i32::try_from(number).is_ok() { oid::INT4 } else { oid::INT8 };
+        let native = Native { family: crate::types::FAMILY, type_id, ..Native::default() };
+        Some(Parameter { native, ..Parameter::made(Value::Int(number)) })
     }
 
     fn relations(&self) -> Option<&dyn pando_kernel::relation::Relations> {

@@ -10,13 +10,19 @@
 mod common;
 
 use common::{connect, copied, next, options, reply, rows, run, runtime, state, text};
+use pando_kernel::dialect::Language;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Connector, CopyInput, Event, Execution, Format, Native, Parameter, Value};
-use pando_postgres::PostgresConnector;
 use pando_postgres::types::{FAMILY, oid};
+use pando_postgres::{Postgres, PostgresConnector};
 
 fn prepared(sql: &str, parameters: Vec<Parameter>) -> Execution {
-    Execution::Prepared { sql: sql.into(), types: Vec::new(), parameters, formats: Vec::new() }
+    Execution::Prepared {
+        sql: sql.into(),
+        types: Default::default(),
+        parameters,
+        formats: Vec::new(),
+    }
 }
 
 fn raw(type_id: u32, format: Format, bytes: &'static [u8]) -> Parameter {
@@ -48,7 +54,7 @@ async fn a_text_gives_columns_rows_and_its_tag() {
     let Event::Columns(columns) = &events[0] else { panic!("{events:?}") };
     assert_eq!(columns.list[0].name, "a");
     let complete = events.iter().find_map(|event| match event {
-        Event::Complete(complete) => Some((complete.tag.as_str(), complete.affected)),
+        Event::Complete(complete) => Some((&*complete.tag, complete.affected)),
         _ => None,
     });
     assert_eq!(complete, Some(("SELECT", Some(1))));
@@ -94,7 +100,7 @@ async fn values_mean_the_same_in_both_formats() {
         'héllo'::varchar(10), 42::oid, '05:06:07+02'::timetz, '0044-03-15'::date, -0.0001::numeric, 1e20::numeric";
     let with = |format| Execution::Prepared {
         sql: sql.into(),
-        types: vec![],
+        types: Default::default(),
         parameters: vec![],
         formats: vec![format],
     };
@@ -117,7 +123,7 @@ async fn parameters_go_out_in_the_form_they_came_in() {
     ];
     let execution = Execution::Prepared {
         sql: "SELECT $1, $2, $3::int, $4::bytea, $5::numeric".into(),
-        types: vec![oid::INT4, oid::TEXT],
+        types: [oid::INT4, oid::TEXT].into(),
         parameters,
         formats: vec![],
     };
@@ -219,7 +225,7 @@ async fn a_type_that_was_made_anew_is_seen_by_prepared_statements() {
     let ask = || prepared(sql, vec![Parameter::made(Value::Text("good".into()))]);
     for _ in 0..2 {
         run(&mut *backend, text("CREATE TYPE pg_temp.mood AS ENUM ('good')")).await.unwrap();
-        let describe = Execution::Describe { sql: sql.into(), types: vec![] };
+        let describe = Execution::Describe { sql: sql.into(), types: Default::default() };
         run(&mut *backend, describe).await.unwrap();
         let events = run(&mut *backend, ask()).await.unwrap();
         assert_eq!(rows(&events), [[Value::Text("good".into())]]);
@@ -241,7 +247,7 @@ async fn a_failed_preparation_is_not_remembered() {
 async fn a_description_tells_parameters_and_columns() {
     let Some(options) = options() else { return };
     let mut backend = connect(options).await;
-    let describe = |sql: &str| Execution::Describe { sql: sql.into(), types: vec![] };
+    let describe = |sql: &str| Execution::Describe { sql: sql.into(), types: Default::default() };
     for _ in 0..2 {
         let events =
             run(&mut *backend, describe("SELECT $1::int AS a, $2::text AS b")).await.unwrap();
@@ -317,7 +323,7 @@ async fn copies(extended: bool) {
     backend.copy(CopyInput::Done).unwrap();
     let events = reply(&mut *backend).await.unwrap();
     let Event::Complete(complete) = &events[0] else { panic!("{events:?}") };
-    assert_eq!((complete.tag.as_str(), complete.affected), ("COPY", Some(2)));
+    assert_eq!((&*complete.tag, complete.affected), ("COPY", Some(2)));
 
     let given_up = CopyInput::Fail("no more".into());
     copy_piece(&mut *backend, extended, given_up).await;
@@ -494,4 +500,126 @@ async fn the_catalogue_queries_are_understood() {
     assert!(rows(&run(&mut *backend, text(&query)).await.unwrap()).is_empty());
     let query = dialect.tables_query();
     assert!(run(&mut *backend, text(&query)).await.is_ok());
+}
+
+fn lifted(text: &str, sql: &str, numbers: &[i64]) -> Execution {
+    let parameters = numbers.iter().map(|number| Postgres.lifted(*number).unwrap()).collect();
+    Execution::Lifted { text: text.into(), sql: sql.into(), parameters, era: 1 }
+}
+
+/// All that a client of a text is told.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter: every other variant is not what is looked for"
+)]
+fn told(events: &[Event]) -> String {
+    let columns = events.iter().filter_map(|event| match event {
+        Event::Columns(columns) => Some(&columns.list),
+        _ => None,
+    });
+    format!("{:?} {:?} {:?}", columns.collect::<Vec<_>>(), rows(events), events.last())
+}
+
+#[tokio::test]
+async fn a_number_lifted_out_of_a_text_has_the_type_it_had() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    for number in ["0", "-1", "2147483647", "-2147483648", "2147483648", "-9223372036854775808"] {
+        let sql = format!("SELECT pg_typeof({number})::text, {number} = {number}");
+        let plain = run(&mut *backend, text(&sql)).await.unwrap();
+        let number: i64 = number.parse().unwrap();
+        let execution = lifted(&sql, "SELECT pg_typeof($1)::text, $2 = $1", &[number, number]);
+        let events = run(&mut *backend, execution).await.unwrap();
+        assert_eq!(rows(&events), rows(&plain), "{number}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_lifted_answers_as_its_text_does_whatever_becomes_of_the_table() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options.clone()).await;
+    let mut other = connect(options).await;
+    run(&mut *other, text("DROP TABLE IF EXISTS lifted")).await.unwrap();
+    run(&mut *other, text("CREATE TABLE lifted (a int, b text)")).await.unwrap();
+    run(&mut *other, text("INSERT INTO lifted VALUES (1, 'x'), (2, 'y')")).await.unwrap();
+    let changes = [
+        "ALTER TABLE lifted ADD c int DEFAULT 7",
+        "ALTER TABLE lifted ALTER b TYPE varchar(9)",
+        "ALTER TABLE lifted RENAME b TO d",
+        "ALTER TABLE lifted ALTER a TYPE numeric(9, 2)",
+        "ALTER TABLE lifted DROP COLUMN c",
+        "DROP TABLE lifted",
+        "CREATE TABLE lifted AS SELECT 1 AS a, 2 AS d",
+        "ALTER TABLE lifted ALTER a TYPE text",
+        "DROP TABLE lifted",
+    ];
+    let sql = "SELECT * FROM lifted WHERE a = 1";
+    for change in changes {
+        for _ in 0..8 {
+            let plain = run(&mut *backend, text(sql)).await;
+            let execution = lifted(sql, "SELECT * FROM lifted WHERE a = $1", &[1]);
+            match (plain, run(&mut *backend, execution).await) {
+                (Ok(plain), Ok(events)) => assert_eq!(told(&events), told(&plain), "{change}"),
+                (Err(plain), Err(error)) => {
+                    assert_eq!(format!("{error:?}"), format!("{plain:?}"), "{change}");
+                }
+                (plain, events) => panic!("{change}: {plain:?} {events:?}"),
+            }
+        }
+        run(&mut *other, text(change)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_means_another_table_is_looked_up_anew() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let ask = || {
+        let (text, sql) = ("SELECT relname FROM pg_class WHERE oid = 0", "oid = $1");
+        lifted(text, &text.replace("oid = 0", sql), &[0])
+    };
+    run(&mut *backend, text("CREATE TEMP TABLE first (a int)")).await.unwrap();
+    run(&mut *backend, text("SET search_path TO pg_temp, pg_catalog")).await.unwrap();
+    for _ in 0..2 {
+        assert!(rows(&run(&mut *backend, ask()).await.unwrap()).is_empty());
+    }
+    let hide = "CREATE TEMP TABLE pg_class AS SELECT 'other' AS relname, 0 AS oid";
+    run(&mut *backend, text(hide)).await.unwrap();
+    assert_eq!(rows(&run(&mut *backend, ask()).await.unwrap()), [[Value::Text("other".into())]]);
+}
+
+#[tokio::test]
+async fn an_error_inside_a_transaction_stands_where_it_stands_in_the_text() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, text("CREATE TEMP TABLE places (a int, b text)")).await.unwrap();
+    let sql = "UPDATE places SET a = 1234567 WHERE a = -  89 AND missing = 5";
+    let other = "UPDATE places SET a = $1 WHERE a = $2 AND missing = $3";
+    let mut errors = Vec::new();
+    for execution in [text(sql), lifted(sql, other, &[1_234_567, -89, 5])] {
+        run(&mut *backend, text("BEGIN")).await.unwrap();
+        errors.push(format!("{:?}", run(&mut *backend, execution).await.unwrap_err()));
+        run(&mut *backend, text("ROLLBACK")).await.unwrap();
+    }
+    assert_eq!(errors[0], errors[1]);
+}
+
+#[tokio::test]
+async fn a_cancelled_statement_is_not_asked_again() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, text("SET statement_timeout = 50")).await.unwrap();
+    let execution = lifted("SELECT 1 AS again", "SELECT pg_sleep($1)", &[30]);
+    assert_eq!(state(&run(&mut *backend, execution).await.unwrap_err()), "57014");
+}
+
+#[tokio::test]
+async fn nothing_is_kept_prepared_where_nothing_may_be() {
+    let Some(mut options) = options() else { return };
+    options.statements = 0;
+    let mut backend = connect(options).await;
+    let execution = lifted("SELECT 'text'", "SELECT $1", &[1]);
+    let events = run(&mut *backend, execution).await.unwrap();
+    assert_eq!(rows(&events), [[Value::Text("text".into())]]);
+    assert_eq!(held(&mut *backend).await, 0);
 }

@@ -29,7 +29,9 @@ pub(crate) struct Channel {
     swallow: usize,
     /// Replies of the statement that are not yet at their end, also of what is not started yet.
     remaining: usize,
-    /// Executions of the statement that are not started yet.
+    /// The first execution of the statement, until it is started. Apart from the others, because most statements have but one.
+    first: Option<Execution>,
+    /// Those behind it that are not started yet.
     waiting: VecDeque<Execution>,
     /// An error does not keep what comes behind it from being done.
     goes_on: bool,
@@ -46,13 +48,34 @@ pub(crate) struct Channel {
 impl Channel {
     /// A channel on which `swallow` preparing executions and then `jobs` of the statement have been started.
     pub(crate) fn new(connection: Connection, swallow: usize, jobs: usize) -> Self {
+        let counts = (swallow, jobs);
+        Self::of(connection, counts, (None, VecDeque::new()), Arc::default())
+    }
+
+    /// A channel for one execution, as [`Channel::feeding`] makes one for several.
+    pub(crate) fn feeding_one(
+        connection: Connection,
+        swallow: usize,
+        execution: Execution,
+        halt: Arc<AtomicBool>,
+    ) -> Self {
+        Self::of(connection, (swallow, 1), (Some(execution), VecDeque::new()), halt)
+    }
+
+    fn of(
+        connection: Connection,
+        (swallow, remaining): (usize, usize),
+        (first, waiting): (Option<Execution>, VecDeque<Execution>),
+        halt: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             connection,
             swallow,
-            remaining: jobs,
-            waiting: VecDeque::new(),
+            remaining,
+            first,
+            waiting,
             goes_on: false,
-            halt: Arc::default(),
+            halt,
             completions: Vec::new(),
             notices: VecDeque::new(),
             apart: false,
@@ -68,7 +91,7 @@ impl Channel {
         halt: Arc<AtomicBool>,
     ) -> Self {
         let remaining = executions.len();
-        Self { waiting: executions, halt, ..Self::new(connection, swallow, remaining) }
+        Self::of(connection, (swallow, remaining), (None, executions), halt)
     }
 
     /// Starts every execution even if one before it fails.
@@ -78,12 +101,13 @@ impl Channel {
 
     /// Starts nothing any more.
     pub(crate) fn forgo(&mut self) {
-        self.remaining = self.remaining.saturating_sub(self.waiting.len());
+        let dropped = self.waiting.len() + usize::from(self.first.take().is_some());
+        self.remaining = self.remaining.saturating_sub(dropped);
         self.waiting.clear();
     }
 
     fn feed(&mut self) -> Result<()> {
-        if self.waiting.is_empty() {
+        if self.first.is_none() && self.waiting.is_empty() {
             return Ok(());
         }
         if self.halt.load(Ordering::Acquire) {
@@ -91,7 +115,7 @@ impl Channel {
             return Err(ErrorKind::Cancelled.into());
         }
         while self.connection.condition().outstanding < AHEAD
-            && let Some(execution) = self.waiting.pop_front()
+            && let Some(execution) = self.first.take().or_else(|| self.waiting.pop_front())
         {
             if let Err(error) = self.connection.start(execution) {
                 self.fails();

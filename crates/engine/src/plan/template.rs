@@ -1,6 +1,7 @@
 //! Templates: the plan of a statement that goes to one target, with the places left open where its values stand. Made from a plan, and only if
 //! it gives the same plan as planning does for this statement and for others of its shape.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use pando_kernel::feature::Context;
@@ -11,6 +12,8 @@ use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Statement};
 use pando_sql::{Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
+use super::liftable::liftable;
+use super::lifted::{Chance, Lifted, Lifting, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
 use super::{Plan, Planned, Purpose, Unit, rewrite};
 
@@ -71,6 +74,7 @@ pub struct Template {
     parts: Vec<Part>,
     parameters: Vec<u32>,
     writes: bool,
+    lifting: Option<Lifting>,
 }
 
 /// The values of one statement of a template's shape.
@@ -91,6 +95,23 @@ impl Values for Now<'_> {
 
     fn parameter(&self, index: u32) -> Option<&Value> {
         self.parameters?.get(index as usize).map(|parameter| &parameter.value)
+    }
+}
+
+/// Values, with a note of those that were asked for.
+struct Watched<'a> {
+    now: Now<'a>,
+    asked: RefCell<Vec<Span>>,
+}
+
+impl Values for Watched<'_> {
+    fn literal(&self, at: Span) -> Option<Literal> {
+        self.asked.borrow_mut().push(at);
+        self.now.literal(at)
+    }
+
+    fn parameter(&self, index: u32) -> Option<&Value> {
+        self.now.parameter(index)
     }
 }
 
@@ -129,8 +150,36 @@ impl Template {
             parts,
             parameters: unit.parameters.clone(),
             writes: plan.writes,
+            lifting: None,
         };
-        template.is_right(ctx, shape, plan).then_some(template)
+        if !template.is_right(ctx, shape, plan) {
+            return None;
+        }
+        let lifting = template.lifting(ctx, shape.slots(), &unit.target);
+        Some(Self { lifting, ..template })
+    }
+
+    fn lifting(&self, ctx: &Context<'_>, slots: &[Slot], target: &Target) -> Option<Lifting> {
+        ctx.dialect.lifted(0)?;
+        let stmt = &self.statement;
+        let syntax = ctx.dialect.syntax();
+        let now = Now { spans: &self.spans, text: &stmt.text, slots, syntax, parameters: None };
+        let watched = Watched { now, asked: RefCell::default() };
+        self.pick.pick(ctx, &watched)?;
+        let numbers = liftable(ctx, stmt, slots, &watched.asked.into_inner())?;
+        let parts = parts(ctx, stmt, target, &cuts(slots, &numbers)?)?;
+        Some(Lifting::new(parts, slots, &numbers, matches!(stmt.kind, Kind::Select(_))))
+    }
+
+    /// The numbers of a statement that was planned by this template, lifted out of its text; `None` when it is to be sent as it is.
+    pub fn lifted(
+        &self,
+        ctx: &Context<'_>,
+        statement: (&str, &[Slot]),
+        target: &Target,
+        chance: Chance,
+    ) -> Option<Lifted> {
+        self.lifting.as_ref()?.lifted(ctx.dialect, statement, target, chance)
     }
 
     /// The plan of another statement of this shape; `None` when it must be planned in full.

@@ -76,7 +76,7 @@ impl Session {
                 return Err(error);
             }
         }
-        Ok(Channel::feeding(connection, swallow, [execution].into(), self.handle.halt()))
+        Ok(Channel::feeding_one(connection, swallow, execution, self.handle.halt()))
     }
 
     /// A connection of a unit: the transaction's, or one from the pool.
@@ -265,6 +265,11 @@ fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usi
 
 /// What is sent for one unit of a plan.
 fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
+    if let Some((lifted, era)) = &bound.lifted {
+        let (text, sql) = (Arc::clone(&unit.sql), Arc::clone(&lifted.sql));
+        let parameters = lifted.parameters.clone();
+        return Ok(Execution::Lifted { text, sql, parameters, era: *era });
+    }
     if !bound.prepared {
         return Ok(Execution::Text(Arc::clone(&unit.sql)));
     }
@@ -280,11 +285,20 @@ fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
             *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
         }
     }
-    let declared = |i: &u32| bound.declared.get(*i as usize).copied().unwrap_or(0);
-    let types = unit.parameters.iter().map(declared).collect();
+    let types = types(unit, &bound.declared);
     let mut formats = bound.formats.clone();
     if formats.len() > 1 {
         formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
     }
     Ok(Execution::Prepared { sql: Arc::clone(&unit.sql), types, parameters, formats })
+}
+
+/// The types of the parameters that a unit takes, of those declared for the statement.
+pub(super) fn types(unit: &Unit, declared: &Arc<[u32]>) -> Arc<[u32]> {
+    let in_order = unit.parameters.iter().enumerate().all(|(at, own)| at == *own as usize);
+    if in_order && declared.len() <= unit.parameters.len() {
+        return Arc::clone(declared);
+    }
+    let own = |at: &u32| declared.get(*at as usize).copied().unwrap_or(0);
+    unit.parameters.iter().map(own).collect()
 }

@@ -138,7 +138,7 @@ impl Session {
     ) -> Result<Vec<Box<dyn RelationWriter>>> {
         let mut writers = Vec::new();
         let mut columns: Option<Columns> = None;
-        Box::pin(self.start_plan(live, &stmt, plan, &Bound::default())).await?;
+        Box::pin(self.start_plan(live, &stmt, &plan, &Bound::default())).await?;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {
             match event {
                 Event::Columns(described) => match target.writers(&described) {

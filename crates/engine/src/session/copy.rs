@@ -185,7 +185,7 @@ impl Session {
         self.settle_cursors().await?;
         let plan = self.plan(&live, stmt, &Bound::default(), Purpose::Run).await?;
         if plan.units.len() == 1 {
-            self.start_plan(&live, stmt, plan, &Bound::default()).await?;
+            self.start_plan(&live, stmt, &plan, &Bound::default()).await?;
             return Ok(true);
         }
         let Some(named) = named(stmt)? else { return Ok(false) };
@@ -358,7 +358,7 @@ impl Session {
             Err(error) => Err(error),
         };
         let rows = channel.completions.iter().filter_map(|done| done.affected).sum::<u64>();
-        self.release_channels(vec![channel]).await;
+        self.release_channel(channel).await;
         if copy.plan.spread == Spread::Gather || place == 0 {
             copy.rows += rows;
         }
@@ -389,7 +389,7 @@ impl Session {
             self.settle_cursors().await?;
             match self.plan(&live, stmt, &Bound::default(), Purpose::Run).await {
                 Ok(plan) => {
-                    self.start_plan(&live, stmt, plan, &Bound::default()).await?;
+                    self.start_plan(&live, stmt, &plan, &Bound::default()).await?;
                     return Ok(true);
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}
@@ -424,7 +424,7 @@ impl Session {
             Event::Complete(mut done) => {
                 let tail = encoder.end();
                 self.encoder = None;
-                "COPY".clone_into(&mut done.tag);
+                done.tag = "COPY".into();
                 match tail {
                     None => Ok(Event::Complete(done)),
                     Some(tail) => {

@@ -62,6 +62,7 @@ impl Session {
             queue: VecDeque::new(),
             pending: VecDeque::new(),
             reply: Reply::Idle,
+            ahead: VecDeque::new(),
             encoder: None,
             window: None,
             cursors: HashMap::new(),
@@ -138,7 +139,7 @@ impl Session {
 
     pub(super) fn complete(&mut self, tag: &str) {
         let completion = Completion {
-            tag: tag.to_owned(),
+            tag: tag.to_owned().into(),
             more: !self.queue.is_empty(),
             ..Completion::default()
         };
@@ -192,6 +193,10 @@ impl pando_kernel::session::Session for Session {
         self.or_idle(event)
     }
 
+    fn ahead(&mut self) -> Option<Result<Option<Event>>> {
+        self.ahead.pop_front()
+    }
+
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
         self.refresh()?;
         self.make_prepared(sql, declared)
@@ -208,14 +213,14 @@ impl pando_kernel::session::Session for Session {
         described
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> State<'_> {
         State {
             transaction: match self.opened {
                 Opened::Statement | Opened::Steps | Opened::Pipeline => TransactionState::Idle,
                 Opened::Client => self.transaction.state(),
             },
             autocommit: self.autocommit,
-            database: self.facts.database.clone(),
+            database: self.facts.database.as_deref(),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::handle::Manner;
 use crate::plan::Plan;
 
 use super::acquire::STATEMENT_SAVEPOINT;
-use super::reply::{Reply, Verb};
+use super::reply::{Pass, Reply, Verb};
 use super::round::DRAIN_BYTES;
 use super::{Opened, Session};
 
@@ -22,27 +22,25 @@ impl Session {
     pub(super) async fn end_reply(&mut self) -> Result<()> {
         match std::mem::take(&mut self.reply) {
             Reply::Idle | Reply::CopyIn(_) => Ok(()),
-            Reply::Pass(pass) => {
-                let pass = *pass;
+            Reply::Pass(mut pass) => {
                 if !pass.channel.is_finished() {
-                    self.reply = Reply::Pass(Box::new(pass));
+                    self.reply = Reply::Pass(pass);
                     return Ok(());
                 }
-                let mut done = pass.completion.unwrap_or_default();
+                let mut done = pass.completion.take().unwrap_or_default();
                 if pass.verb.selects && done.affected.is_none() {
                     done.affected = Some(pass.rows);
                 }
-                let mut channels = vec![pass.channel];
                 if pass.verb.calculates {
-                    let found = Box::pin(self.found_rows(&mut channels[0].connection)).await;
-                    self.release_channels(channels).await;
-                    self.conclude(done, &pass.verb).await?;
-                    self.facts_mut().found_rows = found?;
-                    return Ok(());
+                    return Box::pin(self.end_counted(*pass, done)).await;
                 }
-                self.note_warnings(&mut channels, done.warnings).await;
-                self.release_channels(channels).await;
-                self.conclude(done, &pass.verb).await
+                if done.warnings > 0 {
+                    let said = std::slice::from_mut(&mut pass.channel);
+                    Box::pin(self.note_warnings(said, done.warnings)).await;
+                }
+                let Pass { channel, verb, .. } = *pass;
+                self.release_channel(channel).await;
+                self.conclude(done, &verb).await
             }
             Reply::CopyOut(copy) => {
                 let done = total(&[], &copy.channels);
@@ -63,6 +61,16 @@ impl Session {
                 self.conclude(done, &merged.verb).await
             }
         }
+    }
+
+    /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the connection serves others.
+    async fn end_counted(&mut self, pass: Pass, done: Completion) -> Result<()> {
+        let Pass { mut channel, verb, .. } = pass;
+        let found = self.found_rows(&mut channel.connection).await;
+        self.release_channel(channel).await;
+        self.conclude(done, &verb).await?;
+        self.facts_mut().found_rows = found?;
+        Ok(())
     }
 
     /// Ends a statement that returned no rows.
@@ -112,7 +120,7 @@ impl Session {
             self.defined |= self.transaction.state() != TransactionState::Idle;
         }
         if done.tag.is_empty() {
-            verb.tag.clone_into(&mut done.tag);
+            done.tag = verb.tag.into();
         }
         if verb.key != 0 {
             done.last_insert_id = verb.key;
@@ -121,11 +129,12 @@ impl Session {
             self.facts_mut().last_insert_id = done.last_insert_id;
         }
         let affected = done.affected.unwrap_or(0);
+        let facts = self.facts_mut();
         if verb.selects {
-            self.facts_mut().found_rows = affected;
-            self.facts_mut().row_count = -1;
+            facts.found_rows = affected;
+            facts.row_count = -1;
         } else {
-            self.facts_mut().row_count = i64::try_from(affected).unwrap_or(i64::MAX);
+            facts.row_count = i64::try_from(affected).unwrap_or(i64::MAX);
         }
         done.more = !self.queue.is_empty();
         self.window = None;
@@ -182,6 +191,7 @@ impl Session {
 
     /// Drops what is left of an earlier reply.
     pub(super) async fn abandon(&mut self) {
+        self.ahead.clear();
         self.queue.clear();
         self.pending.clear();
         self.encoder = None;

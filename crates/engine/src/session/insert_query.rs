@@ -182,7 +182,7 @@ impl Session {
         let parameters = u32::try_from(bound.parameters.len()).unwrap_or(u32::MAX - 1);
         let syntax = live.database.dialect.syntax();
         let text = parts.template(syntax.placeholder, parameters);
-        let prepared = prepared(text, syntax, bound.declared.clone())?;
+        let prepared = prepared(text, syntax, bound.declared.to_vec())?;
         Ok(Box::pin(self.describe_on_unit(&prepared)).await?.columns)
     }
 
@@ -240,9 +240,10 @@ impl Bound {
     ) -> Self {
         Self {
             parameters: taken(placeholder, &self.parameters, own),
-            declared: taken(placeholder, &self.declared, own),
+            declared: taken(placeholder, &self.declared, own).into(),
             formats,
             prepared: true,
+            lifted: None,
         }
     }
 }
@@ -256,7 +257,7 @@ fn prepared(
     Ok(Arc::new(Prepared {
         sql: text,
         statement: Arc::new(statement),
-        declared,
+        declared: declared.into(),
         description: std::sync::OnceLock::new(),
     }))
 }

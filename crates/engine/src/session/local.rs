@@ -136,7 +136,7 @@ impl Session {
             && starts
             && done.tag == "BEGIN"
         {
-            "START TRANSACTION".clone_into(&mut done.tag);
+            done.tag = "START TRANSACTION".into();
         }
     }
 
@@ -312,7 +312,7 @@ impl Session {
             self.pending.push_back(Event::Rows(Rows { bytes: out.freeze(), count }));
         }
         self.pending.push_back(Event::Complete(pando_kernel::Completion {
-            tag: tag.to_owned(),
+            tag: tag.to_owned().into(),
             affected: Some(u64::from(count)),
             more: !self.queue.is_empty(),
             ..pando_kernel::Completion::default()

@@ -1,6 +1,7 @@
 //! One client's session: requests in, pieces of replies out.
 
 mod acquire;
+mod ahead;
 mod assemble;
 mod computed;
 mod config;
@@ -34,6 +35,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use pando_kernel::dialect::Facts;
+use pando_kernel::error::Result;
 use pando_kernel::event::Event;
 use pando_kernel::request::{CursorId, Prepared};
 use pando_kernel::session::Login;
@@ -42,6 +44,7 @@ use pando_transaction::Local;
 
 use crate::handle::Handle;
 use crate::house::Engine;
+use crate::plan::Lifted;
 use crate::snapshot::{LiveDatabase, Snapshot};
 use crate::templates::AtHand;
 use crate::variables::Variables;
@@ -77,6 +80,8 @@ pub struct Session {
     queue: VecDeque<Arc<str>>,
     pending: VecDeque<Event>,
     reply: Reply,
+    /// What the door is given next, when it has come before it was asked for.
+    ahead: VecDeque<Result<Option<Event>>>,
     /// The current reply's rows go to the client as bulk data.
     encoder: Option<Box<crate::bulk::Encoder>>,
     /// Row limit of the current reply.
@@ -120,9 +125,11 @@ struct Window {
 struct Bound {
     parameters: Vec<Parameter>,
     formats: Vec<Format>,
-    declared: Vec<u32>,
+    declared: Arc<[u32]>,
     /// It came as a prepared statement: run it as one.
     prepared: bool,
+    /// It came as text, and a storage unit may run it so; and the era in which its names were found.
+    lifted: Option<(Box<Lifted>, u64)>,
 }
 
 /// Cursors one session may have open.

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use pando_kernel::Value;
 use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Catalog;
 use pando_kernel::route::Need;
+use pando_sql::ast::{Kind, Statement};
+use pando_sql::visit;
 
 use crate::catalog::TableMap;
 use crate::plan::Purpose;
@@ -25,6 +28,23 @@ impl Session {
             Need::Columns(table) => self.learn_columns(live, table).await,
             Need::Indexes => self.learn_indexes(live).await,
             Need::Aggregates => self.learn_aggregates(live).await,
+        }
+    }
+
+    /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well without it.
+    pub(super) async fn look_at_table(&mut self, live: &Arc<LiveDatabase>, stmt: &Statement) {
+        let changes = matches!(stmt.kind, Kind::Select(_) | Kind::Update(_) | Kind::Delete(_));
+        if !changes || live.database.dialect.lifted(0).is_none() {
+            return;
+        }
+        let tables = visit::tables(&stmt.kind);
+        let [only] = &tables[..] else { return };
+        let [name] = &only.name.parts[..] else { return };
+        let name = name.value.to_lowercase();
+        if live.catalog.columns(&name).is_none()
+            && let Err(error) = self.learn_columns(live, name).await
+        {
+            tracing::debug!(%error, "a table's columns could not be read");
         }
     }
 

@@ -17,6 +17,7 @@ use crate::execute::Channel;
 use crate::handle::Manner;
 use crate::plan::Purpose;
 
+use super::acquire::types;
 use super::origin::Origin;
 use super::{Bound, Session};
 
@@ -43,7 +44,7 @@ impl Session {
         Ok(Arc::new(Prepared {
             sql,
             statement: Arc::new(statement),
-            declared,
+            declared: declared.into(),
             description: OnceLock::new(),
         }))
     }
@@ -144,15 +145,14 @@ impl Session {
             let swallow = self.dress(&live, &mut connection)?;
             (connection, swallow)
         };
-        let declared = |i: &u32| prepared.declared.get(*i as usize).copied().unwrap_or(0);
-        let types = unit.parameters.iter().map(declared).collect();
+        let types = types(&unit, &prepared.declared);
         let started = connection.start(Execution::Describe { sql: Arc::clone(&unit.sql), types });
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let described = match started {
             Ok(()) => read_description(&mut channel).await,
             Err(error) => Err(error),
         };
-        self.release_channels(vec![channel]).await;
+        self.release_channel(channel).await;
         let mut described = described?;
         if let Some(columns) = &mut described.columns {
             Origin::of(&live, &unit).rename(columns);

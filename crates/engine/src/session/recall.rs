@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use pando_kernel::error::Result;
+use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, Statement};
 
-use crate::plan::{Plan, Template};
+use crate::plan::{Chance, Lifted, Plan, Template};
 use crate::snapshot::LiveDatabase;
 use crate::templates::{Entry, Kept, Moment, with_shape};
 
@@ -14,13 +15,22 @@ use super::{Bound, Session};
 /// A statement that needs no planning.
 #[derive(Debug)]
 pub(super) struct Recalled {
+    live: Arc<LiveDatabase>,
     kept: Arc<Kept>,
     plan: Plan,
+    lifted: Option<Box<Lifted>>,
+}
+
+impl Recalled {
+    /// The numbers lifted out of a text, with the era in which its names were found.
+    pub(super) fn take_lifted(&mut self) -> Option<(Box<Lifted>, u64)> {
+        Some((self.lifted.take()?, self.kept.era()))
+    }
 }
 
 impl Session {
     /// The plan of a text by its template; `None` when it has to be parsed and planned. Notes then whether that is worth remembering.
-    pub(super) fn recall(&mut self, text: &str, bound: &Bound) -> Option<Recalled> {
+    pub(super) fn recall(&mut self, text: &Arc<str>, bound: &Bound) -> Option<Recalled> {
         self.learns = false;
         if self.settings().sql_show {
             // The log tells the statement's own text, which a template does not have.
@@ -29,8 +39,16 @@ impl Session {
         let live = self.live.clone()?;
         self.facts.database.as_ref()?;
         let now = moment(&live);
+        if bound.prepared
+            && let Some(kept) = self.at_hand.find_text(text, now)
+        {
+            let kept = Arc::clone(kept);
+            let plan =
+                self.in_context(&live, Some(bound), |ctx| kept.template.plan(ctx, text, &[]))?;
+            return Some(Recalled { live, kept, plan, lifted: None });
+        }
         let syntax = live.database.dialect.syntax();
-        with_shape(|shape| {
+        let (kept, plan, lifted) = with_shape(|shape| {
             if !shape.read(text, syntax) {
                 return None;
             }
@@ -39,11 +57,26 @@ impl Session {
                 Some(kept) => Arc::clone(kept),
                 None => self.look_up(&live, (shape, hash), now)?,
             };
-            let plan = self.in_context(&live, Some(bound), |ctx| {
-                kept.template.plan(ctx, text, shape.slots())
+            if bound.prepared && shape.slots().is_empty() {
+                self.at_hand.know(&kept, text);
+            }
+            let (plan, lifted) = self.in_context(&live, Some(bound), |ctx| {
+                let plan = kept.template.plan(ctx, text, shape.slots())?;
+                let target = plan.units.first().map(|unit| &unit.target);
+                let lifted = target.filter(|_| !bound.prepared).and_then(|target| {
+                    kept.template.lifted(ctx, (text, shape.slots()), target, self.chance())
+                });
+                Some((plan, lifted.map(Box::new)))
             })?;
-            Some(Recalled { kept, plan })
-        })
+            Some((kept, plan, lifted))
+        })?;
+        Some(Recalled { live, kept, plan, lifted })
+    }
+
+    /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.
+    fn chance(&self) -> Chance {
+        let alone = self.autocommit && self.transaction.state() == TransactionState::Idle;
+        if alone { Chance::Second } else { Chance::Only }
     }
 
     fn look_up(
@@ -69,20 +102,22 @@ impl Session {
     /// Starts a recalled statement: what [`Session::start_statement`] does for one that is for storage units.
     pub(super) async fn start_recalled(
         &mut self,
-        recalled: Recalled,
+        recalled: &Recalled,
         text: &Arc<str>,
         bound: &Bound,
     ) -> Result<()> {
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(text);
         self.forget_warnings();
-        self.facts_mut().settings = self.variables.shared();
+        if !self.variables.are(&self.facts.settings) {
+            self.facts_mut().settings = self.variables.shared();
+        }
         self.refuse_if_failed(false)?;
-        let live = self.live()?;
         if !self.cursors.is_empty() {
             Box::pin(self.settle_cursors()).await?;
         }
-        self.start_plan(&live, &recalled.kept.template.statement, recalled.plan, bound).await
+        let Recalled { live, kept, plan, .. } = recalled;
+        self.start_plan(live, &kept.template.statement, plan, bound).await
     }
 
     /// Remembers how a statement of a shape that came before was planned.

@@ -131,6 +131,13 @@ impl Session {
     /// The next piece of the current request's replies.
     pub(super) async fn next_event(&mut self) -> Result<Option<Event>> {
         loop {
+            if let Some(piece) = self.ahead.pop_front() {
+                return piece;
+            }
+            if self.passes_on() {
+                self.pass_on().await;
+                continue;
+            }
             if let Some(event) = self.next_of_reply().await? {
                 return Ok(Some(event));
             }
@@ -175,7 +182,7 @@ impl Session {
     }
 
     /// Gives a piece the form the client is to see; `None` when it is not for the client.
-    fn shape(&mut self, event: Event) -> Result<Option<Event>> {
+    pub(super) fn shape(&mut self, event: Event) -> Result<Option<Event>> {
         match event {
             Event::Columns(columns) => self.shape_columns(columns).map(Some),
             Event::Rows(rows) => self.shape_rows(rows),

@@ -65,30 +65,47 @@ impl Session {
     /// Gives connections back to the transaction or to their pools.
     pub(super) async fn release_channels(&mut self, channels: Vec<Channel>) {
         let mut channels = channels;
+        let cancelled = self.gather_home(&mut channels).await;
+        for channel in channels {
+            self.hand_back(channel, cancelled);
+        }
+    }
+
+    /// Gives one connection back to the transaction or to its pool.
+    pub(super) async fn release_channel(&mut self, channel: Channel) {
+        let mut channel = channel;
+        let cancelled = self.gather_home(std::slice::from_mut(&mut channel)).await;
+        self.hand_back(channel, cancelled);
+    }
+
+    /// Ends the work of connections for the session. Returns whether they were being cancelled.
+    async fn gather_home(&mut self, channels: &mut [Channel]) -> bool {
         channels.iter_mut().for_each(Channel::forgo);
-        self.bring_home(&mut channels).await;
+        self.bring_home(channels).await;
         let cancelled = self.handle.lets_go();
         if cancelled {
             self.handle.settled(&self.engine.inner.runtime).await;
         }
-        for channel in channels {
-            let inside = self.is_inside(&channel);
-            let connection = channel.connection;
-            let home = connection.condition().outstanding == 0;
-            if channel.apart && home && !cancelled {
-                put_back(connection);
-            } else if channel.apart {
-                connection.discard();
-            } else if inside {
-                if cancelled {
-                    self.transaction.taint();
-                }
-                self.transaction.give_back(connection);
-            } else if home && cancelled {
-                connection.discard();
+        cancelled
+    }
+
+    fn hand_back(&mut self, channel: Channel, cancelled: bool) {
+        let inside = self.is_inside(&channel);
+        let connection = channel.connection;
+        let home = connection.condition().outstanding == 0;
+        if channel.apart && home && !cancelled {
+            put_back(connection);
+        } else if channel.apart {
+            connection.discard();
+        } else if inside {
+            if cancelled {
+                self.transaction.taint();
             }
-            // One that is not at home is brought to order by its pool.
+            self.transaction.give_back(connection);
+        } else if home && cancelled {
+            connection.discard();
         }
+        // One that is not at home is brought to order by its pool.
     }
 
     /// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost with the connection, else for as
@@ -109,7 +126,7 @@ impl Session {
 
     /// Gives one connection back, with all that was queued on it.
     pub(super) async fn release(&mut self, connection: Connection) {
-        self.release_channels(vec![Channel::new(connection, 0, 0)]).await;
+        self.release_channel(Channel::new(connection, 0, 0)).await;
     }
 
     /// The connections of a paused reply work for the session again.

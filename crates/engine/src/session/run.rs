@@ -32,10 +32,11 @@ pub(super) const MAX_NEEDS: usize = 64;
 impl Session {
     /// Splits a text into statements and starts the first.
     pub(super) async fn begin_text(&mut self, text: &Arc<str>) -> Result<()> {
-        let bound = Bound::default();
-        if let Some(recalled) = self.recall(text, &bound) {
+        let mut bound = Bound::default();
+        if let Some(mut recalled) = self.recall(text, &bound) {
+            bound.lifted = recalled.take_lifted();
             self.text_request = true;
-            return match self.start_recalled(recalled, text, &bound).await {
+            return match self.start_recalled(&recalled, text, &bound).await {
                 Ok(()) => Ok(()),
                 Err(error) => Err(Box::pin(self.fail_text(error)).await),
             };
@@ -114,14 +115,15 @@ impl Session {
         let bound = Bound {
             parameters: execute.parameters,
             formats: execute.result_formats,
-            declared: execute.prepared.declared.clone(),
+            declared: Arc::clone(&execute.prepared.declared),
             prepared: true,
+            lifted: None,
         };
         let statement = Arc::clone(&execute.prepared.statement);
         self.window =
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
         let started = match self.recall(&statement.text, &bound) {
-            Some(recalled) => self.start_recalled(recalled, &statement.text, &bound).await,
+            Some(recalled) => self.start_recalled(&recalled, &statement.text, &bound).await,
             // Boxed, as all that is rare: every client's task is as large as the largest of what it may wait for.
             None => Box::pin(self.start_statement(&statement, bound)).await,
         };
@@ -179,12 +181,15 @@ impl Session {
             Err(refusal) => return self.start_in_steps(&live, stmt, &bound, refusal).await,
             Ok(plan) => plan,
         };
+        if self.learns && !bound.prepared {
+            Box::pin(self.look_at_table(&live, stmt)).await;
+        }
         self.learn(&live, stmt, (&bound, &plan));
-        match self.start_plan(&live, stmt, plan, &bound).await {
+        match self.start_plan(&live, stmt, &plan, &bound).await {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) && is_select(&stmt.kind) => {
                 let plan = self.planned_apart(&live, stmt, &bound, refusal).await?;
-                self.start_plan(&live, stmt, plan, &bound).await
+                self.start_plan(&live, stmt, &plan, &bound).await
             }
             started => started,
         }
@@ -302,7 +307,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        plan: Plan,
+        plan: &Plan,
         bound: &Bound,
     ) -> Result<()> {
         if self.settings().sql_show {
@@ -328,11 +333,11 @@ impl Session {
             tag: tag(&stmt.kind),
             selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
             defines: matches!(stmt.kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque),
-            key: first_key(&plan),
+            key: first_key(plan),
             calculates: calculates(&stmt.kind),
         };
         if let [unit] = &plan.units[..] {
-            let channel = self.start_unit(live, (&plan, unit), bound).await?;
+            let channel = self.start_unit(live, (plan, unit), bound).await?;
             let origin = Origin::of(live, unit);
             let retell = Retelling::of(&live.database, &stmt.kind, &unit.target.unit);
             let pass =
@@ -341,7 +346,7 @@ impl Session {
             return Ok(());
         }
         let splice = splice(&stmt.kind, plan.units.len())?;
-        let mut started = self.start_units(live, &plan, bound).await?;
+        let mut started = self.start_units(live, plan, bound).await?;
         if verb.defines {
             started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
         }
@@ -352,7 +357,7 @@ impl Session {
     async fn start_many(
         &mut self,
         live: &Arc<LiveDatabase>,
-        plan: Plan,
+        plan: &Plan,
         started: Started,
         (verb, splice): (Verb, Option<Splice>),
     ) -> Result<()> {
@@ -372,7 +377,7 @@ impl Session {
             Err(error) => Err(error),
         };
         match result {
-            Ok(None) => self.end_counts(channels, &plan, &verb).await,
+            Ok(None) => self.end_counts(channels, plan, &verb).await,
             Ok(Some(heads)) => {
                 let mut columns = Vec::new();
                 for head in &heads {
@@ -402,7 +407,7 @@ impl Session {
     async fn merge(
         &mut self,
         live: &Arc<LiveDatabase>,
-        (plan, verb): (Plan, Verb),
+        (plan, verb): (&Plan, Verb),
         (channels, jobs): (Vec<crate::execute::Channel>, Vec<Vec<usize>>),
         heads: Vec<Option<Event>>,
     ) -> Result<()> {

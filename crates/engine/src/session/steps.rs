@@ -309,7 +309,7 @@ impl Session {
             .map_err(super::run::syntax_error)?;
         let plan = Box::pin(self.plan(live, &stmt, bound, Purpose::Run)).await?;
         let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
-        Box::pin(self.start_plan(live, &stmt, plan, bound)).await?;
+        Box::pin(self.start_plan(live, &stmt, &plan, bound)).await?;
         let mut held = 0;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {
             match event {

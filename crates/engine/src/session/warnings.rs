@@ -91,9 +91,13 @@ impl Session {
 
     /// Forgets what the statement before was warned of.
     pub(super) fn forget_warnings(&mut self) {
-        self.facts_mut().warning_count = self.warnings.count;
-        self.facts_mut().error_count = self.warnings.errors();
-        self.warnings = Warnings::default();
+        let (count, errors) = (self.warnings.count, self.warnings.errors());
+        let facts = self.facts_mut();
+        facts.warning_count = count;
+        facts.error_count = errors;
+        if count > 0 {
+            self.warnings = Warnings::default();
+        }
     }
 
     /// Reads the warnings of finished statements off their connections.

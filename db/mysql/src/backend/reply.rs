@@ -258,7 +258,7 @@ impl Connection {
         }
         let more = ok.status.has(Status::MORE_RESULTS);
         self.ready.push_back(Event::Complete(Completion {
-            tag: String::new(),
+            tag: "".into(),
             affected: Some(rows.unwrap_or(ok.affected)),
             matched: matched(ok.info),
             last_insert_id: ok.last_insert_id,

@@ -41,6 +41,9 @@ impl Wire {
     }
 
     pub(super) fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if self.output.is_empty() && !self.unflushed {
+            return Poll::Ready(Ok(()));
+        }
         while !self.output.is_empty() {
             let written =
                 ready!(Pin::new(&mut self.stream).poll_write(cx, self.output.buffer_mut()));

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use bytes::Bytes;
-use pando_kernel::runtime::BoxFuture;
+use pando_kernel::runtime::Idle;
 use pando_kernel::session::{Doorway, Session, Settings, State};
 use pando_kernel::{Error, ErrorKind, Request};
 
@@ -33,7 +33,28 @@ pub(super) struct Client<D: Doorway> {
     /// The text under way has more to it than white space: a comment alone is no error, nothing at all is.
     pub(super) says_something: bool,
     /// What the client was last told about the session.
-    pub(super) told: State,
+    pub(super) told: Told,
+}
+
+/// What a client knows of its session.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) autocommit: bool,
+    pub(super) database: Option<String>,
+}
+
+impl Told {
+    fn of(state: State<'_>) -> Self {
+        Self { autocommit: state.autocommit, database: state.database.map(str::to_owned) }
+    }
+
+    /// The client has been told how the session stands.
+    pub(super) fn update(&mut self, state: State<'_>) {
+        if self.database.as_deref() != state.database {
+            self.database = state.database.map(str::to_owned);
+        }
+        self.autocommit = state.autocommit;
+    }
 }
 
 /// What comes next while a client is idle.
@@ -50,7 +71,7 @@ impl<D: Doorway> Client<D> {
         let Entered { wire, session, facts } = entered;
         Self {
             several: facts.capabilities.has(Capabilities::MULTI_STATEMENTS),
-            told: session.state(),
+            told: Told::of(session.state()),
             says_something: false,
             statements: Statements::new(settings.max_message),
             door,
@@ -70,14 +91,15 @@ impl<D: Doorway> Client<D> {
     pub(super) async fn serve(&mut self) -> End {
         let doorway = Arc::clone(&self.door.doorway);
         let mut stopping = pin!(doorway.stopping(self.session.key()));
+        let mut idle = Idle::new(doorway.runtime(), self.settings.idle_timeout);
         loop {
             self.wire.input.expect(0);
-            let packet = match self.next(stopping.as_mut()).await {
+            let packet = match self.next(&mut idle, stopping.as_mut()).await {
                 Ok(Next::Packet(packet)) => packet,
                 Ok(Next::Refused) => {
                     return self.wire.last_words(&ClientError::of(&ErrorKind::Shutdown)).await;
                 }
-                Ok(Next::Idle) => return self.last_words(&idle()).await,
+                Ok(Next::Idle) => return self.last_words(&too_long()).await,
                 Ok(Next::Stopping) => {
                     return self.last_words(&ClientError::of(&ErrorKind::Shutdown)).await;
                 }
@@ -100,11 +122,10 @@ impl<D: Doorway> Client<D> {
 
     async fn next(
         &mut self,
+        idle: &mut Idle,
         mut stopping: Pin<&mut impl Future<Output = ()>>,
     ) -> Result<Next, End> {
-        let mut timer: Option<BoxFuture<'static, ()>> = None;
-        let (wire, runtime) = (&mut self.wire, self.door.doorway.runtime());
-        let idle = self.settings.idle_timeout;
+        let wire = &mut self.wire;
         let next = std::future::poll_fn(|cx| {
             let packet = wire.poll_packet(cx);
             let stops = stopping.as_mut().poll(cx).is_ready();
@@ -114,10 +135,10 @@ impl<D: Doorway> Client<D> {
                 Poll::Pending if stops => return Poll::Ready(Ok(Next::Stopping)),
                 Poll::Pending => wire.rest(),
             }
-            let timer = timer.get_or_insert_with(|| runtime.sleep(idle));
-            timer.as_mut().poll(cx).map(|()| Ok(Next::Idle))
+            idle.poll(cx).map(|()| Ok(Next::Idle))
         })
         .await;
+        idle.end();
         self.wire.tell_refusal(next).await
     }
 
@@ -218,7 +239,7 @@ impl<D: Doorway> Client<D> {
 }
 
 /// `ER_CLIENT_INTERACTION_TIMEOUT`.
-fn idle() -> ClientError<'static> {
+fn too_long() -> ClientError<'static> {
     ClientError::new(
         4031,
         b"HY000",

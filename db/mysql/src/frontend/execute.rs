@@ -1,6 +1,6 @@
 //! Prepared statements: prepare, execute, fetch, reset, close.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -173,7 +173,7 @@ fn placeholder() -> ColumnDefinition<'static> {
 
 /// The parameters of an execution; types that came with it are kept.
 fn bind(
-    (statement, long): (&mut Statement, Option<HashMap<u16, Bytes>>),
+    (statement, long): (&mut Statement, Option<BTreeMap<u16, Bytes>>),
     payload: &Bytes,
     head: ExecuteHead<'_>,
     capabilities: Capabilities,
@@ -194,7 +194,7 @@ fn bind(
     Ok(parameters)
 }
 
-fn long_data(long: &HashMap<u16, Bytes>, index: usize) -> Option<&Bytes> {
+fn long_data(long: &BTreeMap<u16, Bytes>, index: usize) -> Option<&Bytes> {
     long.get(&u16::try_from(index).ok()?)
 }
 

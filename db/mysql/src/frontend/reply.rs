@@ -66,7 +66,11 @@ impl<D: Doorway> Client<D> {
         let mut progress =
             Progress { purpose, shape: None, variables: Vec::new(), notices: 0, open: !fetching };
         loop {
-            match self.session.next().await {
+            let piece = match self.session.ahead() {
+                Some(piece) => piece,
+                None => self.session.next().await,
+            };
+            match piece {
                 Ok(Some(Event::SendFile(file))) => {
                     if let Some(error) = self.send_file(&file).await? {
                         self.fail_with(error).await?;
@@ -160,9 +164,10 @@ impl<D: Doorway> Client<D> {
 
     fn complete(&mut self, progress: &mut Progress, completion: &Completion) {
         let state = self.session.state();
-        let mut status = status_of(&state).with_if(Status::MORE_RESULTS, completion.more);
+        let mut status = status_of(state).with_if(Status::MORE_RESULTS, completion.more);
         let warnings = completion.warnings.max(std::mem::take(&mut progress.notices));
-        let changes = self.changes(&state, std::mem::take(&mut progress.variables));
+        let changes = self.changes(state, std::mem::take(&mut progress.variables));
+        self.told.update(state);
         let info = match completion.matched {
             Some(matched) if completion.info.is_empty() => {
                 let changed = completion.affected.unwrap_or(0);
@@ -197,7 +202,6 @@ impl<D: Doorway> Client<D> {
         ok.status = status;
         self.put_ok(header, &ok);
         progress.open = false;
-        self.told = state;
     }
 
     fn suspended(&mut self, progress: Progress) -> Outcome {
@@ -225,11 +229,11 @@ impl<D: Doorway> Client<D> {
     /// A plain OK.
     pub(super) fn ok(&mut self) -> Result<(), End> {
         let state = self.session.state();
-        let changes = self.changes(&state, Vec::new());
+        let changes = self.changes(state, Vec::new());
+        self.told.update(state);
         let ok =
-            OkPacket { status: status_of(&state), session_state: &changes, ..OkPacket::default() };
+            OkPacket { status: status_of(state), session_state: &changes, ..OkPacket::default() };
         self.put_ok(OkHeader::Ok, &ok);
-        self.told = state;
         Ok(())
     }
 
@@ -244,11 +248,11 @@ impl<D: Doorway> Client<D> {
     }
 
     pub(super) fn status(&self) -> Status {
-        status_of(&self.session.state())
+        status_of(self.session.state())
     }
 
     /// The session's changes since the client was last told, for an OK packet.
-    fn changes(&self, state: &State, variables: Vec<(String, String)>) -> BytesMut {
+    fn changes(&self, state: State<'_>, variables: Vec<(String, String)>) -> BytesMut {
         let mut block = BytesMut::new();
         if !self.facts.capabilities.has(Capabilities::SESSION_TRACK) {
             return block;
@@ -261,8 +265,8 @@ impl<D: Doorway> Client<D> {
             let value: &[u8] = if state.autocommit { b"ON" } else { b"OFF" };
             SessionChange::Variable { name: b"autocommit", value }.encode(&mut block);
         }
-        if state.database != self.told.database {
-            let name = state.database.as_deref().unwrap_or_default();
+        if state.database != self.told.database.as_deref() {
+            let name = state.database.unwrap_or_default();
             SessionChange::Schema(name.as_bytes()).encode(&mut block);
         }
         block
@@ -275,7 +279,7 @@ impl<D: Doorway> Client<D> {
     }
 }
 
-fn status_of(state: &State) -> Status {
+fn status_of(state: State<'_>) -> Status {
     let open = matches!(state.transaction, TransactionState::Open | TransactionState::Failed);
     Status::default()
         .with_if(Status::IN_TRANSACTION, open)

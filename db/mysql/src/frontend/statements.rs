@@ -1,6 +1,6 @@
 //! The prepared statements of one client.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -20,7 +20,7 @@ pub(super) struct Statement {
     /// Types of the last execution that sent some.
     pub(super) types: Vec<ParameterType>,
     /// Parameters that came in pieces.
-    long: HashMap<u16, BytesMut>,
+    long: BTreeMap<u16, BytesMut>,
     /// A long parameter went over the bound; tells the next execution.
     overflow: bool,
     /// The open cursor.
@@ -33,7 +33,7 @@ impl Statement {
             prepared,
             parameters,
             types: Vec::new(),
-            long: HashMap::new(),
+            long: BTreeMap::new(),
             overflow: false,
             cursor: None,
         }
@@ -48,7 +48,7 @@ impl Statement {
 /// A client's statements by number.
 #[derive(Debug)]
 pub(super) struct Statements {
-    open: HashMap<u32, Statement>,
+    open: BTreeMap<u32, Statement>,
     last: u32,
     bound: usize,
     /// Bytes of the long parameters of all statements.
@@ -58,7 +58,7 @@ pub(super) struct Statements {
 impl Statements {
     /// No statements yet; long parameters of all of them may take `bound` bytes together.
     pub(super) fn new(bound: usize) -> Self {
-        Self { open: HashMap::new(), last: 0, bound, held: 0 }
+        Self { open: BTreeMap::new(), last: 0, bound, held: 0 }
     }
 
     /// Whether one more may be opened.
@@ -95,8 +95,8 @@ impl Statements {
     }
 
     /// Takes a statement's long parameters; `None` when one of them went over the bound.
-    pub(super) fn take_long(&mut self, id: u32) -> Option<HashMap<u16, Bytes>> {
-        let Some(statement) = self.open.get_mut(&id) else { return Some(HashMap::new()) };
+    pub(super) fn take_long(&mut self, id: u32) -> Option<BTreeMap<u16, Bytes>> {
+        let Some(statement) = self.open.get_mut(&id) else { return Some(BTreeMap::new()) };
         self.held -= statement.held();
         let long = std::mem::take(&mut statement.long);
         if std::mem::take(&mut statement.overflow) {
@@ -134,7 +134,7 @@ mod tests {
         let prepared = Prepared {
             sql: "SELECT ?".into(),
             statement: Arc::new(statement),
-            declared: Vec::new(),
+            declared: Arc::default(),
             description: OnceLock::new(),
         };
         Statement::new(Arc::new(prepared), 1)

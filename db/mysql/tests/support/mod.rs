@@ -44,6 +44,11 @@ impl Runtime for Tokio {
         })
     }
 
+    /// Tokio's own, which stands still while a test has paused it.
+    fn now(&self) -> std::time::Instant {
+        tokio::time::Instant::now().into_std()
+    }
+
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(duration))
     }
@@ -157,7 +162,7 @@ pub async fn text(backend: &mut dyn Backend, sql: &str) -> Result<Reply, Error> 
 pub fn prepared(sql: &str, values: &[Value]) -> Execution {
     Execution::Prepared {
         sql: sql.into(),
-        types: Vec::new(),
+        types: Default::default(),
         parameters: values.iter().cloned().map(pando_kernel::Parameter::made).collect(),
         formats: vec![pando_kernel::Format::Binary],
     }

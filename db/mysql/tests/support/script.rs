@@ -157,7 +157,9 @@ impl TlsAcceptor for Clear {
 /// A session that answers from a script.
 #[derive(Debug)]
 pub struct Script {
-    state: State,
+    transaction: TransactionState,
+    autocommit: bool,
+    database: Option<String>,
     id: u32,
     events: VecDeque<Result<Event>>,
     cursor: Option<(CursorId, i64)>,
@@ -198,12 +200,15 @@ fn kind_of(value: &Value) -> Kind {
 
 impl Script {
     fn new(login: Login) -> Self {
-        let state = State {
+        Self {
             transaction: TransactionState::Idle,
             autocommit: true,
             database: login.database,
-        };
-        Self { state, id: login.id, events: VecDeque::new(), cursor: None, file: Vec::new() }
+            id: login.id,
+            events: VecDeque::new(),
+            cursor: None,
+            file: Vec::new(),
+        }
     }
 
     fn push(&mut self, event: Event) {
@@ -240,13 +245,13 @@ impl Script {
                 ..Completion::default()
             })),
             "SET" => {
-                self.state.autocommit = rest != "autocommit=0";
+                self.autocommit = rest != "autocommit=0";
                 let (name, value) = ("time_zone".into(), "+01:00".into());
                 self.push(Event::Parameter { name, value });
                 self.push(complete(0));
             }
             "BEGIN" => {
-                self.state.transaction = TransactionState::Open;
+                self.transaction = TransactionState::Open;
                 self.push(complete(0));
             }
             "LOAD" => self.push(Event::SendFile("data.csv".into())),
@@ -365,11 +370,11 @@ impl Session for Script {
                 if name == "nowhere" {
                     return Err(ErrorKind::UnknownDatabase(name).into());
                 }
-                self.state.database = Some(name);
+                self.database = Some(name);
                 self.push(complete(0));
             }
             Request::Reset => {
-                self.state.transaction = TransactionState::Idle;
+                self.transaction = TransactionState::Idle;
                 self.push(complete(0));
             }
             Request::Fields { table } => {
@@ -398,7 +403,7 @@ impl Session for Script {
             .map_err(|_| ErrorKind::Syntax { message: format!("near '{sql}'"), at: 0 })?;
         let statement = Arc::new(statement);
         let description = std::sync::OnceLock::new();
-        Ok(Arc::new(Prepared { sql, statement, declared, description }))
+        Ok(Arc::new(Prepared { sql, statement, declared: declared.into(), description }))
     }
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
@@ -407,8 +412,12 @@ impl Session for Script {
         Ok(Description { parameters, columns })
     }
 
-    fn state(&self) -> State {
-        self.state.clone()
+    fn state(&self) -> State<'_> {
+        State {
+            transaction: self.transaction,
+            autocommit: self.autocommit,
+            database: self.database.as_deref(),
+        }
     }
 
     fn key(&self) -> Key {

@@ -8,12 +8,13 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
-    Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Result, Rows,
+    Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Parameter,
+    Result, Rows,
 };
 
 use super::line::{Again, Line, Outcome, Reply, Run, Subject, Task};
 use super::request::{self, Call, Steps};
-use super::statements::{Found, Statements, name};
+use super::statements::{Found, Origin, Statements, name};
 use super::wire::Wire;
 use super::{Options, unavailable};
 use crate::codec::backend::Backend as Message;
@@ -59,9 +60,39 @@ impl Connection {
         }
     }
 
+    /// Runs a statement that came as text by its prepared form, if that is kept or may be; else as text.
+    fn lifted(
+        &mut self,
+        (text, sql): (Arc<str>, Arc<str>),
+        parameters: Vec<Parameter>,
+        origin: Origin,
+    ) -> Result<()> {
+        let types: Arc<[u32]> = parameters.iter().map(|one| one.native.type_id).collect();
+        let found = self.line.statements.find(&sql, &types, origin);
+        if let Found::Unnamed = found {
+            return self.text(&text);
+        }
+        self.run_found(
+            Call { sql, types, parameters, formats: Vec::new(), text: Some(text) },
+            found,
+        )
+    }
+
+    fn text(&mut self, sql: &str) -> Result<()> {
+        request::text(&mut self.wire.output, sql)?;
+        self.line.replies.push_back(Reply::new(Task::Text));
+        Ok(())
+    }
+
     fn run(&mut self, call: Call) -> Result<()> {
-        let found = self.line.statements.find(&call.sql, &call.types);
+        let found = self.line.statements.find(&call.sql, &call.types, Origin::Prepared);
+        self.run_found(call, found)
+    }
+
+    fn run_found(&mut self, call: Call, found: Found) -> Result<()> {
         let (id, known, parse) = match found {
+            // What stands for a text tells its columns each time, as the text would: their tables may be others by now.
+            Found::Ready(id, _) if call.text.is_some() => (Some(id), None, false),
             Found::Ready(id, known) => (Some(id), known, false),
             Found::New(id) => (Some(id), None, true),
             Found::Unnamed => (None, None, true),
@@ -74,13 +105,13 @@ impl Connection {
             self.abandon(closed, &call.sql, id);
             return Err(error);
         }
-        let run = Run { call, id, known, reused: !parse };
+        let run = Run { call, id, known, reused: !parse, bound: false };
         self.line.replies.push_back(Reply::new(Task::Run(run)));
         Ok(())
     }
 
-    fn describe(&mut self, sql: Arc<str>, types: &[u32]) -> Result<()> {
-        let (id, parse) = match self.line.statements.find(&sql, types) {
+    fn describe(&mut self, sql: Arc<str>, types: Arc<[u32]>) -> Result<()> {
+        let (id, parse) = match self.line.statements.find(&sql, &types, Origin::Prepared) {
             Found::Ready(id, _) => (Some(id), false),
             Found::New(id) => (Some(id), true),
             Found::Unnamed => (None, true),
@@ -89,11 +120,11 @@ impl Connection {
         let closed = self.wire.output.len();
         let statement = id.map(name).unwrap_or_default();
         let output = &mut self.wire.output;
-        if let Err(error) = request::describe(output, &statement, (&sql, types), parse) {
+        if let Err(error) = request::describe(output, &statement, (&sql, &types), parse) {
             self.abandon(closed, &sql, id);
             return Err(error);
         }
-        let subject = Subject { sql, types: types.to_vec(), id, reused: !parse };
+        let subject = Subject { sql, types, id, reused: !parse };
         let task = Task::Describe(subject, Vec::new());
         self.line.replies.push_back(Reply::new(task));
         Ok(())
@@ -212,10 +243,9 @@ impl Connection {
                 encode_sync(&mut self.wire.output);
                 None
             }
+            Outcome::Again(Again::Text(sql)) => self.text(&sql).err().map(Err),
             Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
-            Outcome::Again(Again::Describe(sql, types)) => {
-                self.describe(sql, &types).err().map(Err)
-            }
+            Outcome::Again(Again::Describe(sql, types)) => self.describe(sql, types).err().map(Err),
             Outcome::Lost(message) => Some(Err(self.lose(message))),
         }
     }
@@ -231,14 +261,14 @@ impl Backend for Connection {
             return Err(Error::new(ErrorKind::TooLarge(message.into())));
         }
         let task = match execution {
-            Execution::Text(sql) => {
-                request::text(&mut self.wire.output, &sql)?;
-                Task::Text
+            Execution::Text(sql) => return self.text(&sql),
+            Execution::Lifted { text, sql, parameters, era } => {
+                return self.lifted((text, sql), parameters, Origin::Text(era));
             }
             Execution::Prepared { sql, types, parameters, formats } => {
-                return self.run(Call { sql, types, parameters, formats });
+                return self.run(Call { sql, types, parameters, formats, text: None });
             }
-            Execution::Describe { sql, types } => return self.describe(sql, &types),
+            Execution::Describe { sql, types } => return self.describe(sql, types),
             Execution::Reset => {
                 self.reset()?;
                 Task::Silent

@@ -1,5 +1,6 @@
 //! The replies a connection waits for, and what each message of the server means to them.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use pando_kernel::{
 };
 
 use super::describe;
+use super::lifted;
 use super::request::Call;
 use super::statements::{Returns, Statements};
 use crate::codec::backend::{Backend, CommandComplete, ParameterStatus, RowDescription, Status};
@@ -26,6 +28,8 @@ pub(super) struct Line {
 pub(super) struct Reply {
     task: Task,
     failed: Option<ServerError>,
+    /// It has rows.
+    returns: bool,
     /// The server waits for copy data.
     pub(super) copying: bool,
 }
@@ -51,12 +55,14 @@ pub(super) struct Run {
     pub(super) known: Option<Returns>,
     /// It was found prepared, so that the server may have changed its mind about it.
     pub(super) reused: bool,
+    /// The server has begun to run it.
+    pub(super) bound: bool,
 }
 
 /// A statement that is described.
 pub(super) struct Subject {
     pub(super) sql: Arc<str>,
-    pub(super) types: Vec<u32>,
+    pub(super) types: Arc<[u32]>,
     pub(super) id: Option<u64>,
     /// As for a run.
     pub(super) reused: bool,
@@ -64,8 +70,9 @@ pub(super) struct Subject {
 
 /// What is sent once more.
 pub(super) enum Again {
+    Text(Arc<str>),
     Run(Call),
-    Describe(Arc<str>, Vec<u32>),
+    Describe(Arc<str>, Arc<[u32]>),
 }
 
 /// What a message leads to.
@@ -78,7 +85,7 @@ pub(super) enum Outcome {
     Over(Result<()>),
     /// The server skips everything up to a Sync that has to be sent.
     Sync,
-    /// It has to be sent once more, prepared anew.
+    /// It has to be sent once more: prepared anew, or as text.
     Again(Again),
     /// The server has ended the connection, with its reason.
     Lost(String),
@@ -86,7 +93,7 @@ pub(super) enum Outcome {
 
 impl Reply {
     pub(super) fn new(task: Task) -> Reply {
-        Reply { task, failed: None, copying: false }
+        Reply { task, failed: None, returns: false, copying: false }
     }
 
     /// Whether its messages end with a Sync instead of standing alone.
@@ -120,7 +127,7 @@ impl Again {
     fn sql(&self) -> &str {
         match self {
             Again::Run(call) => &call.sql,
-            Again::Describe(sql, _) => sql,
+            Again::Describe(sql, _) | Again::Text(sql) => sql,
         }
     }
 }
@@ -206,6 +213,11 @@ impl Line {
             return Err(Error::protocol("the server is ready although nothing was asked"));
         };
         let Some(error) = reply.failed else { return Ok(Outcome::Over(Ok(()))) };
+        if let Task::Run(Run { call: Call { sql, text: Some(text), .. }, id, bound, .. }) =
+            &reply.task
+        {
+            return Ok(self.lifted_failed(error, (sql, text), id.filter(|_| !bound)));
+        }
         if let Some((id, again)) = reply.task.once_more()
             && stale(&error)
         {
@@ -222,6 +234,27 @@ impl Line {
         Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(Box::new(error))))))
     }
 
+    /// A statement that came as text has failed in its prepared form; `id` is its number in the cache if it did not come to be bound.
+    fn lifted_failed(
+        &mut self,
+        mut error: ServerError,
+        (sql, text): (&str, &Arc<str>),
+        id: Option<u64>,
+    ) -> Outcome {
+        if let Some(id) = id {
+            match error.sqlstate.as_str() {
+                "26000" => self.statements.clear(),
+                _ => self.statements.discard(sql, id),
+            }
+            let alone = self.transaction == TransactionState::Idle && self.replies.is_empty();
+            if alone && lifted::may_fare_better(&error) {
+                return Outcome::Again(Again::Text(Arc::clone(text)));
+            }
+        }
+        lifted::relocate(&mut error, sql, text);
+        Outcome::Over(Err(Error::new(ErrorKind::Server(Box::new(error)))))
+    }
+
     fn parsed(&mut self) -> Result<()> {
         let (text, id) = match &self.front()?.task {
             Task::Run(Run { call, id: Some(id), .. }) => (Arc::clone(&call.sql), *id),
@@ -233,11 +266,17 @@ impl Line {
     }
 
     fn bound(&mut self) -> Result<Outcome> {
-        Ok(match &self.front()?.task {
+        let reply = self.front()?;
+        Ok(match &mut reply.task {
             Task::Run(Run { call, known: Some(Some(columns)), .. }) => {
+                reply.returns = true;
                 Outcome::Event(Event::Columns(describe::formatted(columns, &call.formats)))
             }
-            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => Outcome::Quiet,
+            Task::Run(run) => {
+                run.bound = true;
+                Outcome::Quiet
+            }
+            Task::Describe(..) | Task::Text | Task::Silent => Outcome::Quiet,
         })
     }
 
@@ -246,11 +285,12 @@ impl Line {
         let columns = description.map(describe::columns);
         let reply =
             self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
+        reply.returns = columns.is_some();
         let event = match &mut reply.task {
             Task::Silent => None,
             Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
             Task::Run(run) => {
-                if let Some(id) = run.id {
+                if let Some(id) = run.id.filter(|_| run.call.text.is_none()) {
                     let returns = columns.clone().map(Arc::from);
                     self.statements.described(&run.call.sql, id, returns);
                 }
@@ -271,8 +311,11 @@ impl Line {
     }
 
     fn complete(&mut self, complete: &CommandComplete<'_>) -> Result<Outcome> {
+        let returns = std::mem::take(&mut self.front()?.returns);
         if matches!(complete.tag, "DEALLOCATE ALL" | "DISCARD ALL") {
             self.statements.clear();
+        } else if lifted::may_name(complete.tag, returns) {
+            self.statements.names_changed();
         }
         let affected = complete.rows();
         let tag = match affected {
@@ -281,7 +324,7 @@ impl Line {
             None => complete.tag,
         };
         Ok(self.tell(|| {
-            let tag = tag.to_owned();
+            let tag = known(tag).map_or_else(|| tag.to_owned().into(), Cow::Borrowed);
             Event::Complete(Completion { tag, affected, ..Completion::default() })
         }))
     }
@@ -298,6 +341,12 @@ impl Line {
         reply.copying = true;
         Ok(Outcome::Event(Event::CopyIn(form(response))))
     }
+}
+
+/// The tags of nearly all statements, of which no copy is made.
+fn known(tag: &str) -> Option<&'static str> {
+    const TAGS: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "ROLLBACK"];
+    TAGS.into_iter().find(|known| *known == tag)
 }
 
 /// Whether an error means that a prepared statement has to be prepared anew.

@@ -3,6 +3,7 @@
 mod cancel;
 mod connection;
 mod describe;
+mod lifted;
 mod line;
 mod login;
 mod options;

@@ -15,9 +15,11 @@ use crate::types::{self, oid};
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) sql: Arc<str>,
-    pub(super) types: Vec<u32>,
+    pub(super) types: Arc<[u32]>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) formats: Vec<Format>,
+    /// The text that it stands for, when it came as one.
+    pub(super) text: Option<Arc<str>>,
 }
 
 /// Which of the messages of a call are needed.

@@ -24,6 +24,7 @@ pub(super) struct Statements {
 struct Entry {
     id: u64,
     types: Vec<u32>,
+    era: u64,
     /// The server has said that it is prepared.
     parsed: bool,
     returns: Option<Returns>,
@@ -32,6 +33,28 @@ struct Entry {
 
 /// Bytes of the longest text that is kept: longer ones carry their rows with them and do not come again.
 const MAX_TEXT: usize = 64 << 10;
+
+/// How a statement came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Prepared. The least recently used one gives way to it.
+    Prepared,
+    /// As text, in this era. Another gives way only if it has not been used for so long that it hardly comes again: statements that may as well go as text
+    /// do not drive each other out.
+    Text(u64),
+}
+
+impl Origin {
+    fn era(self) -> u64 {
+        match self {
+            Origin::Prepared => 0,
+            Origin::Text(era) => era,
+        }
+    }
+}
+
+/// A statement is forgotten when so many times the cache's bound of others have been asked for since.
+const FORGOTTEN: u64 = 4;
 
 /// How a statement is to be run.
 #[derive(Debug)]
@@ -43,6 +66,12 @@ pub(super) enum Found {
     /// Not to be kept (the cache is off, or an earlier preparation has not been answered): use the
     /// unnamed statement.
     Unnamed,
+}
+
+impl Entry {
+    fn is(&self, types: &[u32], origin: Origin) -> bool {
+        self.types == types && self.era == origin.era()
+    }
 }
 
 impl Statements {
@@ -58,14 +87,14 @@ impl Statements {
     }
 
     /// Looks a statement up, or makes room for it.
-    pub(super) fn find(&mut self, text: &Arc<str>, types: &[u32]) -> Found {
+    pub(super) fn find(&mut self, text: &Arc<str>, types: &[u32], origin: Origin) -> Found {
         if text.len() > MAX_TEXT {
             return Found::Unnamed;
         }
         self.clock += 1;
         let clock = self.clock;
         let known = self.by_text.get_mut(text);
-        if let Some(entry) = known.and_then(|list| list.iter_mut().find(|e| e.types == types)) {
+        if let Some(entry) = known.and_then(|list| list.iter_mut().find(|e| e.is(types, origin))) {
             entry.used = clock;
             return if entry.parsed {
                 Found::Ready(entry.id, entry.returns.clone())
@@ -73,13 +102,20 @@ impl Statements {
                 Found::Unnamed
             };
         }
-        if self.count >= self.bound && !self.evict() {
+        if self.count >= self.bound && !self.evict(origin) {
             return Found::Unnamed;
         }
         let id = self.next;
         self.next += 1;
         self.count += 1;
-        let entry = Entry { id, types: types.to_vec(), parsed: false, returns: None, used: clock };
+        let entry = Entry {
+            id,
+            types: types.to_vec(),
+            era: origin.era(),
+            parsed: false,
+            returns: None,
+            used: clock,
+        };
         self.by_text.entry(Arc::clone(text)).or_default().push(entry);
         Found::New(id)
     }
@@ -112,6 +148,20 @@ impl Statements {
         }
     }
 
+    /// A name may mean another table by now, of which the server does not think by itself: what came as text is prepared anew.
+    /// <https://www.postgresql.org/docs/current/sql-prepare.html#SQL-PREPARE-NOTES>
+    pub(super) fn names_changed(&mut self) {
+        let lifted = |entry: &Entry| entry.era != 0 && entry.parsed;
+        let gone: Vec<(Arc<str>, u64)> = self
+            .by_text
+            .iter()
+            .flat_map(|(text, list)| {
+                list.iter().filter(|entry| lifted(entry)).map(|entry| (Arc::clone(text), entry.id))
+            })
+            .collect();
+        gone.iter().for_each(|(text, id)| self.discard(text, *id));
+    }
+
     /// The server has forgotten all statements.
     pub(super) fn clear(&mut self) {
         self.by_text.clear();
@@ -141,11 +191,15 @@ impl Statements {
     }
 
     /// Makes room by closing the least recently used statement; false when there is none to close.
-    fn evict(&mut self) -> bool {
+    fn evict(&mut self, origin: Origin) -> bool {
         let entries = self.by_text.iter().flat_map(|(text, list)| {
             list.iter().filter(|entry| entry.parsed).map(move |entry| (entry.used, text, entry.id))
         });
-        let Some((_, text, id)) = entries.min_by_key(|(used, _, _)| *used) else { return false };
+        let Some((used, text, id)) = entries.min_by_key(|(used, _, _)| *used) else { return false };
+        let patience = FORGOTTEN.saturating_mul(self.bound as u64);
+        if origin != Origin::Prepared && self.clock - used < patience {
+            return false;
+        }
         let text = Arc::clone(text);
         self.discard(&text, id);
         true
@@ -163,7 +217,7 @@ mod tests {
 
     fn ready(cache: &mut Statements, text: &str) -> u64 {
         let text: Arc<str> = text.into();
-        match cache.find(&text, &[]) {
+        match cache.find(&text, &[], Origin::Prepared) {
             Found::New(id) => {
                 cache.parsed(&text, id);
                 id
@@ -185,8 +239,8 @@ mod tests {
     fn types_are_part_of_the_key() {
         let mut cache = Statements::new(2);
         let text: Arc<str> = "a".into();
-        assert!(matches!(cache.find(&text, &[23]), Found::New(1)));
-        assert!(matches!(cache.find(&text, &[25]), Found::New(2)));
+        assert!(matches!(cache.find(&text, &[23], Origin::Prepared), Found::New(1)));
+        assert!(matches!(cache.find(&text, &[25], Origin::Prepared), Found::New(2)));
     }
 
     #[test]
@@ -204,17 +258,46 @@ mod tests {
     fn what_waits_for_its_answer_is_neither_used_nor_closed() {
         let mut cache = Statements::new(1);
         let text: Arc<str> = "a".into();
-        assert!(matches!(cache.find(&text, &[]), Found::New(1)));
-        assert!(matches!(cache.find(&text, &[]), Found::Unnamed));
-        assert!(matches!(cache.find(&"b".into(), &[]), Found::Unnamed));
+        assert!(matches!(cache.find(&text, &[], Origin::Prepared), Found::New(1)));
+        assert!(matches!(cache.find(&text, &[], Origin::Prepared), Found::Unnamed));
+        assert!(matches!(cache.find(&"b".into(), &[], Origin::Prepared), Found::Unnamed));
         cache.failed("a", 1);
-        assert!(matches!(cache.find(&text, &[]), Found::New(2)));
+        assert!(matches!(cache.find(&text, &[], Origin::Prepared), Found::New(2)));
     }
 
     #[test]
     fn a_cache_without_room_keeps_nothing() {
         let mut cache = Statements::new(0);
-        assert!(matches!(cache.find(&"a".into(), &[]), Found::Unnamed));
+        assert!(matches!(cache.find(&"a".into(), &[], Origin::Prepared), Found::Unnamed));
         assert!(cache.by_text.is_empty());
+    }
+
+    #[test]
+    fn what_could_go_as_text_drives_out_only_what_is_forgotten() {
+        let mut cache = Statements::new(2);
+        let (a, b) = (ready(&mut cache, "a"), ready(&mut cache, "b"));
+        let text: Arc<str> = "c".into();
+        for _ in 0..3 {
+            assert!(matches!(cache.find(&text, &[], Origin::Text(1)), Found::Unnamed));
+            ready(&mut cache, "b");
+        }
+        assert!(matches!(cache.find(&text, &[], Origin::Text(1)), Found::New(3)));
+        assert_eq!(cache.take_closing(), [a]);
+        assert_eq!(ready(&mut cache, "b"), b);
+    }
+
+    #[test]
+    fn what_came_as_text_is_prepared_anew_when_names_may_have_changed() {
+        let mut cache = Statements::new(9);
+        let text: Arc<str> = "a".into();
+        let prepared = ready(&mut cache, "a");
+        assert!(matches!(cache.find(&text, &[], Origin::Text(1)), Found::New(2)));
+        cache.parsed(&text, 2);
+        assert!(matches!(cache.find(&text, &[], Origin::Text(1)), Found::Ready(2, _)));
+        assert!(matches!(cache.find(&text, &[], Origin::Text(2)), Found::New(3)), "another era");
+        cache.parsed(&text, 3);
+        cache.names_changed();
+        assert_eq!(cache.take_closing(), [2, 3]);
+        assert_eq!(ready(&mut cache, "a"), prepared);
     }
 }

@@ -49,8 +49,14 @@ pub(crate) fn count(message: &'static str, len: usize) -> Result<u16, Malformed>
     u16::try_from(len).map_err(|_| Malformed::new(message, Fault::TooLong))
 }
 
-/// A text and a number behind it. (`format!` costs four times as much, and this is done for every statement.)
-pub(crate) fn numbered(text: &str, number: u64) -> String {
+/// Appends a number's digits.
+pub(crate) fn put_number(buf: &mut BytesMut, number: u64) {
+    let (digits, start) = digits(number);
+    buf.put_slice(&digits[start..]);
+}
+
+/// A number's digits, and where they start. (`format!` costs four times as much, and this is done for every statement.)
+fn digits(number: u64) -> ([u8; 20], usize) {
     let mut digits = [0; 20];
     let (mut start, mut left) = (digits.len(), number);
     loop {
@@ -58,9 +64,14 @@ pub(crate) fn numbered(text: &str, number: u64) -> String {
         digits[start] = b'0' + u8::try_from(left % 10).unwrap_or(0);
         left /= 10;
         if left == 0 {
-            break;
+            return (digits, start);
         }
     }
+}
+
+/// A text and a number behind it.
+pub(crate) fn numbered(text: &str, number: u64) -> String {
+    let (digits, start) = digits(number);
     let mut out = String::with_capacity(text.len() + digits.len() - start);
     out.push_str(text);
     out.extend(digits[start..].iter().map(|digit| char::from(*digit)));

@@ -3,13 +3,14 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use pando_kernel::runtime::Idle;
 use pando_kernel::session::{Doorway, Session, Settings};
 use pando_kernel::{Error, ErrorKind};
 
 use super::end::{End, Halt, own};
 use super::execute::Owed;
 use super::portals::{Portals, Statements};
-use super::wait::{Idle, Next, next};
+use super::wait::{Next, next};
 use super::wire::{Frame, Wire};
 use crate::codec::frontend::Frontend;
 use crate::codec::{Fault, Malformed};

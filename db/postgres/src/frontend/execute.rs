@@ -132,7 +132,7 @@ impl<D: Doorway> Client<D> {
         if self.portals.get_mut(name)?.shape.is_none() {
             return Err(own("55000", format!("portal \"{name}\" cannot be run")).into());
         }
-        let tag = "SELECT".to_owned();
+        let tag = "SELECT".into();
         let completion = Completion { tag, affected: Some(0), ..Completion::default() };
         self.complete(&completion, || "");
         Ok(())

@@ -8,9 +8,10 @@ use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request};
 use super::client::Client;
 use super::end::{End, Halt};
 use super::wait::watched;
-use crate::codec::backend::{ParameterStatus, ReadyForQuery, Status, encode_command_complete};
+use crate::codec::backend::{
+    ParameterStatus, ReadyForQuery, Status, encode_command_complete, encode_counted,
+};
 use crate::codec::copy::{CopyResponse, Direction, encode_data, encode_done};
-use crate::codec::numbered;
 use crate::error::{self, Severity};
 
 /// Copied data goes out in messages of at most so many bytes.
@@ -30,6 +31,9 @@ impl<D: Doorway> Client<D> {
     pub(super) async fn next(&mut self) -> Result<Option<Event>, Halt> {
         if self.wire.output.len() >= self.settings.flush_bytes {
             self.wire.flush().await?;
+        }
+        if let Some(piece) = self.session.ahead() {
+            return Ok(piece?);
         }
         let key = self.session.key();
         let (doorway, session) = (&*self.doorway, &mut self.session);
@@ -75,13 +79,17 @@ impl<D: Doorway> Client<D> {
         if std::mem::take(&mut self.copying_out) {
             encode_done(self.wire.output.buffer());
         }
-        let mut tag = tag(completion);
-        if let Some(all) = forgets_all(&tag, text) {
+        let (mut words, rows) = tag(completion);
+        if let Some(all) = forgets_all(words, text) {
             // The statements of the protocol are among those such a statement forgets.
             self.statements.clear();
-            tag = all.to_owned();
+            words = all;
         }
-        encode_command_complete(self.wire.output.buffer(), &tag);
+        let buf = self.wire.output.buffer();
+        match rows {
+            Some(rows) => encode_counted(buf, words, rows),
+            None => encode_command_complete(buf, words),
+        }
     }
 
     pub(super) fn copy_out(&mut self, form: CopyForm) -> Result<(), Halt> {
@@ -149,19 +157,18 @@ fn forgets_all<'t>(tag: &str, text: impl FnOnce() -> &'t str) -> Option<&'static
     (tag == all || last.eq_ignore_ascii_case("all")).then_some(all)
 }
 
-/// The command tag with its count, as PostgreSQL writes it.
-fn tag(completion: &Completion) -> String {
-    let tag = completion.tag.as_str();
+/// The words of the command tag and its count, as PostgreSQL writes them.
+fn tag(completion: &Completion) -> (&str, Option<u64>) {
+    let tag = &*completion.tag;
     match (tag, completion.affected) {
-        ("INSERT", Some(rows)) => numbered("INSERT 0 ", rows),
-        ("SELECT", Some(rows)) => numbered("SELECT ", rows),
-        ("UPDATE" | "DELETE" | "MERGE" | "MOVE" | "FETCH" | "COPY", Some(rows)) => {
-            numbered(&[tag, " "].concat(), rows)
+        ("INSERT", Some(rows)) => ("INSERT 0", Some(rows)),
+        ("SELECT" | "UPDATE" | "DELETE" | "MERGE" | "MOVE" | "FETCH" | "COPY", Some(rows)) => {
+            (tag, Some(rows))
         }
         // A result without a name of its own is one of rows.
-        ("", Some(rows)) => numbered("SELECT ", rows),
-        ("", None) => "OK".into(),
-        _ => tag.to_owned(),
+        ("", Some(rows)) => ("SELECT", Some(rows)),
+        ("", None) => ("OK", None),
+        _ => (tag, None),
     }
 }
 
@@ -181,11 +188,14 @@ mod tests {
     #[test]
     fn tags_are_written_as_postgresql_writes_them() {
         let of = |tag: &str, affected| {
-            let tag = tag.to_owned();
-            super::tag(&Completion { tag, affected, ..Completion::default() })
+            let tag = tag.to_owned().into();
+            let completion = Completion { tag, affected, ..Completion::default() };
+            let (words, rows) = super::tag(&completion);
+            rows.map_or(words.to_owned(), |rows| format!("{words} {rows}"))
         };
         assert_eq!(of("INSERT", Some(3)), "INSERT 0 3");
         assert_eq!(of("SELECT", Some(0)), "SELECT 0");
+        assert_eq!(of("", Some(2)), "SELECT 2");
         assert_eq!(of("CREATE TABLE", Some(0)), "CREATE TABLE");
         assert_eq!(of("BEGIN", None), "BEGIN");
     }

@@ -2,10 +2,9 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::task::Poll;
 
-use pando_kernel::runtime::{BoxFuture, SharedRuntime};
+use pando_kernel::runtime::Idle;
 
 use super::end::End;
 use super::wire::{Frame, Wire};
@@ -19,46 +18,6 @@ pub(super) enum Next {
     Stopping,
 }
 
-/// How long a client has been idle. One timer serves many requests: when it rings, it is set again
-/// for what is left.
-pub(super) struct Idle {
-    runtime: SharedRuntime,
-    limit: Duration,
-    since: Instant,
-    timer: Option<BoxFuture<'static, ()>>,
-}
-
-impl Idle {
-    pub(super) fn new(runtime: SharedRuntime, limit: Duration) -> Idle {
-        let since = runtime.now();
-        Idle { runtime, limit, since, timer: None }
-    }
-
-    fn touch(&mut self) {
-        self.since = self.runtime.now();
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.limit == Duration::MAX {
-            return Poll::Pending;
-        }
-        loop {
-            let Some(timer) = &mut self.timer else {
-                let gone = self.runtime.now().saturating_duration_since(self.since);
-                let Some(left) = self.limit.checked_sub(gone).filter(|left| !left.is_zero()) else {
-                    return Poll::Ready(());
-                };
-                self.timer = Some(self.runtime.sleep(left));
-                continue;
-            };
-            match timer.as_mut().poll(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(()) => self.timer = None,
-            }
-        }
-    }
-}
-
 /// The next message of an idle client.
 ///
 /// # Cancel safety
@@ -68,9 +27,9 @@ pub(super) async fn next(
     idle: &mut Idle,
     mut stopping: Pin<&mut impl Future<Output = ()>>,
 ) -> Result<Next, End> {
-    idle.touch();
     poll_fn(|cx| {
         if let Poll::Ready(frame) = wire.poll_frame(cx) {
+            idle.end();
             return Poll::Ready(frame.map(|frame| match frame {
                 Ok(frame) => Next::Frame(frame),
                 Err(malformed) => Next::Broken(malformed),

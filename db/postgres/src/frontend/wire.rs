@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use pando_kernel::Error;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, Stream};
 use tokio::io::{AsyncReadExt, AsyncWrite, ReadBuf};
@@ -119,7 +119,12 @@ impl Wire {
         if self.input.len() < header.total {
             return Ok(None);
         }
-        let body = self.input.split_to(header.total).freeze().slice(HEADER..);
+        let body = if header.total == HEADER {
+            self.input.advance(HEADER);
+            Bytes::new()
+        } else {
+            self.input.split_to(header.total).freeze().slice(HEADER..)
+        };
         // What is left of a large allocation would keep all of it.
         self.has_grown |= header.total > KEEP;
         if self.has_grown && self.input.is_empty() {
@@ -143,34 +148,40 @@ impl Wire {
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
-        if self.gone {
-            return Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into())));
+        if self.input.is_empty() {
+            return self.poll_more(cx);
         }
-        let read = if self.input.is_empty() {
-            ready!(self.poll_first(cx))
-        } else {
-            if self.input.capacity() - self.input.len() < READ / 2 {
-                self.input.reserve(READ);
-            }
-            ready!(pin!(self.stream.read_buf(&mut self.input)).poll(cx))
-        };
+        if self.gone {
+            return Poll::Ready(Err(gone()));
+        }
+        if self.input.capacity() - self.input.len() < READ / 2 {
+            self.input.reserve(READ);
+        }
+        let read = ready!(pin!(self.stream.read_buf(&mut self.input)).poll(cx));
+        self.has_read(read)
+    }
+
+    /// Reads by way of the stack: while nothing has come, no memory waits for it.
+    fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
+        if self.gone {
+            return Poll::Ready(Err(gone()));
+        }
+        let mut bytes = [MaybeUninit::uninit(); READ];
+        let mut bytes = ReadBuf::uninit(&mut bytes);
+        let read = ready!(Pin::new(&mut *self.stream).poll_read(cx, &mut bytes));
+        self.input.extend_from_slice(bytes.filled());
+        self.has_read(read.map(|()| bytes.filled().len()))
+    }
+
+    fn has_read(&mut self, read: io::Result<usize>) -> Poll<Result<(), End>> {
         match read {
             Ok(0) => {
                 self.gone = true;
-                Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into())))
+                Poll::Ready(Err(gone()))
             }
             Ok(_) => Poll::Ready(Ok(())),
             Err(error) => Poll::Ready(Err(End::Gone(error))),
         }
-    }
-
-    /// Reads by way of the stack: while nothing has come, no memory waits for it.
-    fn poll_first(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let mut bytes = [MaybeUninit::uninit(); READ];
-        let mut bytes = ReadBuf::uninit(&mut bytes);
-        ready!(Pin::new(&mut *self.stream).poll_read(cx, &mut bytes))?;
-        self.input.extend_from_slice(bytes.filled());
-        Poll::Ready(Ok(bytes.filled().len()))
     }
 
     /// Gives back what an idle client has no use for.
@@ -184,7 +195,7 @@ impl Wire {
     /// Ready when the client has left. What it sends meanwhile is kept, up to a bound.
     pub(super) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while self.input.len() < READ_AHEAD {
-            if ready!(self.poll_read(cx)).is_err() {
+            if ready!(self.poll_more(cx)).is_err() {
                 self.gone = true;
                 return Poll::Ready(());
             }
@@ -223,6 +234,11 @@ impl Wire {
     async fn refuse(&mut self, malformed: Malformed) -> End {
         self.last_words(&malformed.into()).await
     }
+}
+
+/// The client has closed its side.
+fn gone() -> End {
+    End::Gone(io::ErrorKind::UnexpectedEof.into())
 }
 
 /// Ready once the patience is over. Most waits are short: the timer is made for those that are not.

@@ -164,7 +164,12 @@ fn neutral() -> (Columns, Rows) {
 }
 
 fn complete(tag: &str, affected: Option<u64>, more: bool) -> Result<Event> {
-    Ok(Event::Complete(Completion { tag: tag.into(), affected, more, ..Completion::default() }))
+    Ok(Event::Complete(Completion {
+        tag: tag.to_owned().into(),
+        affected,
+        more,
+        ..Completion::default()
+    }))
 }
 
 impl Script {
@@ -357,7 +362,7 @@ impl Session for Script {
         Ok(Arc::new(Prepared {
             sql,
             statement: Arc::new(statement),
-            declared,
+            declared: declared.into(),
             description: std::sync::OnceLock::new(),
         }))
     }
@@ -373,7 +378,7 @@ impl Session for Script {
         Ok(prepared.description.get_or_init(|| description).clone())
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> State<'_> {
         State { transaction: self.transaction, autocommit: true, database: None }
     }
 

@@ -1,8 +1,8 @@
 //! CommandComplete: a statement is done.
 
-use bytes::BytesMut;
+use bytes::{BufMut, BytesMut};
 
-use crate::codec::{Malformed, Reader, put_cstr, tagged};
+use crate::codec::{Malformed, Reader, put_cstr, put_number, tagged};
 
 /// CommandComplete.
 /// <https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-COMMANDCOMPLETE>
@@ -40,6 +40,16 @@ pub fn encode_command_complete(buf: &mut BytesMut, tag: &str) {
     tagged(buf, b'C', |buf| put_cstr(buf, tag.as_bytes()));
 }
 
+/// Appends a CommandComplete frame whose tag is these words and a number.
+pub(crate) fn encode_counted(buf: &mut BytesMut, words: &str, rows: u64) {
+    tagged(buf, b'C', |buf| {
+        buf.put_slice(words.as_bytes());
+        buf.put_u8(b' ');
+        put_number(buf, rows);
+        buf.put_u8(0);
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +60,9 @@ mod tests {
         encode_command_complete(&mut buf, "SELECT 2");
         assert_eq!(&buf[..], b"C\0\0\0\x0dSELECT 2\0");
         assert_eq!(CommandComplete::decode(&buf[5..]), Ok(CommandComplete { tag: "SELECT 2" }));
+        let mut counted = BytesMut::new();
+        encode_counted(&mut counted, "SELECT", 2);
+        assert_eq!(counted, buf);
         assert!(CommandComplete::decode(b"SELECT 2").is_err());
         assert!(CommandComplete::decode(b"SELECT 2\0\0").is_err());
     }

@@ -16,6 +16,7 @@ use super::copy::CopyResponse;
 use super::{Fault, Malformed, Reader};
 
 pub use authentication::{Authentication, Mechanisms};
+pub(crate) use command_complete::encode_counted;
 pub use command_complete::{CommandComplete, encode_command_complete};
 pub use data_row::{DataRow, Fields};
 pub use empty::{

@@ -1,0 +1,95 @@
+//! Pieces of a reply that are taken ahead of the door: what one storage unit has sent together is taken in one go, and the door finds it without
+//! waiting for each piece by itself.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use pando_kernel::event::Event;
+
+use super::reply::Reply;
+use super::{Opened, Session};
+
+/// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from sending.
+const BYTES: usize = 16 << 10;
+/// Pieces that are taken ahead at most.
+const PIECES: usize = 16;
+
+impl Session {
+    /// Whether [`Session::pass_on`] may be asked for the next pieces.
+    pub(super) fn passes_on(&self) -> bool {
+        matches!(self.reply, Reply::Pass(_)) && self.pending.is_empty() && self.encoder.is_none()
+    }
+
+    /// Waits for the next piece of a reply that is passed on, and takes those that have come with it. The next statement is not begun: until the door
+    /// has told its client how one ended, the session stands where that one left it.
+    pub(super) async fn pass_on(&mut self) {
+        let mut bytes = 0;
+        while let Reply::Pass(pass) = &mut self.reply {
+            let waits = self.ahead.is_empty();
+            let step = poll_fn(|cx| match pass.channel.poll_event(cx) {
+                Poll::Pending if waits => Poll::Pending,
+                Poll::Pending => Poll::Ready(None),
+                Poll::Ready(step) => Poll::Ready(Some(step)),
+            });
+            let Some(step) = step.await else { return };
+            let piece = match step {
+                Ok(Event::Done) => self.end_reply().await.map(|()| None),
+                Ok(event) => self.shape(event),
+                Err(error) => Err(Box::pin(self.fail_reply(error)).await),
+            };
+            let more = match piece {
+                Ok(None) => true,
+                Ok(Some(event)) => {
+                    bytes += size(&event);
+                    let more = goes_on(&event) && bytes < BYTES && self.ahead.len() < PIECES;
+                    self.ahead.push_back(Ok(Some(event)));
+                    more
+                }
+                Err(error) => {
+                    self.handle.idles();
+                    self.ahead.push_back(Err(error));
+                    return;
+                }
+            };
+            while let Some(event) = self.pending.pop_front() {
+                self.ahead.push_back(Ok(Some(event)));
+            }
+            if !more {
+                return;
+            }
+        }
+        if self.has_answered() {
+            self.handle.idles();
+            self.ahead.push_back(Ok(None));
+        }
+    }
+
+    /// Whether what has been taken ends the reply, and nothing of the request is left to be done.
+    fn has_answered(&self) -> bool {
+        let complete = matches!(self.ahead.back(), Some(Ok(Some(Event::Complete(_)))));
+        let commits = self.opened == Opened::Pipeline && self.text_request;
+        complete && matches!(self.reply, Reply::Idle) && self.queue.is_empty() && !commits
+    }
+}
+
+/// Bytes of a piece that count.
+fn size(event: &Event) -> usize {
+    if let Event::Rows(rows) = event { rows.bytes.len() } else { 0 }
+}
+
+/// Whether a door only passes the piece on, so that the next one may come before it has.
+fn goes_on(event: &Event) -> bool {
+    match event {
+        Event::Columns(_) | Event::Rows(_) | Event::Notice(_) => true,
+        Event::Complete(_)
+        | Event::Empty
+        | Event::Suspended
+        | Event::Parameter { .. }
+        | Event::Described(_)
+        | Event::CopyIn(_)
+        | Event::CopyOut(_)
+        | Event::CopyData(_)
+        | Event::SendFile(_)
+        | Event::Done => false,
+    }
+}

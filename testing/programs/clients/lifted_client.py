@@ -1,0 +1,194 @@
+"""Statements given as text that come often, straight to one server and through Pando, which runs some of them prepared: whatever the numbers, and
+whatever becomes of the tables behind Pando's back, columns, rows, tags and errors are the same."""
+
+import os
+import re
+
+import psycopg
+
+from cases import DATABASE, PORT, case, done, equal
+
+# Where t_order's rows of an even and of an odd user stand.
+PARTS = [(unit, f"t_order_{table}") for unit in (0, 1) for table in (0, 1)]
+UNIT_PORTS = [int(port) for port in os.environ["UNIT_PORTS"].split()]
+
+
+def connect(port, database):
+    # Without preparing anything of its own: a statement without parameters is a simple query.
+    return psycopg.connect(
+        host="127.0.0.1", port=port, user="test", password="test", dbname=database, autocommit=True, connect_timeout=10,
+        prepare_threshold=None,
+    )
+
+
+straight = connect(UNIT_PORTS[0], "direct")
+through = connect(PORT, DATABASE)
+units = [connect(port, f"ds_{unit}") for unit, port in enumerate(UNIT_PORTS)]
+
+NUMBERS = ["0", "1", "2", "-1", "- 1", "007", "32768", "999999999", "1234567890", "2147483647", "2147483648", "-2147483648", "-2147483649",
+           "9007199254740993", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "123456789012345678901234567890"]
+
+
+def told(connection, sql):
+    """Everything a client is told about one text, without the actual tables' names; a place in the text is one in the statement that was sent."""
+    try:
+        result = connection.execute(sql).pgresult
+    except psycopg.Error as error:
+        said = error.diag
+        return re.sub(r"t_order_[01]\b", "t_order", repr((said.sqlstate, said.message_primary, said.message_detail, said.message_hint)))
+    columns = [(result.fname(i), result.ftype(i), result.fmod(i), result.fformat(i), result.ftablecol(i)) for i in range(result.nfields)]
+    rows = [[result.get_value(row, i) for i in range(result.nfields)] for row in range(result.ntuples)]
+    return repr((columns, sorted(rows, key=repr), result.command_status))
+
+
+def same(sql, times=1):
+    for _ in range(times):
+        here, there = told(through, sql), told(straight, sql)
+        if here != there:
+            raise AssertionError(f"{sql}: expected {there}, got {here}")
+
+
+def behind(sql):
+    """A definition that Pando does not hear of; `t_order` stands for each part."""
+    straight.execute(sql)
+    for unit, table in PARTS:
+        units[unit].execute(sql.replace("t_order", table))
+
+
+def running():
+    """What the storage units were last asked by Pando."""
+    query = "select query from pg_stat_activity where application_name = 'pando' and datname = current_database()"
+    return [row[0] for unit in units for row in unit.execute(query)]
+
+
+@case
+def create():
+    same(
+        "create table t_order (order_id bigint not null primary key, user_id int not null, small smallint, size numeric(12, 2), share real,"
+        " weight double precision, note text, paid boolean, day date)"
+    )
+    for order in range(40):
+        values = f"{order}, {order % 4}, {order % 3}, {order}.5, {order}, {order}, 'n{order}', true, '2024-02-29'"
+        same(f"insert into t_order (order_id, user_id, small, size, share, weight, note, paid, day) values ({values})")
+
+
+@case
+def the_same_statement_twenty_times():
+    for order in range(20):
+        same(f"select * from t_order where order_id = {order} and user_id = {order % 4}")
+        same(f"select note, 1 as one from t_order where user_id = {order % 4} and order_id = {order} and small < 2 order by 1")
+        same(f"update t_order set small = small + {order}, weight = -{order} where order_id = {order} and user_id = {order % 4}")
+        same(f"update t_order set size = {order} where order_id = {order} and user_id = {order % 4} and small in (1, {order})")
+        same(f"delete from t_order where order_id = {order} and user_id = {order % 4} and weight >= {order}")
+    asked = running()
+    if not any("order_id = $" in query for query in asked):
+        raise AssertionError(f"nothing ran prepared: {asked}")
+
+
+@case
+def numbers_of_every_size_beside_columns_of_every_type():
+    for column in ("order_id", "user_id", "small", "size", "share", "weight", "note", "paid", "day"):
+        for number in NUMBERS:
+            same(f"select * from t_order where order_id = 20 and user_id = 0 and {column} >= {number}", 2)
+            same(f"select * from t_order where order_id = 20 and user_id = 0 and {column} in ({number}, 3)", 2)
+            if column not in ("order_id", "user_id"):
+                same(f"update t_order set {column} = {number} where order_id = 22 and user_id = 2")
+                same(f"update t_order set {column} = {column} + {number} where order_id = 22 and user_id = 2")
+        same("select * from t_order where order_id = 22 and user_id = 2", 2)
+
+
+@case
+def sharding_values_of_every_size():
+    for number in NUMBERS:
+        same(f"select note from t_order where order_id = {number} and user_id = 0", 2)
+        same(f"select note from t_order where order_id = 20 and user_id = {number}", 2)
+
+
+CHANGES = [
+    "alter table t_order add column more int default 7",
+    "alter table t_order alter column note type varchar(100)",
+    "alter table t_order alter column small type int",
+    "alter table t_order rename column paid to settled",
+    "alter table t_order drop column day",
+    "alter table t_order alter column user_id type bigint",
+    "create index on t_order (small)",
+    "analyze t_order",
+]
+
+
+def asked(order):
+    return [
+        f"select * from t_order where order_id = {order} and user_id = {order % 4}",
+        f"select note, small from t_order where order_id = {order} and user_id = {order % 4}",
+        f"update t_order set small = {order} where order_id = {order} and user_id = {order % 4}",
+    ]
+
+
+@case
+def tables_changed_behind_pandos_back():
+    for change in CHANGES:
+        for order in range(20, 36):
+            for sql in asked(order):
+                same(sql)
+        behind(change)
+        for sql in asked(24):
+            same(sql, 2)
+        # Another change for each part that was not asked since.
+        for order in (25, 26, 27):
+            for sql in asked(order):
+                same(sql)
+
+
+@case
+def tables_changed_between_statements_of_transactions():
+    for change in (
+        "alter table t_order add column last text",
+        "alter table t_order alter column last type varchar(20)",
+        "alter table t_order drop column last",
+    ):
+        for order in range(20, 36):
+            for sql in asked(order):
+                same(sql)
+        behind(change)
+        for order in range(20, 24):
+            same("begin")
+            for sql in asked(order):
+                same(sql, 2)
+            same(f"delete from t_order where order_id = {order} and user_id = {order % 4} and small < 0")
+            same("rollback" if order % 2 else "commit")
+
+
+@case
+def errors_inside_transactions():
+    for _ in range(8):
+        for sql in (
+            "update t_order set small = 3 where order_id = 20 and user_id = 0 and note = 5",
+            "update t_order set nowhere = 3 where order_id = 20 and user_id = 0",
+            "update t_order set small = 2147483648 where order_id = 20 and user_id = 0",
+        ):
+            same("begin")
+            same("update t_order set weight = 5 where order_id = 20 and user_id = 0")
+            same(sql)
+            same("select note from t_order where order_id = 20 and user_id = 0")
+            same("rollback")
+        same("select * from t_order where order_id = 20 and user_id = 0")
+
+
+@case
+def a_table_dropped_and_made_anew():
+    for sql in ("drop table t_order", "create table t_order (order_id bigint primary key, user_id int, note text, word text)"):
+        behind(sql)
+        for order in range(20, 28):
+            same(f"select * from t_order where order_id = {order} and user_id = {order % 4}")
+            same(f"select note from t_order where order_id = {order} and user_id = {order % 4}")
+    for order in range(20, 40):
+        same(f"insert into t_order (order_id, user_id, note) values ({order}, {order % 4}, 'a')")
+        same(f"select * from t_order where order_id = {order} and user_id = {order % 4}", 2)
+
+
+@case
+def drop():
+    same("drop table t_order")
+
+
+done()
