@@ -46,7 +46,8 @@ impl Model {
             let Some(root) = parse_raw(file.name, file.text)? else { continue };
             let is_database = root.get("databaseName").or_else(|| root.get("schemaName")).is_some();
             if is_database {
-                model = model.with_database(&root);
+                let (read, _) = Database::from_tree(&root, environment)?;
+                model = model.with_database(&named(&root, &read.name));
             } else {
                 model.global = Arc::new(canonical::global(&root));
             }
@@ -64,9 +65,7 @@ impl Model {
         if let Some(root) = parse_raw(file.name, file.text)? {
             model.global = Arc::new(canonical::global(&root));
             for database in &read.databases {
-                let mut root = root.clone();
-                root.set("databaseName", Node::text(database.name.value.as_str()));
-                model = model.with_database(&root);
+                model = model.with_database(&named(&root, &database.name));
             }
         }
         Ok(model)
@@ -129,9 +128,10 @@ impl Model {
         })?;
         let Some(root) = root else { return Err(invalid("the document holds no configuration")) };
         let plain = root.plain();
-        let tree = canonical::database(&plain);
         let read = Database::from_tree(&plain, around.environment);
-        read.map_err(|errors| scrub::refusal(Kind::InvalidDocument, &errors, &plain))?;
+        let (read, _) =
+            read.map_err(|errors| scrub::refusal(Kind::InvalidDocument, &errors, &plain))?;
+        let tree = canonical::database(&named(&plain, &read.name));
         let seen = see(&tree, around, Kind::InvalidDocument)?;
         let name = seen.database.name.value.clone();
         if let Ok((own, old)) = self.database(&name) {
@@ -219,6 +219,14 @@ impl Model {
         model.databases.insert(name.to_owned(), Arc::new(tree));
         model
     }
+}
+
+/// The document with its database's name as it was read: the model finds databases by it, so it is no placeholder.
+fn named(root: &Node, name: &str) -> Node {
+    let mut root = root.clone();
+    root.remove("schemaName");
+    root.set("databaseName", Node::text(name));
+    root
 }
 
 /// As long as the shorter of the two vendors' names may be, in bytes.

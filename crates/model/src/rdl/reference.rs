@@ -56,8 +56,11 @@ pub(super) fn define(draft: &mut Draft<'_>, change: How, references: &[Reference
 
 /// The name can stand before a colon, and every table is sharded.
 fn check(draft: &Draft<'_>, name: &str, tables: &[String]) -> Result<()> {
-    if name.contains([':', ',']) {
-        let message = format!("a reference's name has no `:` and no `,`, found `{name}`");
+    let mut names = std::iter::once(name).chain(tables.iter().map(String::as_str));
+    if let Some(name) = names.find(|name| name.contains([':', ',']) || name.trim() != *name) {
+        let message = format!(
+            "a reference and its tables have no `:`, no `,` and no white space around their names, found `{name}`"
+        );
         return Err(Refusal::new(Kind::InvalidReference, message));
     }
     let section = draft.section(TAG);

@@ -201,3 +201,12 @@ fn what_could_not_be_read_again_is_refused() {
         assert!(refusal.message.starts_with("the configuration would be too large"), "{refusal}");
     }
 }
+
+#[test]
+fn a_database_is_found_by_its_name_wherever_that_comes_from() {
+    let text = UNITS.replace("databaseName: shop", "schemaName: ' $${PASSWORD} '");
+    let model = import(&text);
+    assert_eq!(model.databases().collect::<Vec<_>>(), ["from-the-environment"]);
+    let files = [File { name: "database-x.yaml", text: &text }];
+    assert_eq!(Model::from_files(&files, &environment).unwrap(), model);
+}
