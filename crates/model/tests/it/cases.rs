@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use crate::common::{Outcome, run};
 use pando_config::{Content, Node, parse_raw, print};
 use pando_distsql::{Category, entries, parse};
-use pando_model::{Change, Kind, Model, Task};
+use pando_model::{Change, Keeping, Kind, Model, Task};
 
 struct Case {
     head: String,
@@ -315,4 +315,25 @@ fn every_statement_about_the_model_has_a_good_case_and_a_refused_one() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn every_example_of_the_grammar_is_carried_out_or_refused() {
+    for start in ["", "units", "sharded", "groups", "features"] {
+        let model = started(start);
+        let asked = entries().filter(|entry| entry.category != Category::Rul);
+        for text in asked.flat_map(|entry| entry.examples) {
+            match run(&model, "shop", &parse(text).unwrap()) {
+                Ok(Outcome::Changed(change)) => {
+                    let entries = change.model.entries(Keeping::Open).unwrap();
+                    assert!(Model::from_entries(&entries, None).unwrap() == change.model, "{text}");
+                }
+                Ok(Outcome::Shown(rows)) => {
+                    let width = rows.columns.len();
+                    assert!(width > 0 && rows.rows.iter().all(|row| row.len() == width), "{text}");
+                }
+                Err(refusal) => assert!(!refusal.message.is_empty(), "{text}"),
+            }
+        }
+    }
 }
