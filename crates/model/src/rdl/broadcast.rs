@@ -1,5 +1,7 @@
 //! Broadcast tables.
 
+use std::collections::HashSet;
+
 use pando_distsql::command::{Change as How, Missing, Name};
 
 use crate::canonical::{list, names};
@@ -11,6 +13,11 @@ const WHAT: &str = "broadcast tables";
 
 fn current(draft: &Draft<'_>) -> Vec<String> {
     draft.field(TAG, "tables").map(names).unwrap_or_default()
+}
+
+/// For looking up: lists have thousands of names.
+fn lowered<T: AsRef<str>>(names: &[T]) -> HashSet<String> {
+    names.iter().map(|name| name.as_ref().to_lowercase()).collect()
 }
 
 fn store(draft: &mut Draft<'_>, tables: &[String]) {
@@ -31,7 +38,8 @@ pub(super) fn define(draft: &mut Draft<'_>, change: How, tables: &[Name]) -> Res
         }
         How::Create | How::CreateIfNotExists => change,
     };
-    let exists = |name: &str| old.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let known = lowered(&old);
+    let exists = |name: &str| known.contains(&name.to_lowercase());
     let taken = Taken { what: WHAT, missing: Kind::MissingRule, exists: &exists };
     let new = draft.wanted(how, tables, |name| &name.text, &taken)?;
     let new: Vec<String> = new.into_iter().map(|name| name.text.clone()).collect();
@@ -42,10 +50,11 @@ pub(super) fn define(draft: &mut Draft<'_>, change: How, tables: &[Name]) -> Res
 
 pub(super) fn drop_all(draft: &mut Draft<'_>, missing: Missing, tables: &[Name]) -> Result<()> {
     let mut old = current(draft);
-    let exists = |name: &str| old.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let known = lowered(&old);
+    let exists = |name: &str| known.contains(&name.to_lowercase());
     let taken = Taken { what: WHAT, missing: Kind::MissingRule, exists: &exists };
-    let gone = draft.dropped(missing, tables, &taken)?;
-    old.retain(|own| gone.iter().all(|name| !own.eq_ignore_ascii_case(name)));
+    let gone = lowered(&draft.dropped(missing, tables, &taken)?);
+    old.retain(|own| !gone.contains(&own.to_lowercase()));
     store(draft, &old);
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Single tables.
 
+use std::collections::HashSet;
+
 use pando_config::Node;
 use pando_distsql::command::{Name, SingleTables};
 
@@ -44,6 +46,8 @@ pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<Kin
     let units = tables.iter().filter_map(|tables| tables.unit.as_ref());
     draft.need_places(units.map(|unit| unit.text.as_str()))?;
     let mut all = current(draft);
+    let mut known: HashSet<String> = all.iter().map(|own| own.to_lowercase()).collect();
+    let mut asked = HashSet::new();
     for tables in tables {
         if let Some(name) = names_of(tables).find(|name| name.contains(['.', ','])) {
             let message =
@@ -59,11 +63,11 @@ pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<Kin
                 schema: schema.map(|name| name.text.clone()),
                 table: table.text.clone(),
             };
-            if !draft.checks.contains(&check) {
+            if asked.insert(pattern.clone()) {
                 draft.checks.push(check);
             }
         }
-        if !all.iter().any(|own| own.eq_ignore_ascii_case(&pattern)) {
+        if known.insert(pattern.to_lowercase()) {
             all.push(pattern);
         }
     }
