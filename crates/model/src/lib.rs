@@ -4,6 +4,7 @@ mod algorithms;
 mod around;
 mod canonical;
 mod change;
+mod compare;
 mod draft;
 mod entries;
 mod layout;
@@ -19,6 +20,7 @@ mod uses;
 
 pub use around::{Around, ComputeNode, Facts, ReadUnit, Rooms, Settings, SingleTable};
 pub use change::{Change, Check, Task};
+pub use compare::Difference;
 pub use entries::{Write, difference};
 pub use model::Model;
 pub use refusal::{Kind, Refusal, Result};

@@ -199,6 +199,10 @@ impl Model {
         })
     }
 
+    pub(crate) fn trees(&self) -> &BTreeMap<String, Arc<Node>> {
+        &self.databases
+    }
+
     pub(crate) fn global(&self) -> &Node {
         &self.global
     }

@@ -3,7 +3,7 @@
 use crate::common::{Outcome, around, environment, rooms, run};
 use pando_config::File;
 use pando_distsql::parse;
-use pando_model::{Around, Kind, Model};
+use pando_model::{Around, Difference, Kind, Model};
 
 fn import(text: &str) -> Model {
     Model::default().import(text, &around()).unwrap_or_else(|refusal| panic!("{refusal}")).model
@@ -209,4 +209,29 @@ fn a_database_is_found_by_its_name_wherever_that_comes_from() {
     assert_eq!(model.databases().collect::<Vec<_>>(), ["from-the-environment"]);
     let files = [File { name: "database-x.yaml", text: &text }];
     assert_eq!(Model::from_files(&files, &environment).unwrap(), model);
+}
+
+#[test]
+fn two_models_are_told_apart_without_their_passwords() {
+    let one = import(UNITS).create_database("other").unwrap().model;
+    let again = import(UNITS).create_database("other").unwrap().model;
+    assert_eq!((again.since(&one), again.checksum()), (Difference::default(), one.checksum()));
+    let password = Model::import(
+        &Model::default(),
+        &UNITS.replace("password: root", "password: x"),
+        &around(),
+    );
+    let password = password.unwrap().model;
+    let difference = password.since(&one);
+    assert_eq!((difference.changed, difference.gone), (vec!["shop".into()], vec!["other".into()]));
+    assert_eq!(password.checksum(), import(UNITS).checksum());
+    assert_ne!(password.checksum(), one.checksum());
+    let Ok(Outcome::Changed(change)) =
+        run(&one, "shop", &parse("SET DIST VARIABLE sql_show = TRUE").unwrap())
+    else {
+        panic!("a variable is set")
+    };
+    let difference = change.model.since(&one);
+    assert!(difference.global && difference.changed.is_empty());
+    assert_ne!(change.model.checksum(), one.checksum());
 }
