@@ -16,7 +16,7 @@ def _sources(servers, family, units, pool):
     text = "dataSources:\n"
     for unit in range(units):
         text += (f"  ds_{unit}:\n    url: \"{url(servers, family, unit)}\"\n    username: {USER}\n    password: {PASSWORD}\n"
-                 f"    connectionTimeoutMilliseconds: 30000\n    idleTimeoutMilliseconds: 60000\n    maxLifetimeMilliseconds: 1800000\n"
+                 f"    connectionTimeoutMilliseconds: 30000\n    idleTimeoutMilliseconds: 0\n    maxLifetimeMilliseconds: 1800000\n"
                  f"    maxPoolSize: {pool}\n    minPoolSize: 1\n")
     return text
 

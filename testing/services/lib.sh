@@ -1,5 +1,5 @@
 # Shared by the scripts of this folder; sourced, never run.
-# A server NAME (pg1, mariadb2, mysql1) keeps its data in $DIR/NAME, its pid in $DIR/NAME.pid and its log in $DIR/NAME.log.
+# A server NAME (pg1, mariadb2, mysql1, zk1, etcd1) keeps its data in $DIR/NAME, its pid in $DIR/NAME.pid and its log in $DIR/NAME.log.
 
 # Users other than root do not have the servers in their path.
 PATH=$PATH:/usr/sbin:/sbin
@@ -46,7 +46,7 @@ as_postgres() {
 as_root_flag() { [ "$(id -u)" != 0 ] || echo --user=root; }
 
 # server_file NAME: the script that knows this family.
-family() { case $1 in pg*) echo postgres ;; mariadb*) echo mariadb ;; mysql*) echo mysql ;; *) die "unknown server \`$1\`" ;; esac; }
+family() { case $1 in pg*) echo postgres ;; mariadb*) echo mariadb ;; mysql*) echo mysql ;; zk*) echo zookeeper ;; etcd*) echo etcd ;; *) die "unknown server \`$1\`" ;; esac; }
 
 port_of() { sed -n "s/^${1^^}_PORT=//p" "$DIR/env" "$DIR/$1.env" 2>/dev/null | head -1; }
 

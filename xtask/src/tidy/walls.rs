@@ -18,6 +18,9 @@ const WALLS: &[(&str, &[&str])] = &[
         "crates/engine",
         &["crates/sql", "crates/config", "crates/kernel", "crates/pool", "crates/transaction"],
     ),
+    ("crates/repository", &["crates/kernel"]),
+    ("crates/repository-etcd", REPOSITORY),
+    ("crates/repository-zookeeper", REPOSITORY),
     // The two lists of concrete rooms and databases.
     ("crates/rooms", &["crates/sql", "crates/config", "crates/kernel", "features/", "db/"]),
     ("crates/governor", BELOW_SERVER),
@@ -34,7 +37,10 @@ const WALLS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
+const REPOSITORY: &[&str] = &["crates/kernel", "crates/repository"];
+
 const BELOW_SERVER: &[&str] = &[
+    "crates/repository",
     "crates/sql",
     "crates/config",
     "crates/kernel",
