@@ -1,6 +1,8 @@
 //! One logical database: its name, its storage units and its rules.
 
-use crate::place::{At, Placed, Report};
+use crate::node::Node;
+use crate::place::{At, Errors, Placed, Problem, Report};
+use crate::placeholder::Environment;
 use crate::read::Fields;
 use crate::rules::Rules;
 use crate::storage::{self, StorageUnit};
@@ -22,6 +24,27 @@ impl Database {
     /// The storage unit of that name.
     pub fn storage_unit(&self, name: &str) -> Option<&StorageUnit> {
         self.storage_units.iter().find(|unit| unit.name.value == name)
+    }
+
+    /// Reads a tree whose placeholders are not filled yet; also gives what is accepted but should be changed.
+    ///
+    /// # Errors
+    /// The first placeholder that cannot be filled, else every problem of the tree.
+    pub fn from_tree(
+        root: &Node,
+        environment: Environment<'_>,
+    ) -> Result<(Self, Vec<Problem>), Errors> {
+        let root = root.filled(environment)?;
+        let mut report = Report::default();
+        let database = Fields::of(&root, &mut report).and_then(|mut fields| {
+            let database = Self::read(&mut fields, None);
+            fields.finish();
+            database
+        });
+        let warnings = report.finish()?;
+        // Whoever gives nothing has reported why.
+        let missing = || root.expected("a database");
+        Ok((database.ok_or_else(missing)?, warnings))
     }
 
     /// Reads the fields of a database; a missing name takes `default_name`, or is an error without one.

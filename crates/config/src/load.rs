@@ -49,21 +49,33 @@ pub fn load(path: &Path) -> Result<Configuration, Errors> {
 /// # Errors
 /// All problems of all files together.
 pub fn load_with(path: &Path, environment: Environment<'_>) -> Result<Configuration, Errors> {
+    let texts = texts(path)?;
+    let files: Vec<File<'_>> = texts.iter().map(|(name, text)| File { name, text }).collect();
+    match files.as_slice() {
+        [file] if path.is_file() => parse_one(*file, environment),
+        files => parse_folder(files, environment),
+    }
+}
+
+/// Names and texts of the files that [`load`] reads, the global one first: for whoever keeps documents as they are written. A path
+/// that is a file gives that one.
+///
+/// # Errors
+/// A file that cannot be read or is too large; a folder without any.
+pub fn texts(path: &Path) -> Result<Vec<(String, String)>, Errors> {
     if path.is_file() {
-        let text = read(path)?;
-        return parse_one(File { name: &file_name(path), text: &text }, environment);
+        return Ok(vec![(file_name(path), read(path)?)]);
     }
     let mut files = Vec::new();
     for path in names(path).map_err(|error| unreadable(path, &error))? {
         files.push((file_name(&path), read(&path)?));
     }
-    let files: Vec<File<'_>> = files.iter().map(|(name, text)| File { name, text }).collect();
     if files.is_empty() {
         let message =
             format!("folder `{}` has neither `global.yaml` nor `database-*.yaml`", path.display());
         return Err(At::default().problem(message).into());
     }
-    parse_folder(&files, environment)
+    Ok(files)
 }
 
 /// Reads the files of a folder; those of other names are an error, so that none is passed over.

@@ -27,6 +27,22 @@ pub fn parse(
     text: &str,
     environment: Environment<'_>,
 ) -> Result<Option<Node>, Problem> {
+    read(file, text, Some(environment))
+}
+
+/// [`parse`], with every `$${NAME::DEFAULT}` left as it is written; [`Node::filled`] fills them.
+///
+/// # Errors
+/// The first thing that is not valid YAML, or beyond a bound.
+pub fn parse_raw(file: &str, text: &str) -> Result<Option<Node>, Problem> {
+    read(file, text, None)
+}
+
+fn read(
+    file: &str,
+    text: &str,
+    environment: Option<Environment<'_>>,
+) -> Result<Option<Node>, Problem> {
     let file: Arc<str> = file.into();
     let root = At::new(file.clone(), 1, 1, Path::default());
     if text.len() > MOST_BYTES {
@@ -43,7 +59,8 @@ struct Builder<'t, 'e> {
     file: Arc<str>,
     text: &'t str,
     parser: Parser<'t, StrInput<'t>>,
-    environment: Environment<'e>,
+    /// Absent leaves placeholders as they are.
+    environment: Option<Environment<'e>>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
     bytes: usize,
@@ -153,7 +170,12 @@ impl<'t> Builder<'t, '_> {
         path: Path,
     ) -> Result<Node, Problem> {
         let (at, _, name) = self.head(span.start, path, tag)?;
-        let text = placeholder::fill(text, self.environment).map_err(|why| at.problem(why))?;
+        let text = match self.environment {
+            Some(environment) => {
+                placeholder::fill(text, environment).map_err(|why| at.problem(why))?
+            }
+            None => text.to_owned(),
+        };
         self.count(span.start, 0, text.len())?;
         let quoted = quoted || tag.is_some_and(|t| t.is_yaml_core_schema() && t.suffix == "str");
         let content = Content::Scalar { text, quoted };

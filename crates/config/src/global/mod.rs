@@ -14,7 +14,8 @@ pub use props::{Properties, Protocol};
 pub use transaction::{Transaction, TransactionType};
 
 use crate::node::Node;
-use crate::place::Report;
+use crate::place::{Errors, Problem, Report};
+use crate::placeholder::Environment;
 use crate::read::Fields;
 use crate::suggest;
 
@@ -48,6 +49,27 @@ const TAGS: [&str; 7] = [
 ];
 
 impl Global {
+    /// Reads a tree whose placeholders are not filled yet; also gives what is accepted but should be changed.
+    ///
+    /// # Errors
+    /// The first placeholder that cannot be filled, else every problem of the tree.
+    pub fn from_tree(
+        root: &Node,
+        environment: Environment<'_>,
+    ) -> Result<(Self, Vec<Problem>), Errors> {
+        let root = root.filled(environment)?;
+        let mut report = Report::default();
+        let mut global = Self::default();
+        if let Some(mut fields) = Fields::of(&root, &mut report) {
+            global = Self::read(&mut fields);
+            if let Some(node) = fields.optional("rules") {
+                global.read_rules(node, fields.report());
+            }
+            fields.finish();
+        }
+        Ok((global, report.finish()?))
+    }
+
     /// Reads the global keys of a file; `rules` only in a file that has no database.
     pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Self {
         let mut global = Self::default();

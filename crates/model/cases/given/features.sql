@@ -1,0 +1,5 @@
+REGISTER STORAGE UNIT ds_0(HOST='db0', PORT=3306, DB='shop_0', USER='me', PASSWORD='hush'), ds_1(HOST='db1', PORT=3306, DB='shop_1', USER='me', PASSWORD='hush')
+CREATE ENCRYPT RULE t_user(COLUMNS((NAME=phone, CIPHER=phone_cipher, ASSISTED_QUERY=phone_hash, ENCRYPT_ALGORITHM(TYPE(NAME='AES', PROPERTIES('aes-key-value'='k123'))), ASSISTED_QUERY_ALGORITHM(TYPE(NAME='MD5')))))
+CREATE MASK RULE t_user(COLUMNS((NAME=phone, TYPE(NAME='KEEP_FIRST_N_LAST_M', PROPERTIES('first-n'='3', 'last-m'='4', 'replace-char'='*')))))
+CREATE SHADOW RULE sh(SOURCE=ds_0, SHADOW=ds_1, t_order(TYPE(NAME="SQL_HINT"), TYPE(NAME="VALUE_MATCH", PROPERTIES("operation"="insert", "column"="test", "value"="1"))))
+CREATE DEFAULT SHADOW ALGORITHM TYPE(NAME="SQL_HINT")

@@ -1,0 +1,6 @@
+REGISTER STORAGE UNIT ds_0(HOST='db0', PORT=3306, DB='shop_0', USER='me', PASSWORD='hush'), ds_1(HOST='db1', PORT=3306, DB='shop_1', USER='me', PASSWORD='hush')
+CREATE SHARDING TABLE RULE t_order(DATANODES("ds_${0..1}.t_order_${0..1}"), DATABASE_STRATEGY(TYPE="standard", SHARDING_COLUMN=user_id, SHARDING_ALGORITHM(TYPE(NAME="inline", PROPERTIES("algorithm-expression"="ds_${user_id % 2}")))), TABLE_STRATEGY(TYPE="standard", SHARDING_COLUMN=order_id, SHARDING_ALGORITHM(TYPE(NAME="inline", PROPERTIES("algorithm-expression"="t_order_${order_id % 2}")))), KEY_GENERATE_STRATEGY(COLUMN=order_id, TYPE(NAME="snowflake")), AUDIT_STRATEGY(TYPE(NAME="DML_SHARDING_CONDITIONS"), ALLOW_HINT_DISABLE=FALSE))
+CREATE SHARDING TABLE RULE t_item(DATANODES("ds_${0..1}.t_item_${0..1}"), DATABASE_STRATEGY(TYPE="standard", SHARDING_COLUMN=user_id, SHARDING_ALGORITHM(TYPE(NAME="inline", PROPERTIES("algorithm-expression"="ds_${user_id % 2}")))), TABLE_STRATEGY(TYPE="standard", SHARDING_COLUMN=order_id, SHARDING_ALGORITHM(TYPE(NAME="inline", PROPERTIES("algorithm-expression"="t_item_${order_id % 2}")))))
+CREATE SHARDING TABLE RULE t_log(STORAGE_UNITS(ds_0, ds_1), SHARDING_COLUMN=id, TYPE(NAME="hash_mod", PROPERTIES("sharding-count"="4")))
+CREATE SHARDING TABLE REFERENCE RULE ref_0(t_order, t_item)
+CREATE BROADCAST TABLE RULE t_dict

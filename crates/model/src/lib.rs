@@ -1,0 +1,33 @@
+//! One configuration model behind YAML, DistSQL and the repository: trees in, changed trees and rows out. No I/O.
+
+mod algorithms;
+mod around;
+mod canonical;
+mod change;
+mod compare;
+mod draft;
+mod entries;
+mod layout;
+mod model;
+mod ral;
+mod rdl;
+mod refusal;
+mod rows;
+mod rql;
+mod scrub;
+mod seal;
+mod uses;
+
+pub use around::{Around, ComputeNode, Facts, ReadUnit, Rooms, Settings, SingleTable};
+pub use change::{Change, Check, Task};
+pub use compare::Difference;
+pub use entries::{Write, difference};
+pub use model::Model;
+pub use refusal::{Kind, Refusal, Result};
+pub use rows::Rows;
+pub use seal::{Keeping, Key};
+
+/// So that the README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

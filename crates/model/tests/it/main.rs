@@ -1,0 +1,9 @@
+//! The model from outside, among the real rooms.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test support functions")]
+
+mod cases;
+mod common;
+mod documents;
+mod repository;
+mod roundtrip;
