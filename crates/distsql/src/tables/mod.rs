@@ -3,7 +3,9 @@
 mod administer;
 mod features;
 mod fragments;
+mod global;
 mod heads;
+mod metadata;
 mod query;
 mod sharding;
 mod units;
@@ -26,6 +28,8 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         features::FEATURES,
         query::QUERY,
         administer::ADMINISTER,
+        metadata::METADATA,
+        global::GLOBAL,
         utility::UTILITY,
     ];
     parts.into_iter().flatten()
