@@ -48,7 +48,7 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
         true => false,
         false => match unions::find(ctx, stmt, &units) {
             unions::Found::Needs(need) => return Ok(Planned::Needs(need)),
-            unions::Found::Some(_) => unions::together(ctx, &units.targets).len() == 1,
+            unions::Found::Some(_) => unions::is_one(ctx, &units.targets),
             unions::Found::No => false,
         },
     };

@@ -81,10 +81,7 @@ pub(super) fn together(ctx: &Context<'_>, targets: &[Target]) -> Vec<Vec<Target>
             None => units.push(vec![target]),
         }
     }
-    let connections = match ctx.session.transaction {
-        TransactionState::Idle => ctx.session.connections_per_query.max(1),
-        TransactionState::Open | TransactionState::Failed => 1,
-    };
+    let connections = connections(ctx);
     let mut groups = Vec::new();
     for unit in units {
         let statements = unit.len().div_ceil(MOST).max(connections);
@@ -94,6 +91,20 @@ pub(super) fn together(ctx: &Context<'_>, targets: &[Target]) -> Vec<Vec<Target>
         }
     }
     groups
+}
+
+/// Whether one statement reads all targets: what [`together`] says, without making the groups.
+pub(super) fn is_one(ctx: &Context<'_>, targets: &[Target]) -> bool {
+    let together = targets.windows(2).all(|pair| pair[0].unit == pair[1].unit);
+    together && targets.len() <= MOST && connections(ctx) == 1
+}
+
+/// How many statements of one unit run at a time.
+fn connections(ctx: &Context<'_>) -> usize {
+    match ctx.session.transaction {
+        TransactionState::Idle => ctx.session.connections_per_query.max(1),
+        TransactionState::Open | TransactionState::Failed => 1,
+    }
 }
 
 impl Union {
