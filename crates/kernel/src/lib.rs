@@ -1,5 +1,6 @@
 //! The nouns that travel the line and the traits at its joints. No I/O.
 
+pub mod administration;
 pub mod backend;
 pub mod column;
 pub mod dialect;
@@ -18,6 +19,7 @@ pub mod shortcut;
 pub mod transfer;
 pub mod value;
 
+pub use administration::Administration;
 pub use backend::{Backend, CancelToken, Condition, Connector, Execution};
 pub use column::{Attribute, Column, Columns, Format, Native};
 pub use dialect::Dialect;
