@@ -1,0 +1,164 @@
+//! A change of the configuration: thought out on the newest one, checked against the storage units, stored, served.
+
+use std::time::Duration;
+
+use pando_kernel::error::Result;
+use pando_kernel::runtime::within;
+use pando_model::{Change, Check, Kind, Model, Refusal};
+use pando_repository::Error as Failure;
+
+use crate::error::{coded, refusal, refused, repository as failed};
+use crate::governor::{ATTEMPTS, Governor, Now};
+use crate::{commit, tables};
+
+/// How long a change waits for the one before it.
+const TURN: Duration = Duration::from_secs(60);
+
+impl Governor {
+    /// Makes a change: what `think` makes of the newest configuration. When it returns, the change is stored and served here.
+    ///
+    /// # Errors
+    /// What `think` says; checks that do not hold; a repository that does not answer, or where others keep being faster. Nothing has changed then,
+    /// but for `Unknown`, which says so.
+    ///
+    /// # Cancel safety
+    /// Dropping it leaves the change made or not made.
+    pub(crate) async fn change(
+        &self,
+        think: &(dyn Fn(&Model) -> Result<Change, Refusal> + Sync),
+    ) -> Result<()> {
+        let Some(repository) = self.repository() else {
+            return Err(refused(
+                Kind::NotSupported,
+                "this server's configuration is its files; start it with `--data` to keep it in a store that statements can change",
+            ));
+        };
+        let turn = within(&*self.shared.runtime, TURN, self.shared.turn.lock()).await;
+        let Some(mut turn) = turn else {
+            return Err(coded(
+                17010,
+                "40001",
+                "another change of the configuration takes too long",
+            ));
+        };
+        for _ in 0..ATTEMPTS {
+            let stored = self.read(&*repository).await.map_err(|error| failed(&error))?;
+            self.adopt(stored.clone())?;
+            let base = self.now().clone();
+            let change = think(&base.model).map_err(|why| refusal(&why))?;
+            if change.model == base.model {
+                return Ok(());
+            }
+            self.check(&base, &change).await?;
+            let entries = self.entries(&change.model)?;
+            *turn += 1;
+            let author = format!("{}-{}-{}", self.shared.id, stored.next(), *turn);
+            let outcome = commit::commit(&*repository, &stored, &entries, &author).await;
+            match self.settled(outcome, &author).await {
+                Ok(()) => return Ok(()),
+                Err(Failure::Conflict(_)) => {}
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+        Err(failed(&Failure::Conflict(
+            crate::keys::fixed(crate::keys::VERSION).map_err(|error| failed(&error))?,
+        )))
+    }
+
+    /// Looks what became of a commit, and serves it.
+    async fn settled(
+        &self,
+        outcome: pando_repository::Result<()>,
+        author: &str,
+    ) -> pando_repository::Result<()> {
+        let Some(repository) = self.repository() else { return Ok(()) };
+        if let Err(error) = &outcome
+            && !matches!(error, Failure::Unknown(_))
+        {
+            return outcome;
+        }
+        let stored = match (self.read(&*repository).await, outcome) {
+            (Ok(stored), outcome) => {
+                let is_ours = stored.version.as_ref().is_some_and(|now| now.author == author);
+                match outcome {
+                    Err(unknown) if !is_ours => return Err(unknown),
+                    Err(_) | Ok(()) => stored,
+                }
+            }
+            (Err(_), Err(unknown)) => return Err(unknown),
+            (Err(error), Ok(())) => {
+                self.is_in_trouble(&error.to_string());
+                return Err(Failure::Unknown(format!(
+                    "the change is stored, but could not be read back: {error}"
+                )));
+            }
+        };
+        self.adopt(stored).map_err(|error| {
+            self.is_in_trouble(&error.to_string());
+            Failure::Unknown(format!(
+                "the change is stored, but this instance cannot serve it: {error}"
+            ))
+        })
+    }
+
+    /// Looks whether everything holds that only the storage units can tell.
+    async fn check(&self, base: &Now, change: &Change) -> Result<()> {
+        let Some(name) = &change.database else { return Ok(()) };
+        let (after, _) =
+            change.model.read(name, crate::governor::ENVIRONMENT).map_err(|why| refusal(&why))?;
+        let mut found = None;
+        for check in &change.checks {
+            match check {
+                Check::Connects { unit, privileges } => {
+                    let Some(unit) = after.storage_unit(unit) else { continue };
+                    self.shared.house.connects(unit, privileges).await.map_err(|error| {
+                        let message =
+                            format!("storage unit `{}` cannot be used: {error}", unit.name.value);
+                        refused(Kind::InvalidStorageUnit, &message)
+                    })?;
+                }
+                Check::HasNoSingleTable { unit } => {
+                    let found = self.found_once(&mut found, name).await?;
+                    let before = base.database(name);
+                    let single = before
+                        .map(|before| tables::single(before, &self.shared.house, found))
+                        .unwrap_or_default();
+                    if let Some(table) = single.iter().find(|table| table.unit == *unit) {
+                        let message = format!(
+                            "storage unit `{unit}` is in use: single table `{}` stands there",
+                            table.table
+                        );
+                        return Err(refused(Kind::InUsedStorageUnit, &message));
+                    }
+                }
+                Check::HasTable { unit, schema, table } => {
+                    let found = self.found_once(&mut found, name).await?;
+                    let members = tables::members(&after, unit);
+                    let stands = found.iter().any(|one| {
+                        members.contains(&one.unit)
+                            && one.table.eq_ignore_ascii_case(table)
+                            && schema.as_ref().is_none_or(|own| one.schema.as_ref() == Some(own))
+                    });
+                    if !stands {
+                        let message =
+                            format!("table `{table}` does not exist on storage unit `{unit}`");
+                        return Err(refused(Kind::MissingSingleTable, &message));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn found_once<'f>(
+        &self,
+        found: &'f mut Option<Vec<crate::Found>>,
+        database: &str,
+    ) -> Result<&'f [crate::Found]> {
+        let known = match found.take() {
+            Some(known) => known,
+            None => self.shared.house.tables(database).await?,
+        };
+        Ok(found.insert(known))
+    }
+}
