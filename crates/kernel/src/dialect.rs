@@ -124,6 +124,17 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
+    /// The schema in which tables stand whose names say none; `None` where a database has no schemas, but is one.
+    fn default_schema(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// A statement about a logic table, with one row or more for each of its indexes, and the label of the column with their names; `None` where
+    /// there is no such statement.
+    fn indexes_of(&self, _table: &str) -> Option<(String, &'static str)> {
+        None
+    }
+
     /// Whether index names must be unique in their schema (otherwise in their table only).
     fn index_names_are_global(&self) -> bool {
         true

@@ -70,6 +70,10 @@ impl Metadata for MySql {
             .to_owned()
     }
 
+    fn indexes_of(&self, table: &str) -> Option<(String, &'static str)> {
+        Some((format!("SHOW INDEX FROM {}", self.quote(table)), "Key_name"))
+    }
+
     fn index_names_are_global(&self) -> bool {
         false
     }

@@ -125,6 +125,19 @@ impl Metadata for Postgres {
         Some(query.to_owned())
     }
 
+    fn default_schema(&self) -> Option<&'static str> {
+        Some("public")
+    }
+
+    fn indexes_of(&self, table: &str) -> Option<(String, &'static str)> {
+        let table = text_literal(table);
+        let query = format!(
+            "SELECT i.indexname FROM pg_catalog.pg_indexes AS i WHERE i.tablename = {table} \
+             AND i.schemaname = ANY (pg_catalog.current_schemas(false)) ORDER BY i.indexname"
+        );
+        Some((query, "indexname"))
+    }
+
     fn tables_query(&self) -> String {
         "SELECT n.nspname::text, c.relname::text, c.relkind = 'S' FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
