@@ -8,6 +8,7 @@ mod compare;
 mod draft;
 mod entries;
 mod layout;
+mod metadata;
 mod model;
 mod ral;
 mod rdl;

@@ -47,7 +47,12 @@ impl Model {
         self.settled(&tree, around, invalid)
     }
 
-    fn settled(&self, tree: &Node, around: &Around<'_>, invalid: Kind) -> Result<Change> {
+    pub(crate) fn settled(
+        &self,
+        tree: &Node,
+        around: &Around<'_>,
+        invalid: Kind,
+    ) -> Result<Change> {
         let model = self.with_global(tree);
         check_readable(model.global(), invalid)?;
         let read = Global::from_tree(model.global(), around.environment);
