@@ -1,5 +1,6 @@
 //! The two lists: rooms in walking order, and databases by name. The only crate that names concrete ones.
 
+mod algorithms;
 mod places;
 mod rooms;
 mod served;
@@ -12,6 +13,7 @@ use pando_config::{Database, Errors, PoolOptions, Problem, Report};
 use pando_kernel::route::UnitName;
 use pando_kernel::{Connector, feature};
 
+pub use algorithms::algorithms;
 pub use served::check_global;
 pub use units::connector;
 

@@ -12,6 +12,8 @@ mod single;
 mod table;
 mod unit;
 
+pub(crate) use unit::POOL;
+
 use pando_config::Node;
 use pando_distsql::command::{Change as How, Definition, Missing, Rdl, Removal, Thing};
 
