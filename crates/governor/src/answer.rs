@@ -29,6 +29,7 @@ impl Governor {
         self.with_facts(&now, caller, (&single, &unloaded), |facts| {
             now.model.answer(name, question, facts)
         })
+        .map(told)
     }
 
     pub(crate) fn show(&self, caller: &Caller, question: &Ral) -> Result<Answer> {
@@ -39,22 +40,36 @@ impl Governor {
         };
         let now = self.now().clone();
         self.with_facts(&now, caller, (&[], &[]), |facts| now.model.show(database, question, facts))
+            .map(told)
     }
 
-    fn with_facts(
+    pub(crate) fn with_facts<T>(
         &self,
         now: &Now,
         caller: &Caller,
         (single_tables, unloaded): (&[SingleTable], &[SingleTable]),
-        ask: impl FnOnce(&Facts<'_>) -> pando_model::Result<Rows>,
-    ) -> Result<Answer> {
+        ask: impl FnOnce(&Facts<'_>) -> pando_model::Result<T>,
+    ) -> Result<T> {
         let nodes = self.nodes(now);
         let own = nodes.iter().position(|node| node.id == *self.shared.id).unwrap_or_default();
         let disabled = &now.stored.cluster.replicas;
-        let rows = self.around(caller.family, |around| {
-            ask(&Facts { around: *around, single_tables, unloaded, nodes: &nodes, own, disabled })
+        let algorithms = self.shared.house.algorithms();
+        let moment = jiff::Timestamp::try_from(self.shared.runtime.wall()).unwrap_or_default();
+        let moment = moment.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%S");
+        let moment = moment.to_string();
+        let answer = self.around(caller.family, |around| {
+            ask(&Facts {
+                around: *around,
+                single_tables,
+                unloaded,
+                nodes: &nodes,
+                own,
+                disabled,
+                algorithms: &algorithms,
+                now: &moment,
+            })
         });
-        rows.map(told).map_err(|why| refusal(&why))
+        answer.map_err(|why| refusal(&why))
     }
 
     /// The instances of the cluster as rows tell them; this one among them even when the repository does not answer.

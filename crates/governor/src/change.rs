@@ -27,6 +27,20 @@ impl Governor {
         &self,
         think: &(dyn Fn(&Model) -> Result<Change, Refusal> + Sync),
     ) -> Result<()> {
+        self.changes(&|model| think(model).map(|change| vec![change])).await
+    }
+
+    /// As [`Governor::change`] for changes that build on each other and are one: the last one's model counts.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cancel safety
+    /// As there.
+    pub(crate) async fn changes(
+        &self,
+        think: &(dyn Fn(&Model) -> Result<Vec<Change>, Refusal> + Sync),
+    ) -> Result<()> {
         let Some(repository) = self.repository() else {
             return Err(refused(
                 Kind::NotSupported,
@@ -45,12 +59,17 @@ impl Governor {
             let stored = self.read(&*repository).await.map_err(|error| failed(&error))?;
             self.adopt(stored.clone())?;
             let base = self.now().clone();
-            let change = think(&base.model).map_err(|why| refusal(&why))?;
-            if change.model == base.model {
+            let changes = think(&base.model).map_err(|why| refusal(&why))?;
+            let Some(model) = changes.last().map(|change| change.model.clone()) else {
+                return Ok(());
+            };
+            if model == base.model {
                 return Ok(());
             }
-            self.check(&base, &change).await?;
-            let entries = self.entries(&change.model)?;
+            for change in &changes {
+                self.check(&base, change).await?;
+            }
+            let entries = self.entries(&model)?;
             *turn += 1;
             let author = format!("{}-{}-{}", self.shared.id, stored.next(), *turn);
             let outcome = commit::commit(&*repository, &stored, &entries, &author).await;

@@ -16,7 +16,10 @@ impl Administration for Governor {
         if !may_be_distsql(text) {
             return false;
         }
-        pando_sql::tokenize(text, own).is_ok_and(|tokens| is_distsql(text, &tokens.list))
+        let Ok(tokens) = pando_sql::tokenize(text, own) else { return false };
+        let first = tokens.list.first().map_or("", |token| token.span.of(text));
+        // The session plans what is previewed.
+        !first.eq_ignore_ascii_case("PREVIEW") && is_distsql(text, &tokens.list)
     }
 
     fn labels(&self, caller: &Caller, text: &str) -> Result<Option<Vec<String>>> {

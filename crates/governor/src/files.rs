@@ -5,14 +5,15 @@ use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use pando_distsql::command::{Metadata, Name};
+use pando_distsql::command::{Metadata, MetadataSource, Ral};
 use pando_kernel::administration::{Answer, Caller};
 use pando_kernel::error::Result;
-use pando_model::Kind;
+use pando_model::{Conversion, Export, Kind, Rows};
 
-use crate::desk::chosen;
+use crate::answer::told;
+use crate::desk::{chosen, may_change};
 use crate::error::{refusal, refused};
-use crate::governor::{Governor, Origin};
+use crate::governor::Governor;
 
 /// Bytes of a file that is read: as much as the configuration files themselves may have.
 const MOST: u64 = 16 << 20;
@@ -26,60 +27,75 @@ impl Governor {
         verb: &str,
     ) -> Result<Answer> {
         match order {
-            Metadata::RefreshDatabase { .. } => {
-                if let (Origin::Repository { .. }, Some(repository)) =
-                    (&self.shared.origin, self.repository())
-                {
-                    let stored = self.read(&*repository).await;
-                    let stored = stored.map_err(|error| crate::error::repository(&error))?;
-                    self.adopt(stored)?;
-                }
+            Metadata::RefreshDatabase { .. } => self.refresh().await?,
+            Metadata::ExportDatabase { database, .. } => {
+                chosen(caller, database.as_ref().map(|name| name.text.as_str()))?;
+                return self.export(caller, order);
             }
-            Metadata::ExportDatabase { database, file } => {
-                let name = chosen(caller, named(database.as_ref()))?;
-                let text = self.model().yaml(name).map_err(|why| refusal(&why))?;
-                return handed("result", text, file.as_deref(), verb);
+            Metadata::Export { .. } | Metadata::ExportStorageNodes { .. } => {
+                return self.export(caller, order);
             }
             Metadata::ImportDatabase { file } => {
-                crate::desk::may_change(caller)?;
+                may_change(caller)?;
                 let text = read(file)?;
-                self.change(&|model| {
+                let import = |model: &pando_model::Model| {
                     self.around(caller.family, |around| model.import(&text, around))
-                })
-                .await?;
+                };
+                self.change(&import).await?;
             }
-            Metadata::Export { .. }
-            | Metadata::Import(_)
-            | Metadata::ExportStorageNodes { .. }
-            | Metadata::ConvertYaml { .. }
-            | Metadata::RefreshTable { .. }
-            | Metadata::ShowTable { .. } => {
-                return Err(refused(
-                    Kind::NotSupported,
-                    &format!("{verb} is not supported yet by this version"),
-                ));
+            Metadata::Import(source) => {
+                may_change(caller)?;
+                let text = match source {
+                    MetadataSource::Text(text) => text.clone(),
+                    MetadataSource::File(file) => read(file)?,
+                };
+                let import = |model: &pando_model::Model| {
+                    self.around(caller.family, |around| model.import_metadata(&text, around))
+                };
+                self.changes(&import).await?;
+            }
+            Metadata::ConvertYaml { file } => {
+                let text = read(file)?;
+                let made = self.around(caller.family, |around| Conversion::of(&text, around));
+                return Ok(told(Rows::from(&made.map_err(|why| refusal(&why))?)));
+            }
+            Metadata::RefreshTable { .. } | Metadata::ShowTable { .. } => {
+                return Err(pando_kernel::Error::internal("these are the session's"));
             }
         }
         Ok(Answer::Done(verb.to_owned()))
     }
+
+    /// Reads the repository anew, where there is one.
+    async fn refresh(&self) -> Result<()> {
+        let Some(repository) = self.repository() else { return Ok(()) };
+        let stored = self.read(&*repository).await;
+        self.adopt(stored.map_err(|error| crate::error::repository(&error))?)
+    }
+
+    fn export(&self, caller: &Caller, order: &Metadata) -> Result<Answer> {
+        let now = self.now().clone();
+        let order = Ral::Metadata(order.clone());
+        let database = caller.database.as_deref().unwrap_or_default();
+        let export = self.with_facts(&now, caller, (&[], &[]), |facts| {
+            now.model.export(database, &order, facts)
+        })?;
+        if let Some(export) = export {
+            write(&export)?;
+        }
+        self.show(caller, &order)
+    }
 }
 
-fn named(name: Option<&Name>) -> Option<&str> {
-    name.map(|name| name.text.as_str())
-}
-
-/// A text to the client, or into a new file that only this server's user can read: there are passwords in it.
-fn handed(label: &str, text: String, file: Option<&str>, verb: &str) -> Result<Answer> {
-    let Some(path) = file else {
-        return Ok(Answer::Rows { labels: vec![label.to_owned()], rows: vec![vec![Some(text)]] });
-    };
+/// A new file that only this server's user can read: there are passwords in it.
+fn write(export: &Export) -> Result<()> {
+    let path = &export.file;
     let failed = |error: std::io::Error| {
         refused(Kind::InvalidDocument, &format!("cannot write `{path}`: {error}"))
     };
     let mut out =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-    out.write_all(text.as_bytes()).and_then(|()| out.sync_all()).map_err(failed)?;
-    Ok(Answer::Done(verb.to_owned()))
+    out.write_all(export.text.as_bytes()).and_then(|()| out.sync_all()).map_err(failed)
 }
 
 fn read(path: &str) -> Result<String> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
+use pando_kernel::AlgorithmKind;
 use pando_kernel::error::Result;
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::BoxFuture;
@@ -18,6 +19,9 @@ pub trait House: Send + Sync + Debug {
     /// # Errors
     /// Every problem.
     fn rooms(&self, database: &Database) -> Result<Vec<LogicTable>, Errors>;
+
+    /// What algorithms rules may name, in the order they shall be shown.
+    fn algorithms(&self) -> Vec<AlgorithmKind>;
 
     /// The problems of settings of the whole server that cannot be served; none when all can.
     fn settings(&self, global: &Global) -> Vec<Problem>;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_governor::{Found, Governor, House, Instance, Lease, Options, Origin, Secrets, Served};
+use pando_kernel::AlgorithmKind;
 use pando_kernel::administration::{Administration, Answer, Caller, Order};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::LogicTable;
@@ -26,6 +27,10 @@ pub(crate) struct Quiet {
 impl House for Quiet {
     fn rooms(&self, _: &Database) -> Result<Vec<LogicTable>, Errors> {
         Ok(Vec::new())
+    }
+
+    fn algorithms(&self) -> Vec<AlgorithmKind> {
+        Vec::new()
     }
 
     fn settings(&self, _: &Global) -> Vec<Problem> {
