@@ -2,16 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pando_config::Node;
 use pando_config::rules::{Sharding, Strategy, StrategyKind};
 use pando_kernel::feature::{DataNode, LogicTable};
 
+use crate::around::Around;
 use crate::change::Check;
-use crate::draft::Seen;
+use crate::draft::{Seen, see};
+use crate::refusal::Kind;
 
 /// What must be empty before the new rules may hold: nothing of a table whose rows stay where they are looked for.
 ///
 /// Tables that are new or gone are none of it: whoever makes a rule over tables that are there says where their rows are.
-pub(crate) fn checks(old: &Seen, new: &Seen) -> Vec<Check> {
+pub(crate) fn checks(old: &Node, new: &Seen, around: &Around<'_>) -> Vec<Check> {
+    // What cannot be read is not served, and so has nothing to lose.
+    let old = old.rule("SHARDING").and_then(|_| see(old, around, Kind::InvalidRule).ok());
+    let Some(old) = old else { return Vec::new() };
     let rules = (&old.database.rules.sharding, &new.database.rules.sharding);
     let (Some(old_rule), Some(new_rule)) = rules else { return Vec::new() };
     let later: BTreeMap<String, &LogicTable> =
@@ -104,8 +110,10 @@ impl Way {
     }
 }
 
+type IsFurther = fn(&str, &str) -> bool;
+
 /// Algorithms of ranges: the property with the upper end, and whether the second one is further than the first.
-const RANGES: [(&str, &str, fn(&str, &str) -> bool); 3] = [
+const RANGES: [(&str, &str, IsFurther); 3] = [
     ("VOLUME_RANGE", "range-upper", |old, new| match (old.trim().parse(), new.trim().parse()) {
         (Ok::<i64, _>(old), Ok::<i64, _>(new)) => old < new,
         (Ok(_) | Err(_), Ok(_) | Err(_)) => false,

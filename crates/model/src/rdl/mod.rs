@@ -43,12 +43,7 @@ impl Model {
         if old != &tree {
             check_readable(&tree, invalid)?;
             let new = see(&tree, around, invalid)?;
-            // What cannot be read is not served, and so has nothing to lose.
-            if old.rule("SHARDING").is_some()
-                && let Ok(old) = see(old, around, invalid)
-            {
-                checks.extend(moved::checks(&old, &new));
-            }
+            checks.extend(moved::checks(old, &new, around));
             tasks.push(Task::ReadTables);
         }
         let model = self.with_tree(name, tree);
