@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use pando_kernel::Worker;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::{Key, Login};
@@ -10,6 +11,7 @@ use pando_kernel::session::{Key, Login};
 use crate::registry::Registry;
 use crate::session::Session;
 use crate::snapshot::Snapshot;
+use crate::source::System;
 
 /// The engine. Cloning it gives another handle of the same one.
 #[derive(Debug, Clone)]
@@ -22,13 +24,15 @@ pub(crate) struct Inner {
     pub(crate) snapshot: ArcSwap<Snapshot>,
     pub(crate) runtime: SharedRuntime,
     pub(crate) registry: Registry,
+    pub(crate) source: System,
 }
 
 impl Engine {
     /// An engine without any database.
     pub fn new(runtime: SharedRuntime) -> Self {
         let snapshot = ArcSwap::from_pointee(Snapshot::default());
-        Self { inner: Arc::new(Inner { snapshot, runtime, registry: Registry::default() }) }
+        let (registry, source) = (Registry::default(), System::default());
+        Self { inner: Arc::new(Inner { snapshot, runtime, registry, source }) }
     }
 
     /// Makes a configuration the current one. Running statements and open transactions keep the one they began with.
@@ -39,6 +43,11 @@ impl Engine {
     /// The current configuration.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot.load_full()
+    }
+
+    /// What keeps this process's generated keys apart from other processes'. It stands alone until whoever leases worker ids says otherwise.
+    pub fn worker(&self) -> &Worker {
+        &self.inner.source.worker
     }
 
     /// A fresh session number, for doors that must tell it before the login.
