@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pando_config::Database;
 use pando_kernel::error::Result;
 use pando_kernel::runtime::within;
 use pando_model::{Change, Check, Kind, Model, Refusal};
@@ -9,6 +10,7 @@ use pando_repository::Error as Failure;
 
 use crate::error::{coded, refusal, refused, repository as failed};
 use crate::governor::{ATTEMPTS, Governor, Now};
+use crate::house::Found;
 use crate::{commit, tables};
 
 /// How long a change waits for the one before it.
@@ -127,53 +129,65 @@ impl Governor {
             change.model.read(name, crate::governor::ENVIRONMENT).map_err(|why| refusal(&why))?;
         let mut found = None;
         for check in &change.checks {
-            match check {
-                Check::Connects { unit, privileges } => {
-                    let Some(unit) = after.storage_unit(unit) else { continue };
-                    self.shared.house.connects(unit, privileges).await.map_err(|error| {
-                        let message =
-                            format!("storage unit `{}` cannot be used: {error}", unit.name.value);
-                        refused(Kind::InvalidStorageUnit, &message)
-                    })?;
-                }
-                Check::HasNoSingleTable { unit } => {
-                    let found = self.found_once(&mut found, name).await?;
-                    let before = base.database(name);
-                    let single = before
-                        .map(|before| tables::single(before, &self.shared.house, found))
-                        .unwrap_or_default();
-                    if let Some(table) = single.iter().find(|table| table.unit == *unit) {
-                        let message = format!(
-                            "storage unit `{unit}` is in use: single table `{}` stands there",
-                            table.table
-                        );
-                        return Err(refused(Kind::InUsedStorageUnit, &message));
-                    }
-                }
-                Check::HasTable { unit, schema, table } => {
-                    let found = self.found_once(&mut found, name).await?;
-                    let members = tables::members(&after, unit);
-                    let stands = found.iter().any(|one| {
-                        members.contains(&one.unit)
-                            && one.table.eq_ignore_ascii_case(table)
-                            && schema.as_ref().is_none_or(|own| one.schema.as_ref() == Some(own))
-                    });
-                    if !stands {
-                        let message =
-                            format!("table `{table}` does not exist on storage unit `{unit}`");
-                        return Err(refused(Kind::MissingSingleTable, &message));
-                    }
-                }
+            if let Some(why) = self.unmet(base, &after, name, check, &mut found).await? {
+                return Err(refusal(&check.unmet(name, &why)));
             }
         }
         Ok(())
     }
 
+    /// Why a check does not hold; nothing when it does.
+    async fn unmet(
+        &self,
+        base: &Now,
+        after: &Database,
+        name: &str,
+        check: &Check,
+        found: &mut Option<Vec<Found>>,
+    ) -> Result<Option<String>> {
+        let house = &self.shared.house;
+        match check {
+            Check::Connects { unit, privileges } => {
+                let Some(unit) = after.storage_unit(unit) else { return Ok(None) };
+                let outcome = house.connects(unit, privileges).await;
+                Ok(outcome.err().map(|error| error.to_string()))
+            }
+            Check::HasNoSingleTable { unit } => {
+                let found = self.found_once(found, name).await?;
+                let before = base.database(name);
+                let single = before.map(|before| tables::single(before, house, found));
+                let used = single.unwrap_or_default().into_iter().find(|table| table.unit == *unit);
+                Ok(used.map(|table| format!("`{}`", table.table)))
+            }
+            Check::HasTable { unit, schema, table } => {
+                let found = self.found_once(found, name).await?;
+                let members = tables::members(after, unit);
+                let stands = found.iter().any(|one| {
+                    members.contains(&one.unit)
+                        && one.table.eq_ignore_ascii_case(table)
+                        && schema.as_ref().is_none_or(|own| one.schema.as_ref() == Some(own))
+                });
+                Ok((!stands).then(|| "it does not exist".to_owned()))
+            }
+            Check::IsEmpty { nodes, .. } => {
+                let Some(before) = base.database(name) else { return Ok(None) };
+                for node in nodes {
+                    let members = tables::members(before, &node.unit);
+                    let Some(writer) = members.first() else { continue };
+                    if house.has_rows(name, writer, &node.table).await? {
+                        return Ok(Some(format!("{}.{}", node.unit, node.table)));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
     async fn found_once<'f>(
         &self,
-        found: &'f mut Option<Vec<crate::Found>>,
+        found: &'f mut Option<Vec<Found>>,
         database: &str,
-    ) -> Result<&'f [crate::Found]> {
+    ) -> Result<&'f [Found]> {
         let known = match found.take() {
             Some(known) => known,
             None => self.shared.house.tables(database).await?,

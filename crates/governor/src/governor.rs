@@ -128,6 +128,8 @@ impl Governor {
         match governor.repository() {
             None => governor.serve_files(&options.files)?,
             Some(repository) => {
+                // No key of a generator before it is certain that no other instance makes the same.
+                governor.shared.house.lease(None);
                 let watch = repository.watch(&Prefix::root());
                 governor.begin(&*repository, &options.files, options.overwrite).await?;
                 follow::begin(&governor, watch);

@@ -19,6 +19,7 @@ pub mod session;
 pub mod shortcut;
 pub mod transfer;
 pub mod value;
+pub mod worker;
 
 pub use administration::Administration;
 pub use algorithm::{AlgorithmKind, AlgorithmSort};
@@ -35,3 +36,4 @@ pub use route::{Route, Target, UnitName};
 pub use row::{Cell, NeutralCodec, RowCodec, Rows};
 pub use shortcut::Shortcut;
 pub use value::{Kind, Value};
+pub use worker::{Worker, WorkerId};

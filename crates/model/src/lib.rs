@@ -11,6 +11,7 @@ mod entries;
 mod layout;
 mod metadata;
 mod model;
+mod moved;
 mod ral;
 mod rdl;
 mod refusal;

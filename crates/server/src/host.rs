@@ -1,6 +1,7 @@
 //! The process as its governor sees it: rooms, pools, engine and gate together.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_engine::{Engine, Settings, Snapshot};
@@ -8,7 +9,7 @@ use pando_governor::{Found, House, Lease, Served};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_kernel::{AlgorithmKind, Connector, Value};
+use pando_kernel::{AlgorithmKind, Connector, Value, WorkerId};
 
 use crate::gate::{Gate, Live};
 use crate::inquiry::Inquiry;
@@ -137,7 +138,17 @@ impl House for Host {
     }
 
     fn lease(&self, lease: Option<Lease>) {
-        tracing::debug!(?lease, "worker id");
+        let id = match lease {
+            None => WorkerId::Lost,
+            Some(Lease { worker, until: None }) => WorkerId::Leased { id: worker, until: i64::MAX },
+            Some(Lease { worker, until: Some(until) }) => {
+                let left = until.saturating_duration_since(self.runtime.now());
+                let wall = self.runtime.wall() + left;
+                let wall = wall.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+                WorkerId::Leased { id: worker, until: i64::try_from(wall).unwrap_or(i64::MAX) }
+            }
+        };
+        self.engine.worker().hold(id);
     }
 
     fn tables<'a>(&'a self, database: &'a str) -> BoxFuture<'a, Result<Vec<Found>>> {
