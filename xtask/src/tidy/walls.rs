@@ -23,6 +23,8 @@ const WALLS: &[(&str, &[&str])] = &[
     ("crates/repository-zookeeper", REPOSITORY),
     // The two lists of concrete rooms and databases.
     ("crates/rooms", &["crates/sql", "crates/config", "crates/kernel", "features/", "db/"]),
+    // Decides by what any server tells; which vendor's it is, the dialect knows.
+    ("crates/health", &["crates/kernel"]),
     ("crates/governor", BELOW_SERVER),
     ("crates/distsql", BELOW_SERVER),
     // Pure: rooms are handed to it as a function.
@@ -41,6 +43,7 @@ const REPOSITORY: &[&str] = &["crates/kernel", "crates/repository"];
 
 const BELOW_SERVER: &[&str] = &[
     "crates/repository",
+    "crates/health",
     "crates/sql",
     "crates/config",
     "crates/kernel",
@@ -60,6 +63,7 @@ const SERVER: &[&str] = &[
     "crates/rooms",
     "crates/distsql",
     "crates/model",
+    "crates/health",
     "features/",
     "db/",
 ];
