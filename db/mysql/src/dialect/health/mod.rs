@@ -3,8 +3,7 @@
 mod answers;
 mod gtid;
 mod members;
-
-use std::time::Duration;
+mod replication;
 
 use pando_kernel::Position;
 use pando_kernel::health::{Answer, Copying, Health, Role, Step, Vitals};
@@ -94,7 +93,7 @@ fn vitals<'a>(server: &Told, answer: &dyn Fn(Topic) -> Option<&'a Answer>) -> Vi
             Vec::new()
         }
     };
-    replication(&copies, &mut vitals);
+    replication::told(&copies, &mut vitals);
     let executed = answer(Topic::Executed).and_then(answers::single);
     if let Some(transactions) = gtid::of(server, executed.as_deref()) {
         vitals.was_copy = gtid::was_copy(server, &transactions);
@@ -127,33 +126,6 @@ fn role(server: &Told, vitals: &Vitals) -> Role {
     } else {
         Role::Primary
     }
-}
-
-/// One row for each channel. All must run; the slowest tells the lag.
-fn replication(copies: &[Row<'_>], vitals: &mut Vitals) {
-    let Some(first) = copies.first() else { return };
-    let source = first.text(&["Source_UUID", "Master_UUID"]);
-    let source = source.filter(|uuid| !uuid.is_empty());
-    vitals.source = source.or_else(|| first.text(&["Source_Server_Id", "Master_Server_Id"]));
-    vitals.copying = Copying::Running;
-    let mut lag = Some(0);
-    for copy in copies {
-        for (thread, names) in [
-            ("receiver", ["Replica_IO_Running", "Slave_IO_Running"]),
-            ("applier", ["Replica_SQL_Running", "Slave_SQL_Running"]),
-        ] {
-            let state = copy.text(&names).unwrap_or_default();
-            if !state.eq_ignore_ascii_case("yes") {
-                let error = copy.text(&["Last_Error"]).filter(|error| !error.is_empty());
-                let error = error.map(|error| format!(": {error}")).unwrap_or_default();
-                vitals.copying = Copying::Stopped(format!("its {thread} is `{state}`{error}"));
-            }
-        }
-        let behind = copy.text(&["Seconds_Behind_Source", "Seconds_Behind_Master"]);
-        let behind = behind.and_then(|seconds| seconds.parse::<u64>().ok());
-        lag = lag.zip(behind).map(|(most, behind)| most.max(behind));
-    }
-    vitals.lag = lag.map(Duration::from_secs);
 }
 
 #[cfg(test)]

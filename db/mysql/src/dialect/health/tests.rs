@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use pando_kernel::{ServerError, Value};
 
 use super::*;
