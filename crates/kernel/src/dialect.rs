@@ -7,6 +7,7 @@ use pando_sql::Syntax;
 
 use crate::column::{Attribute, Column};
 use crate::error::{Error, Result};
+use crate::health::Health;
 use crate::presentation::Presentation;
 use crate::relation::Relations;
 use crate::request::Parameter;
@@ -110,6 +111,11 @@ pub trait Metadata: Send + Sync + Debug {
 
     /// How the family's catalogue is shown as the logical database's; `None` shows it as it stands.
     fn presentation(&self) -> Option<&dyn Presentation> {
+        None
+    }
+
+    /// How a server is asked for its part in its cluster; `None` where it has none: it answers, or it does not.
+    fn health(&self) -> Option<&dyn Health> {
         None
     }
 

@@ -32,9 +32,12 @@ const WALLS: &[(&str, &[&str])] = &[
             "crates/kernel",
             "crates/distsql",
             "crates/model",
+            "crates/health",
             "crates/repository",
         ],
     ),
+    // Decides by what any server tells; which vendor's it is, the dialect knows.
+    ("crates/health", &["crates/kernel"]),
     ("crates/distsql", BELOW_SERVER),
     // Pure: rooms are handed to it as a function.
     ("crates/model", &["crates/sql", "crates/config", "crates/kernel", "crates/distsql"]),

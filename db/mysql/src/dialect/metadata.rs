@@ -1,6 +1,7 @@
 //! Reading the catalogue.
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
+use pando_kernel::health::Health;
 use pando_kernel::{Error, Kind, Presentation, Result, Value};
 
 use super::MySql;
@@ -38,6 +39,10 @@ impl Metadata for MySql {
             nullable: text(nullable)? == "YES",
             attribute: Default::default(),
         })
+    }
+
+    fn health(&self) -> Option<&dyn Health> {
+        Some(self)
     }
 
     fn presentation(&self) -> Option<&dyn Presentation> {

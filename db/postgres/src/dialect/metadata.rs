@@ -2,6 +2,7 @@
 //! <https://www.postgresql.org/docs/current/catalogs.html>
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
+use pando_kernel::health::Health;
 use pando_kernel::{Attribute, Error, Presentation, Result, Value};
 
 use super::{Postgres, text_literal};
@@ -88,6 +89,10 @@ impl Metadata for Postgres {
                 number: i16::try_from(*attribute).unwrap_or_default(),
             },
         })
+    }
+
+    fn health(&self) -> Option<&dyn Health> {
+        Some(self)
     }
 
     fn presentation(&self) -> Option<&dyn Presentation> {
