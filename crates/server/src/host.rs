@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
-use pando_engine::{Engine, Settings, Snapshot};
+use pando_engine::{Admits, Engine, Settings, Snapshot};
 use pando_governor::{Found, House, Lease, Served};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::LogicTable;
@@ -100,6 +100,11 @@ impl House for Host {
         let settings = Settings {
             max_connections_per_query: max.max(1),
             sql_show: props.sql_show,
+            admits: match served.cluster.admitted(&served.own) {
+                pando_governor::Admits::Everything => Admits::Everything,
+                pando_governor::Admits::Reads => Admits::Reads,
+                pando_governor::Admits::Nothing => Admits::Nothing,
+            },
             ..Settings::default()
         };
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
