@@ -1,6 +1,7 @@
 //! The nouns that travel the line and the traits at its joints. No I/O.
 
 pub mod administration;
+pub mod algorithm;
 pub mod backend;
 pub mod column;
 pub mod dialect;
@@ -21,8 +22,10 @@ pub mod shortcut;
 pub mod states;
 pub mod transfer;
 pub mod value;
+pub mod worker;
 
 pub use administration::Administration;
+pub use algorithm::{AlgorithmKind, AlgorithmSort};
 pub use backend::{Backend, CancelToken, Condition, Connector, Execution};
 pub use column::{Attribute, Column, Columns, Format, Native};
 pub use dialect::Dialect;
@@ -38,3 +41,4 @@ pub use row::{Cell, NeutralCodec, RowCodec, Rows};
 pub use shortcut::Shortcut;
 pub use states::States;
 pub use value::{Kind, Value};
+pub use worker::{Worker, WorkerId};

@@ -64,6 +64,7 @@ pub(crate) fn may_define(kind: &Kind) -> bool {
         | Kind::Deallocate(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Empty => false,
     }
 }
@@ -91,6 +92,7 @@ fn kind_reads(kind: &Kind) -> bool {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
         | Kind::Opaque => false,

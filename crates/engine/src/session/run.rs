@@ -16,7 +16,6 @@ use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
-use crate::source::System;
 
 use super::acquire::Started;
 use super::finish::first_key;
@@ -79,9 +78,8 @@ impl Session {
             return Ok(false);
         };
         self.text_request = true;
-        let syntax = *self.syntax()?;
-        let parsed = pando_sql::parse(&text, &syntax).map_err(syntax_error);
-        let result = match parsed.and_then(|statement| self.placed(statement)) {
+        // A statement before it may have changed the configuration.
+        let result = match self.refresh().and_then(|()| self.read(&text)) {
             Ok(statement) => Box::pin(self.start_statement(&statement, Bound::default())).await,
             Err(error) => Err(error),
         };
@@ -279,7 +277,7 @@ impl Session {
             dialect: live.database.dialect.as_ref(),
             parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
             session: &view,
-            source: &System,
+            source: &self.engine.inner.source,
         };
         plan(&ctx)
     }
@@ -473,7 +471,7 @@ impl Session {
         }
     }
 
-    fn syntax(&self) -> Result<&'static pando_sql::Syntax> {
+    pub(super) fn syntax(&self) -> Result<&'static pando_sql::Syntax> {
         if let Some(live) = &self.live {
             return Ok(live.database.dialect.syntax());
         }
@@ -570,7 +568,7 @@ pub(super) fn tag(kind: &Kind) -> &'static str {
         Kind::Lock(_) => "LOCK TABLE",
         Kind::Kill { .. } => "KILL",
         Kind::Transaction(_) | Kind::Execute { .. } | Kind::Cursor(_) | Kind::Preview(_) => "",
-        Kind::Utility { .. } | Kind::Empty | Kind::Opaque => "",
+        Kind::Administration | Kind::Utility { .. } | Kind::Empty | Kind::Opaque => "",
     }
 }
 

@@ -110,6 +110,39 @@ impl Metadata for Postgres {
         )
     }
 
+    fn privilege_query(&self, privilege: &str) -> Option<String> {
+        let query = match privilege.to_ascii_uppercase().as_str() {
+            "NONE" => "SELECT true",
+            // What SELECT needs of a database that may have no tables yet.
+            "SELECT" => {
+                "SELECT has_database_privilege(current_database(), 'CONNECT') AND \
+                 COALESCE(has_schema_privilege(current_schema(), 'USAGE'), false) AND NOT EXISTS \
+                 (SELECT FROM pg_catalog.pg_class WHERE relkind IN ('r', 'p') \
+                 AND relnamespace = current_schema()::regnamespace AND NOT has_table_privilege(oid, 'SELECT'))"
+            }
+            "CREATE" => "SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false)",
+            "TEMP" => "SELECT has_database_privilege(current_database(), 'TEMP')",
+            "XA" => {
+                "SELECT setting::int > 0 FROM pg_catalog.pg_settings WHERE name = 'max_prepared_transactions'"
+            }
+            _ => return None,
+        };
+        Some(query.to_owned())
+    }
+
+    fn default_schema(&self) -> Option<&'static str> {
+        Some("public")
+    }
+
+    fn indexes_of(&self, table: &str) -> Option<(String, &'static str)> {
+        let table = text_literal(table);
+        let query = format!(
+            "SELECT i.indexname FROM pg_catalog.pg_indexes AS i WHERE i.tablename = {table} \
+             AND i.schemaname = ANY (pg_catalog.current_schemas(false)) ORDER BY i.indexname"
+        );
+        Some((query, "indexname"))
+    }
+
     fn tables_query(&self) -> String {
         "SELECT n.nspname::text, c.relname::text, c.relkind = 'S' FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
