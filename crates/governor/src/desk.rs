@@ -153,6 +153,16 @@ impl Governor {
             | Ral::ShowReadUnits { .. }
             | Ral::ComputeNode(ComputeNode::List | ComputeNode::Info | ComputeNode::Mode)
             | Ral::ShowPlugins(_) => self.show(caller, order),
+            Ral::ShowStorageUnitStates { database } => {
+                let named = database.as_ref().map(|name| name.text.as_str());
+                let rows = self.shared.house.states(chosen(caller, named)?);
+                let labels = pando_distsql::entries().find(|entry| entry.name == verb);
+                let labels = labels.map(|entry| entry.columns).unwrap_or_default();
+                Ok(Answer::Rows {
+                    labels: labels.iter().map(|&one| one.to_owned()).collect(),
+                    rows,
+                })
+            }
             Ral::ShowGlobalRule(_) => {
                 is_administrator(caller)?;
                 self.show(caller, order)
