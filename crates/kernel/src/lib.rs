@@ -1,6 +1,7 @@
 //! The nouns that travel the line and the traits at its joints. No I/O.
 
 pub mod administration;
+pub mod alone;
 pub mod backend;
 pub mod column;
 pub mod dialect;
@@ -20,6 +21,7 @@ pub mod transfer;
 pub mod value;
 
 pub use administration::Administration;
+pub use alone::Alone;
 pub use backend::{Backend, CancelToken, Condition, Connector, Execution};
 pub use column::{Attribute, Column, Columns, Format, Native};
 pub use dialect::Dialect;
