@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
+use pando_kernel::Worker;
 use pando_kernel::administration::Administration;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::runtime::SharedRuntime;
@@ -11,6 +12,7 @@ use pando_kernel::session::{Key, Login};
 use crate::registry::Registry;
 use crate::session::Session;
 use crate::snapshot::Snapshot;
+use crate::source::System;
 
 /// The engine. Cloning it gives another handle of the same one.
 #[derive(Debug, Clone)]
@@ -24,6 +26,7 @@ pub(crate) struct Inner {
     pub(crate) runtime: SharedRuntime,
     pub(crate) registry: Registry,
     administration: OnceLock<Arc<dyn Administration>>,
+    pub(crate) source: System,
 }
 
 impl Engine {
@@ -35,6 +38,7 @@ impl Engine {
                 snapshot,
                 runtime,
                 registry: Registry::default(),
+                source: System::default(),
                 administration: OnceLock::new(),
             }),
         }
@@ -60,6 +64,11 @@ impl Engine {
     /// The current configuration.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot.load_full()
+    }
+
+    /// What keeps this process's generated keys apart from other processes'. It stands alone until whoever leases worker ids says otherwise.
+    pub fn worker(&self) -> &Worker {
+        &self.inner.source.worker
     }
 
     /// A fresh session number, for doors that must tell it before the login.

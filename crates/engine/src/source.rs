@@ -2,11 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pando_kernel::Worker;
 use pando_kernel::feature::Source;
 
-/// The machine's own clock and randomness.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct System;
+/// The machine's own clock and randomness, and this process among others.
+#[derive(Debug, Default)]
+pub(crate) struct System {
+    pub(crate) worker: Worker,
+}
 
 impl Source for System {
     fn now_millis(&self) -> i64 {
@@ -15,15 +18,23 @@ impl Source for System {
     }
 
     fn random(&self, buffer: &mut [u8]) {
-        if let Err(error) = getrandom::fill(buffer) {
-            tracing::error!(%error, "the system gives no randomness");
-        }
+        fill(buffer);
+    }
+
+    fn worker(&self) -> Option<&Worker> {
+        Some(&self.worker)
+    }
+}
+
+fn fill(buffer: &mut [u8]) {
+    if let Err(error) = getrandom::fill(buffer) {
+        tracing::error!(%error, "the system gives no randomness");
     }
 }
 
 /// A random number, for cancel secrets.
 pub(crate) fn random_u32() -> u32 {
     let mut bytes = [0; 4];
-    System.random(&mut bytes);
+    fill(&mut bytes);
     u32::from_le_bytes(bytes)
 }

@@ -15,6 +15,7 @@ use crate::route::{Place, Route, Target, UnitName};
 use crate::session::TransactionState;
 use crate::shortcut::Shortcut;
 use crate::value::Value;
+use crate::worker::Worker;
 
 /// One feature. Pure: no I/O, no clock of its own, no globals. What it needs is in `self` (its validated rule) or in the context.
 ///
@@ -130,6 +131,11 @@ pub trait Source: Send + Sync + Debug {
 
     /// Fills the buffer with random bytes.
     fn random(&self, buffer: &mut [u8]);
+
+    /// What keeps this process's keys apart from others'; absent where keys need not be.
+    fn worker(&self) -> Option<&Worker> {
+        None
+    }
 }
 
 /// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is a `Need`.

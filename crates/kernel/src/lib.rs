@@ -1,6 +1,7 @@
 //! The nouns that travel the line and the traits at its joints. No I/O.
 
 pub mod administration;
+pub mod algorithm;
 pub mod alone;
 pub mod backend;
 pub mod column;
@@ -8,7 +9,9 @@ pub mod dialect;
 pub mod error;
 pub mod event;
 pub mod feature;
+pub mod health;
 pub mod merge;
+pub mod position;
 pub mod presentation;
 pub mod relation;
 pub mod request;
@@ -17,10 +20,13 @@ pub mod row;
 pub mod runtime;
 pub mod session;
 pub mod shortcut;
+pub mod states;
 pub mod transfer;
 pub mod value;
+pub mod worker;
 
 pub use administration::Administration;
+pub use algorithm::{AlgorithmKind, AlgorithmSort};
 pub use alone::Alone;
 pub use backend::{Backend, CancelToken, Condition, Connector, Execution};
 pub use column::{Attribute, Column, Columns, Format, Native};
@@ -29,9 +35,12 @@ pub use error::{Error, ErrorKind, Result, ServerError, Side};
 pub use event::{Completion, CopyForm, CopyInput, Description, Event};
 pub use feature::{Context, Database, Feature};
 pub use merge::MergePlan;
+pub use position::Position;
 pub use presentation::Presentation;
 pub use request::{CursorId, Execute, Parameter, Pipeline, Prepared, Request};
 pub use route::{Route, Target, UnitName};
 pub use row::{Cell, NeutralCodec, RowCodec, Rows};
 pub use shortcut::Shortcut;
+pub use states::States;
 pub use value::{Kind, Value};
+pub use worker::{Worker, WorkerId};

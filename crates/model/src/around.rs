@@ -3,6 +3,7 @@
 use std::fmt;
 
 use pando_config::{Database, Environment, Errors, Global, Problem, Vendor};
+use pando_kernel::AlgorithmKind;
 use pando_kernel::feature::LogicTable;
 
 /// Builds the rooms of a database without connecting anywhere, and gives what they know about tables: how the model learns what can be
@@ -46,13 +47,25 @@ pub struct Facts<'a> {
     pub own: usize,
     /// Replicas that are out of work; all others are in work.
     pub disabled: &'a [ReadUnit],
+    /// What algorithms rules may name, in the order they shall be shown.
+    pub algorithms: &'a [AlgorithmKind],
+    /// The present moment as exports tell it, such as `2026-11-21T20:30:00`.
+    pub now: &'a str,
 }
 
 impl<'a> Facts<'a> {
     /// No facts but the means to read the model.
     pub fn none(around: Around<'a>) -> Self {
-        let (single_tables, unloaded, nodes, disabled) = (&[], &[], &[], &[]);
-        Self { around, single_tables, unloaded, nodes, own: 0, disabled }
+        Self {
+            around,
+            single_tables: &[],
+            unloaded: &[],
+            nodes: &[],
+            own: 0,
+            disabled: &[],
+            algorithms: &[],
+            now: "",
+        }
     }
 }
 

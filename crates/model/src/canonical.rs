@@ -1,6 +1,6 @@
 //! Documents in any of their historic forms → the one form the model keeps, so that equal configurations are equal trees.
 
-use pando_config::Node;
+use pando_config::{Content, Node};
 
 use crate::layout::{GLOBAL, Holds, SECTIONS};
 
@@ -40,7 +40,7 @@ pub(crate) fn global(root: &Node) -> Node {
     tree
 }
 
-/// Users as mappings: 5.0 and 5.1 wrote `root@%:secret`, and all of those were administrators.
+/// Users as mappings: 5.0 and 5.1 wrote `root@%:secret`, and all of those were administrators. Nobody is one unless it is said.
 fn authority(section: &Node) -> Node {
     let mut section = section.clone();
     let user = |user: &Node| match user.as_text().and_then(|text| text.split_once(':')) {
@@ -49,7 +49,13 @@ fn authority(section: &Node) -> Node {
             ("password", Node::text(password)),
             ("admin", Node::text("true")),
         ]),
-        None => user.clone(),
+        None => {
+            let mut user = user.clone();
+            if user.get("admin").and_then(Node::as_text).is_some_and(|admin| admin == "false") {
+                user.remove("admin");
+            }
+            user
+        }
     };
     if let Some(users) = section.get("users") {
         let users = Node::sequence(users.items().iter().map(user));
@@ -87,6 +93,9 @@ fn section(tag: &str, rule: &Node) -> Node {
         if *holds == Holds::Many {
             value.sort_by_key(|entry| entry.key.clone());
         }
+        if tag == "SHARDING" {
+            without_repetition(field, &mut value);
+        }
         if !value.is_empty() {
             tree.set(field, value);
         }
@@ -99,6 +108,32 @@ fn section(tag: &str, rule: &Node) -> Node {
         tree.set(&other.key, other.value.clone());
     }
     tree
+}
+
+/// ShardingSphere's exports say the name of a table twice, and `none: ''` for no strategy.
+fn without_repetition(field: &str, value: &mut Node) {
+    match field {
+        "defaultDatabaseStrategy" | "defaultTableStrategy" => strategy(value),
+        "tables" | "autoTables" => {
+            let Content::Mapping(tables) = &mut value.content else { return };
+            for table in tables.iter_mut().map(|entry| &mut entry.value) {
+                table.remove("logicTable");
+                for field in ["databaseStrategy", "tableStrategy"] {
+                    if table.get(field).is_some() {
+                        table.change(field, strategy);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn strategy(node: &mut Node) {
+    let none = node.get("none");
+    if none.is_some_and(|none| none.is_empty() || none.as_text() == Some("")) {
+        *node = Node::mapping([("none", Node::nothing())]);
+    }
 }
 
 /// Names as a list or as one text with commas.

@@ -1,6 +1,9 @@
 //! What becomes of a statement: the new model, and what has to be done outside.
 
+use pando_kernel::feature::DataNode;
+
 use crate::model::Model;
+use crate::refusal::{Kind, Refusal};
 
 /// A change that is valid in itself. Nothing has happened yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +42,44 @@ pub enum Check {
         /// The table.
         table: String,
     },
+    /// None of these actual tables has a row; one that is not there has none. They are asked as the model before the change has them: the
+    /// changed rule would look for their rows elsewhere.
+    IsEmpty {
+        /// The sharded table.
+        table: String,
+        /// Its actual tables, on storage units or groups; never empty.
+        nodes: Vec<DataNode>,
+    },
+}
+
+impl Check {
+    /// The refusal of a statement whose check has not held; `why` is what was found, as `connection refused` or `ds_0.t_order_0`.
+    pub fn unmet(&self, database: &str, why: &str) -> Refusal {
+        let (kind, message) = match self {
+            Self::Connects { unit, .. } => {
+                let message = format!("storage unit `{unit}` cannot be used: {why}");
+                (Kind::InvalidStorageUnit, message)
+            }
+            Self::HasNoSingleTable { unit } => {
+                let message = format!(
+                    "storage unit `{unit}` of database `{database}` is still used by single tables: {why}"
+                );
+                (Kind::InUsedStorageUnit, message)
+            }
+            Self::HasTable { unit, schema, table } => {
+                let schema = schema.as_ref().map(|schema| format!("{schema}.")).unwrap_or_default();
+                let message = format!("table `{unit}.{schema}{table}` cannot be loaded: {why}");
+                (Kind::MissingSingleTable, message)
+            }
+            Self::IsEmpty { table, .. } => {
+                let message = format!(
+                    "sharding table `{table}` of database `{database}` has rows that the changed rule would look for elsewhere: {why}; move them first, or drop the rule and create it anew where the rows are already as it says"
+                );
+                (Kind::InvalidRule, message)
+            }
+        };
+        Refusal::new(kind, message)
+    }
 }
 
 /// Something to do after a change.

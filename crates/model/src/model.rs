@@ -117,21 +117,15 @@ impl Model {
     /// # Errors
     /// `InvalidDocument` with all its problems; `DatabaseExists`.
     pub fn import(&self, text: &str, around: &Around<'_>) -> Result<Change> {
-        let invalid = |why: &str| Refusal::new(Kind::InvalidDocument, why);
-        // The scanner's message may quote the text, and with it a password.
-        let root = parse_raw("import", text).map_err(|problem| {
-            invalid(&format!(
-                "the document is not valid YAML at line {}, column {}",
-                problem.at.line(),
-                problem.at.column()
-            ))
-        })?;
-        let Some(root) = root else { return Err(invalid("the document holds no configuration")) };
-        let plain = root.plain();
-        let read = Database::from_tree(&plain, around.environment);
+        self.import_tree(&document("import", text)?, around)
+    }
+
+    /// Adds the database of a document that has been read.
+    pub(crate) fn import_tree(&self, plain: &Node, around: &Around<'_>) -> Result<Change> {
+        let read = Database::from_tree(plain, around.environment);
         let (read, _) =
-            read.map_err(|errors| scrub::refusal(Kind::InvalidDocument, &errors, &plain))?;
-        let tree = canonical::database(&named(&plain, &read.name));
+            read.map_err(|errors| scrub::refusal(Kind::InvalidDocument, &errors, plain))?;
+        let tree = canonical::database(&named(plain, &read.name));
         let seen = see(&tree, around, Kind::InvalidDocument)?;
         let name = seen.database.name.value.clone();
         if let Ok((own, old)) = self.database(&name) {
@@ -223,6 +217,21 @@ impl Model {
         model.databases.insert(name.to_owned(), Arc::new(tree));
         model
     }
+}
+
+/// The plain tree of a document; `name` is the word for it in refusals.
+pub(crate) fn document(name: &str, text: &str) -> Result<Node> {
+    let invalid = |why: String| Refusal::new(Kind::InvalidDocument, why);
+    // The scanner's message may quote the text, and with it a password.
+    let root = parse_raw(name, text).map_err(|problem| {
+        invalid(format!(
+            "the document is not valid YAML at line {}, column {}",
+            problem.at.line(),
+            problem.at.column()
+        ))
+    })?;
+    let root = root.ok_or_else(|| invalid("the document holds no configuration".to_owned()))?;
+    Ok(root.plain())
 }
 
 /// The document with its database's name as it was read: the model finds databases by it, so it is no placeholder.

@@ -63,6 +63,8 @@ pub enum Kind {
     OpenSecret,
     /// A sealed password that cannot be opened.
     ClosedSecret,
+    /// An interface of ShardingSphere that nothing here stands for.
+    UnknownPlugin,
     /// What this version does not do yet.
     NotSupported,
 }
@@ -101,6 +103,7 @@ impl Kind {
             Self::UnknownVariable => (12010, "44000"),
             Self::InvalidVariable => (12011, "HY004"),
             Self::OpenSecret | Self::ClosedSecret => (10010, "HY000"),
+            Self::UnknownPlugin => (30010, "HY000"),
             Self::NotSupported => (30001, "0A000"),
         }
     }

@@ -1,5 +1,6 @@
 //! The two lists: rooms in walking order, and databases by name. The only crate that names concrete ones.
 
+mod algorithms;
 mod places;
 mod rooms;
 mod served;
@@ -12,7 +13,9 @@ use pando_config::{Database, Errors, PoolOptions, Problem, Report};
 use pando_kernel::route::UnitName;
 use pando_kernel::{Connector, feature};
 
+pub use algorithms::algorithms;
 pub use served::check_global;
+pub use units::connector;
 
 /// A logical database ready to be served, apart from its pools.
 #[derive(Debug)]
@@ -47,10 +50,7 @@ pub fn build(database: &Database, data: &Path) -> Result<Built, Errors> {
     let units = units::build(database, data, &mut report);
     let features = rooms::build(database, &mut report);
     let warnings = report.finish()?;
-    let Some(dialect) = units.first().map(|unit| unit.connector.dialect()) else {
-        let message = "a database needs at least one storage unit under `dataSources`";
-        return Err(database.at.problem(message).into());
-    };
+    let dialect = units.first().map_or_else(units::any_language, |unit| unit.connector.dialect());
     let groups = rooms::groups(database);
     Ok(Built {
         database: feature::Database {

@@ -1,6 +1,7 @@
 //! What the engine must know of PostgreSQL's language.
 
 mod alone;
+mod health;
 mod metadata;
 mod ordering;
 mod relations;

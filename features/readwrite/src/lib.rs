@@ -5,6 +5,8 @@ mod read;
 mod route;
 mod rule;
 
+pub use algorithm::algorithms;
+
 use pando_config::Problem;
 use pando_config::rules::ReadwriteSplitting;
 use pando_kernel::Shortcut;

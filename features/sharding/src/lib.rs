@@ -29,5 +29,5 @@ mod value;
 pub use domain::{Domain, Part};
 pub use feature::Sharding;
 pub use nodes::auto_table_nodes;
-pub use rule::Rule;
+pub use rule::{Rule, algorithms};
 pub use table::{Audit, Table};

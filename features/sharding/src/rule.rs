@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pando_config::rules::{self, StrategyKind};
 use pando_config::{At, Placed, Problem, suggest};
-use pando_kernel::UnitName;
 use pando_kernel::feature::DataNode;
+use pando_kernel::{AlgorithmKind, AlgorithmSort, UnitName};
 
 use crate::algorithm::{self, Algorithm};
 use crate::binding;
@@ -14,6 +14,23 @@ use crate::keygen::{self, KeyGenerator};
 use crate::nodes;
 use crate::strategy::Strategy;
 use crate::table::{Audit, KeyColumn, Layout, Parts, Table};
+
+/// The one auditor there is.
+const AUDITOR: AlgorithmKind = AlgorithmKind {
+    sort: AlgorithmSort::Auditor,
+    name: "DML_SHARDING_CONDITIONS",
+    description: "refuses a DML statement without a sharding condition",
+};
+
+/// What a configuration may name: sharding algorithms, key generators and auditors.
+pub fn algorithms() -> Vec<AlgorithmKind> {
+    let kind = |sort, name, description| AlgorithmKind { sort, name, description };
+    let algorithms = algorithm::ALGORITHMS
+        .map(|(name, _, description)| kind(AlgorithmSort::Sharding, name, description));
+    let generators = keygen::GENERATORS
+        .map(|(name, _, description)| kind(AlgorithmSort::KeyGenerator, name, description));
+    algorithms.into_iter().chain(generators).chain([AUDITOR]).collect()
+}
 
 /// Every sharded table of one logical database.
 #[derive(Debug, Default)]
@@ -144,8 +161,8 @@ impl<'c> Builder<'c> {
             }
         }
         for (_, auditor) in config.auditors.iter() {
-            if !auditor.kind.eq_ignore_ascii_case("DML_SHARDING_CONDITIONS") {
-                let hint = suggest::hint(&auditor.kind, ["DML_SHARDING_CONDITIONS"]);
+            if !auditor.kind.eq_ignore_ascii_case(AUDITOR.name) {
+                let hint = suggest::hint(&auditor.kind, [AUDITOR.name]);
                 let message = format!("unknown auditor `{}`{hint}", auditor.kind.value);
                 problems.push(auditor.kind.at.problem(message));
             }

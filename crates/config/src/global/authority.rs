@@ -82,7 +82,7 @@ impl Authority {
         let Some(mut fields) = Fields::of_tagged(node, report) else { return Self::default() };
         let users = users(&mut fields);
         let authenticators = Named::read(&mut fields, "authenticators");
-        let default_authenticator = fields.optional_name("defaultAuthenticator");
+        let default_authenticator = unless_empty(&mut fields, "defaultAuthenticator");
         let named = users.iter().filter_map(|user| user.authenticator.as_ref());
         for name in named.chain(&default_authenticator) {
             authenticators.check(name, "authenticator", fields.report());
@@ -140,11 +140,17 @@ fn user_of_fields(node: &Node, report: &mut Report) -> Option<User> {
     });
     let password = fields.optional_string("password").map(|text| text.value).unwrap_or_default();
     let admin = fields.optional_boolean("admin").unwrap_or(false);
-    let authenticator = fields.optional_name("authenticationMethodName");
+    let authenticator = unless_empty(&mut fields, "authenticationMethodName");
     fields.finish();
     let (name, host) = user?;
     let password = Secret::new(password);
     Some(User { at: node.at.clone(), name, host, password, admin, authenticator })
+}
+
+/// The name of an authenticator; ShardingSphere's exports have an empty text where there is none.
+fn unless_empty(fields: &mut Fields<'_, '_>, name: &'static str) -> Option<Placed<String>> {
+    let node = fields.optional(name).filter(|node| node.as_text() != Some(""))?;
+    node.name(fields.report())
 }
 
 fn name_and_host(text: &str, node: &Node, report: &mut Report) -> Option<(String, String)> {

@@ -63,6 +63,10 @@ impl Strategy {
     }
 
     fn kind(name: &str, node: &Node, report: &mut Report) -> Option<StrategyKind> {
+        // ShardingSphere's exports have `none: ''`.
+        if name == "none" && node.as_text() == Some("") {
+            return Some(StrategyKind::None);
+        }
         let mut fields = Fields::of(node, report)?;
         if name == "none" {
             fields.finish();

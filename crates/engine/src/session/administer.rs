@@ -35,7 +35,7 @@ impl Session {
 
     /// The columns of the rows that will answer such a statement.
     pub(super) fn administration_columns(&self, text: &str) -> Result<Option<Columns>> {
-        let labels = self.administration()?.labels(text)?;
+        let labels = self.administration()?.labels(&self.caller(), text)?;
         Ok(labels.map(|labels| Columns {
             list: labels
                 .into_iter()

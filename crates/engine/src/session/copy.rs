@@ -74,13 +74,14 @@ impl CopyIn {
             return Ok(Placed::At(0..self.plan.units.len()));
         }
         let parameters: Vec<Parameter> = values.into_iter().map(Parameter::made).collect();
+        // No key is made for bulk data, so the process's own worker is not needed.
         let ctx = Context {
             database: &self.live.database,
             catalog: self.live.catalog.as_ref(),
             dialect: self.live.database.dialect.as_ref(),
             parameters: Some(&parameters),
             session: &self.view,
-            source: &System,
+            source: &System::default(),
         };
         let mut route = Route::Unclaimed;
         for feature in &self.live.database.features {

@@ -16,7 +16,6 @@ use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
-use crate::source::System;
 
 use super::acquire::Started;
 use super::finish::first_key;
@@ -281,7 +280,7 @@ impl Session {
             dialect: live.database.dialect.as_ref(),
             parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
             session: &view,
-            source: &System,
+            source: &self.engine.inner.source,
         };
         plan(&ctx)
     }

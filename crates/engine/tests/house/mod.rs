@@ -145,7 +145,7 @@ impl Administration for Told {
         VERBS.iter().any(|verb| text.starts_with(verb))
     }
 
-    fn labels(&self, text: &str) -> Result<Option<Vec<String>>> {
+    fn labels(&self, _: &Caller, text: &str) -> Result<Option<Vec<String>>> {
         Ok(match self.answers.lock().unwrap().get(text) {
             Some(Answer::Rows { labels, .. }) => Some(labels.clone()),
             _ => None,

@@ -1,11 +1,13 @@
 //! RAL: what of it changes or shows the configuration. The rest (locks, labels, metadata, files) is for whoever runs things.
 
+mod export;
 mod global;
+mod plugins;
 mod show;
 mod variable;
 
 use pando_config::{Global, Node};
-use pando_distsql::command::{ComputeNode, Metadata, Plugins, Ral};
+use pando_distsql::command::{ComputeNode, Ral};
 
 use crate::around::{Around, Facts};
 use crate::change::Change;
@@ -14,6 +16,8 @@ use crate::model::Model;
 use crate::refusal::{Kind, Refusal, Result};
 use crate::rows::Rows;
 use crate::scrub;
+
+pub use export::Export;
 
 impl Model {
     /// A statement that changes the settings of the whole server: SET DIST VARIABLE, ALTER … RULE of a global rule.
@@ -47,7 +51,12 @@ impl Model {
         self.settled(&tree, around, invalid)
     }
 
-    fn settled(&self, tree: &Node, around: &Around<'_>, invalid: Kind) -> Result<Change> {
+    pub(crate) fn settled(
+        &self,
+        tree: &Node,
+        around: &Around<'_>,
+        invalid: Kind,
+    ) -> Result<Change> {
         let model = self.with_global(tree);
         check_readable(model.global(), invalid)?;
         let read = Global::from_tree(model.global(), around.environment);
@@ -61,10 +70,26 @@ impl Model {
         Ok(Change { model, database: None, checks: Vec::new(), tasks: Vec::new() })
     }
 
-    /// The rows of a statement that shows settings of the whole server, its instances or the state of replicas. `database` is the session's.
+    /// The file that EXPORT … TO FILE asks for, to be written before [`Model::show`] answers its rows; nothing for other statements.
+    /// `database` is the session's.
     ///
     /// # Errors
-    /// `UnknownVariable`, `UnknownDatabase`, `MissingRule`; `NotSupported` for every statement that shows something else.
+    /// `UnknownDatabase`; `InvalidDocument` where a placeholder cannot be filled.
+    pub fn export(
+        &self,
+        database: &str,
+        statement: &Ral,
+        facts: &Facts<'_>,
+    ) -> Result<Option<Export>> {
+        let Ral::Metadata(statement) = statement else { return Ok(None) };
+        export::to_file(self, database, statement, facts)
+    }
+
+    /// The rows of a statement that shows settings of the whole server, its instances, the state of replicas or kinds of algorithms, and of
+    /// EXPORT. `database` is the session's.
+    ///
+    /// # Errors
+    /// `UnknownVariable`, `UnknownDatabase`, `UnknownPlugin`, `MissingRule`; `NotSupported` for every statement that shows something else.
     pub fn show(&self, database: &str, statement: &Ral, facts: &Facts<'_>) -> Result<Rows> {
         match statement {
             Ral::ShowVariable(name) => variable::show(self.global(), &name.text, facts),
@@ -83,23 +108,11 @@ impl Model {
                 let (read, _) = self.read_global(facts.around.environment)?;
                 Ok(global::show(*rule, self.global(), &read))
             }
-            Ral::Metadata(Metadata::ExportDatabase { database: from, file: None }) => {
-                let database = from.as_ref().map_or(database, |name| &name.text);
-                let mut rows = Rows::of("EXPORT DATABASE CONFIGURATION");
-                rows.push([&self.yaml(database)?]);
-                Ok(rows)
+            Ral::ShowPlugins(plugins) => plugins::show(plugins, facts),
+            Ral::Metadata(statement) => {
+                export::show(self, database, statement, facts)?.ok_or_else(elsewhere)
             }
-            Ral::ShowPlugins(
-                Plugins::Of(_)
-                | Plugins::Sharding
-                | Plugins::Encrypt
-                | Plugins::Mask
-                | Plugins::Shadow
-                | Plugins::KeyGenerate
-                | Plugins::LoadBalance,
-            )
-            | Ral::Metadata(_)
-            | Ral::ComputeNode(
+            Ral::ComputeNode(
                 ComputeNode::SetState { .. }
                 | ComputeNode::Label { .. }
                 | ComputeNode::Unlabel { .. }

@@ -12,6 +12,8 @@ mod single;
 mod table;
 mod unit;
 
+pub(crate) use unit::POOL;
+
 use pando_config::Node;
 use pando_distsql::command::{Change as How, Definition, Missing, Rdl, Removal, Thing};
 
@@ -21,6 +23,7 @@ use crate::canonical;
 use crate::change::{Change, Task};
 use crate::draft::{Draft, check_readable, see};
 use crate::model::Model;
+use crate::moved;
 use crate::refusal::{Kind, Refusal, Result};
 
 impl Model {
@@ -34,11 +37,13 @@ impl Model {
         let tree = tree.clone();
         let mut draft = Draft { name, tree, around, checks: Vec::new(), tasks: Vec::new() };
         let invalid = carry_out(&mut draft, statement)?;
-        let Draft { tree, checks, mut tasks, .. } = draft;
+        let Draft { tree, mut checks, mut tasks, .. } = draft;
         let tree = canonical::database(&tree);
-        if self.database(database)?.1 != &tree {
+        let (_, old) = self.database(database)?;
+        if old != &tree {
             check_readable(&tree, invalid)?;
-            see(&tree, around, invalid)?;
+            let new = see(&tree, around, invalid)?;
+            checks.extend(moved::checks(old, &new, around));
             tasks.push(Task::ReadTables);
         }
         let model = self.with_tree(name, tree);

@@ -9,7 +9,7 @@ use crate::refusal::{Kind, Refusal, Result};
 use crate::uses;
 
 /// Keys of pool properties, each with the one documents have.
-const POOL: [(&str, &str); 14] = [
+pub(crate) const POOL: [(&str, &str); 14] = [
     ("maxPoolSize", "maxPoolSize"),
     ("maximumPoolSize", "maxPoolSize"),
     ("maxActive", "maxPoolSize"),

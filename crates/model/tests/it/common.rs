@@ -1,13 +1,15 @@
 //! A model among real rooms.
 
+use std::fs;
 use std::path::Path;
 
 use pando_config::{Database, Errors, Vendor};
-use pando_distsql::command::Ral;
+use pando_distsql::command::{Metadata, MetadataSource, Ral};
 use pando_distsql::{Command, Statement};
 use pando_kernel::feature::LogicTable;
 use pando_model::{
-    Around, Change, ComputeNode, Facts, Model, ReadUnit, Refusal, Rows, SingleTable,
+    Around, Change, ComputeNode, Conversion, Facts, Kind, Model, ReadUnit, Refusal, Rows,
+    SingleTable,
 };
 
 /// The rooms of the house. Sections that it reads and does not serve yet are left out: whether they are served is not this crate's question.
@@ -65,6 +67,8 @@ pub(crate) fn run(
         unloaded: &unloaded,
         nodes: &[node],
         disabled: &[off],
+        algorithms: &pando_rooms::algorithms(),
+        now: "2026-11-21T20:30:00",
         ..Facts::none(around())
     };
     match &statement.command {
@@ -75,9 +79,41 @@ pub(crate) fn run(
         Command::Ral(ral) if is_change(ral) => {
             model.administer(ral, &around()).map(Box::new).map(Outcome::Changed)
         }
+        Command::Ral(Ral::Metadata(Metadata::ImportDatabase { file })) => {
+            let change = model.import(&read(file)?, &around())?;
+            Ok(Outcome::Changed(Box::new(change)))
+        }
+        Command::Ral(Ral::Metadata(Metadata::ConvertYaml { file })) => {
+            let conversion = Conversion::of(&read(file)?, &around())?;
+            Ok(Outcome::Shown(Rows::from(&conversion)))
+        }
+        Command::Ral(Ral::Metadata(Metadata::Import(source))) => everything(model, source),
         Command::Ral(ral) => model.show(database, ral, &facts).map(Outcome::Shown),
         Command::Rul(_) => panic!("no statement of the model"),
     }
+}
+
+/// As whoever runs statements does: files are read there. Here they stand in `cases/given`.
+fn read(file: &str) -> Result<String, Refusal> {
+    let name = Path::new(file).file_name().unwrap_or_default();
+    let given = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/given").join(name);
+    fs::read_to_string(given).map_err(|_| Refusal {
+        kind: Kind::InvalidDocument,
+        message: format!("there is no file `{file}`"),
+    })
+}
+
+/// The changes of IMPORT METADATA as one.
+fn everything(model: &Model, source: &MetadataSource) -> Result<Outcome, Refusal> {
+    let text = match source {
+        MetadataSource::Text(text) => text.clone(),
+        MetadataSource::File(file) => read(file)?,
+    };
+    let changes = model.import_metadata(&text, &around())?;
+    let last = changes.last().map_or(model, |change| &change.model).clone();
+    let checks = changes.iter().flat_map(|change| change.checks.clone()).collect();
+    let tasks = changes.iter().flat_map(|change| change.tasks.clone()).collect();
+    Ok(Outcome::Changed(Box::new(Change { model: last, database: None, checks, tasks })))
 }
 
 fn is_change(ral: &Ral) -> bool {

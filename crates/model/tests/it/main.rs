@@ -5,5 +5,6 @@
 mod cases;
 mod common;
 mod documents;
+mod metadata;
 mod repository;
 mod roundtrip;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::common::{Outcome, around, environment, run};
 use pando_config::File;
 use pando_distsql::{Category, Statement, entries, parse};
-use pando_model::{Keeping, Key, Kind, Model, Write, difference};
+use pando_model::{Conversion, Keeping, Key, Kind, Model, Write, difference};
 use proptest::prelude::*;
 
 /// Statements over few names, so that they meet each other.
@@ -104,6 +104,23 @@ fn comes_back(model: &Model) {
     }
 }
 
+/// The statements that a document is converted to lead to the same document.
+fn is_converted(model: &Model) {
+    let yaml = model.yaml("shop").unwrap();
+    let conversion = Conversion::of(&yaml, &around()).unwrap_or_else(|e| panic!("{e}\n{yaml}"));
+    assert!(conversion.unsaid.is_empty(), "{conversion}\n{yaml}");
+    assert_eq!(conversion.statements[..2], ["CREATE DATABASE shop", "USE shop"]);
+    let mut made = Model::default().create_database("shop").unwrap().model;
+    for text in &conversion.statements[2..] {
+        match run(&made, "shop", &parse(text).unwrap()) {
+            Ok(Outcome::Changed(change)) => made = change.model,
+            Ok(Outcome::Shown(_)) => panic!("{text}"),
+            Err(refusal) => panic!("{text}: {refusal}\n{conversion}\n{yaml}"),
+        }
+    }
+    assert_eq!(made.yaml("shop").unwrap(), yaml, "{conversion}");
+}
+
 static CHANGES: AtomicUsize = AtomicUsize::new(0);
 
 proptest! {
@@ -143,6 +160,7 @@ proptest! {
             prop_assert_eq!(before == model, before.entries(Keeping::Open) == model.entries(Keeping::Open));
         }
         CHANGES.fetch_add(changes, Ordering::Relaxed);
+        is_converted(&model);
         let again = Model::from_entries(&stored, None).unwrap();
         let questions = questions();
         prop_assert_eq!(answers(&again, &questions), answers(&model, &questions));

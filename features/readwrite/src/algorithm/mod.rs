@@ -8,6 +8,7 @@ use std::fmt::Debug;
 
 use pando_config::{Algorithm, Placed, Problem};
 use pando_kernel::feature::Source;
+use pando_kernel::{AlgorithmKind, AlgorithmSort};
 
 /// Chooses among the read units of one group.
 pub(crate) trait Balancer: Send + Sync + Debug {
@@ -33,6 +34,17 @@ pub(crate) fn balancer(
             kind.value
         ))),
     }
+}
+
+/// The balancers there are.
+pub fn algorithms() -> Vec<AlgorithmKind> {
+    let all = [
+        ("ROUND_ROBIN", "each replica in turn"),
+        ("RANDOM", "any replica"),
+        ("WEIGHT", "any replica, by its weight"),
+    ];
+    let sort = AlgorithmSort::LoadBalancer;
+    all.map(|(name, description)| AlgorithmKind { sort, name, description }).to_vec()
 }
 
 /// The balancer of a group that names none.

@@ -111,17 +111,17 @@ pub trait Hint: Debug + Send + Sync {
 
 type Build = fn(&pando_config::Algorithm) -> Result<Arc<dyn Algorithm>, Problem>;
 
-/// Every algorithm by its type.
-const ALGORITHMS: [(&str, Build); 9] = [
-    ("INLINE", inline::build),
-    ("COMPLEX_INLINE", complex_inline::build),
-    ("HINT_INLINE", hint_inline::build),
-    ("MOD", modulo::build),
-    ("HASH_MOD", hash_mod::build),
-    ("VOLUME_RANGE", volume_range::build),
-    ("BOUNDARY_RANGE", boundary_range::build),
-    ("AUTO_INTERVAL", auto_interval::build),
-    ("INTERVAL", interval::build),
+/// Every algorithm by its type, and what it does.
+pub(crate) const ALGORITHMS: [(&str, Build, &str); 9] = [
+    ("MOD", modulo::build, "the remainder of a whole number; makes auto tables"),
+    ("HASH_MOD", hash_mod::build, "the remainder of a value's hash; makes auto tables"),
+    ("VOLUME_RANGE", volume_range::build, "ranges of one size; makes auto tables"),
+    ("BOUNDARY_RANGE", boundary_range::build, "ranges between boundaries; makes auto tables"),
+    ("AUTO_INTERVAL", auto_interval::build, "ranges of seconds; makes auto tables"),
+    ("INTERVAL", interval::build, "the part of a date that is in the table's name"),
+    ("INLINE", inline::build, "an expression of one column"),
+    ("COMPLEX_INLINE", complex_inline::build, "an expression of several columns"),
+    ("HINT_INLINE", hint_inline::build, "an expression of a hint's value"),
 ];
 
 /// Builds an algorithm from its configuration.
@@ -130,7 +130,7 @@ const ALGORITHMS: [(&str, Build); 9] = [
 /// An unknown type, an unknown property, a missing one, or one with a value it cannot have.
 pub fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn Algorithm>, Problem> {
     let kind = config.kind.to_ascii_uppercase();
-    if let Some((_, build)) = ALGORITHMS.iter().find(|(name, _)| *name == kind) {
+    if let Some((_, build, _)) = ALGORITHMS.iter().find(|(name, ..)| *name == kind) {
         return build(config);
     }
     let message = match kind.as_str() {
@@ -138,7 +138,7 @@ pub fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn Algorithm>, Pro
             "sharding algorithm `CLASS_BASED` loads a Java class, which Pando cannot run".to_owned()
         }
         _ => {
-            let hint = suggest::hint(&kind, ALGORITHMS.iter().map(|(name, _)| *name));
+            let hint = suggest::hint(&kind, ALGORITHMS.iter().map(|(name, ..)| *name));
             format!("unknown sharding algorithm `{}`{hint}", config.kind.value)
         }
     };

@@ -22,9 +22,12 @@ pub trait KeyGenerator: Debug + Send + Sync {
 
 type Build = fn(&pando_config::Algorithm) -> Result<Arc<dyn KeyGenerator>, Problem>;
 
-/// Every generator by its type.
-const GENERATORS: [(&str, Build); 3] =
-    [("SNOWFLAKE", snowflake::build), ("UUID", uuid::build), ("NANOID", nanoid::build)];
+/// Every generator by its type, and what it makes.
+pub(crate) const GENERATORS: [(&str, Build, &str); 3] = [
+    ("SNOWFLAKE", snowflake::build, "numbers that ascend in time"),
+    ("UUID", uuid::build, "32 random hexadecimal digits"),
+    ("NANOID", nanoid::build, "a short random text"),
+];
 
 /// Builds a generator from its configuration.
 ///
@@ -32,10 +35,10 @@ const GENERATORS: [(&str, Build); 3] =
 /// An unknown type, an unknown property, or one with a value it cannot have.
 pub fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn KeyGenerator>, Problem> {
     let kind = config.kind.to_ascii_uppercase();
-    if let Some((_, build)) = GENERATORS.iter().find(|(name, _)| *name == kind) {
+    if let Some((_, build, _)) = GENERATORS.iter().find(|(name, ..)| *name == kind) {
         return build(config);
     }
-    let hint = suggest::hint(&kind, GENERATORS.iter().map(|(name, _)| *name));
+    let hint = suggest::hint(&kind, GENERATORS.iter().map(|(name, ..)| *name));
     let message = format!("unknown key generator `{}`{hint}", config.kind.value);
     Err(config.kind.at.problem(message))
 }

@@ -1,10 +1,12 @@
 //! `SNOWFLAKE`: 41 bits of milliseconds, 10 of worker, 12 of sequence; ascending in time.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use pando_config::{Placed, Problem};
 use pando_kernel::feature::Source;
-use pando_kernel::{Error, ErrorKind, Result, Value};
+use pando_kernel::worker::Used;
+use pando_kernel::{Error, ErrorKind, Result, Value, Worker, WorkerId};
 
 use super::KeyGenerator;
 use crate::algorithm::Reader;
@@ -13,6 +15,7 @@ use crate::algorithm::Reader;
 const EPOCH: i64 = 1_477_958_400_000;
 const SEQUENCE_BITS: u32 = 12;
 const WORKER_BITS: u32 = 10;
+const WORKERS: i64 = 1 << WORKER_BITS;
 const SEQUENCES: i64 = 1 << SEQUENCE_BITS;
 const MOST_MILLISECONDS: i64 = 1 << 41;
 /// How far keys may run ahead of the clock when more are asked for than a millisecond has: two million at once.
@@ -20,34 +23,27 @@ const MOST_AHEAD: i64 = 500;
 
 #[derive(Debug)]
 struct Snowflake {
-    worker: i64,
+    /// The configured one; absent takes the one this process holds.
+    worker: Option<i64>,
     vibration: i64,
     tolerance: i64,
     epoch: i64,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    /// The clock as last seen, in milliseconds since the epoch.
-    seen: i64,
-    /// The millisecond of the last key; never decreases.
-    millisecond: i64,
-    sequence: i64,
-    /// What the sequence of a new millisecond starts at.
-    start: i64,
+    /// What the sequence of the last new millisecond started at.
+    start: AtomicI64,
+    /// For sources that have none.
+    own: Worker,
 }
 
 pub(super) fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn KeyGenerator>, Problem> {
     let mut props = Reader::new(config);
-    let worker = props.optional_integer("worker-id", 0..=(1 << WORKER_BITS) - 1)?.unwrap_or(0);
+    let worker = props.optional_integer("worker-id", 0..=WORKERS - 1)?;
     let vibration = props.optional_integer("max-vibration-offset", 0..=SEQUENCES - 1)?.unwrap_or(1);
     let tolerance = "max-tolerate-time-difference-milliseconds";
     let tolerance = props.optional_integer(tolerance, 0..=i64::from(i32::MAX))?.unwrap_or(10);
     let epoch = props.optional("epoch").map(epoch).transpose()?.unwrap_or(EPOCH);
     props.finish()?;
-    let state = State { seen: -1, millisecond: -1, sequence: 0, start: vibration };
-    Ok(Arc::new(Snowflake { worker, vibration, tolerance, epoch, state: Mutex::new(state) }))
+    let (start, own) = (AtomicI64::new(vibration), Worker::default());
+    Ok(Arc::new(Snowflake { worker, vibration, tolerance, epoch, start, own }))
 }
 
 /// `2016-11-01T00:00:00+08:00`, or milliseconds since 1970.
@@ -65,47 +61,74 @@ fn epoch(text: &Placed<String>) -> Result<i64, Problem> {
 
 impl KeyGenerator for Snowflake {
     fn next(&self, source: &dyn Source) -> Result<Value> {
-        // The clock is read inside the lock: two threads could otherwise see it in the wrong order.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = source.now_millis().saturating_sub(self.epoch);
-        self.advance(&mut state, now)?;
-        let milliseconds = state.millisecond << (SEQUENCE_BITS + WORKER_BITS);
-        Ok(Value::Int(milliseconds | self.worker << SEQUENCE_BITS | state.sequence))
+        // The clock is read while no other key is made: two threads could otherwise see it in the wrong order.
+        source.worker().unwrap_or(&self.own).make(|id, used| {
+            let now = source.now_millis();
+            let (worker, until) = self.held(id, now)?;
+            let next = self.advance(used, now)?;
+            if next.millisecond >= until {
+                return Err(failed(
+                    "more keys are asked for than the lease of the worker id lasts",
+                ));
+            }
+            *used = next;
+            let milliseconds = (next.millisecond - self.epoch) << (SEQUENCE_BITS + WORKER_BITS);
+            Ok(Value::Int(milliseconds | worker << SEQUENCE_BITS | next.sequence))
+        })
     }
 }
 
 impl Snowflake {
-    fn advance(&self, state: &mut State, now: i64) -> Result<()> {
-        if !(0..MOST_MILLISECONDS - MOST_AHEAD).contains(&now) {
+    /// The worker id of a key made now, and the moment whose keys may be somebody else's.
+    fn held(&self, id: WorkerId, now: i64) -> Result<(i64, i64)> {
+        if let Some(worker) = self.worker {
+            return Ok((worker, i64::MAX));
+        }
+        match id {
+            WorkerId::Alone => Ok((0, i64::MAX)),
+            WorkerId::Leased { until, .. } if now >= until => Err(failed(LOST)),
+            WorkerId::Leased { id, until } if i64::from(id) < WORKERS => Ok((i64::from(id), until)),
+            WorkerId::Leased { id, .. } => Err(failed(&format!(
+                "the leased worker id {id} is not below {WORKERS}; set `worker-id`"
+            ))),
+            WorkerId::Lost => Err(failed(LOST)),
+        }
+    }
+
+    /// The moment and number of the next key.
+    fn advance(&self, used: &Used, now: i64) -> Result<Used> {
+        if !(0..MOST_MILLISECONDS - MOST_AHEAD).contains(&now.saturating_sub(self.epoch)) {
             return Err(failed("the clock is outside the 69 years after the epoch"));
         }
-        if state.seen - now > self.tolerance {
+        if used.seen - now > self.tolerance {
             return Err(failed(&format!(
                 "the clock moved back by {} milliseconds, more than `max-tolerate-time-difference-milliseconds`",
-                state.seen - now
+                used.seen - now
             )));
         }
-        state.seen = state.seen.max(now);
+        let seen = used.seen.max(now);
         // A clock moved back a little, or a millisecond used up, is bridged by counting on from the last key.
-        if now > state.millisecond {
-            self.start(state, now);
-        } else if state.sequence + 1 < SEQUENCES {
-            state.sequence += 1;
-        } else if state.millisecond + 1 - state.seen <= MOST_AHEAD {
-            self.start(state, state.millisecond + 1);
+        if now > used.millisecond {
+            Ok(Used { seen, millisecond: now, sequence: self.first() })
+        } else if used.sequence + 1 < SEQUENCES {
+            Ok(Used { seen, sequence: used.sequence + 1, ..*used })
+        } else if used.millisecond + 1 - seen <= MOST_AHEAD {
+            Ok(Used { seen, millisecond: used.millisecond + 1, sequence: self.first() })
         } else {
-            return Err(failed("more keys are asked for than the clock allows; try again"));
+            Err(failed("more keys are asked for than the clock allows; try again"))
         }
-        Ok(())
     }
 
     /// Sequences do not all start at 0: at one key a millisecond all keys would be even.
-    fn start(&self, state: &mut State, millisecond: i64) {
-        state.millisecond = millisecond;
-        state.start = if state.start >= self.vibration { 0 } else { state.start + 1 };
-        state.sequence = state.start;
+    fn first(&self) -> i64 {
+        let last = self.start.load(Ordering::Relaxed);
+        let next = if last >= self.vibration { 0 } else { last + 1 };
+        self.start.store(next, Ordering::Relaxed);
+        next
     }
 }
+
+const LOST: &str = "this instance has no worker id, as it has lost its lease or not got one yet; no key is made that another instance could make, too";
 
 fn failed(why: &str) -> Error {
     let message = format!("key generator `SNOWFLAKE`: {why}");
@@ -115,7 +138,6 @@ fn failed(why: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::sync::atomic::{AtomicI64, Ordering};
 
     use super::*;
 
@@ -222,6 +244,106 @@ mod tests {
 
     fn rand_bit(clock: &Clock) -> bool {
         clock.0.load(Ordering::Relaxed) % 3 == 0
+    }
+
+    /// A process with a worker id of its own.
+    #[derive(Debug)]
+    struct Process {
+        clock: Clock,
+        worker: Worker,
+    }
+
+    impl Source for Process {
+        fn now_millis(&self) -> i64 {
+            self.clock.now_millis()
+        }
+
+        fn random(&self, _buffer: &mut [u8]) {}
+
+        fn worker(&self) -> Option<&Worker> {
+            Some(&self.worker)
+        }
+    }
+
+    fn process(id: WorkerId) -> Process {
+        let process = Process { clock: at(1000), worker: Worker::default() };
+        process.worker.hold(id);
+        process
+    }
+
+    fn leased(id: u32, millis: i64) -> WorkerId {
+        WorkerId::Leased { id, until: EPOCH + millis }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other outcome fails the test")]
+    fn made(generator: &dyn KeyGenerator, process: &Process) -> Result<i64, String> {
+        match generator.next(process).map_err(|error| error.to_string())? {
+            Value::Int(key) => Ok(key),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    #[test]
+    fn a_key_has_the_leased_worker_id_unless_one_is_configured() {
+        let process = process(leased(77, 2000));
+        assert_eq!(made(&*generator(&[]), &process).map(|key| key >> 12 & 1023), Ok(77));
+        assert_eq!(process.worker.id(EPOCH + 1999), Some(77));
+        let configured = generator(&[("worker-id", "5")]);
+        assert_eq!(made(&*configured, &process).map(|key| key >> 12 & 1023), Ok(5));
+        process.worker.hold(WorkerId::Alone);
+        assert_eq!(made(&*generator(&[]), &process).map(|key| key >> 12 & 1023), Ok(0));
+    }
+
+    #[test]
+    fn no_key_is_made_without_the_lease() {
+        let (leases, configured) = (generator(&[]), generator(&[("worker-id", "5")]));
+        let process = process(WorkerId::Lost);
+        assert!(made(&*leases, &process).is_err_and(|error| error.contains("no worker id")));
+        made(&*configured, &process).expect("it needs no lease");
+        process.worker.hold(leased(3, 1010));
+        made(&*leases, &process).expect("it has one");
+        // Nobody has told the process that it was asleep when the lease ended.
+        process.clock.0.store(EPOCH + 1010, Ordering::Relaxed);
+        assert!(made(&*leases, &process).is_err_and(|error| error.contains("lost its lease")));
+        assert_eq!(process.worker.id(EPOCH + 1010), None);
+        process.worker.hold(leased(1024, 9000));
+        assert!(made(&*leases, &process).is_err_and(|error| error.contains("1024")));
+    }
+
+    #[test]
+    fn keys_do_not_run_ahead_of_the_lease() {
+        let (generator, process) = (generator(&[]), process(leased(3, 1003)));
+        let keys: Vec<i64> = std::iter::from_fn(|| made(&*generator, &process).ok()).collect();
+        assert!(keys.iter().all(|key| key >> 22 < 1003), "{:?}", keys.last());
+        assert!(keys.len() > 2 * 4096, "{}", keys.len());
+    }
+
+    /// A changed configuration builds every generator anew, while statements still run on the one before.
+    #[test]
+    fn generators_of_one_process_never_make_the_same_key() {
+        let process = process(leased(3, 90_000));
+        let mut keys = HashSet::new();
+        for round in 0..50 {
+            let (old, new) = (generator(&[]), generator(&[("epoch", "1477958400000")]));
+            for i in 0..2000 {
+                let generator = if i % 3 == 0 { &old } else { &new };
+                let key = made(&**generator, &process).expect("a key");
+                assert!(keys.insert(key), "round {round}: {key} was made twice");
+            }
+            process.clock.0.fetch_add(round % 2, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn tables_that_take_turns_get_odd_and_even_keys() {
+        let process = process(WorkerId::Alone);
+        let (a, b) = (generator(&[]), generator(&[]));
+        let odd = |generator: &dyn KeyGenerator| {
+            process.clock.0.fetch_add(1, Ordering::Relaxed);
+            made(generator, &process).expect("a key") % 2
+        };
+        let seen: Vec<(i64, i64)> = (0..4).map(|_| (odd(&*a), odd(&*b))).collect();
+        assert_eq!(seen, [(0, 0), (1, 1), (0, 0), (1, 1)]);
     }
 
     #[test]

@@ -1,0 +1,162 @@
+//! Rows that a changed rule would look for in another place than where they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pando_config::Node;
+use pando_config::rules::{Sharding, Strategy, StrategyKind};
+use pando_kernel::feature::{DataNode, LogicTable};
+
+use crate::around::Around;
+use crate::change::Check;
+use crate::draft::{Seen, see};
+use crate::refusal::Kind;
+
+/// What must be empty before the new rules may hold: nothing of a table whose rows stay where they are looked for.
+///
+/// Tables that are new or gone are none of it: whoever makes a rule over tables that are there says where their rows are.
+pub(crate) fn checks(old: &Node, new: &Seen, around: &Around<'_>) -> Vec<Check> {
+    // What cannot be read is not served, and so has nothing to lose.
+    let old = old.rule("SHARDING").and_then(|_| see(old, around, Kind::InvalidRule).ok());
+    let Some(old) = old else { return Vec::new() };
+    let rules = (&old.database.rules.sharding, &new.database.rules.sharding);
+    let (Some(old_rule), Some(new_rule)) = rules else { return Vec::new() };
+    let later: BTreeMap<String, &LogicTable> =
+        new.sharded().map(|table| (table.name.to_lowercase(), table)).collect();
+    let mut checks = Vec::new();
+    for table in old.sharded() {
+        let Some(now) = later.get(&table.name.to_lowercase()) else { continue };
+        let ways = (Way::of(old_rule, &table.name), Way::of(new_rule, &now.name));
+        let nodes = moved(&table.nodes, &now.nodes, &ways);
+        if !nodes.is_empty() {
+            checks.push(Check::IsEmpty { table: table.name.clone(), nodes });
+        }
+    }
+    checks
+}
+
+/// The old nodes with rows that may belong elsewhere now.
+fn moved(old: &[DataNode], new: &[DataNode], (before, after): &(Way, Way)) -> Vec<DataNode> {
+    if before == after {
+        if old == new {
+            return Vec::new();
+        }
+        if before.goes_by_name() {
+            let kept: BTreeSet<(&str, String)> = new.iter().map(place).collect();
+            return old.iter().filter(|node| !kept.contains(&place(node))).cloned().collect();
+        }
+    }
+    if after.is_extended(before) && new.starts_with(old) {
+        return old.last().cloned().into_iter().collect();
+    }
+    old.to_vec()
+}
+
+fn place(node: &DataNode) -> (&str, String) {
+    (&node.unit, node.table.to_lowercase())
+}
+
+/// How a table's rows are spread, whatever its algorithms are called.
+#[derive(Debug, PartialEq, Eq)]
+struct Way {
+    is_auto: bool,
+    unit: Level,
+    table: Level,
+}
+
+/// Columns and algorithm of one strategy; empty where there is none.
+#[derive(Debug, PartialEq, Eq, Default)]
+struct Level {
+    columns: Vec<String>,
+    kind: String,
+    props: BTreeMap<String, String>,
+}
+
+impl Way {
+    fn of(rule: &Sharding, table: &str) -> Self {
+        let auto = rule.auto_tables.iter().find(|(name, _)| name.eq_ignore_ascii_case(table));
+        if let Some((_, auto)) = auto {
+            let table = Level::of(rule, auto.strategy.as_ref());
+            return Self { is_auto: true, unit: Level::default(), table };
+        }
+        let own = rule.tables.iter().find(|(name, _)| name.eq_ignore_ascii_case(table));
+        let own = own.map(|(_, own)| own);
+        let unit = own.and_then(|own| own.database_strategy.as_ref());
+        let unit = unit.or(rule.default_database_strategy.as_ref());
+        let table = own.and_then(|own| own.table_strategy.as_ref());
+        let table = table.or(rule.default_table_strategy.as_ref());
+        Self { is_auto: false, unit: Level::of(rule, unit), table: Level::of(rule, table) }
+    }
+
+    /// Whether a row's node is found by its name alone, so that further nodes change nothing for it.
+    fn goes_by_name(&self) -> bool {
+        let by_name =
+            |level: &Level| level.kind.is_empty() || BY_NAME.contains(&level.kind.as_str());
+        !self.is_auto && by_name(&self.unit) && by_name(&self.table)
+    }
+
+    /// Whether only the upper end of an AutoTable's ranges has moved up: all that was above it, and may move now, is in the last node.
+    fn is_extended(&self, before: &Self) -> bool {
+        let (old, new) = (&before.table, &self.table);
+        let upper = RANGES.iter().find(|(kind, ..)| *kind == new.kind);
+        let Some((_, key, is_further)) = upper else { return false };
+        let others = |level: &Level| {
+            let mut props = level.props.clone();
+            let upper = props.remove(*key);
+            (level.kind.clone(), level.columns.clone(), props, upper.unwrap_or_default())
+        };
+        let ((kind, columns, props, upper), (.., new_upper)) = (others(old), others(new));
+        let is_same = (&kind, &columns) == (&new.kind, &new.columns) && props == others(new).2;
+        self.is_auto && before.is_auto && is_same && is_further(&upper, &new_upper)
+    }
+}
+
+type IsFurther = fn(&str, &str) -> bool;
+
+/// Algorithms of ranges: the property with the upper end, and whether the second one is further than the first.
+const RANGES: [(&str, &str, IsFurther); 3] = [
+    ("VOLUME_RANGE", "range-upper", |old, new| match (old.trim().parse(), new.trim().parse()) {
+        (Ok::<i64, _>(old), Ok::<i64, _>(new)) => old < new,
+        (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
+    }),
+    // The one form that both have sorts as time does.
+    ("AUTO_INTERVAL", "datetime-upper", |old, new| old.len() == new.len() && old < new),
+    ("BOUNDARY_RANGE", "sharding-ranges", |old, new| {
+        let bounds = |text: &str| {
+            let bounds = text.split(',').map(|bound| bound.trim().parse().ok());
+            let mut bounds: Option<Vec<i64>> = bounds.collect();
+            bounds.iter_mut().for_each(|bounds| bounds.sort_unstable());
+            bounds
+        };
+        match (bounds(old), bounds(new)) {
+            (Some(old), Some(new)) => new.starts_with(&old),
+            (Some(_) | None, Some(_) | None) => false,
+        }
+    }),
+];
+
+/// Algorithms that make the name of a node, and not its number.
+const BY_NAME: [&str; 4] = ["INLINE", "COMPLEX_INLINE", "HINT_INLINE", "INTERVAL"];
+
+impl Level {
+    fn of(rule: &Sharding, strategy: Option<&Strategy>) -> Self {
+        let Some(strategy) = strategy else { return Self::default() };
+        let lower = |name: &str| name.to_lowercase();
+        let (columns, algorithm) = match &strategy.kind {
+            StrategyKind::None => return Self::default(),
+            StrategyKind::Standard { column, algorithm } => {
+                let column = column.as_ref().or(rule.default_sharding_column.as_ref());
+                (column.iter().map(|column| lower(column)).collect(), algorithm)
+            }
+            StrategyKind::Complex { columns, algorithm } => {
+                (columns.iter().map(|column| lower(column)).collect(), algorithm)
+            }
+            StrategyKind::Hint { algorithm } => (Vec::new(), algorithm),
+        };
+        let Some(found) = rule.algorithms.get(algorithm) else {
+            return Self { columns, kind: lower(algorithm), props: BTreeMap::new() };
+        };
+        let props = found.props.iter();
+        let props = props.map(|(key, value)| (key.value.clone(), value.value.clone())).collect();
+        Self { columns, kind: found.kind.to_uppercase(), props }
+    }
+}
