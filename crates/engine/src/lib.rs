@@ -1,5 +1,6 @@
 //! The straight line: plan, execute, merge. Names no feature and no vendor, opens no socket.
 
+mod alone;
 mod bulk;
 mod catalog;
 mod execute;

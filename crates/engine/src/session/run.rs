@@ -164,6 +164,9 @@ impl Session {
         self.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
         let live = self.live()?;
+        if !live.has_units() {
+            return self.answer_alone(stmt);
+        }
         if let Kind::Define(define) = &stmt.kind {
             live.catalog.forget();
             let temporary = define.temporary;
