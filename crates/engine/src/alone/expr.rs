@@ -14,6 +14,10 @@ impl Asked<'_> {
     pub(super) fn value(&self, expr: &Expr, scope: Scope<'_>) -> Option<Value> {
         match &expr.node {
             Node::Literal(literal) => self.literal(literal),
+            Node::Parameter(at) => match self.source.parameters {
+                None => Some(Value::Null),
+                Some(known) => known.get(*at as usize).map(|parameter| parameter.value.clone()),
+            },
             Node::Column(name) => self.column(name, scope),
             Node::Variable(name) => self.variable(&name.to_lowercase()),
             Node::Nested(inner) => self.value(inner, scope),
@@ -75,8 +79,7 @@ impl Asked<'_> {
                 }
                 otherwise.as_ref().map_or(Some(Value::Null), |last| self.value(last, scope))
             }
-            Node::Parameter(_)
-            | Node::Between { .. }
+            Node::Between { .. }
             | Node::InQuery { .. }
             | Node::Subquery(_)
             | Node::Exists(_)
@@ -104,12 +107,16 @@ impl Asked<'_> {
     fn column(&self, name: &ObjectName, scope: Scope<'_>) -> Option<Value> {
         let column = name.parts.last()?;
         if let Some((table, row)) = scope {
-            let qualified = name.parts.len().checked_sub(2).and_then(|at| name.parts.get(at));
-            let is_ours = qualified.is_none_or(|own| own.value.eq_ignore_ascii_case(&table.alias));
-            let known = |known: &String| known.eq_ignore_ascii_case(&column.value);
-            let at = table.rows.columns.iter().position(known).filter(|_| is_ours);
-            if let Some(at) = at {
-                return row.get(at).cloned();
+            let owner = name.parts.len().checked_sub(2).and_then(|at| name.parts.get(at));
+            let is_it = |(_, (known, of)): &(usize, (&String, &String))| {
+                known.eq_ignore_ascii_case(&column.value)
+                    && owner.is_none_or(|owner| owner.value.eq_ignore_ascii_case(of))
+            };
+            let known = table.rows.columns.iter().zip(&table.owners).enumerate();
+            let mut found = known.filter(is_it);
+            if let Some((at, _)) = found.next() {
+                // A name of two columns means neither.
+                return row.get(at).filter(|_| found.next().is_none()).cloned();
             }
         }
         // Some functions are written without parentheses.
@@ -150,6 +157,7 @@ impl Asked<'_> {
                 Some(values.iter().find(|value| !value.is_null()).cloned().unwrap_or(Value::Null))
             }
             ("concat", values) => self.concat(values),
+            ("lower" | "upper", [Value::Null]) => Some(Value::Null),
             ("lower", [Value::Text(text)]) => Some(Value::Text(text.to_lowercase())),
             ("upper", [Value::Text(text)]) => Some(Value::Text(text.to_uppercase())),
             (name, values) => self.source.alone.function(name, values, facts),

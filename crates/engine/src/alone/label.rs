@@ -18,7 +18,7 @@ impl Asked<'_> {
                 SelectItem::QualifiedStar(name, _) => {
                     let table = from?;
                     let own = &name.parts.last()?.value;
-                    if !own.eq_ignore_ascii_case(&table.alias) {
+                    if !table.owners.iter().all(|owner| own.eq_ignore_ascii_case(owner)) {
                         return None;
                     }
                     labels.extend(table.rows.columns.iter().cloned());

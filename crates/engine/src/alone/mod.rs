@@ -7,7 +7,7 @@ mod query;
 
 use pando_kernel::alone::{Alone, Relation};
 use pando_kernel::dialect::{Dialect, Facts};
-use pando_kernel::{Column, Kind as ValueKind, Value};
+use pando_kernel::{Column, Kind as ValueKind, Parameter, Value};
 use pando_sql::Fold;
 use pando_sql::ast::{Kind, Show, Statement};
 
@@ -17,6 +17,8 @@ pub(crate) struct Source<'a> {
     dialect: &'a dyn Dialect,
     alone: &'a dyn Alone,
     facts: &'a Facts,
+    /// `None` while they are not known: each is NULL then.
+    parameters: Option<&'a [Parameter]>,
 }
 
 /// Columns and rows of an answer.
@@ -28,8 +30,12 @@ pub(crate) struct Answer {
 
 impl<'a> Source<'a> {
     /// `None` where the family tells nothing.
-    pub(crate) fn new(dialect: &'a dyn Dialect, facts: &'a Facts) -> Option<Self> {
-        Some(Self { dialect, alone: dialect.alone()?, facts })
+    pub(crate) fn new(
+        dialect: &'a dyn Dialect,
+        facts: &'a Facts,
+        parameters: Option<&'a [Parameter]>,
+    ) -> Option<Self> {
+        Some(Self { dialect, alone: dialect.alone()?, facts, parameters })
     }
 
     /// The answer to a query or a SHOW; `None` when a server would have to be asked.
@@ -85,9 +91,15 @@ struct Asked<'a> {
     text: &'a str,
 }
 
-/// Rows, and the name they go by.
+/// Rows, and the names of the tables they come from: one for each column.
 #[derive(Debug, Default)]
 struct Table {
-    alias: String,
+    owners: Vec<String>,
     rows: Relation,
+}
+
+impl Table {
+    fn of(owner: &str, rows: Relation) -> Self {
+        Self { owners: vec![owner.to_owned(); rows.columns.len()], rows }
+    }
 }

@@ -1,14 +1,18 @@
-//! Queries over at most one relation: filter, select list, order, limit.
+//! Queries over a few relations: inner joins, filter, select list, order, limit.
 
 use std::cmp::Ordering;
 
 use pando_kernel::Value;
 use pando_kernel::alone::Relation;
 use pando_sql::ast::{
-    Distinct, Expr, Ident, Literal, Node, Query, QueryBody, Select, SelectItem, SetOp, TableFactor,
+    Distinct, Expr, Ident, JoinConstraint, JoinKind, Literal, Node, Query, QueryBody, Select,
+    SelectItem, SetOp, TableFactor,
 };
 
 use super::{Asked, Table, expr};
+
+/// Rows that a join may have: there is little to join.
+const MAX_ROWS: usize = 10_000;
 
 impl Asked<'_> {
     pub(super) fn query(&self, query: &Query) -> Option<Table> {
@@ -88,11 +92,14 @@ impl Asked<'_> {
         if !plain {
             return None;
         }
-        let from = match &select.from[..] {
-            [] => None,
-            [only] => self.factor(only)?,
-            _ => return None,
-        };
+        let mut from: Option<Table> = None;
+        for factor in &select.from {
+            let Some(table) = self.factor(factor)? else { continue };
+            from = Some(match from {
+                None => table,
+                Some(before) => product(before, table)?,
+            });
+        }
         let one_row = [Vec::new()];
         let rows = from.as_ref().map_or(&one_row[..], |table| &table.rows.rows[..]);
         let mut found = Relation { columns: self.labels(select, from.as_ref())?, rows: Vec::new() };
@@ -117,7 +124,7 @@ impl Asked<'_> {
         if rows.is_empty() {
             self.look_at(select, from.as_ref())?;
         }
-        Some(Table { alias: String::new(), rows: found })
+        Some(Table::of("", found))
     }
 
     /// Without a row nothing is computed, but what cannot be computed is not to pass either.
@@ -145,16 +152,49 @@ impl Asked<'_> {
                     return Some(None);
                 }
                 let rows = self.source.alone.relation(&table.name, self.source.facts)?;
-                Some(Some(Table { alias: named(&table.alias, own), rows }))
+                Some(Some(Table::of(&named(&table.alias, own), rows)))
             }
             TableFactor::Derived { query, alias, lateral: false, .. } => {
                 let found = self.query(query)?;
-                Some(Some(Table { alias: named(alias, ""), rows: found.rows }))
+                Some(Some(Table::of(&named(alias, ""), found.rows)))
             }
-            TableFactor::Table(_)
-            | TableFactor::Derived { .. }
-            | TableFactor::Join(_)
-            | TableFactor::Function { .. } => None,
+            TableFactor::Join(join) => {
+                let (left, right) = (self.factor(&join.left)??, self.factor(&join.right)??);
+                let mut joined = product(left, right)?;
+                match (join.kind, &join.constraint) {
+                    (JoinKind::Inner | JoinKind::Cross, JoinConstraint::None) => {}
+                    (JoinKind::Inner, JoinConstraint::On(condition)) => {
+                        let mut kept = Vec::new();
+                        for row in std::mem::take(&mut joined.rows.rows) {
+                            let scope = Some((&joined, &row[..]));
+                            if expr::truth(&self.value(condition, scope)?)? == Some(true) {
+                                kept.push(row);
+                            }
+                        }
+                        joined.rows.rows = kept;
+                    }
+                    _ => return None,
+                }
+                Some(Some(joined))
+            }
+            TableFactor::Table(_) | TableFactor::Derived { .. } | TableFactor::Function { .. } => {
+                None
+            }
         }
     }
+}
+
+/// Each row of one beside each of the other; `None` when that becomes too much.
+fn product(left: Table, right: Table) -> Option<Table> {
+    if left.rows.rows.len().checked_mul(right.rows.rows.len())? > MAX_ROWS {
+        return None;
+    }
+    let rows =
+        left.rows.rows.iter().flat_map(|a| {
+            right.rows.rows.iter().map(move |b| a.iter().chain(b).cloned().collect())
+        });
+    let rows: Vec<Vec<Value>> = rows.collect();
+    let columns = left.rows.columns.into_iter().chain(right.rows.columns).collect();
+    let owners = left.owners.into_iter().chain(right.owners).collect();
+    Some(Table { owners, rows: Relation { columns, rows } })
 }

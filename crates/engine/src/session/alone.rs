@@ -5,14 +5,14 @@ use std::sync::Arc;
 use pando_kernel::dialect::{Facts, MODE};
 use pando_kernel::error::Result;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Columns, Description, NeutralCodec};
+use pando_kernel::{Columns, Description, Native, NeutralCodec, Parameter};
 use pando_sql::ast::{CopyDirection, Cursor, Kind, Statement};
 
 use crate::alone::{Answer, Source};
 use crate::plan::without_units;
 
-use super::Session;
 use super::run::{syntax_error, tag};
+use super::{Bound, Session};
 
 impl Session {
     /// Whether there is no storage unit to ask where the session stands.
@@ -51,8 +51,8 @@ impl Session {
     }
 
     /// Answers a statement that no storage unit can be asked for.
-    pub(super) fn answer_alone(&mut self, stmt: &Statement) -> Result<()> {
-        let Answer { columns, rows } = self.alone(stmt)?;
+    pub(super) fn answer_alone(&mut self, stmt: &Statement, bound: &Bound) -> Result<()> {
+        let Answer { columns, rows } = self.alone(stmt, Some(&bound.parameters))?;
         let facts = self.facts_mut();
         facts.found_rows = rows.len() as u64;
         facts.row_count = -1;
@@ -61,8 +61,10 @@ impl Session {
 
     /// The columns of such an answer.
     pub(super) fn describe_alone(&self, stmt: &Statement) -> Result<Description> {
-        let columns = Columns { list: self.alone(stmt)?.columns, codec: Arc::new(NeutralCodec) };
-        Ok(Description { parameters: Vec::new(), columns: Some(columns) })
+        let list = self.alone(stmt, None)?.columns;
+        let columns = Columns { list, codec: Arc::new(NeutralCodec) };
+        let parameters = vec![Native::default(); stmt.parameters as usize];
+        Ok(Description { parameters, columns: Some(columns) })
     }
 
     /// The value of an expression as a literal.
@@ -71,15 +73,15 @@ impl Session {
         let dialect = &live.database.dialect;
         let stmt =
             pando_sql::parse(&format!("SELECT {text}"), dialect.syntax()).map_err(syntax_error)?;
-        let answer = self.alone(&stmt)?;
+        let answer = self.alone(&stmt, Some(&[]))?;
         let value = answer.rows.first().and_then(|row| row.first());
         value.map(|value| dialect.literal(value)).ok_or_else(|| without_units(&live.database.name))
     }
 
-    fn alone(&self, stmt: &Statement) -> Result<Answer> {
+    fn alone(&self, stmt: &Statement, parameters: Option<&[Parameter]>) -> Result<Answer> {
         let live = self.live()?;
         let facts = Facts { settings: self.told_settings(), ..(*self.facts).clone() };
-        let source = Source::new(live.database.dialect.as_ref(), &facts);
+        let source = Source::new(live.database.dialect.as_ref(), &facts, parameters);
         let answer = source.and_then(|source| source.answer(stmt));
         answer.ok_or_else(|| without_units(&live.database.name))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::presentation::Holding;
+use pando_kernel::presentation::{Asked, Holding};
 use pando_kernel::session::{Login, TransactionState};
 use pando_sql::ast::{Kind, Literal, Node, ObjectKind, Statement};
 use pando_sql::{Edits, Span, visit};
@@ -127,7 +127,10 @@ impl Session {
         let is_about_session = matches!(&stmt.kind, Kind::Utility { verb, .. } if
             verb.starts_with("DISCARD") || verb.starts_with("UNLISTEN"));
         let changes = writes(&stmt.kind) && !is_about_databases && !is_about_session;
-        if changes || visit::tables(&stmt.kind).iter().any(|table| !shared(table.name)) {
+        let names_one =
+            presentation.is_some_and(|shown| matches!(shown.asked(stmt, &[]), Asked::Table(_)));
+        let tables = visit::tables(&stmt.kind);
+        if changes || names_one || tables.iter().any(|table| !shared(table.name)) {
             return Err(Error::refused(
                 30001,
                 format!("database `{own}` is there to log in to and has no tables"),

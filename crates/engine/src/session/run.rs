@@ -165,7 +165,7 @@ impl Session {
         self.refuse_without_database(stmt)?;
         let live = self.live()?;
         if !live.has_units() {
-            return self.answer_alone(stmt);
+            return self.answer_alone(stmt, &bound);
         }
         if let Kind::Define(define) = &stmt.kind {
             live.catalog.forget();

@@ -9,6 +9,7 @@ use pando_sql::ast::{ObjectName, Show};
 use super::variables::unquote;
 use super::{POSTGRES, Postgres, text_literal};
 use crate::defaults::{DATE_STYLE, SERVER_VERSION, TIME_ZONE};
+use crate::types::oid;
 
 /// What settings are before they are set, by name.
 const SETTINGS: &[(&str, &str)] = &[
@@ -49,6 +50,38 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// What `version()` tells.
 const VERSION: &str = concat!("PostgreSQL 15.0 (Pando ", env!("CARGO_PKG_VERSION"), ")");
+/// Types that every server has: number, name, and the number of the array of them.
+const TYPES: [(u32, &str, u32); 24] = [
+    (oid::BOOL, "bool", 1000),
+    (oid::BYTEA, "bytea", 1001),
+    (oid::CHAR, "char", 1002),
+    (oid::NAME, "name", 1003),
+    (oid::INT8, "int8", 1016),
+    (oid::INT2, "int2", 1005),
+    (oid::INT4, "int4", 1007),
+    (oid::TEXT, "text", 1009),
+    (oid::OID, "oid", 1028),
+    (oid::JSON, "json", 199),
+    (oid::XML, "xml", 143),
+    (oid::FLOAT4, "float4", 1021),
+    (oid::FLOAT8, "float8", 1022),
+    (oid::BPCHAR, "bpchar", 1014),
+    (oid::VARCHAR, "varchar", 1015),
+    (oid::DATE, "date", 1182),
+    (oid::TIME, "time", 1183),
+    (oid::TIMESTAMP, "timestamp", 1115),
+    (oid::TIMESTAMPTZ, "timestamptz", 1185),
+    (oid::INTERVAL, "interval", 1187),
+    (oid::TIMETZ, "timetz", 1270),
+    (oid::NUMERIC, "numeric", 1231),
+    (oid::UUID, "uuid", 2951),
+    (oid::JSONB, "jsonb", 3807),
+];
+const SCHEMAS: [(i64, &str); 3] =
+    [(CATALOG, "pg_catalog"), (2200, "public"), (13_000, "information_schema")];
+/// The schema of the types.
+const CATALOG: i64 = 11;
+
 /// The number of the encoding UTF8.
 const UTF8: i64 = 6;
 
@@ -86,6 +119,11 @@ impl Alone for Postgres {
             }
             // The session itself sets what the statement asks for.
             ("set_config", [_, value, _]) => Some(value.clone()),
+            ("to_regtype", [Value::Text(name)]) => {
+                let known = TYPES.iter().find(|(_, known, _)| known == name);
+                Some(known.map_or(Value::Null, |(oid, ..)| Value::Int((*oid).into())))
+            }
+            ("to_regtype", [Value::Null]) => Some(Value::Null),
             ("pg_is_in_recovery", []) => Some(Value::Bool(false)),
             ("pg_advisory_unlock_all", []) => text(""),
             ("pg_get_userbyid", [_]) => text(&facts.user),
@@ -107,6 +145,14 @@ impl Alone for Postgres {
         };
         match own.value.as_str() {
             "pg_database" => Some(databases(facts)),
+            "pg_type" => Some(types()),
+            "pg_namespace" => Some(Relation {
+                columns: ["oid", "nspname"].map(str::to_owned).into(),
+                rows: SCHEMAS
+                    .iter()
+                    .map(|(oid, name)| vec![Value::Int(*oid), Value::Text((*name).to_owned())])
+                    .collect(),
+            }),
             "pg_settings" => Some(Relation::of_text(
                 &["name", "setting", "short_desc"],
                 SETTINGS.iter().filter_map(|(name, _)| {
@@ -187,6 +233,16 @@ fn mode(name: &str, facts: &Facts) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn types() -> Relation {
+    let columns = ["oid", "typname", "typnamespace", "typarray", "typdelim", "typtype"];
+    let rows = TYPES.iter().map(|(oid, name, array)| {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let number = |number: u32| Value::Int(number.into());
+        vec![number(*oid), text(name), Value::Int(CATALOG), number(*array), text(","), text("b")]
+    });
+    Relation { rows: rows.collect(), columns: columns.map(str::to_owned).into() }
 }
 
 fn databases(facts: &Facts) -> Relation {
