@@ -8,3 +8,4 @@ mod documents;
 mod metadata;
 mod repository;
 mod roundtrip;
+mod singles;
