@@ -8,12 +8,22 @@ const EXAMPLES: &str = "Examples:
   pando demo                        try it: no server, no network, nothing left behind
   pando check --config conf         say what the configuration holds, or every mistake in it
   pando serve --config conf         serve it on 127.0.0.1:3307 (MySQL) and 127.0.0.1:5433 (PostgreSQL)
+  pando serve                       begin with nothing, and configure it by statements (HELP DISTSQL)
   pando serve --config conf --mysql 0.0.0.0:3306 --postgres off";
 
 const SERVE_EXAMPLES: &str = "Prints one line `ready mysql=ADDRESS postgres=ADDRESS` when it accepts clients; everything else goes to standard error.
-SIGTERM and Ctrl-C let running statements end and stop; SIGHUP reads the configuration again.
+SIGTERM and Ctrl-C let running statements end and stop; SIGHUP reads the files of `--config` and the certificate again.
+
+Where the configuration is kept:
+  --config alone     in these files; statements show it and do not change it
+  --data             in this folder; statements change it, and it survives everything but the loss of the folder. Files of `--config` fill an
+                     empty folder, and win at every start when they say `mode: {overwrite: true}`
+  neither            in the folder `pando-data` here
+  `mode: Cluster`    in ZooKeeper or etcd, shared with other instances; see `mode` in `global.yaml`
 
 Examples:
+  pando serve
+  pando serve --data /var/lib/pando
   pando serve --config conf
   pando serve --config conf --mysql 127.0.0.1:0 --postgres 127.0.0.1:0      any free ports
   pando serve --config conf --tls-certificate server.pem --tls-key server.key";
@@ -41,7 +51,7 @@ pub(crate) enum Asked {
 /// `pando serve`.
 #[derive(Debug)]
 pub(crate) struct Serve {
-    pub(crate) config: PathBuf,
+    pub(crate) config: Option<PathBuf>,
     pub(crate) mysql: Option<String>,
     pub(crate) postgres: Option<String>,
     pub(crate) data: Option<PathBuf>,
@@ -60,7 +70,7 @@ fn asked(matches: &ArgMatches) -> Asked {
     let path = |of: &ArgMatches, name: &str| of.get_one::<PathBuf>(name).cloned();
     match matches.subcommand() {
         Some(("serve", of)) => Asked::Serve(Serve {
-            config: path(of, "config").unwrap_or_default(),
+            config: path(of, "config"),
             mysql: of.get_one::<String>("mysql").cloned(),
             postgres: of.get_one::<String>("postgres").cloned(),
             data: path(of, "data"),
@@ -122,10 +132,10 @@ fn serve() -> Command {
     Command::new("serve")
         .about("Serves a configuration")
         .after_help(SERVE_EXAMPLES)
-        .arg(config())
+        .arg(config().required(false))
         .arg(door("mysql", "Where to listen for MySQL clients, or `off` [default: 127.0.0.1:3307, or the port of `proxy-default-port`]"))
         .arg(door("postgres", "Where to listen for PostgreSQL clients, or `off` [default: 127.0.0.1:5433]"))
-        .arg(data())
+        .arg(data().help("Folder to keep the configuration in; relative paths of embedded storage units start there"))
         .arg(
             file("tls-certificate")
                 .requires("tls-key")
@@ -171,15 +181,20 @@ mod tests {
         else {
             panic!("another command");
         };
-        assert_eq!(serve.config, PathBuf::from("c"));
+        assert_eq!(serve.config, Some(PathBuf::from("c")));
         assert_eq!((serve.mysql.as_deref(), serve.postgres), (Some("off"), None));
         assert_eq!(serve.tls, Some(("a".into(), "b".into())));
     }
 
     #[test]
+    fn serve_begins_with_nothing_where_nothing_is_said() {
+        let Asked::Serve(serve) = check("pando serve").unwrap() else { panic!("another command") };
+        assert_eq!((serve.config, serve.data), (None, None));
+    }
+
+    #[test]
     fn half_a_key_pair_and_a_missing_configuration_are_mistakes() {
         assert!(check("pando serve --config c --tls-key b").is_err());
-        assert!(check("pando serve").is_err());
         assert!(check("pando check").is_err());
         assert!(check("pando demo --kept").is_err());
     }

@@ -1,19 +1,30 @@
 //! `pando serve`.
 
 use std::io;
+use std::path::PathBuf;
 
 use pando_server::{Addresses, Certificate, Listen, Options};
 
 use crate::command::Serve;
 use crate::out::say;
 
+/// The folder of a server that begins with nothing.
+const DATA: &str = "pando-data";
+
 pub(crate) fn run(asked: Serve) -> Result<(), String> {
+    let store = match (&asked.config, asked.data) {
+        (_, Some(data)) => Some(data),
+        (Some(_), None) => None,
+        (None, None) => Some(PathBuf::from(DATA)),
+    };
     let options = Options {
-        data: asked.data.unwrap_or_default(),
+        config: asked.config,
+        data: store.clone().unwrap_or_default(),
+        store,
         mysql: listen(asked.mysql),
         postgres: listen(asked.postgres),
         tls: asked.tls.map(|(chain, key)| Certificate { chain, key }),
-        ..Options::new(asked.config)
+        ..Options::default()
     };
     pando_server::serve(options, ready).map_err(|error| error.to_string())
 }

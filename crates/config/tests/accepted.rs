@@ -69,7 +69,6 @@ fn the_benchmarks_sharding_loads_inside_the_application() {
         warnings,
         [
             "sharding.yaml:4:3: mode.repository",
-            "sharding.yaml:6:3: mode.overwrite",
             "sharding.yaml:38:7: rules[0].!SHARDING.broadcastTables[0]"
         ]
     );

@@ -115,9 +115,9 @@ impl Handle {
     }
 
     /// Notes the current database.
-    pub(crate) fn uses(&self, database: &str) {
+    pub(crate) fn uses(&self, database: Option<&str>) {
         let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
-        activity.database = Some(database.to_owned());
+        activity.database = database.map(str::to_owned);
     }
 
     /// A request begins: from here on a cancel concerns it.

@@ -1,9 +1,10 @@
 //! The engine: the published snapshot and the sessions on it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use pando_kernel::Worker;
+use pando_kernel::administration::Administration;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::{Key, Login};
@@ -24,6 +25,7 @@ pub(crate) struct Inner {
     pub(crate) snapshot: ArcSwap<Snapshot>,
     pub(crate) runtime: SharedRuntime,
     pub(crate) registry: Registry,
+    administration: OnceLock<Arc<dyn Administration>>,
     pub(crate) source: System,
 }
 
@@ -31,8 +33,27 @@ impl Engine {
     /// An engine without any database.
     pub fn new(runtime: SharedRuntime) -> Self {
         let snapshot = ArcSwap::from_pointee(Snapshot::default());
-        let (registry, source) = (Registry::default(), System::default());
-        Self { inner: Arc::new(Inner { snapshot, runtime, registry, source }) }
+        Self {
+            inner: Arc::new(Inner {
+                snapshot,
+                runtime,
+                registry: Registry::default(),
+                source: System::default(),
+                administration: OnceLock::new(),
+            }),
+        }
+    }
+
+    /// Lets clients show and change the configuration. Without this, a statement that asks for it is read as SQL.
+    /// Whoever was first stays.
+    pub fn govern(&self, administration: Arc<dyn Administration>) {
+        if self.inner.administration.set(administration).is_err() {
+            tracing::error!("the engine is governed already");
+        }
+    }
+
+    pub(crate) fn administration(&self) -> Option<&Arc<dyn Administration>> {
+        self.inner.administration.get()
     }
 
     /// Makes a configuration the current one. Running statements and open transactions keep the one they began with.

@@ -11,9 +11,11 @@ mod registry;
 mod session;
 mod snapshot;
 mod source;
+mod tables;
 mod templates;
 mod variables;
 
 pub use house::Engine;
 pub use session::Session;
 pub use snapshot::{LiveDatabase, Settings, Snapshot};
+pub use tables::UnitTable;

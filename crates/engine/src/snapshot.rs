@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Database;
 use pando_kernel::route::UnitName;
+use pando_kernel::session::Login;
 use pando_pool::Pool;
 
 use crate::catalog::UnitCatalog;
@@ -65,7 +67,7 @@ pub struct LiveDatabase {
 }
 
 impl LiveDatabase {
-    /// A database over these pools, one per storage unit.
+    /// A database over these pools, one per storage unit. There may be none: such a database speaks the language of whichever door its clients come through.
     pub fn new(database: Database, pools: Vec<Pool>) -> Self {
         let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool));
         let mut pools: Vec<(UnitName, Pool)> = pools.collect();
@@ -81,11 +83,30 @@ impl LiveDatabase {
         }
     }
 
-    /// This database for clients of a door: itself, or one that takes the door's language.
-    pub(crate) fn at_door(self: &Arc<Self>, family: &'static str) -> Arc<Self> {
-        let Some(dialect) = self.database.dialect.spoken_at(family) else {
-            return Arc::clone(self);
+    /// Where sessions stand that have no database to stand in: it has no name and no storage units.
+    pub(crate) fn nowhere(language: Arc<dyn Dialect>) -> Self {
+        let database = Database {
+            name: String::new(),
+            units: Vec::new(),
+            features: Vec::new(),
+            dialect: language,
         };
+        Self::new(database, Vec::new())
+    }
+
+    /// Whether anything can be stored here.
+    pub(crate) fn has_units(&self) -> bool {
+        !self.pools.is_empty()
+    }
+
+    /// This database for clients of a door: itself, or one that takes the door's language. Without storage units every door's will do.
+    pub(crate) fn at_door(self: &Arc<Self>, login: &Login) -> Arc<Self> {
+        let family = login.family;
+        let (dialect, client_language) = match self.has_units() {
+            true => (self.database.dialect.spoken_at(family), Some(family)),
+            false => (login.language.clone(), None),
+        };
+        let Some(dialect) = dialect else { return Arc::clone(self) };
         let mut spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner);
         let live = spoken.entry(family).or_insert_with(|| {
             let database = Database {
@@ -100,7 +121,7 @@ impl LiveDatabase {
                 catalog: Arc::clone(&self.catalog),
                 templates: Templates::default(),
                 number: templates::number(),
-                client_language: Some(family),
+                client_language,
                 spoken: Mutex::default(),
             })
         });

@@ -17,7 +17,7 @@ pub trait Administration: Send + Sync + Debug {
     ///
     /// # Errors
     /// `Syntax` when it cannot be read.
-    fn labels(&self, text: &str) -> Result<Option<Vec<String>>>;
+    fn labels(&self, caller: &Caller, text: &str) -> Result<Option<Vec<String>>>;
 
     /// Carries out what a client orders. A change that is told to be done is stored, and this instance serves it.
     ///

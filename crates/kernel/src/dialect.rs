@@ -7,6 +7,7 @@ use pando_sql::Syntax;
 
 use crate::column::{Attribute, Column};
 use crate::error::{Error, Result};
+use crate::health::Health;
 use crate::presentation::Presentation;
 use crate::relation::Relations;
 use crate::request::Parameter;
@@ -102,8 +103,19 @@ pub trait Metadata: Send + Sync + Debug {
     /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
     fn tables_query(&self) -> String;
 
+    /// A query with one row and one column, which is true when the connection's user has this privilege of CHECK_PRIVILEGES in the current database;
+    /// `None` for a word that is none.
+    fn privilege_query(&self, privilege: &str) -> Option<String> {
+        privilege.eq_ignore_ascii_case("NONE").then(|| "SELECT 1".to_owned())
+    }
+
     /// How the family's catalogue is shown as the logical database's; `None` shows it as it stands.
     fn presentation(&self) -> Option<&dyn Presentation> {
+        None
+    }
+
+    /// How a server is asked for its part in its cluster; `None` where it has none: it answers, or it does not.
+    fn health(&self) -> Option<&dyn Health> {
         None
     }
 
@@ -115,6 +127,17 @@ pub trait Metadata: Send + Sync + Debug {
 
     /// A query whose rows are (function name) of every aggregate that users have made; `None` where they cannot make any that Pando can know of.
     fn aggregates_query(&self) -> Option<String> {
+        None
+    }
+
+    /// The schema in which tables stand whose names say none; `None` where a database has no schemas, but is one.
+    fn default_schema(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// A statement about a logic table, with one row or more for each of its indexes, and the label of the column with their names; `None` where
+    /// there is no such statement.
+    fn indexes_of(&self, _table: &str) -> Option<(String, &'static str)> {
         None
     }
 

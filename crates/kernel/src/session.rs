@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::event::{Description, Event};
 use crate::request::{Prepared, Request};
@@ -151,8 +152,12 @@ pub struct Login {
     pub database: Option<String>,
     /// The databases the user may see; `None` means every one.
     pub databases: Option<Vec<String>>,
+    /// Whether the user may change the configuration and see all of it.
+    pub is_administrator: bool,
     /// The family of the door's language: `Language::family`.
     pub family: &'static str,
+    /// The door's language: that of databases without storage units, and of a session that stands in none. `None` lets in where a database speaks only.
+    pub language: Option<Arc<dyn Dialect>>,
     /// Session variables given at start-up (`application_name`, `client_encoding`, …): set as SET would.
     pub variables: Vec<(String, String)>,
     /// The client wants matched instead of changed rows counted.

@@ -15,6 +15,7 @@ use pando_kernel::{Connector, feature};
 
 pub use algorithms::algorithms;
 pub use served::check_global;
+pub use units::connector;
 
 /// A logical database ready to be served, apart from its pools.
 #[derive(Debug)]
@@ -49,10 +50,7 @@ pub fn build(database: &Database, data: &Path) -> Result<Built, Errors> {
     let units = units::build(database, data, &mut report);
     let features = rooms::build(database, &mut report);
     let warnings = report.finish()?;
-    let Some(dialect) = units.first().map(|unit| unit.connector.dialect()) else {
-        let message = "a database needs at least one storage unit under `dataSources`";
-        return Err(database.at.problem(message).into());
-    };
+    let dialect = units.first().map_or_else(units::any_language, |unit| unit.connector.dialect());
     let groups = rooms::groups(database);
     Ok(Built {
         database: feature::Database {

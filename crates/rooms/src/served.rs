@@ -1,6 +1,6 @@
 //! What can be configured but not served yet. It is refused: a setting that is passed over in silence is worse than one that is missing.
 
-use pando_config::global::{Global, Mode, TransactionType};
+use pando_config::global::{Global, TransactionType};
 use pando_config::{At, Database, Problem, Report};
 
 pub(crate) fn check(database: &Database, report: &mut Report) {
@@ -22,9 +22,6 @@ pub fn check_global(global: &Global) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |at: &At, message: &str| problems.push(at.problem(message));
     let nowhere = At::default();
-    if let Mode::Cluster(repository) = &global.mode {
-        refuse(&repository.at, "mode `Cluster` is not served by this version; use `Standalone`");
-    }
     let at = global.transaction.provider.as_ref().map_or(&nowhere, |provider| &provider.at);
     match global.transaction.default_type {
         TransactionType::Local => {}

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pando_config::{ConnectionOptions, Database, Report, StorageUnit, Tls, Vendor};
-use pando_kernel::Connector;
 use pando_kernel::runtime::{Address, TlsMode};
+use pando_kernel::{Connector, Dialect};
 use pando_mysql::MySqlConnector;
 use pando_postgres::PostgresConnector;
 
@@ -28,6 +28,11 @@ pub(crate) fn build(database: &Database, data: &Path, report: &mut Report) -> Ve
     units
 }
 
+/// Of a database without storage units, which has no language of its own: sessions speak that of their door.
+pub(crate) fn any_language() -> Arc<dyn Dialect> {
+    Arc::new(pando_postgres::Postgres)
+}
+
 /// A statement has one text for all its targets, so they must speak one language.
 fn one_family(database: &Database, units: &[Unit], report: &mut Report) {
     let family = |unit: &Unit| unit.connector.dialect().family();
@@ -45,7 +50,8 @@ fn one_family(database: &Database, units: &[Unit], report: &mut Report) {
     }
 }
 
-fn connector(unit: &StorageUnit, data: &Path) -> Arc<dyn Connector> {
+/// What opens connections to a storage unit; nothing is opened yet. `data` is where a relative path of an embedded one starts.
+pub fn connector(unit: &StorageUnit, data: &Path) -> Arc<dyn Connector> {
     match unit.url.vendor {
         Vendor::MySql | Vendor::MariaDb => Arc::new(MySqlConnector::new(mysql(unit))),
         Vendor::Postgres | Vendor::OpenGauss => Arc::new(PostgresConnector::new(postgres(unit))),

@@ -54,6 +54,14 @@ impl Authority {
         if names.iter().any(|name| name == "*") { Permitted::All } else { Permitted::Only(names) }
     }
 
+    /// Whether this user may change the configuration. Where nobody is named as an administrator, whoever may see every database is one.
+    pub(crate) fn administers(&self, user: &str, host: &str) -> bool {
+        if self.config.users.iter().any(|user| user.admin) {
+            return self.user(user, host).is_some_and(|own| own.admin);
+        }
+        self.permitted(user, host) == Permitted::All
+    }
+
     /// Of several entries of one name the most exact host counts, as MySQL has it.
     fn user(&self, user: &str, host: &str) -> Option<&global::User> {
         let own = self.config.users.iter().filter(|own| own.name == user && fits(&own.host, host));
@@ -137,6 +145,17 @@ mod tests {
         check("bob", "::1", Some(("home", "")));
         check("bob", "10.0.0.1", None);
         check("eve", "127.0.0.1", None);
+    }
+
+    #[test]
+    fn administrators_are_named_or_see_everything() {
+        let mut authority = authority();
+        assert!(authority.administers("root", "1.2.3.4"));
+        assert!(!authority.administers("ann", "1.2.3.4"));
+        authority.config.users.iter_mut().for_each(|user| user.admin = user.host == "10.0.%");
+        assert!(authority.administers("ann", "10.0.7.7"));
+        assert!(!authority.administers("ann", "1.2.3.4"));
+        assert!(!authority.administers("root", "1.2.3.4"));
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Doorway for Gate {
             Permitted::All => None,
             Permitted::Only(names) => Some(names.clone()),
         };
-        let login = Login { databases, ..login };
+        let is_administrator = live.authority.administers(&login.user, &login.host);
+        let login = Login { databases, is_administrator, ..login };
         match self.engine.open(login) {
             Ok(session) => Ok(Guarded::new(session, rights, seat)),
             Err(error) => Err(rights.judge(error)),

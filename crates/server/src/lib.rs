@@ -5,6 +5,8 @@ mod door;
 mod files;
 mod gate;
 mod guarded;
+mod host;
+mod inquiry;
 mod load;
 mod options;
 mod pools;
@@ -13,6 +15,7 @@ mod seat;
 mod serve;
 mod server;
 mod stop;
+mod store;
 mod tls;
 
 pub use load::{Loaded, load};

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use pando_config::{At, Configuration, Errors, Problem, Report};
+use pando_config::{At, Configuration, Environment, Errors, File, Problem, Report};
+use pando_model::Model;
 use pando_rooms::Built;
 
 /// A configuration that can be served.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Loaded {
     /// As read.
     pub configuration: Configuration,
@@ -16,13 +17,46 @@ pub struct Loaded {
     pub warnings: Vec<Problem>,
 }
 
+/// The documents of a configuration; by default none.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    /// As read and checked.
+    pub(crate) loaded: Loaded,
+    /// As written, placeholders and all.
+    pub(crate) model: Model,
+}
+
 /// Loads a folder of configuration files (or one file of the JDBC driver's form) and checks all of it. `data` is where relative
 /// paths of embedded storage units start.
 ///
 /// # Errors
 /// Every problem found, each with file, line and key path.
 pub fn load(config: &Path, data: &Path) -> Result<Loaded, Errors> {
-    let configuration = pando_config::load(config)?;
+    documents(config, data).map(|documents| documents.loaded)
+}
+
+/// [`load`], with what is written.
+///
+/// # Errors
+/// As there.
+pub(crate) fn documents(config: &Path, data: &Path) -> Result<Documents, Errors> {
+    let environment: Environment<'_> = &|name| std::env::var(name).ok();
+    let texts = pando_config::texts(config)?;
+    let files: Vec<File<'_>> = texts.iter().map(|(name, text)| File { name, text }).collect();
+    let (configuration, model) = match files.as_slice() {
+        [file] if config.is_file() => {
+            let read = pando_config::parse_one(*file, environment)?;
+            (read, Model::from_file(*file, environment)?)
+        }
+        files => {
+            let read = pando_config::parse_folder(files, environment)?;
+            (read, Model::from_files(files, environment)?)
+        }
+    };
+    Ok(Documents { loaded: checked(configuration, data)?, model })
+}
+
+fn checked(configuration: Configuration, data: &Path) -> Result<Loaded, Errors> {
     let mut report = Report::default();
     let mut databases = Vec::new();
     if !data.as_os_str().is_empty() && !data.is_dir() {
@@ -39,10 +73,6 @@ pub fn load(config: &Path, data: &Path) -> Result<Loaded, Errors> {
                 errors.problems().iter().for_each(|problem| report.error(problem.clone()));
             }
         }
-    }
-    if configuration.databases.is_empty() {
-        let message = "there is no database to serve: add a `database-*.yaml`";
-        report.error(At::default().problem(message));
     }
     for warning in &configuration.warnings {
         report.warn(warning.clone());

@@ -10,10 +10,12 @@ use pando_config::global::{Properties, Protocol};
 /// What a server is started with.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Folder of configuration files, or one file of the JDBC driver's form.
-    pub config: PathBuf,
+    /// Folder of configuration files, or one file of the JDBC driver's form; `None` begins with nothing.
+    pub config: Option<PathBuf>,
     /// Where relative paths of embedded storage units start.
     pub data: PathBuf,
+    /// Folder where the configuration is kept, so that statements can change it; `None` leaves it to the files. A cluster has its repository.
+    pub store: Option<PathBuf>,
     /// Where MySQL clients are met.
     pub mysql: Listen,
     /// Where PostgreSQL clients are met.
@@ -69,11 +71,19 @@ impl fmt::Display for Addresses {
 const POSTGRES_PORT: u16 = 5433;
 
 impl Options {
-    /// A configuration with the doors it asks for, without TLS, data in the current folder, 30 seconds to drain.
+    /// Files with the doors they ask for, without TLS, data in the current folder, 30 seconds to drain.
     pub fn new(config: impl Into<PathBuf>) -> Self {
+        Self { config: Some(config.into()), ..Self::default() }
+    }
+}
+
+impl Default for Options {
+    /// No configuration at all, and no place to keep one.
+    fn default() -> Self {
         Self {
-            config: config.into(),
+            config: None,
             data: PathBuf::new(),
+            store: None,
             mysql: Listen::Default,
             postgres: Listen::Default,
             tls: None,

@@ -1,21 +1,21 @@
 //! The pools of all storage units, kept over a reload as far as their configuration stays the same.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pando_config::{Database, PoolOptions, StorageUnit};
+use pando_config::{Database, Errors, PoolOptions, Report, StorageUnit};
 use pando_engine::LiveDatabase;
 use pando_kernel::runtime::SharedRuntime;
 use pando_pool::{Options, Pool};
 use pando_rooms::{Built, Unit};
 
-use crate::load::Loaded;
-
-/// Pools by database and storage unit, each with the configuration it was made from.
+/// What is served of each database: kept while its configuration stays the same.
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
     kept: HashMap<(String, Arc<str>), Kept>,
+    live: Vec<(Arc<Database>, Arc<LiveDatabase>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -27,19 +27,53 @@ struct Kept {
 impl Pools {
     /// Databases with pools. What is no longer used is forgotten here and closes when the last statement of the old configuration
     /// has ended; closing it at once would fail open transactions.
+    ///
+    /// # Errors
+    /// Every problem of databases that are new or have changed; everything stays as it was then.
     pub(crate) fn open(
         &mut self,
-        loaded: Loaded,
+        databases: &[Arc<Database>],
+        data: &Path,
         runtime: &SharedRuntime,
-    ) -> Vec<Arc<LiveDatabase>> {
+    ) -> Result<Vec<Arc<LiveDatabase>>, Errors> {
+        let mut report = Report::default();
+        let mut built = Vec::new();
+        for config in databases {
+            let known = self.live.iter().find(|(own, _)| Arc::ptr_eq(own, config));
+            match known {
+                Some((_, live)) => built.push((config, Some(Arc::clone(live)), None)),
+                None => match pando_rooms::build(config, data) {
+                    Ok(new) => built.push((config, None, Some(new))),
+                    Err(errors) => {
+                        errors.problems().iter().for_each(|one| report.error(one.clone()));
+                    }
+                },
+            }
+        }
+        report.finish()?;
         let mut now = HashMap::new();
-        let configured = loaded.configuration.databases.iter();
-        let databases = configured
-            .zip(loaded.databases)
-            .map(|(config, built)| self.database(config, built, runtime, &mut now))
-            .collect();
+        let mut live = Vec::new();
+        for (config, known, new) in built {
+            let database = match (known, new) {
+                (Some(known), _) => {
+                    self.keep(config, &mut now);
+                    known
+                }
+                (None, Some(new)) => self.database(config, new, runtime, &mut now),
+                (None, None) => continue,
+            };
+            live.push((Arc::clone(config), database));
+        }
         self.kept = now;
-        databases
+        self.live = live;
+        Ok(self.live.iter().map(|(_, live)| Arc::clone(live)).collect())
+    }
+
+    /// Keeps the pools of a database that goes on as it is.
+    fn keep(&self, config: &Database, now: &mut HashMap<(String, Arc<str>), Kept>) {
+        let name = config.name.value.to_lowercase();
+        let own = self.kept.iter().filter(|((database, _), _)| *database == name);
+        now.extend(own.map(|(key, kept)| (key.clone(), kept.clone())));
     }
 
     fn database(
@@ -50,6 +84,9 @@ impl Pools {
         now: &mut HashMap<(String, Arc<str>), Kept>,
     ) -> Arc<LiveDatabase> {
         let mut pools = Vec::new();
+        for warning in &built.warnings {
+            tracing::warn!("{warning}");
+        }
         for unit in built.units {
             let key = (config.name.value.to_lowercase(), Arc::clone(&unit.name));
             let from = config.storage_unit(&unit.name);

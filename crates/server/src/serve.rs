@@ -16,8 +16,8 @@ use crate::server::{Server, read};
 /// As [`Server::start`]; what `ready` returns.
 pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>) -> Result<()> {
     crate::files::raise();
-    let loaded = read(&options)?;
-    let threads = loaded.configuration.global.props.frontend_executor_size;
+    let documents = read(&options)?;
+    let threads = documents.loaded.configuration.global.props.frontend_executor_size;
     let mut builder = Builder::new_multi_thread();
     if threads > 0 {
         builder.worker_threads(usize::try_from(threads).unwrap_or(usize::MAX));
@@ -25,7 +25,7 @@ pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>)
     let runtime = builder.enable_all().build().map_err(failed)?;
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(failed)?;
-        let mut server = Server::open(options, loaded).await?;
+        let server = Server::open(options, documents).await?;
         ready(&server.addresses()).map_err(failed)?;
         tracing::info!("serving {}", server.addresses());
         while signals.next().await == Told::Reload {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pando_config::global::{Global, Protocol};
-use pando_engine::{Engine, Settings, Snapshot};
+use pando_engine::Engine;
+use pando_governor::{Governor, House, Instance, Origin};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::{SharedRuntime, Stream, TlsAcceptor};
 use tokio::net::TcpStream;
@@ -12,11 +13,12 @@ use tokio::task::JoinHandle;
 
 use crate::door::Listening;
 use crate::gate::{Gate, Live};
-use crate::load::{Loaded, load};
+use crate::host::Host;
+use crate::load::{Documents, documents};
 use crate::options::{Addresses, Options};
-use crate::pools::Pools;
 use crate::runtime::TokioRuntime;
-use crate::stop::Stop;
+use crate::stop::{Stop, Stopping};
+use crate::store;
 use crate::tls::{Acceptor, Terms};
 
 /// A server whose doors are open. Dropping it without [`Server::stop`] leaves the doors open as long as the runtime lives.
@@ -27,7 +29,8 @@ pub struct Server {
     engine: Engine,
     runtime: SharedRuntime,
     gate: Arc<Gate>,
-    pools: Pools,
+    host: Arc<Host>,
+    governor: Governor,
     stop: Stop,
     doors: Vec<JoinHandle<()>>,
 }
@@ -49,55 +52,76 @@ impl Server {
     /// # Ok(()) }
     /// ```
     pub async fn start(options: Options) -> Result<Self> {
-        let loaded = read(&options)?;
-        Self::open(options, loaded).await
+        let documents = read(&options)?;
+        Self::open(options, documents).await
     }
 
-    pub(crate) async fn open(options: Options, loaded: Loaded) -> Result<Self> {
-        let global = loaded.configuration.global.clone();
-        let live = Live::new(&global, certificate(&options, &global)?);
-        let props = &global.props;
-        let mysql = options.mysql.address(Protocol::MySql, props);
-        let mysql = bind("mysql", mysql.as_deref(), props.accept_backlog).await?;
-        let postgres = options.postgres.address(Protocol::Postgres, props);
-        let postgres = bind("postgres", postgres.as_deref(), props.accept_backlog).await?;
-        if mysql.is_none() && postgres.is_none() {
-            return Err(configuration("both doors are off: there is nothing to serve"));
-        }
+    pub(crate) async fn open(options: Options, documents: Documents) -> Result<Self> {
+        let Documents { loaded, model } = documents;
+        let global = loaded.configuration.global;
+        loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
         let runtime = TokioRuntime::shared(Handle::current());
+        let place = store::open(options.store.as_deref(), &global, &runtime)?;
+        if matches!(place.origin, Origin::Files) && model.databases().next().is_none() {
+            return Err(configuration(NOTHING));
+        }
         let engine = Engine::new(Arc::clone(&runtime));
         let (stop, stopping) = Stop::new();
+        let live = Live::new(&global, certificate(&options, &global)?);
         let gate = Gate::new(engine.clone(), Arc::clone(&runtime), stopping.clone(), live);
-        let address = |door: &Option<Listening>| door.as_ref().map(Listening::address);
+        let gate = Arc::new(gate);
+        let (own, inner, seam) = (options.clone(), engine.clone(), Arc::clone(&runtime));
+        let host = Arc::new(Host::new(own, inner, seam, Arc::clone(&gate)));
+        let begin = pando_governor::Options {
+            id: place.id,
+            instance: Instance { version: VERSION.to_owned(), ..Instance::default() },
+            origin: place.origin,
+            files: model,
+            overwrite: global.overwrite,
+            lease: place.lease,
+        };
+        let house: Arc<dyn House> = Arc::<Host>::clone(&host);
+        let governor = Governor::start(begin, house, Arc::clone(&runtime)).await?;
+        engine.govern(Arc::new(governor.clone()));
+        let doors = Doors::bind(&options, &host.global()).await?;
+        let addresses = doors.addresses();
+        let handles = Vec::new();
         let mut server = Self {
-            addresses: Addresses { mysql: address(&mysql), postgres: address(&postgres) },
             options,
+            addresses,
             engine,
             runtime,
-            gate: Arc::new(gate),
-            pools: Pools::default(),
+            gate,
+            host,
+            governor,
             stop,
-            doors: Vec::new(),
+            doors: handles,
         };
-        server.publish(loaded);
-        let drain = server.options.drain;
-        if let Some(listening) = mysql {
-            let door = pando_mysql::frontend::Door::new(Arc::clone(&server.gate));
-            let serve = move |stream: TcpStream, peer: std::net::SocketAddr| {
-                let door = door.clone();
-                async move { door.serve(boxed(stream), peer.ip().to_string()).await }
-            };
-            server.doors.push(listening.open(serve, stopping.clone(), drain));
-        }
-        if let Some(listening) = postgres {
-            let door = pando_postgres::frontend::Door::new(Arc::clone(&server.gate));
-            let serve = move |stream: TcpStream, peer: std::net::SocketAddr| {
-                let door = door.clone();
-                async move { door.serve(boxed(stream), peer.ip().to_string()).await }
-            };
-            server.doors.push(listening.open(serve, stopping, drain));
+        server.let_in(doors, &stopping);
+        if let Some(address) = addresses.mysql.or(addresses.postgres) {
+            server.governor.joins(&address.ip().to_string(), address.port()).await;
         }
         Ok(server)
+    }
+
+    fn let_in(&mut self, doors: Doors, stopping: &Stopping) {
+        let drain = self.options.drain;
+        if let Some(listening) = doors.mysql {
+            let door = pando_mysql::frontend::Door::new(Arc::clone(&self.gate));
+            let serve = move |stream: TcpStream, peer: std::net::SocketAddr| {
+                let door = door.clone();
+                async move { door.serve(boxed(stream), peer.ip().to_string()).await }
+            };
+            self.doors.push(listening.open(serve, stopping.clone(), drain));
+        }
+        if let Some(listening) = doors.postgres {
+            let door = pando_postgres::frontend::Door::new(Arc::clone(&self.gate));
+            let serve = move |stream: TcpStream, peer: std::net::SocketAddr| {
+                let door = door.clone();
+                async move { door.serve(boxed(stream), peer.ip().to_string()).await }
+            };
+            self.doors.push(listening.open(serve, stopping.clone(), drain));
+        }
     }
 
     /// Where the doors really listen.
@@ -115,18 +139,22 @@ impl Server {
         self.engine.sessions()
     }
 
-    /// Reads the configuration again and serves it from the next statement on. Storage units that did not change keep their
-    /// connections; running statements and open transactions keep the configuration they began with. Addresses do not change.
+    /// Reads the files again and serves them from the next statement on; a configuration that is kept in a store or a repository is followed anyway, and
+    /// only the certificate is read again. Storage units that did not change keep their connections; running statements and open transactions keep the
+    /// configuration they began with. Addresses do not change.
     ///
     /// # Errors
     /// `Configuration` with everything that is wrong; the old configuration stays.
-    pub fn reload(&mut self) -> Result<()> {
-        let loaded = read(&self.options)?;
-        let global = &loaded.configuration.global;
-        let live = Live::new(global, certificate(&self.options, global)?);
-        self.gate.renew(live);
-        self.publish(loaded);
-        Ok(())
+    pub fn reload(&self) -> Result<()> {
+        if self.governor.is_of_files() {
+            let documents = read(&self.options)?;
+            documents.loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+            if documents.model.databases().next().is_none() {
+                return Err(configuration(NOTHING));
+            }
+            self.governor.serve_files(&documents.model)?;
+        }
+        self.host.renew()
     }
 
     /// Stops accepting, lets running statements end for as long as [`Options::drain`] says, and closes what is left.
@@ -140,29 +168,51 @@ impl Server {
                 tracing::error!(%error, "a door broke");
             }
         }
+        self.governor.close().await;
     }
+}
 
-    fn publish(&mut self, loaded: Loaded) {
-        let props = &loaded.configuration.global.props;
-        let max = usize::try_from(props.max_connections_size_per_query).unwrap_or(usize::MAX);
-        let settings = Settings {
-            max_connections_per_query: max.max(1),
-            sql_show: props.sql_show,
-            ..Settings::default()
-        };
-        for warning in &loaded.warnings {
-            tracing::warn!("{warning}");
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const NOTHING: &str = "there is no database to serve: add a `database-*.yaml`, or give `--data` and make databases by statements";
+
+pub(crate) fn read(options: &Options) -> Result<Documents> {
+    match &options.config {
+        Some(config) => {
+            documents(config, &options.data).map_err(|errors| configuration(errors.to_string()))
         }
-        let databases = self.pools.open(loaded, &self.runtime);
-        self.engine.publish(Snapshot { databases, settings });
+        None => Ok(Documents::default()),
     }
 }
 
-pub(crate) fn read(options: &Options) -> Result<Loaded> {
-    load(&options.config, &options.data).map_err(|errors| configuration(errors.to_string()))
+/// Where clients are met, bound and not yet open.
+struct Doors {
+    mysql: Option<Listening>,
+    postgres: Option<Listening>,
 }
 
-fn certificate(options: &Options, global: &Global) -> Result<Option<Arc<dyn TlsAcceptor>>> {
+impl Doors {
+    async fn bind(options: &Options, global: &Global) -> Result<Self> {
+        let props = &global.props;
+        let mysql = options.mysql.address(Protocol::MySql, props);
+        let mysql = bind("mysql", mysql.as_deref(), props.accept_backlog).await?;
+        let postgres = options.postgres.address(Protocol::Postgres, props);
+        let postgres = bind("postgres", postgres.as_deref(), props.accept_backlog).await?;
+        if mysql.is_none() && postgres.is_none() {
+            return Err(configuration("both doors are off: there is nothing to serve"));
+        }
+        Ok(Self { mysql, postgres })
+    }
+
+    fn addresses(&self) -> Addresses {
+        let address = |door: &Option<Listening>| door.as_ref().map(Listening::address);
+        Addresses { mysql: address(&self.mysql), postgres: address(&self.postgres) }
+    }
+}
+
+pub(crate) fn certificate(
+    options: &Options,
+    global: &Global,
+) -> Result<Option<Arc<dyn TlsAcceptor>>> {
     let Some(files) = &options.tls else {
         if global.props.frontend_ssl_enabled {
             return Err(configuration(
@@ -196,6 +246,6 @@ fn boxed(stream: TcpStream) -> Box<dyn Stream> {
     Box::new(stream)
 }
 
-fn configuration(message: impl Into<String>) -> Error {
+pub(crate) fn configuration(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Configuration(message.into()))
 }

@@ -154,7 +154,7 @@ async fn beyond_the_limit_clients_are_refused_in_their_protocol() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_changes_rules_and_users_and_keeps_what_is_open() {
-    let mut running = Running::shop().await;
+    let running = Running::shop().await;
     let mut client = running.by_mysql(running.mysql()).await.unwrap();
     for sql in FILL {
         client.ask(sql).await.unwrap();
@@ -176,7 +176,7 @@ async fn a_reload_changes_rules_and_users_and_keeps_what_is_open() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_of_a_wrong_configuration_changes_nothing() {
-    let mut running = Running::shop().await;
+    let running = Running::shop().await;
     write(running.folder.path(), "database-shop.yaml", "databaseName: shop\nrule: []\n");
     let error = running.server.reload().unwrap_err().to_string();
     assert!(error.contains("database-shop.yaml:2"), "{error}");

@@ -4,6 +4,7 @@ pub mod ast;
 mod digest;
 mod edits;
 mod error;
+mod format;
 mod hint;
 mod keyword;
 mod lexer;
@@ -19,6 +20,7 @@ pub mod visit;
 
 pub use edits::{Edits, Piece};
 pub use error::SyntaxError;
+pub use format::format;
 pub use lexer::tokenize;
 pub use literal::literal;
 pub use parse::parse;

@@ -37,6 +37,7 @@ fn name_of(kind: &Kind) -> String {
         Kind::Lock(_) => "lock".into(),
         Kind::Kill { .. } => "kill".into(),
         Kind::Preview(_) => "preview".into(),
+        Kind::Administration => "administration".into(),
         Kind::Utility { verb, .. } => format!("utility {}", verb.to_lowercase()),
         Kind::Empty => "empty".into(),
         Kind::Opaque => "opaque".into(),

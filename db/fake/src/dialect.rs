@@ -158,6 +158,10 @@ impl Metadata for FakeDialect {
     fn tables_query(&self) -> String {
         "SHOW TABLES".to_owned()
     }
+
+    fn default_schema(&self) -> Option<&'static str> {
+        self.error_fails_transaction.then_some("public")
+    }
 }
 
 impl Ordering for FakeDialect {

@@ -1,5 +1,6 @@
 //! What the engine must know of PostgreSQL's language.
 
+mod health;
 mod metadata;
 mod ordering;
 mod relations;

@@ -71,6 +71,7 @@ pub(crate) fn check(kind: &Kind, is_split: &dyn Fn(&str) -> bool) -> Result<()> 
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
         | Kind::Opaque => Ok(()),

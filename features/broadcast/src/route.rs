@@ -125,6 +125,7 @@ pub(crate) fn only_reads(kind: &Kind) -> bool {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
         | Kind::Opaque => false,

@@ -102,6 +102,7 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
         | Kind::Opaque => Ok(()),

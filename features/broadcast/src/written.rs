@@ -48,6 +48,7 @@ fn collect(kind: &Kind, out: &mut Vec<String>) {
         | Kind::Cursor(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Empty
         | Kind::Opaque => {}
     }

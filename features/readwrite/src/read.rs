@@ -63,6 +63,7 @@ fn kind_reads(kind: &Kind) -> bool {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
         | Kind::Opaque => false,

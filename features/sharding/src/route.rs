@@ -185,6 +185,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         | Kind::Cursor(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Empty
         | Kind::Opaque => Err(refused(20030, "this statement cannot be sharded")),
     }

@@ -23,7 +23,21 @@ const WALLS: &[(&str, &[&str])] = &[
     ("crates/repository-zookeeper", REPOSITORY),
     // The two lists of concrete rooms and databases.
     ("crates/rooms", &["crates/sql", "crates/config", "crates/kernel", "features/", "db/"]),
-    ("crates/governor", BELOW_SERVER),
+    // The process it governs is handed to it as a trait.
+    (
+        "crates/governor",
+        &[
+            "crates/sql",
+            "crates/config",
+            "crates/kernel",
+            "crates/distsql",
+            "crates/model",
+            "crates/health",
+            "crates/repository",
+        ],
+    ),
+    // Decides by what any server tells; which vendor's it is, the dialect knows.
+    ("crates/health", &["crates/kernel"]),
     ("crates/distsql", BELOW_SERVER),
     // Pure: rooms are handed to it as a function.
     ("crates/model", &["crates/sql", "crates/config", "crates/kernel", "crates/distsql"]),
@@ -40,7 +54,6 @@ const WALLS: &[(&str, &[&str])] = &[
 const REPOSITORY: &[&str] = &["crates/kernel", "crates/repository"];
 
 const BELOW_SERVER: &[&str] = &[
-    "crates/repository",
     "crates/sql",
     "crates/config",
     "crates/kernel",
@@ -60,6 +73,11 @@ const SERVER: &[&str] = &[
     "crates/rooms",
     "crates/distsql",
     "crates/model",
+    "crates/governor",
+    "crates/health",
+    "crates/repository",
+    "crates/repository-etcd",
+    "crates/repository-zookeeper",
     "features/",
     "db/",
 ];

@@ -24,6 +24,8 @@ use crate::suggest;
 pub struct Global {
     /// Where configuration is kept; absent means standalone.
     pub mode: Mode,
+    /// `mode.overwrite`: at the start of an instance its files win over what a repository holds.
+    pub overwrite: bool,
     /// Who may log in and what they may see.
     pub authority: Authority,
     /// How transactions over several storage units end.
@@ -88,7 +90,7 @@ impl Global {
             }
         }
         if let Some(node) = fields.optional("mode") {
-            global.mode = Mode::read(node, fields.report());
+            (global.mode, global.overwrite) = Mode::read(node, fields.report());
         }
         if let Some(node) = fields.optional("props") {
             global.props = Properties::read(node, fields.report());

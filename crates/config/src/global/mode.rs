@@ -24,24 +24,28 @@ impl Default for Mode {
 }
 
 impl Mode {
-    pub(super) fn read(node: &Node, report: &mut Report) -> Self {
-        let Some(mut fields) = Fields::of(node, report) else { return Self::default() };
+    /// Also gives `overwrite`.
+    pub(super) fn read(node: &Node, report: &mut Report) -> (Self, bool) {
+        let Some(mut fields) = Fields::of(node, report) else { return (Self::default(), false) };
         let is_cluster = [("Standalone", false), ("Cluster", true), ("Memory", false)];
         let kind = fields.field("type");
         let is_cluster = kind.and_then(|node| node.choice(&is_cluster, fields.report()));
         let repository = fields.optional("repository");
         let repository = repository.and_then(|node| Algorithm::read(node, fields.report()));
-        fields.ignored("overwrite", "the files always win at start");
+        let overwrite = fields.optional("overwrite");
+        let overwrite =
+            overwrite.and_then(|node| node.boolean(fields.report())).unwrap_or_default();
         if is_cluster == Some(false) {
-            fields.ignored("repository", "the files are all there is of a configuration");
+            fields.ignored("repository", "a server that stands alone keeps its configuration in the folder that `--data` names");
         }
         if is_cluster == Some(true) && repository.is_none() {
             fields.field("repository");
         }
         fields.finish();
-        match (is_cluster, repository) {
+        let mode = match (is_cluster, repository) {
             (Some(true), Some(repository)) => Self::Cluster(repository),
             (_, repository) => Self::Standalone(repository),
-        }
+        };
+        (mode, overwrite)
     }
 }

@@ -72,6 +72,7 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
         | Kind::Opaque => Err(refused("this statement")),

@@ -29,6 +29,7 @@ pub(crate) fn writes(kind: &Kind) -> bool {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Empty => false,
     }
 }

@@ -25,7 +25,7 @@ impl Session {
         let home = home::home(&snapshot, &login, &databases);
         let (live, database) = match &login.database {
             Some(name) => {
-                let (live, name) = home::move_to(&snapshot, &login, name, home)?;
+                let (live, name) = home::move_to((&snapshot, &login), name, home)?;
                 (Some(live), Some(name))
             }
             None => (home, None),
@@ -108,25 +108,72 @@ impl Session {
         if self.handle.is_killed() {
             return Err(ErrorKind::Shutdown.into());
         }
-        if self.transaction.state() != TransactionState::Idle || !self.cursors.is_empty() {
+        if !self.stands_free() || !self.cursors.is_empty() {
             return Ok(());
         }
         let newest = self.engine.inner.snapshot.load();
         if Arc::ptr_eq(&newest, &self.snapshot) {
             return Ok(());
         }
-        self.snapshot = Arc::clone(&newest);
         drop(newest);
+        self.look_again()
+    }
+
+    /// Stands in the newest snapshot where it stood in the one before.
+    ///
+    /// # Errors
+    /// `UnknownDatabase` and `Refused` when that is no longer possible; the session is then in no database.
+    pub(super) fn look_again(&mut self) -> Result<()> {
+        self.snapshot = self.engine.snapshot();
         self.facts_mut().databases = home::visible(&self.snapshot, &self.login);
         let home = home::home(&self.snapshot, &self.login, &self.facts.databases);
-        self.live = match self.facts.database.clone() {
-            Some(name) => {
-                let family = self.login.family;
-                Some(home::stand(&self.snapshot, (&name, family), home)?.0)
-            }
-            None => home,
+        let Some(name) = self.facts.database.clone() else {
+            self.stand_in(home);
+            return Ok(());
         };
-        Ok(())
+        match home::stand(&self.snapshot, (&name, &self.login), home.clone()) {
+            Ok((live, _)) => {
+                self.stand_in(Some(live));
+                Ok(())
+            }
+            Err(gone) => {
+                self.leave_database(home);
+                Err(gone)
+            }
+        }
+    }
+
+    /// From now on the session is in no database.
+    pub(super) fn leave_database(&mut self, home: Option<Arc<LiveDatabase>>) {
+        self.handle.uses(None);
+        self.facts_mut().database = None;
+        self.stand_in(home);
+    }
+
+    /// Goes to a database, or where there is none. Its units are told of the door's language when they take several.
+    pub(super) fn stand_in(&mut self, live: Option<Arc<LiveDatabase>>) {
+        let spoken = |live: &Option<Arc<LiveDatabase>>| live.as_ref()?.client_language;
+        let (before, now) = (spoken(&self.live), spoken(&live));
+        self.live = live;
+        match now {
+            _ if before == now => {}
+            Some(language) => {
+                self.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+            }
+            None => self.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
+        }
+    }
+
+    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
+    /// while none of them has reached a unit.
+    pub(super) fn stands_free(&self) -> bool {
+        match self.transaction.state() {
+            TransactionState::Idle => true,
+            TransactionState::Open => {
+                self.opened == Opened::Pipeline && self.transaction.units().is_empty()
+            }
+            TransactionState::Failed => false,
+        }
     }
 
     /// What a failed transaction still accepts.
@@ -152,16 +199,13 @@ impl Session {
 }
 
 /// A database by name that speaks the door's language.
-pub(super) fn find(
-    snapshot: &Snapshot,
-    name: &str,
-    family: &'static str,
-) -> Result<Arc<LiveDatabase>> {
+pub(super) fn find(snapshot: &Snapshot, name: &str, login: &Login) -> Result<Arc<LiveDatabase>> {
+    let family = login.family;
     let live = snapshot
         .database(name)
         .cloned()
         .ok_or_else(|| Error::new(ErrorKind::UnknownDatabase(name.to_owned())))?
-        .at_door(family);
+        .at_door(login);
     let units = live.database.dialect.family();
     if family.is_empty() || units == family || live.database.dialect.serves_every_door() {
         return Ok(live);

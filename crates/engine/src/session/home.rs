@@ -16,7 +16,7 @@ use super::door::find;
 pub(super) fn visible(snapshot: &Snapshot, login: &Login) -> Arc<[String]> {
     let names = snapshot.databases.iter().map(|live| live.database.name.as_str());
     names
-        .filter(|name| permitted(login, name) && find(snapshot, name, login.family).is_ok())
+        .filter(|name| permitted(login, name) && find(snapshot, name, login).is_ok())
         .map(str::to_owned)
         .collect()
 }
@@ -26,24 +26,28 @@ fn permitted(login: &Login, name: &str) -> bool {
     only.is_none_or(|only| only.iter().any(|own| own.eq_ignore_ascii_case(name)))
 }
 
-/// The database whose storage units answer what is asked before one is chosen: statements without tables, and those about the catalogue.
+/// The database whose storage units answer what is asked before one is chosen: statements without tables, and those about the catalogue. Without any
+/// storage unit it is nowhere, where the door's language is spoken all the same.
 pub(super) fn home(
     snapshot: &Snapshot,
     login: &Login,
     visible: &[String],
 ) -> Option<Arc<LiveDatabase>> {
-    find(snapshot, visible.first()?, login.family).ok()
+    let known = || visible.iter().filter_map(|name| find(snapshot, name, login).ok());
+    known().find(|live| live.has_units()).or_else(|| match login.language.clone() {
+        Some(language) => Some(Arc::new(LiveDatabase::nowhere(language))),
+        None => known().next(),
+    })
 }
 
 /// As [`stand`] for a user; what he may not see does not exist.
 pub(super) fn move_to(
-    snapshot: &Snapshot,
-    login: &Login,
+    (snapshot, login): (&Snapshot, &Login),
     name: &str,
     home: Option<Arc<LiveDatabase>>,
 ) -> Result<(Arc<LiveDatabase>, String)> {
     if permitted(login, name) {
-        return stand(snapshot, (name, login.family), home);
+        return stand(snapshot, (name, login), home);
     }
     own(name, home).ok_or_else(|| ErrorKind::UnknownDatabase(name.to_owned()).into())
 }
@@ -52,10 +56,10 @@ pub(super) fn move_to(
 /// the storage units of `home` answer.
 pub(super) fn stand(
     snapshot: &Snapshot,
-    (name, family): (&str, &'static str),
+    (name, login): (&str, &Login),
     home: Option<Arc<LiveDatabase>>,
 ) -> Result<(Arc<LiveDatabase>, String)> {
-    match find(snapshot, name, family) {
+    match find(snapshot, name, login) {
         Ok(live) => {
             let name = live.database.name.clone();
             Ok((live, name))
@@ -134,7 +138,7 @@ impl Session {
     pub(super) fn leave(&mut self, stmt: &Statement) -> Result<Option<Away>> {
         let free = self.autocommit && self.transaction.state() == TransactionState::Idle;
         let Some(name) = self.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
-        let live = find(&self.snapshot, &name, self.login.family)?;
+        let live = find(&self.snapshot, &name, &self.login)?;
         let database = self.facts_mut().database.replace(live.database.name.clone());
         let live = self.live.replace(live);
         Ok(Some(Away { live, database }))
@@ -210,6 +214,7 @@ fn moves(kind: &Kind) -> bool {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
         | Kind::Opaque => false,

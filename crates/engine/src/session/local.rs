@@ -52,6 +52,8 @@ impl Session {
                 self.refuse_if_failed(false)?;
                 self.preview(span.of(&stmt.text), bound).await?;
             }
+            Kind::Administration => Box::pin(self.administer(&stmt.text)).await?,
+            Kind::Define(define) => return Box::pin(self.define_database(stmt, define)).await,
             Kind::Prepare { name, body } => {
                 self.refuse_if_failed(false)?;
                 self.prepare_named(&name.value, body, &stmt.text)?;
@@ -99,7 +101,6 @@ impl Session {
             | Kind::Insert(_)
             | Kind::Update(_)
             | Kind::Delete(_)
-            | Kind::Define(_)
             | Kind::Show(_)
             | Kind::Explain { .. }
             | Kind::Opaque => return Ok(false),

@@ -1,13 +1,16 @@
 //! One client's session: requests in, pieces of replies out.
 
 mod acquire;
+mod administer;
 mod ahead;
 mod assemble;
 mod computed;
 mod config;
 mod copy;
 mod cursor;
+mod database;
 mod door;
+mod errand;
 mod finish;
 mod home;
 mod insert_query;
@@ -19,6 +22,7 @@ mod maintain;
 mod modes;
 mod needs;
 mod origin;
+mod outline;
 mod prepared;
 mod recall;
 mod relocation;
@@ -48,6 +52,8 @@ use crate::plan::Lifted;
 use crate::snapshot::{LiveDatabase, Snapshot};
 use crate::templates::AtHand;
 use crate::variables::Variables;
+
+pub(crate) use setting::{answer, undress};
 
 use cursor::Cursor;
 use reply::Reply;

@@ -28,10 +28,7 @@ impl Session {
         sql: Arc<str>,
         declared: Vec<u32>,
     ) -> Result<Arc<Prepared>> {
-        let live = self.live()?;
-        let statement = pando_sql::parse(&sql, live.database.dialect.syntax())
-            .map_err(super::run::syntax_error)?;
-        let statement = self.placed(statement)?;
+        let statement = self.read(&sql)?;
         let ends = matches!(
             statement.kind,
             Kind::Transaction(
@@ -88,6 +85,11 @@ impl Session {
                     }
                     _ => None,
                 };
+                return Ok(Description { parameters: Vec::new(), columns });
+            }
+            Kind::Administration => {
+                self.refuse_if_failed(false)?;
+                let columns = self.administration_columns(&stmt.text)?;
                 return Ok(Description { parameters: Vec::new(), columns });
             }
             Kind::Transaction(_)

@@ -78,9 +78,8 @@ impl Session {
             return Ok(false);
         };
         self.text_request = true;
-        let syntax = *self.syntax()?;
-        let parsed = pando_sql::parse(&text, &syntax).map_err(syntax_error);
-        let result = match parsed.and_then(|statement| self.placed(statement)) {
+        // A statement before it may have changed the configuration.
+        let result = match self.refresh().and_then(|()| self.read(&text)) {
             Ok(statement) => Box::pin(self.start_statement(&statement, Bound::default())).await,
             Err(error) => Err(error),
         };
@@ -472,7 +471,7 @@ impl Session {
         }
     }
 
-    fn syntax(&self) -> Result<&'static pando_sql::Syntax> {
+    pub(super) fn syntax(&self) -> Result<&'static pando_sql::Syntax> {
         if let Some(live) = &self.live {
             return Ok(live.database.dialect.syntax());
         }
@@ -569,7 +568,7 @@ pub(super) fn tag(kind: &Kind) -> &'static str {
         Kind::Lock(_) => "LOCK TABLE",
         Kind::Kill { .. } => "KILL",
         Kind::Transaction(_) | Kind::Execute { .. } | Kind::Cursor(_) | Kind::Preview(_) => "",
-        Kind::Utility { .. } | Kind::Empty | Kind::Opaque => "",
+        Kind::Administration | Kind::Utility { .. } | Kind::Empty | Kind::Opaque => "",
     }
 }
 

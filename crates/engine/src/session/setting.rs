@@ -14,7 +14,7 @@ use crate::handle::Manner;
 use crate::plan::any_unit_of;
 
 use super::computed::is_expression;
-use super::home::move_to;
+use super::home::{home, move_to};
 use super::{Bound, Session};
 
 impl Session {
@@ -194,11 +194,12 @@ impl Session {
 
     /// Changes the current database.
     pub(super) async fn use_database(&mut self, name: &str) -> Result<()> {
-        let home = self.live.clone();
-        let (live, name) = move_to(&self.snapshot, &self.login, name, home)?;
-        if self.transaction.state() != TransactionState::Idle
-            && self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live))
-        {
+        let home = match self.live.clone().filter(|live| live.has_units()) {
+            None => home(&self.snapshot, &self.login, &self.facts.databases),
+            current => current,
+        };
+        let (live, name) = move_to((&self.snapshot, &self.login), name, home)?;
+        if !self.stands_free() && self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live)) {
             return Err(Error::refused(
                 30001,
                 "the database cannot be changed inside a transaction",
@@ -206,15 +207,9 @@ impl Session {
             ));
         }
         let first = self.live.is_none();
-        match live.client_language {
-            Some(language) => {
-                self.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
-            }
-            None => self.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
-        }
-        self.handle.uses(&name);
+        self.handle.uses(Some(&name));
         self.facts_mut().database = Some(name);
-        self.live = Some(live);
+        self.stand_in(Some(live));
         if first {
             self.start_variables()?;
         }
@@ -267,7 +262,7 @@ impl Session {
 }
 
 /// Puts a connection back to how it was after login.
-async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
+pub(crate) async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
     connection.set_session_state(crate::variables::UNKNOWN);
     connection.start(Execution::Reset)?;
     finish(connection).await?;
@@ -277,7 +272,7 @@ async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
 
 /// One reply read to its end, its rows decoded.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only rows matter")]
-pub(super) async fn answer(
+pub(crate) async fn answer(
     connection: &mut pando_pool::Connection,
     text: &str,
 ) -> Result<Vec<Vec<pando_kernel::Value>>> {

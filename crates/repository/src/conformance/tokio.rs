@@ -18,6 +18,13 @@ impl Tokio {
     }
 }
 
+impl Tokio {
+    /// The seam to the runtime that the caller runs on.
+    pub fn current() -> SharedRuntime {
+        Arc::new(Self(Handle::current()))
+    }
+}
+
 impl Runtime for Tokio {
     fn connect<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
         Box::pin(async move {

@@ -119,6 +119,8 @@ pub enum Kind {
     },
     /// PREVIEW statement: the rest of the text is planned and not run.
     Preview(Span),
+    /// A statement about the proxy's own configuration: the text is all that is known of it. The parser never gives it; who knows that language does.
+    Administration,
     /// LISTEN, NOTIFY, UNLISTEN, VACUUM, ANALYZE, GRANT, CALL, DO, FLUSH, …: the verb and the tables that could be read off.
     Utility {
         /// First keyword(s), upper-cased: `VACUUM`, `ANALYZE TABLE`, `GRANT`.

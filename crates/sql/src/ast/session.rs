@@ -1,6 +1,6 @@
 //! Transaction verbs, variables, SHOW, bulk data and cursors.
 
-use super::{ColumnAssignment, Expr, Ident, ObjectName, Query};
+use super::{ColumnAssignment, Expr, Ident, Kind, ObjectName, Query, Statement};
 use crate::span::Span;
 
 /// A transaction verb.
@@ -151,4 +151,18 @@ pub enum Cursor {
     },
     /// CLOSE name; `None` for ALL.
     Close(Option<Ident>),
+}
+
+impl Statement {
+    /// A statement of [`Kind::Administration`].
+    pub fn of_administration(text: std::sync::Arc<str>) -> Self {
+        Self {
+            text,
+            kind: Kind::Administration,
+            digest: 0,
+            parameters: 0,
+            hints: Vec::new(),
+            hint_span: None,
+        }
+    }
 }

@@ -52,6 +52,7 @@ impl<'a, 's> Walk<'a, 's> {
             | Kind::Deallocate(_)
             | Kind::Kill { .. }
             | Kind::Preview(_)
+            | Kind::Administration
             | Kind::Empty
             | Kind::Opaque => {}
         }

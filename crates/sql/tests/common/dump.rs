@@ -57,6 +57,7 @@ pub(crate) fn kind(kind: &Kind, text: &str) -> String {
         Kind::Lock(names) => format!("lock {}", d.names(names)),
         Kind::Kill { id, query_only } => format!("kill {id} query_only={query_only}"),
         Kind::Preview(span) => format!("preview <{}>", span.of(text)),
+        Kind::Administration => "administration".to_owned(),
         Kind::Utility { verb, tables } => format!("utility {verb} {}", d.names(tables)),
         Kind::Empty => "empty".to_owned(),
         Kind::Opaque => "opaque".to_owned(),

@@ -14,7 +14,7 @@ use crate::codec::{
     Capabilities, ChangeUser, Handshake, HandshakeResponse, Malformed, OkHeader, OkPacket,
     SessionChange, SslRequest, Status,
 };
-use crate::dialect::SERVER_VERSION;
+use crate::dialect::{MySql, SERVER_VERSION};
 use crate::error::ClientError;
 use crate::types::{FAMILY, TEXT_CHARSET};
 
@@ -180,6 +180,7 @@ async fn enter<D: Doorway>(
         host: facts.host.clone(),
         database: (!database.is_empty()).then(|| database.to_owned()),
         family: FAMILY,
+        language: Some(Arc::new(MySql)),
         variables: Vec::new(),
         found_rows: facts.capabilities.has(Capabilities::FOUND_ROWS),
         id: facts.id,

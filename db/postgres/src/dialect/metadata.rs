@@ -2,6 +2,7 @@
 //! <https://www.postgresql.org/docs/current/catalogs.html>
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
+use pando_kernel::health::Health;
 use pando_kernel::{Attribute, Error, Presentation, Result, Value};
 
 use super::{Postgres, text_literal};
@@ -90,6 +91,10 @@ impl Metadata for Postgres {
         })
     }
 
+    fn health(&self) -> Option<&dyn Health> {
+        Some(self)
+    }
+
     fn presentation(&self) -> Option<&dyn Presentation> {
         Some(self)
     }
@@ -103,6 +108,39 @@ impl Metadata for Postgres {
             "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid)"
                 .into(),
         )
+    }
+
+    fn privilege_query(&self, privilege: &str) -> Option<String> {
+        let query = match privilege.to_ascii_uppercase().as_str() {
+            "NONE" => "SELECT true",
+            // What SELECT needs of a database that may have no tables yet.
+            "SELECT" => {
+                "SELECT has_database_privilege(current_database(), 'CONNECT') AND \
+                 COALESCE(has_schema_privilege(current_schema(), 'USAGE'), false) AND NOT EXISTS \
+                 (SELECT FROM pg_catalog.pg_class WHERE relkind IN ('r', 'p') \
+                 AND relnamespace = current_schema()::regnamespace AND NOT has_table_privilege(oid, 'SELECT'))"
+            }
+            "CREATE" => "SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false)",
+            "TEMP" => "SELECT has_database_privilege(current_database(), 'TEMP')",
+            "XA" => {
+                "SELECT setting::int > 0 FROM pg_catalog.pg_settings WHERE name = 'max_prepared_transactions'"
+            }
+            _ => return None,
+        };
+        Some(query.to_owned())
+    }
+
+    fn default_schema(&self) -> Option<&'static str> {
+        Some("public")
+    }
+
+    fn indexes_of(&self, table: &str) -> Option<(String, &'static str)> {
+        let table = text_literal(table);
+        let query = format!(
+            "SELECT i.indexname FROM pg_catalog.pg_indexes AS i WHERE i.tablename = {table} \
+             AND i.schemaname = ANY (pg_catalog.current_schemas(false)) ORDER BY i.indexname"
+        );
+        Some((query, "indexname"))
     }
 
     fn tables_query(&self) -> String {

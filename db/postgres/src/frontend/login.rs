@@ -1,6 +1,7 @@
 //! From a fresh stream to an open session.
 //! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP>
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes};
@@ -15,6 +16,7 @@ use super::wire::Wire;
 use crate::auth::verifiers::Verifiers;
 use crate::codec::backend::Negotiate;
 use crate::codec::startup::{self, Opening, PROTOCOL, Startup};
+use crate::dialect::Postgres;
 use crate::types::FAMILY;
 
 /// The longest message of a login, bytes on the wire: as PostgreSQL's `PG_MAX_AUTH_TOKEN_LENGTH`.
@@ -175,6 +177,7 @@ async fn asked<D: Doorway>(
         host: entrance.host.clone(),
         database: Some(database.to_owned()),
         family: FAMILY,
+        language: Some(Arc::new(Postgres)),
         variables,
         ..Login::default()
     })

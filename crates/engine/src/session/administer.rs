@@ -1,0 +1,92 @@
+//! Statements about the configuration: handed to whoever administers it, and answered with what comes back.
+
+use std::sync::Arc;
+
+use pando_kernel::administration::{Administration, Answer, Caller, Order};
+use pando_kernel::error::{Error, Result};
+use pando_kernel::session::TransactionState;
+use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
+use pando_sql::ast::Statement;
+
+use super::Session;
+use super::run::syntax_error;
+
+/// What a reply with rows is called where protocols name the verb.
+const SHOWN: &str = "SHOW";
+
+impl Session {
+    /// The tree of one statement; only its text where it is about the configuration.
+    pub(super) fn read(&self, text: &Arc<str>) -> Result<Statement> {
+        let syntax = self.syntax()?;
+        if let Some(administration) = self.engine.administration()
+            && administration.takes(text, syntax)
+        {
+            let alone = text.trim_end_matches(|end: char| end == ';' || end.is_whitespace());
+            let alone = if alone.len() == text.len() { Arc::clone(text) } else { Arc::from(alone) };
+            return Ok(Statement::of_administration(alone));
+        }
+        self.placed(pando_sql::parse(text, syntax).map_err(syntax_error)?)
+    }
+
+    fn administration(&self) -> Result<Arc<dyn Administration>> {
+        let administration = self.engine.administration().cloned();
+        administration.ok_or_else(|| Error::internal("nobody administers the configuration"))
+    }
+
+    /// The columns of the rows that will answer such a statement.
+    pub(super) fn administration_columns(&self, text: &str) -> Result<Option<Columns>> {
+        let labels = self.administration()?.labels(&self.caller(), text)?;
+        Ok(labels.map(|labels| Columns {
+            list: labels
+                .into_iter()
+                .map(|label| Column::computed(label, ValueKind::Text))
+                .collect(),
+            codec: Arc::new(NeutralCodec),
+        }))
+    }
+
+    /// Runs a statement about the configuration.
+    pub(super) async fn administer(&mut self, text: &str) -> Result<()> {
+        self.refuse_if_failed(false)?;
+        match self.ordered(Order::Statement(text)).await? {
+            Answer::Done(verb) => {
+                self.complete(&verb);
+                Ok(())
+            }
+            Answer::Rows { labels, rows } => {
+                let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+                let row = |row: Vec<Option<String>>| -> Vec<Value> {
+                    row.into_iter().map(|field| field.map_or(Value::Null, Value::Text)).collect()
+                };
+                let rows: Vec<Vec<Value>> = rows.into_iter().map(row).collect();
+                self.rows(SHOWN, &labels, &rows)
+            }
+            Answer::Errand(errand) => self.run_errand(errand).await,
+        }
+    }
+
+    /// Has an order carried out; a cancel ends the wait for it. What it changed is seen by the session's next statement.
+    pub(super) async fn ordered(&mut self, order: Order<'_>) -> Result<Answer> {
+        let administration = self.administration()?;
+        let caller = self.caller();
+        self.handle.taken(administration.carry_out(&caller, order)).await
+    }
+
+    fn caller(&self) -> Caller {
+        // What a request opens around its statements is a transaction only once a unit is in it.
+        let inside = match self.opened {
+            super::Opened::Client => self.transaction.state() != TransactionState::Idle,
+            super::Opened::Statement | super::Opened::Steps | super::Opened::Pipeline => {
+                !self.transaction.units().is_empty()
+            }
+        };
+        Caller {
+            user: self.login.user.clone(),
+            database: self.facts.database.clone(),
+            databases: self.login.databases.clone(),
+            is_administrator: self.login.is_administrator,
+            family: self.login.family,
+            in_transaction: inside,
+        }
+    }
+}

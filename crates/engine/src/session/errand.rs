@@ -1,0 +1,139 @@
+//! What only a session can do of a statement about the configuration: read a statement as it would, and tell what it knows of tables.
+
+use std::sync::Arc;
+
+use pando_kernel::Value;
+use pando_kernel::administration::Errand;
+use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::event::Event;
+use pando_kernel::feature::Catalog;
+use pando_kernel::route::Need;
+
+use crate::snapshot::LiveDatabase;
+
+use super::door::find;
+use super::needs::unknown_table;
+use super::run::syntax_error;
+use super::warnings::decoded;
+use super::{Bound, Session, outline};
+
+/// Rows that may tell of one table's indexes.
+const MAX_INDEX_ROWS: usize = 100_000;
+
+impl Session {
+    /// Does what the administration leaves to the session, and answers.
+    pub(super) async fn run_errand(&mut self, errand: Errand) -> Result<()> {
+        match errand {
+            Errand::Parse(text) => {
+                let parsed = pando_sql::parse(&text, self.syntax()?).map_err(syntax_error)?;
+                let row = vec![outline::name(&parsed.kind), outline::tree(&parsed.kind)];
+                self.text_rows(&["parsed_statement", "parsed_statement_detail"], vec![row])
+            }
+            Errand::Format(text) => {
+                let formatted = pando_sql::format(&text, self.syntax()?).map_err(syntax_error)?;
+                self.text_rows(&["formatted_result"], vec![vec![formatted]])
+            }
+            Errand::ForgetTables => {
+                self.live()?.catalog.forget();
+                self.complete("REFRESH TABLE METADATA");
+                Ok(())
+            }
+            Errand::ShowTables { database, tables } => {
+                let rows = Box::pin(self.about_tables(database, &tables)).await?;
+                self.text_rows(&["schema_name", "table_name", "type", "name"], rows)
+            }
+        }
+    }
+
+    fn text_rows(&mut self, labels: &[&str], rows: Vec<Vec<String>>) -> Result<()> {
+        let rows: Vec<Vec<Value>> =
+            rows.into_iter().map(|row| row.into_iter().map(Value::Text).collect()).collect();
+        self.rows("SHOW", labels, &rows)
+    }
+
+    /// Columns and indexes of tables of the current database, or of another that is stood in meanwhile.
+    async fn about_tables(
+        &mut self,
+        database: Option<String>,
+        tables: &[String],
+    ) -> Result<Vec<Vec<String>>> {
+        let current = self.facts.database.clone();
+        let name = database.or_else(|| current.clone()).ok_or(ErrorKind::NoDatabase)?;
+        if !self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+            return Err(ErrorKind::UnknownDatabase(name).into());
+        }
+        let there = find(&self.snapshot, &name, &self.login)?;
+        let here = self.live.replace(Arc::clone(&there));
+        self.facts_mut().database = Some(there.database.name.clone());
+        let mut rows = Vec::new();
+        let mut told = Ok(());
+        for table in tables {
+            told = self.about_table(&there, table, &mut rows).await;
+            if told.is_err() {
+                break;
+            }
+        }
+        self.live = here;
+        self.facts_mut().database = current;
+        told.map(|()| rows)
+    }
+
+    async fn about_table(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        table: &str,
+        rows: &mut Vec<Vec<String>>,
+    ) -> Result<()> {
+        let logic = table.to_lowercase();
+        if live.catalog.columns(&logic).is_none() {
+            self.find_out(live, Need::Columns(logic.clone())).await?;
+        }
+        let columns = live.catalog.columns(&logic).filter(|columns| !columns.is_empty());
+        let columns = columns.ok_or_else(|| unknown_table(table))?;
+        let schema = live.database.dialect.default_schema().unwrap_or(&live.database.name);
+        let mut row = |what: &str, name: String| {
+            rows.push(vec![schema.to_owned(), table.to_owned(), what.to_owned(), name]);
+        };
+        columns.iter().for_each(|column| row("column", column.name.clone()));
+        if let Some((text, label)) = live.database.dialect.indexes_of(table) {
+            let indexes = self.names_in(live, &text, label).await?;
+            indexes.into_iter().for_each(|index| row("index", index));
+        }
+        Ok(())
+    }
+
+    /// The texts in one column of a statement's answer, each once.
+    async fn names_in(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        text: &str,
+        label: &str,
+    ) -> Result<Vec<String>> {
+        let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
+        let window = self.window.take();
+        self.learns = false;
+        self.start_on_units(&stmt, Bound::default()).await?;
+        let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
+        while let Some(event) = self.next_of_reply().await? {
+            if let Event::Columns(found) = event {
+                columns = Some(found);
+            } else if let (Event::Rows(chunk), Some(columns)) = (event, &columns) {
+                let at = columns.list.iter().position(|column| column.name == label);
+                for row in decoded(columns, &chunk)? {
+                    if let Some(Value::Text(name)) = at.and_then(|at| row.get(at))
+                        && !names.contains(name)
+                    {
+                        names.push(name.clone());
+                    }
+                    seen += 1;
+                }
+                if seen > MAX_INDEX_ROWS {
+                    self.abandon().await;
+                    return Err(ErrorKind::TooLarge("too many indexes".into()).into());
+                }
+            }
+        }
+        self.window = window;
+        Ok(names)
+    }
+}

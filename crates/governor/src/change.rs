@@ -1,0 +1,197 @@
+//! A change of the configuration: thought out on the newest one, checked against the storage units, stored, served.
+
+use std::time::Duration;
+
+use pando_config::Database;
+use pando_kernel::error::Result;
+use pando_kernel::runtime::within;
+use pando_model::{Change, Check, Kind, Model, Refusal};
+use pando_repository::Error as Failure;
+
+use crate::error::{coded, refusal, refused, repository as failed};
+use crate::governor::{ATTEMPTS, Governor, Now};
+use crate::house::Found;
+use crate::{commit, tables};
+
+/// How long a change waits for the one before it.
+const TURN: Duration = Duration::from_secs(60);
+
+impl Governor {
+    /// Makes a change: what `think` makes of the newest configuration. When it returns, the change is stored and served here.
+    ///
+    /// # Errors
+    /// What `think` says; checks that do not hold; a repository that does not answer, or where others keep being faster. Nothing has changed then,
+    /// but for `Unknown`, which says so.
+    ///
+    /// # Cancel safety
+    /// Dropping it leaves the change made or not made.
+    pub(crate) async fn change(
+        &self,
+        think: &(dyn Fn(&Model) -> Result<Change, Refusal> + Sync),
+    ) -> Result<()> {
+        self.changes(&|model| think(model).map(|change| vec![change])).await
+    }
+
+    /// As [`Governor::change`] for changes that build on each other and are one: the last one's model counts.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Cancel safety
+    /// As there.
+    pub(crate) async fn changes(
+        &self,
+        think: &(dyn Fn(&Model) -> Result<Vec<Change>, Refusal> + Sync),
+    ) -> Result<()> {
+        let Some(repository) = self.repository() else {
+            return Err(refused(
+                Kind::NotSupported,
+                "this server's configuration is its files; start it with `--data` to keep it in a store that statements can change",
+            ));
+        };
+        let turn = within(&*self.shared.runtime, TURN, self.shared.turn.lock()).await;
+        let Some(mut turn) = turn else {
+            return Err(coded(
+                17010,
+                "40001",
+                "another change of the configuration takes too long",
+            ));
+        };
+        for _ in 0..ATTEMPTS {
+            let stored = self.read(&*repository).await.map_err(|error| failed(&error))?;
+            self.adopt(stored.clone())?;
+            let base = self.now().clone();
+            let changes = think(&base.model).map_err(|why| refusal(&why))?;
+            let Some(model) = changes.last().map(|change| change.model.clone()) else {
+                return Ok(());
+            };
+            if model == base.model {
+                return Ok(());
+            }
+            for change in &changes {
+                self.check(&base, change).await?;
+            }
+            let entries = self.entries(&model)?;
+            *turn += 1;
+            let author = format!("{}-{}-{}", self.shared.id, stored.next(), *turn);
+            let outcome = commit::commit(&*repository, &stored, &entries, &author).await;
+            match self.settled(outcome, &author).await {
+                Ok(()) => return Ok(()),
+                Err(Failure::Conflict(_)) => {}
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+        Err(failed(&Failure::Conflict(
+            crate::keys::fixed(crate::keys::VERSION).map_err(|error| failed(&error))?,
+        )))
+    }
+
+    /// Looks what became of a commit, and serves it.
+    async fn settled(
+        &self,
+        outcome: pando_repository::Result<()>,
+        author: &str,
+    ) -> pando_repository::Result<()> {
+        let Some(repository) = self.repository() else { return Ok(()) };
+        if let Err(error) = &outcome
+            && !matches!(error, Failure::Unknown(_))
+        {
+            return outcome;
+        }
+        let stored = match (self.read(&*repository).await, outcome) {
+            (Ok(stored), outcome) => {
+                let is_ours = stored.version.as_ref().is_some_and(|now| now.author == author);
+                match outcome {
+                    Err(unknown) if !is_ours => return Err(unknown),
+                    Err(_) | Ok(()) => stored,
+                }
+            }
+            (Err(_), Err(unknown)) => return Err(unknown),
+            (Err(error), Ok(())) => {
+                self.is_in_trouble(&error.to_string());
+                return Err(Failure::Unknown(format!(
+                    "the change is stored, but could not be read back: {error}"
+                )));
+            }
+        };
+        self.adopt(stored).map_err(|error| {
+            self.is_in_trouble(&error.to_string());
+            Failure::Unknown(format!(
+                "the change is stored, but this instance cannot serve it: {error}"
+            ))
+        })
+    }
+
+    /// Looks whether everything holds that only the storage units can tell.
+    async fn check(&self, base: &Now, change: &Change) -> Result<()> {
+        let Some(name) = &change.database else { return Ok(()) };
+        let (after, _) =
+            change.model.read(name, crate::governor::ENVIRONMENT).map_err(|why| refusal(&why))?;
+        let mut found = None;
+        for check in &change.checks {
+            if let Some(why) = self.unmet(base, &after, name, check, &mut found).await? {
+                return Err(refusal(&check.unmet(name, &why)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a check does not hold; nothing when it does.
+    async fn unmet(
+        &self,
+        base: &Now,
+        after: &Database,
+        name: &str,
+        check: &Check,
+        found: &mut Option<Vec<Found>>,
+    ) -> Result<Option<String>> {
+        let house = &self.shared.house;
+        match check {
+            Check::Connects { unit, privileges } => {
+                let Some(unit) = after.storage_unit(unit) else { return Ok(None) };
+                let outcome = house.connects(unit, privileges).await;
+                Ok(outcome.err().map(|error| error.to_string()))
+            }
+            Check::HasNoSingleTable { unit } => {
+                let found = self.found_once(found, name).await?;
+                let before = base.database(name);
+                let single = before.map(|before| tables::single(before, house, found));
+                let used = single.unwrap_or_default().into_iter().find(|table| table.unit == *unit);
+                Ok(used.map(|table| format!("`{}`", table.table)))
+            }
+            Check::HasTable { unit, schema, table } => {
+                let found = self.found_once(found, name).await?;
+                let members = tables::members(after, unit);
+                let stands = found.iter().any(|one| {
+                    members.contains(&one.unit)
+                        && one.table.eq_ignore_ascii_case(table)
+                        && schema.as_ref().is_none_or(|own| one.schema.as_ref() == Some(own))
+                });
+                Ok((!stands).then(|| "it does not exist".to_owned()))
+            }
+            Check::IsEmpty { nodes, .. } => {
+                let Some(before) = base.database(name) else { return Ok(None) };
+                for node in nodes {
+                    let members = tables::members(before, &node.unit);
+                    let Some(writer) = members.first() else { continue };
+                    if house.has_rows(name, writer, &node.table).await? {
+                        return Ok(Some(format!("{}.{}", node.unit, node.table)));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    async fn found_once<'f>(
+        &self,
+        found: &'f mut Option<Vec<Found>>,
+        database: &str,
+    ) -> Result<&'f [Found]> {
+        let known = match found.take() {
+            Some(known) => known,
+            None => self.shared.house.tables(database).await?,
+        };
+        Ok(found.insert(known))
+    }
+}

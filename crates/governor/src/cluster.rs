@@ -1,0 +1,161 @@
+//! What instances and persons say beside the configuration.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pando_model::ReadUnit;
+
+use crate::keys;
+
+/// Everything of a repository that is no configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cluster {
+    /// Instances that are running, by id.
+    pub instances: BTreeMap<String, Instance>,
+    /// Ids of instances that a person took out of work.
+    pub broken: BTreeSet<String>,
+    /// Labels by instance id.
+    pub labels: BTreeMap<String, Vec<String>>,
+    /// Worker ids in use, with the id of the instance.
+    pub workers: BTreeMap<u32, String>,
+    /// Replicas that a person took out of work.
+    pub replicas: Vec<ReadUnit>,
+    /// Database and name of storage units that a person took out of work.
+    pub units: BTreeSet<(String, String)>,
+    /// What the cluster as a whole takes.
+    pub admits: Admits,
+}
+
+/// What statements are let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Admits {
+    /// All.
+    #[default]
+    Everything,
+    /// Those that change nothing: LOCK CLUSTER WITH WRITE.
+    Reads,
+    /// None: LOCK CLUSTER WITH READ_WRITE, or the instance is out of work.
+    Nothing,
+}
+
+/// A running instance, as it says itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Instance {
+    /// Where it can be reached.
+    pub host: String,
+    /// The port of its first door.
+    pub port: u16,
+    /// Its version.
+    pub version: String,
+    /// The checksum of the configuration that it serves; empty before it serves one.
+    pub serves: String,
+}
+
+impl Admits {
+    /// As it is stored, in ShardingSphere's words.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Everything => "OK",
+            Self::Reads => "READ_ONLY",
+            Self::Nothing => "UNAVAILABLE",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        let all = [Self::Everything, Self::Reads, Self::Nothing];
+        all.into_iter().find(|admits| admits.word() == word)
+    }
+}
+
+/// The word under which an instance, a replica or a unit is out of work.
+pub(crate) const DISABLED: &str = "DISABLED";
+
+impl Cluster {
+    /// What an instance takes.
+    pub fn admitted(&self, instance: &str) -> Admits {
+        if self.broken.contains(instance) { Admits::Nothing } else { self.admits }
+    }
+
+    /// Takes up one entry; what this version does not know is passed over, as a newer instance may have written it.
+    pub(crate) fn take(&mut self, path: &str, value: &[u8]) {
+        let text = String::from_utf8_lossy(value);
+        let one = |name: &str| keys::parts::<1>(name).map(|[name]| name);
+        if let Some(id) = path.strip_prefix(keys::ONLINE).and_then(one) {
+            self.instances.insert(id, Instance::read(&text));
+        } else if let Some(id) = path.strip_prefix(keys::STATUS).and_then(one) {
+            self.broken.insert(id);
+        } else if let Some(id) = path.strip_prefix(keys::LABELS).and_then(one) {
+            self.labels.insert(id, text.lines().map(str::to_owned).collect());
+        } else if let Some(number) = path.strip_prefix(keys::WORKERS) {
+            if let Ok(number) = number.parse() {
+                self.workers.insert(number, text.into_owned());
+            }
+        } else if let Some([database, group, unit]) =
+            path.strip_prefix(keys::REPLICAS).and_then(keys::parts)
+        {
+            self.replicas.push(ReadUnit { database, group, unit });
+        } else if let Some([database, unit]) = path.strip_prefix(keys::UNITS).and_then(keys::parts)
+        {
+            self.units.insert((database, unit));
+        } else if path == keys::STATE {
+            self.admits = Admits::of(&text).unwrap_or_default();
+        }
+    }
+}
+
+impl Instance {
+    /// Lines of `name: value`.
+    pub(crate) fn text(&self) -> String {
+        let Self { host, port, version, serves } = self;
+        format!("host: {host}\nport: {port}\nversion: {version}\nserves: {serves}\n")
+    }
+
+    fn read(text: &str) -> Self {
+        let mut read = Self::default();
+        for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
+            match name {
+                "host" => value.clone_into(&mut read.host),
+                "port" => read.port = value.parse().unwrap_or_default(),
+                "version" => value.clone_into(&mut read.version),
+                "serves" => value.clone_into(&mut read.serves),
+                _ => {}
+            }
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_comes_back_from_what_it_says() {
+        let instance = Instance {
+            host: "10.0.0.1".into(),
+            port: 3307,
+            version: "0.1.0".into(),
+            serves: "0123456789abcdef".into(),
+        };
+        assert_eq!(Instance::read(&instance.text()), instance);
+    }
+
+    #[test]
+    fn entries_are_taken_up_by_their_folder() {
+        let mut cluster = Cluster::default();
+        cluster.take("/nodes/compute_nodes/online/proxy/a", b"host: h\nport: 1\n");
+        cluster.take("/nodes/compute_nodes/status/a", b"DISABLED");
+        cluster.take("/nodes/compute_nodes/labels/a", b"one\ntwo");
+        cluster.take("/reservation/worker_id/7", b"a");
+        cluster.take("/nodes/qualified_data_sources/shop.g.r", b"DISABLED");
+        cluster.take("/nodes/storage_units/shop.ds_0", b"DISABLED");
+        cluster.take("/states/cluster_state", b"READ_ONLY");
+        cluster.take("/something/new", b"");
+        assert_eq!(cluster.instances["a"].host, "h");
+        assert_eq!(cluster.labels["a"], ["one", "two"]);
+        assert_eq!(cluster.workers[&7], "a");
+        assert_eq!(cluster.replicas[0].unit, "r");
+        assert!(cluster.units.contains(&("shop".into(), "ds_0".into())));
+        assert_eq!(cluster.admitted("a"), Admits::Nothing);
+        assert_eq!(cluster.admitted("b"), Admits::Reads);
+    }
+}

@@ -1,0 +1,241 @@
+//! Where clients' orders come in: who may, in which state, and which part of the governor answers.
+
+use pando_distsql::command::{ComputeNode, Metadata, Ral, Rdl, Rql, Rul, Subject};
+use pando_distsql::{Command, Statement, help, is_distsql, parse};
+use pando_kernel::administration::{Administration, Answer, Caller, Errand, Order, Unless};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::runtime::BoxFuture;
+use pando_model::{Change, Kind};
+use pando_sql::Syntax;
+
+use crate::error::{coded, syntax};
+use crate::governor::Governor;
+
+impl Administration for Governor {
+    fn takes(&self, text: &str, own: &Syntax) -> bool {
+        if !may_be_distsql(text) {
+            return false;
+        }
+        let Ok(tokens) = pando_sql::tokenize(text, own) else { return false };
+        let first = tokens.list.first().map_or("", |token| token.span.of(text));
+        // The session plans what is previewed.
+        !first.eq_ignore_ascii_case("PREVIEW") && is_distsql(text, &tokens.list)
+    }
+
+    fn labels(&self, caller: &Caller, text: &str) -> Result<Option<Vec<String>>> {
+        let statement = parse(text).map_err(|error| syntax(&error))?;
+        let mut labels: Vec<String> =
+            statement.entry.columns.iter().map(|&label| label.to_owned()).collect();
+        if let Command::Rql(question) = &statement.command
+            && has_schema_column(question)
+            && self.has_schemas(question.database.as_ref().map(|name| name.text.as_str()), caller)
+        {
+            labels.push("schema_name".to_owned());
+        }
+        Ok((!labels.is_empty()).then_some(labels))
+    }
+
+    fn carry_out<'a>(
+        &'a self,
+        caller: &'a Caller,
+        order: Order<'a>,
+    ) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            match order {
+                Order::Statement(text) => {
+                    let statement = parse(text).map_err(|error| syntax(&error))?;
+                    self.statement(caller, &statement).await
+                }
+                Order::CreateDatabase { name, present } => {
+                    may_change(caller)?;
+                    self.change(&|model| match (model.create_database(name), present) {
+                        (Err(refusal), Unless::Passes) if refusal.kind == Kind::DatabaseExists => {
+                            Ok(unchanged(model))
+                        }
+                        (outcome, Unless::Passes | Unless::Fails) => outcome,
+                    })
+                    .await?;
+                    Ok(Answer::Done("CREATE DATABASE".to_owned()))
+                }
+                Order::DropDatabase { name, missing } => {
+                    may_change(caller)?;
+                    self.change(&|model| match (model.drop_database(name), missing) {
+                        (Err(refusal), Unless::Passes) if refusal.kind == Kind::UnknownDatabase => {
+                            Ok(unchanged(model))
+                        }
+                        (outcome, Unless::Passes | Unless::Fails) => outcome,
+                    })
+                    .await?;
+                    Ok(Answer::Done("DROP DATABASE".to_owned()))
+                }
+            }
+        })
+    }
+}
+
+/// A cheap look at the first letters: comments in front are looked through by the tokens only.
+fn may_be_distsql(text: &str) -> bool {
+    const INITIALS: [&[u8; 2]; 24] = [
+        b"ad", b"al", b"co", b"cr", b"co", b"cl", b"di", b"dr", b"en", b"ex", b"fo", b"he", b"im",
+        b"la", b"lo", b"pa", b"pr", b"re", b"se", b"sh", b"un", b"us", b"mi", b"st",
+    ];
+    let first = text.as_bytes().trim_ascii_start();
+    match first {
+        [a, b, ..] if a.is_ascii_alphabetic() => {
+            let two = [a.to_ascii_lowercase(), b.to_ascii_lowercase()];
+            INITIALS.iter().any(|initials| **initials == two)
+        }
+        // A comment, perhaps; strings and brackets begin no DistSQL.
+        [b'/' | b'-' | b'#', ..] => true,
+        _ => false,
+    }
+}
+
+impl Governor {
+    async fn statement(&self, caller: &Caller, statement: &Statement) -> Result<Answer> {
+        let verb = statement.entry.name;
+        match &statement.command {
+            Command::Rdl(change) => {
+                may_change(caller)?;
+                self.define(caller, change).await?;
+                Ok(Answer::Done(verb.to_owned()))
+            }
+            Command::Rql(question) => self.answer(caller, question).await,
+            Command::Ral(order) => self.administer(caller, order, verb).await,
+            Command::Rul(Rul::Help(like)) => Ok(Answer::Rows {
+                labels: statement.entry.columns.iter().map(|&label| label.to_owned()).collect(),
+                rows: help::rows(like.as_deref())
+                    .map(|row| row.into_iter().map(|cell| Some(cell.to_owned())).collect())
+                    .collect(),
+            }),
+            Command::Rul(Rul::Parse(text)) => Ok(Answer::Errand(Errand::Parse(text.text.clone()))),
+            Command::Rul(Rul::Format(text)) => {
+                Ok(Answer::Errand(Errand::Format(text.text.clone())))
+            }
+            Command::Rul(Rul::Preview(_)) => Err(Error::internal("PREVIEW is the session's")),
+        }
+    }
+
+    async fn define(&self, caller: &Caller, statement: &Rdl) -> Result<()> {
+        let database = chosen(caller, None)?;
+        self.change(&|model| {
+            self.around(caller.family, |around| model.apply(database, statement, around))
+        })
+        .await
+    }
+
+    async fn administer(&self, caller: &Caller, order: &Ral, verb: &str) -> Result<Answer> {
+        let done = || Ok(Answer::Done(verb.to_owned()));
+        match order {
+            Ral::SetVariable { .. }
+            | Ral::AlterTransactionRule(_)
+            | Ral::AlterParserRule(_)
+            | Ral::AlterFederationRule(_)
+            | Ral::AlterTranslatorRule(_)
+            | Ral::AlterClockRule(_) => {
+                may_change(caller)?;
+                self.change(&|model| {
+                    self.around(caller.family, |around| model.administer(order, around))
+                })
+                .await?;
+                done()
+            }
+            Ral::ShowVariable(_)
+            | Ral::ShowVariables { .. }
+            | Ral::ShowReadUnits { .. }
+            | Ral::ComputeNode(ComputeNode::List | ComputeNode::Info | ComputeNode::Mode)
+            | Ral::ShowPlugins(_) => self.show(caller, order),
+            Ral::ShowGlobalRule(_) => {
+                is_administrator(caller)?;
+                self.show(caller, order)
+            }
+            Ral::ComputeNode(
+                ComputeNode::SetState { .. }
+                | ComputeNode::Label { .. }
+                | ComputeNode::Unlabel { .. }
+                | ComputeNode::Alter { .. },
+            )
+            | Ral::SetReadUnitState { .. }
+            | Ral::SetStorageUnitState { .. }
+            | Ral::LockCluster { .. }
+            | Ral::UnlockCluster { .. } => {
+                may_change(caller)?;
+                self.set_state(caller, order).await?;
+                done()
+            }
+            Ral::Metadata(order) => self.metadata(caller, order, verb).await,
+        }
+    }
+
+    async fn metadata(&self, caller: &Caller, order: &Metadata, verb: &str) -> Result<Answer> {
+        match order {
+            Metadata::RefreshTable { .. } => {
+                is_administrator(caller)?;
+                Ok(Answer::Errand(Errand::ForgetTables))
+            }
+            Metadata::ShowTable { tables, database } => {
+                let database = database.as_ref().map(|name| name.text.clone());
+                if let Some(database) = &database {
+                    may_see(caller, database)?;
+                }
+                let tables = tables.iter().map(|table| table.text.clone()).collect();
+                Ok(Answer::Errand(Errand::ShowTables { database, tables }))
+            }
+            Metadata::RefreshDatabase { .. }
+            | Metadata::ExportDatabase { .. }
+            | Metadata::ImportDatabase { .. }
+            | Metadata::Export { .. }
+            | Metadata::Import(_)
+            | Metadata::ExportStorageNodes { .. }
+            | Metadata::ConvertYaml { .. } => {
+                is_administrator(caller)?;
+                self.files(caller, order, verb).await
+            }
+        }
+    }
+}
+
+/// The database a statement is about: the one it names, else the session's.
+pub(crate) fn chosen<'c>(caller: &'c Caller, named: Option<&'c str>) -> Result<&'c str> {
+    let database = named.or(caller.database.as_deref());
+    let database = database.ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    may_see(caller, database)?;
+    Ok(database)
+}
+
+/// To who may not see a database, it does not exist.
+fn may_see(caller: &Caller, database: &str) -> Result<()> {
+    let is_seen = caller
+        .databases
+        .as_ref()
+        .is_none_or(|own| own.iter().any(|name| name.eq_ignore_ascii_case(database)));
+    if is_seen { Ok(()) } else { Err(ErrorKind::UnknownDatabase(database.to_owned()).into()) }
+}
+
+fn is_administrator(caller: &Caller) -> Result<()> {
+    if caller.is_administrator {
+        return Ok(());
+    }
+    let message = format!("user `{}` is no administrator", caller.user);
+    Err(ErrorKind::AccessDenied(message).into())
+}
+
+pub(crate) fn may_change(caller: &Caller) -> Result<()> {
+    is_administrator(caller)?;
+    if caller.in_transaction {
+        return Err(coded(
+            13001,
+            "25001",
+            "the configuration cannot be changed inside a transaction; commit it or roll it back first",
+        ));
+    }
+    Ok(())
+}
+
+fn unchanged(model: &pando_model::Model) -> Change {
+    Change { model: model.clone(), database: None, checks: Vec::new(), tasks: Vec::new() }
+}
+
+fn has_schema_column(question: &Rql) -> bool {
+    matches!(question.subject, Subject::SingleTables(_) | Subject::UnloadedSingleTables { .. })
+}

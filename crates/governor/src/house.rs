@@ -1,0 +1,97 @@
+//! What a governor asks of the process that it governs.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pando_config::{Database, Errors, Global, Problem, StorageUnit};
+use pando_kernel::AlgorithmKind;
+use pando_kernel::error::Result;
+use pando_kernel::feature::LogicTable;
+use pando_kernel::runtime::BoxFuture;
+
+use crate::cluster::Cluster;
+
+/// The process: builds rooms, opens pools, serves. The governor decides what.
+pub trait House: Send + Sync + Debug {
+    /// Builds the rooms of a database that has storage units, without connecting anywhere, and says what tables they know.
+    ///
+    /// # Errors
+    /// Every problem.
+    fn rooms(&self, database: &Database) -> Result<Vec<LogicTable>, Errors>;
+
+    /// What algorithms rules may name, in the order they shall be shown.
+    fn algorithms(&self) -> Vec<AlgorithmKind>;
+
+    /// The problems of settings of the whole server that cannot be served; none when all can.
+    fn settings(&self, global: &Global) -> Vec<Problem>;
+
+    /// Serves this configuration from the next statement on. Databases that are the same `Arc` as before keep what is known of their tables.
+    ///
+    /// # Errors
+    /// `Configuration`; what was served before goes on.
+    fn serve(&self, served: &Served) -> Result<()>;
+
+    /// Connects to a storage unit that may not be served yet, and looks whether its user has these privileges (as written after CHECK_PRIVILEGES).
+    ///
+    /// # Errors
+    /// `Unavailable`, `Server`, `Timeout`; `Refused` for a privilege that is missing or not known.
+    fn connects<'a>(
+        &'a self,
+        unit: &'a StorageUnit,
+        privileges: &'a [String],
+    ) -> BoxFuture<'a, Result<()>>;
+
+    /// Which worker id key generators may use from now on; none for the time being when it is `None`.
+    fn lease(&self, lease: Option<Lease>);
+
+    /// The tables that stand on the storage units of a served database now.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Server`, `Timeout`.
+    fn tables<'a>(&'a self, database: &'a str) -> BoxFuture<'a, Result<Vec<Found>>>;
+
+    /// Whether an actual table of a served database has a row.
+    ///
+    /// # Errors
+    /// As [`House::tables`]; a table that is not there has none.
+    fn has_rows<'a>(
+        &'a self,
+        database: &'a str,
+        unit: &'a str,
+        table: &'a str,
+    ) -> BoxFuture<'a, Result<bool>>;
+}
+
+/// A worker id for key generators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// From 0 to 1023: nobody else in the cluster has it.
+    pub worker: u32,
+    /// Until when that is certain; `None` as long as the process lives.
+    pub until: Option<Instant>,
+}
+
+/// A configuration with all its placeholders filled, ready to be served.
+#[derive(Debug, Clone)]
+pub struct Served {
+    /// Settings of the whole server, `mode` aside.
+    pub global: Arc<Global>,
+    /// The databases by name.
+    pub databases: Vec<Arc<Database>>,
+    /// What persons and probes say beside the configuration.
+    pub cluster: Arc<Cluster>,
+    /// This instance's id.
+    pub own: Arc<str>,
+}
+
+/// A table found on a storage unit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// The storage unit.
+    pub unit: String,
+    /// The schema, where the unit's family has any.
+    pub schema: Option<String>,
+    /// The table as it is called there.
+    pub table: String,
+}

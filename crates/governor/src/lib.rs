@@ -1,0 +1,26 @@
+//! The governor: holds the configuration, changes it when clients say so, and keeps every instance of a cluster at the same one.
+
+mod answer;
+mod change;
+mod cluster;
+mod commit;
+mod desk;
+mod error;
+mod files;
+mod follow;
+mod governor;
+mod house;
+mod keys;
+mod member;
+mod state;
+mod stored;
+mod tables;
+
+pub use cluster::{Admits, Cluster, Instance};
+pub use governor::{Governor, Options, Origin, Secrets};
+pub use house::{Found, House, Lease, Served};
+
+/// So that the README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,149 @@
+//! This instance among the others: its entry, and a worker id that nobody else has.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use pando_repository::{Change, Error, Expected, Prefix, Repository, Result};
+
+use crate::cluster::Instance;
+use crate::governor::Governor;
+use crate::house::Lease;
+use crate::keys;
+
+/// How often an instance looks whether its worker id is still its own, and whether the repository answers.
+pub(crate) const LOOK: Duration = Duration::from_millis(1500);
+/// Worker ids of SNOWFLAKE: ten bits.
+const WORKERS: u32 = 1024;
+
+/// What this instance has put into the repository.
+#[derive(Debug)]
+pub(crate) struct Member {
+    /// What it says of itself.
+    instance: Instance,
+    /// How long its entries stand without a sign of life.
+    lease: Option<Duration>,
+    /// What stands in its entry.
+    told: Option<String>,
+    /// Its worker id.
+    worker: Option<u32>,
+}
+
+impl Member {
+    pub(crate) fn new(instance: Instance, lease: Option<Duration>) -> Self {
+        Self { instance, lease, told: None, worker: None }
+    }
+
+    pub(crate) fn stands_at(&mut self, host: &str, port: u16) {
+        host.clone_into(&mut self.instance.host);
+        self.instance.port = port;
+    }
+
+    /// Whether this instance serves clients: before that it is nobody's business.
+    fn stands(&self) -> bool {
+        self.instance.port != 0
+    }
+
+    pub(crate) fn instance(&self) -> &Instance {
+        &self.instance
+    }
+}
+
+/// Puts this instance's entry where it is missing or has changed, and takes a worker id, or looks whether the one it has still stands. `is_new` says
+/// that what was put before is gone.
+///
+/// # Errors
+/// As the repository says. The worker id is then good until the end of the last look's lease.
+pub(crate) async fn keep(governor: &Governor, is_new: bool) -> Result<()> {
+    let Some(repository) = governor.repository() else { return Ok(()) };
+    let _one_at_a_time = governor.shared.keeping.lock().await;
+    let (text, is_told, worker) = {
+        let checksum = governor.now().checksum.clone();
+        let mut member = governor.member();
+        if !member.stands() {
+            return Ok(());
+        }
+        if is_new {
+            member.told = None;
+            member.worker = None;
+            governor.shared.house.lease(None);
+        }
+        member.instance.serves = checksum;
+        let text = member.instance.text();
+        (text.clone(), member.told.as_ref() == Some(&text), member.worker)
+    };
+    if !is_told {
+        let key = keys::key(keys::ONLINE, &[&governor.shared.id])?;
+        repository.commit(Change::new().put_for_session(&key, text.clone())).await?;
+        governor.member().told = Some(text);
+    }
+    match worker {
+        Some(worker) => look(governor, &*repository, worker).await,
+        None => take(governor, &*repository).await,
+    }
+}
+
+/// The first worker id that nobody has.
+async fn take(governor: &Governor, repository: &dyn Repository) -> Result<()> {
+    let below = Prefix::parse(keys::WORKERS.trim_end_matches('/'))?;
+    for _ in 0..WORKERS {
+        let begun = governor.shared.runtime.now();
+        let view = repository.read(&below).await?;
+        let is_taken = |number: &u32| {
+            view.entries.keys().any(|key| key.as_str() == format!("{}{number}", keys::WORKERS))
+        };
+        let Some(number) = (0..WORKERS).find(|number| !is_taken(number)) else {
+            return Err(Error::Refused(format!("all {WORKERS} worker ids are taken")));
+        };
+        let key = pando_repository::Key::parse(&format!("{}{number}", keys::WORKERS))?;
+        let change = Change::new()
+            .expect(&key, Expected::Absent)
+            .put_for_session(&key, governor.shared.id.as_bytes().to_vec());
+        match repository.commit(change).await {
+            Ok(_) => {
+                governor.member().worker = Some(number);
+                governor.holds(number, begun);
+                return Ok(());
+            }
+            Err(Error::Conflict(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::Unavailable("other instances keep taking the worker ids".into()))
+}
+
+/// Whether the worker id is still this instance's: another look's time of keys can be made with it.
+async fn look(governor: &Governor, repository: &dyn Repository, worker: u32) -> Result<()> {
+    if governor.member().lease.is_none() {
+        return Ok(());
+    }
+    let begun = governor.shared.runtime.now();
+    let below = Prefix::parse(&format!("{}{worker}", keys::WORKERS))?;
+    let view = repository.read(&below).await?;
+    let own = governor.shared.id.as_bytes();
+    if view.entries.values().any(|entry| entry.value == own) {
+        governor.holds(worker, begun);
+        return Ok(());
+    }
+    governor.member().worker = None;
+    governor.shared.house.lease(None);
+    take(governor, repository).await
+}
+
+impl Governor {
+    pub(crate) fn member(&self) -> std::sync::MutexGuard<'_, Member> {
+        self.shared.member.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The worker id of this instance.
+    pub(crate) fn worker(&self) -> Option<u32> {
+        self.member().worker
+    }
+
+    /// The entry stood when the look began, so the store keeps it at least for two thirds of the session's time after that, as sessions are renewed
+    /// thrice as often as they must; half of that is left as a margin for clocks that differ in speed.
+    fn holds(&self, worker: u32, begun: std::time::Instant) {
+        let lease = self.member().lease;
+        let until = lease.map(|lease| begun + lease / 3);
+        self.shared.house.lease(Some(Lease { worker, until }));
+    }
+}

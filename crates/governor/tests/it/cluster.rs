@@ -1,0 +1,99 @@
+//! Several instances over one store.
+
+use std::collections::BTreeSet;
+
+use pando_kernel::administration::{Administration, Order, Unless};
+use pando_repository::embedded::{Options, Store};
+
+use crate::house::{Seat, UNIT, administrator, runtime};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_changes_all_serve() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let mut seats = Vec::new();
+    for id in ["a", "b", "c"] {
+        let seat = Seat::at(id, store.instance()).await;
+        seat.governor.joins("127.0.0.1", 1000).await;
+        seats.push(seat);
+    }
+    let [first, second, third] = &seats[..] else { panic!() };
+    let order = Order::CreateDatabase { name: "shop", present: Unless::Fails };
+    first.governor.carry_out(&administrator(""), order).await.unwrap();
+    second.until(|model| model.databases().any(|name| name == "shop")).await;
+    second.run("shop", UNIT).await.unwrap();
+    let newest = second.checksum();
+    for seat in [first, third] {
+        seat.until(|model| model.checksum() == newest).await;
+        assert_eq!(seat.rows("shop", "SHOW STORAGE UNITS").await.len(), 1);
+    }
+    let nodes = third.rows("", "SHOW COMPUTE NODES").await;
+    assert_eq!(nodes.len(), 3);
+    let workers: BTreeSet<&str> =
+        nodes.iter().map(|node| node.split('|').nth(6).unwrap()).collect();
+    assert_eq!(workers, BTreeSet::from(["0", "1", "2"]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn changes_of_all_at_once_all_stand() {
+    const EACH: usize = 8;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let mut tasks = Vec::new();
+    for id in ["a", "b"] {
+        let seat = Seat::at(id, store.instance()).await;
+        tasks.push(tokio::spawn(async move {
+            let mut made = BTreeSet::new();
+            for n in 0..EACH {
+                let name = format!("{id}_{n}");
+                let order = Order::CreateDatabase { name: &name, present: Unless::Fails };
+                // A change that others kept overtaking may say so, but not be made.
+                match seat.governor.carry_out(&administrator(""), order).await {
+                    Ok(_) => drop(made.insert(name)),
+                    Err(error) => assert!(error.to_string().contains("came first"), "{error}"),
+                }
+            }
+            (seat, made)
+        }));
+    }
+    let mut all = BTreeSet::new();
+    let mut seats = Vec::new();
+    for task in tasks {
+        let (seat, made) = task.await.unwrap();
+        all.extend(made);
+        seats.push(seat);
+    }
+    assert!(all.len() > EACH, "{all:?}");
+    for seat in &seats {
+        seat.until(|model| model.databases().map(str::to_owned).collect::<BTreeSet<_>>() == all)
+            .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_cannot_read_the_repository_serves_on_refuses_changes_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let repository = std::sync::Arc::new(crate::faulty::Faulty {
+        inner: store.instance(),
+        left: usize::MAX.into(),
+        makes_last: false,
+    });
+    let other = Seat::at("b", store.instance()).await;
+    let seat = Seat::at("a", std::sync::Arc::<crate::faulty::Faulty>::clone(&repository)).await;
+    seat.governor.joins("127.0.0.1", 1).await;
+    repository.left.store(0, std::sync::atomic::Ordering::SeqCst);
+    let order = Order::CreateDatabase { name: "late", present: Unless::Fails };
+    let error = seat.governor.carry_out(&administrator(""), order).await.unwrap_err();
+    assert!(error.to_string().contains("does not answer"), "{error}");
+    other.governor.carry_out(&administrator(""), order).await.unwrap();
+    let wait = async {
+        while !seat.rows("", "SHOW COMPUTE NODE INFO").await[0].contains("BEHIND") {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), wait).await.expect("it never says so");
+    assert_eq!(seat.governor.model().databases().count(), 0);
+    repository.left.store(usize::MAX, std::sync::atomic::Ordering::SeqCst);
+    seat.until(|model| model.databases().eq(["late"])).await;
+}

@@ -1,0 +1,155 @@
+//! Which members of a group may answer reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pando_kernel::health::{Copying, Vitals};
+use pando_kernel::route::UnitName;
+
+use crate::claim::View;
+use crate::damper::Damper;
+use crate::memory::{leads, standing, told};
+use crate::trail::Trail;
+use crate::{Happening, Moment, Settings, Standing};
+
+/// Who may answer reads, and who is kept from it. Members of which nothing is known may.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Reads {
+    trail: Trail,
+    out: BTreeMap<UnitName, Out>,
+    dampers: BTreeMap<UnitName, Damper>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Out {
+    /// Whether the log has heard of it here; it hears of units that are down elsewhere.
+    is_told: bool,
+    /// Since when nothing speaks against it any more.
+    fit: Option<Moment>,
+}
+
+/// What speaks against reading a member.
+enum Against {
+    Nothing,
+    /// It has been said already.
+    Known,
+    This(String),
+    /// It can't be told now: as it was.
+    Undecided,
+}
+
+impl Reads {
+    /// Whether a member may answer.
+    pub(crate) fn allows(&self, unit: &UnitName) -> bool {
+        !self.out.contains_key(unit)
+    }
+
+    /// Another primary: where the last one was when says nothing any more.
+    pub(crate) fn forget(&mut self) {
+        self.trail.clear();
+    }
+
+    /// By how much a member is behind the primary.
+    pub(crate) fn lag(&self, vitals: &Vitals, now: Moment) -> Option<std::time::Duration> {
+        self.trail.lag(now, vitals.position.as_ref()).or(vitals.lag)
+    }
+
+    pub(crate) fn decide(
+        &mut self,
+        view: View<'_>,
+        (primary, split): (Option<&UnitName>, &BTreeSet<UnitName>),
+        (now, settings): (Moment, &Settings),
+    ) -> Vec<Happening> {
+        let leader = primary.and_then(|primary| told(view.units, primary));
+        if let Some(leader) = leader {
+            self.trail.note(now, leader.position.as_ref());
+        }
+        let mut news = Vec::new();
+        for unit in &view.place.members {
+            let against = if split.contains(unit) {
+                Against::Known
+            } else {
+                self.against(view, (unit, primary, leader), (now, settings))
+            };
+            let group = &view.place.name;
+            match against {
+                Against::Undecided => {}
+                Against::Nothing => news.extend(self.take_back((group, unit), now, settings)),
+                Against::Known => self.keep_out(unit, now),
+                Against::This(why) => {
+                    let is_new = self.allows(unit);
+                    self.keep_out(unit, now);
+                    if let Some(out) = self.out.get_mut(unit).filter(|_| is_new) {
+                        out.is_told = true;
+                        news.push(Happening::Unread {
+                            group: group.clone(),
+                            unit: unit.clone(),
+                            why,
+                        });
+                    }
+                }
+            }
+        }
+        news
+    }
+
+    fn against(
+        &self,
+        view: View<'_>,
+        (unit, primary, leader): (&UnitName, Option<&UnitName>, Option<&Vitals>),
+        (now, settings): (Moment, &Settings),
+    ) -> Against {
+        let Some(vitals) = told(view.units, unit) else {
+            return match standing(view.units, unit) {
+                Standing::Down => Against::Known,
+                Standing::Unseen | Standing::Up => Against::Undecided,
+            };
+        };
+        if let Some(why) = &vitals.unfit {
+            return Against::This(why.clone());
+        }
+        let Some(most) = settings.most_lag.filter(|_| Some(unit) != primary && !leads(vitals))
+        else {
+            return Against::Nothing;
+        };
+        if leader.is_none() {
+            // Without a primary nobody falls behind any further.
+            return if self.out.get(unit).is_some_and(|out| out.is_told) {
+                Against::Undecided
+            } else {
+                Against::Nothing
+            };
+        }
+        match (self.lag(vitals, now), &vitals.copying) {
+            (Some(lag), _) if lag > most => Against::This(format!("it is {lag:?} behind")),
+            (Some(_), _) | (None, Copying::No | Copying::Running) => Against::Nothing,
+            (None, Copying::Stopped(why)) => Against::This(why.clone()),
+        }
+    }
+
+    fn keep_out(&mut self, unit: &UnitName, now: Moment) {
+        match self.out.get_mut(unit) {
+            Some(out) => out.fit = None,
+            None => {
+                self.out.insert(unit.clone(), Out { is_told: false, fit: None });
+                self.dampers.entry(unit.clone()).or_default().note(now);
+            }
+        }
+    }
+
+    fn take_back(
+        &mut self,
+        (group, unit): (&UnitName, &UnitName),
+        now: Moment,
+        settings: &Settings,
+    ) -> Option<Happening> {
+        let out = self.out.get_mut(unit)?;
+        let since = *out.fit.get_or_insert(now);
+        let hold = self.dampers.get(unit).map(|damper| damper.hold(now, settings));
+        if now.since(since) < hold.unwrap_or_default() {
+            return None;
+        }
+        let is_told = out.is_told;
+        self.out.remove(unit);
+        is_told.then(|| Happening::Reads { group: group.clone(), unit: unit.clone() })
+    }
+}

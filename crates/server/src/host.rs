@@ -1,0 +1,217 @@
+//! The process as its governor sees it: rooms, pools, engine and gate together.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::UNIX_EPOCH;
+
+use pando_config::{Database, Errors, Global, Problem, StorageUnit};
+use pando_engine::{Engine, Settings, Snapshot};
+use pando_governor::{Found, House, Lease, Served};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::LogicTable;
+use pando_kernel::runtime::{BoxFuture, SharedRuntime};
+use pando_kernel::{AlgorithmKind, Connector, Value, WorkerId};
+
+use crate::gate::{Gate, Live};
+use crate::inquiry::Inquiry;
+use crate::options::Options;
+use crate::pools::Pools;
+use crate::server::{certificate, configuration};
+
+/// What the governor governs.
+#[derive(Debug)]
+pub(crate) struct Host {
+    options: Options,
+    engine: Engine,
+    runtime: SharedRuntime,
+    gate: Arc<Gate>,
+    pools: Mutex<Pools>,
+    served: Mutex<Option<Served>>,
+}
+
+impl Host {
+    pub(crate) fn new(
+        options: Options,
+        engine: Engine,
+        runtime: SharedRuntime,
+        gate: Arc<Gate>,
+    ) -> Self {
+        let (pools, served) = (Mutex::default(), Mutex::default());
+        Self { options, engine, runtime, gate, pools, served }
+    }
+
+    /// The settings that are served.
+    pub(crate) fn global(&self) -> Arc<Global> {
+        let served = self.served();
+        served.as_ref().map(|served| Arc::clone(&served.global)).unwrap_or_default()
+    }
+
+    fn served(&self) -> MutexGuard<'_, Option<Served>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads certificate and users anew without any change of the configuration.
+    ///
+    /// # Errors
+    /// `Configuration`; the old ones stay.
+    pub(crate) fn renew(&self) -> Result<()> {
+        let global = self.global();
+        self.gate.renew(Live::new(&global, certificate(&self.options, &global)?));
+        Ok(())
+    }
+
+    /// The storage units of a served database with what connects to them.
+    fn connectors(&self, database: &str) -> Result<Vec<(String, Arc<dyn Connector>)>> {
+        let served = self.served();
+        let unknown = || Error::new(ErrorKind::UnknownDatabase(database.to_owned()));
+        let databases = served.as_ref().map(|served| served.databases.as_slice());
+        let database = databases
+            .unwrap_or_default()
+            .iter()
+            .find(|own| own.name.value.eq_ignore_ascii_case(database))
+            .ok_or_else(unknown)?;
+        let built = pando_rooms::build(database, &self.options.data);
+        let built = built.map_err(|errors| configuration(errors.to_string()))?;
+        Ok(built.units.into_iter().map(|unit| (unit.name.to_string(), unit.connector)).collect())
+    }
+}
+
+impl House for Host {
+    fn rooms(&self, database: &Database) -> Result<Vec<LogicTable>, Errors> {
+        let built = pando_rooms::build(database, &self.options.data)?;
+        Ok(built.database.features.iter().flat_map(|feature| feature.tables()).collect())
+    }
+
+    fn algorithms(&self) -> Vec<AlgorithmKind> {
+        pando_rooms::algorithms()
+    }
+
+    fn settings(&self, global: &Global) -> Vec<Problem> {
+        let mut problems = pando_rooms::check_global(global);
+        if let Err(error) = certificate(&self.options, global) {
+            problems.push(pando_config::At::default().problem(error.to_string()));
+        }
+        problems
+    }
+
+    fn serve(&self, served: &Served) -> Result<()> {
+        let props = &served.global.props;
+        let live = Live::new(&served.global, certificate(&self.options, &served.global)?);
+        let max = usize::try_from(props.max_connections_size_per_query).unwrap_or(usize::MAX);
+        let settings = Settings {
+            max_connections_per_query: max.max(1),
+            sql_show: props.sql_show,
+            ..Settings::default()
+        };
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let databases = pools.open(&served.databases, &self.options.data, &self.runtime);
+        let databases = databases.map_err(|errors| configuration(errors.to_string()))?;
+        self.gate.renew(live);
+        self.engine.publish(Snapshot { databases, settings });
+        *self.served() = Some(served.clone());
+        Ok(())
+    }
+
+    fn connects<'a>(
+        &'a self,
+        unit: &'a StorageUnit,
+        privileges: &'a [String],
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let connector = pando_rooms::connector(unit, &self.options.data);
+            let mut inquiry = Inquiry::connect(&unit.name.value, &connector, &self.runtime).await?;
+            let dialect = connector.dialect();
+            for privilege in privileges {
+                let query = dialect.privilege_query(privilege).ok_or_else(|| {
+                    let why = format!("privilege `{privilege}` is not known");
+                    Error::refused(10110, why, "SELECT, XA and NONE can be asked for")
+                })?;
+                if !is_true(&inquiry.rows(&query).await?) {
+                    let why = format!("its user lacks the privilege `{privilege}`");
+                    return Err(Error::refused(10110, why, "grant it on the storage unit"));
+                }
+            }
+            if privileges.is_empty() {
+                inquiry.rows("SELECT 1").await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn lease(&self, lease: Option<Lease>) {
+        let id = match lease {
+            None => WorkerId::Lost,
+            Some(Lease { worker, until: None }) => WorkerId::Leased { id: worker, until: i64::MAX },
+            Some(Lease { worker, until: Some(until) }) => {
+                let left = until.saturating_duration_since(self.runtime.now());
+                let wall = self.runtime.wall() + left;
+                let wall = wall.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+                WorkerId::Leased { id: worker, until: i64::try_from(wall).unwrap_or(i64::MAX) }
+            }
+        };
+        self.engine.worker().hold(id);
+    }
+
+    fn tables<'a>(&'a self, database: &'a str) -> BoxFuture<'a, Result<Vec<Found>>> {
+        Box::pin(async move {
+            let mut found = Vec::new();
+            for (unit, connector) in self.connectors(database)? {
+                let mut inquiry = Inquiry::connect(&unit, &connector, &self.runtime).await?;
+                let rows = inquiry.rows(&connector.dialect().tables_query()).await?;
+                found.extend(rows.iter().filter_map(|row| table(&unit, row)));
+            }
+            found.sort_unstable();
+            found.dedup();
+            Ok(found)
+        })
+    }
+
+    fn has_rows<'a>(
+        &'a self,
+        database: &'a str,
+        unit: &'a str,
+        table: &'a str,
+    ) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let connectors = self.connectors(database)?;
+            let own = connectors.into_iter().find(|(name, _)| name == unit);
+            let Some((_, connector)) = own else { return Ok(false) };
+            let dialect = connector.dialect();
+            let mut inquiry = Inquiry::connect(unit, &connector, &self.runtime).await?;
+            let tables = inquiry.rows(&dialect.tables_query()).await?;
+            let stands = tables.iter().filter_map(|row| self::table(unit, row));
+            if !stands.into_iter().any(|found| found.table.eq_ignore_ascii_case(table)) {
+                return Ok(false);
+            }
+            let query = format!("SELECT 1 FROM {} LIMIT 1", dialect.quote(table));
+            Ok(!inquiry.rows(&query).await?.is_empty())
+        })
+    }
+}
+
+/// A row of the tables query; nothing for what is no table, such as a sequence.
+fn table(unit: &str, row: &[Value]) -> Option<Found> {
+    if row.get(2) == Some(&Value::Bool(true)) {
+        return None;
+    }
+    let text = |value: &Value| match value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Decimal(_) => None,
+    };
+    let schema = row.first().and_then(text);
+    Some(Found { unit: unit.to_owned(), schema, table: row.get(1).and_then(text)? })
+}
+
+fn is_true(rows: &[Vec<Value>]) -> bool {
+    match rows.first().and_then(|row| row.first()) {
+        Some(Value::Bool(is)) => *is,
+        Some(Value::Int(number)) => *number != 0,
+        Some(Value::UInt(number)) => *number != 0,
+        Some(_) | None => false,
+    }
+}
