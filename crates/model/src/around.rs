@@ -39,7 +39,7 @@ pub struct Facts<'a> {
     pub around: Around<'a>,
     /// The single tables that clients can use, in the order they shall be shown: [`Singles::served`](crate::Singles).
     pub single_tables: &'a [SingleTable],
-    /// Tables of the units that clients cannot use: [`Singles::unloaded`](crate::Singles).
+    /// Tables that no rule names or clients cannot use: [`Singles::unloaded`](crate::Singles).
     pub unloaded: &'a [SingleTable],
     /// The instances of the cluster; of a server that stands alone, itself.
     pub nodes: &'a [ComputeNode],

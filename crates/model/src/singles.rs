@@ -14,7 +14,8 @@ use crate::refusal::{Kind, Result};
 pub struct Singles {
     /// Those that clients can use, by name.
     pub served: Vec<SingleTable>,
-    /// Those whose name is served from elsewhere, or stands in several units and no rule says which is meant; by name and unit.
+    /// Those that no rule names, and those that clients cannot use: their name is served from elsewhere, or stands in several units and no
+    /// rule says which is meant. By name and unit; what is served without being named is in both.
     pub unloaded: Vec<SingleTable>,
 }
 
@@ -52,8 +53,12 @@ impl Model {
             let place = place(&name, &tables, &patterns, places.is_one);
             for table in tables {
                 let is_served = place.as_ref().is_some_and(|place| *place == table.unit);
-                let to = if is_served { &mut singles.served } else { &mut singles.unloaded };
-                to.push(table);
+                if !is_served || !patterns.iter().any(|own| own.fits(&table.unit, &name)) {
+                    singles.unloaded.push(table.clone());
+                }
+                if is_served {
+                    singles.served.push(table);
+                }
             }
         }
         Ok(singles)
@@ -74,11 +79,7 @@ fn place(
     if let Some(own) = patterns.iter().find(exact) {
         return own.unit.map(str::to_owned);
     }
-    let fits = |table: &&SingleTable| {
-        let of_unit = |own: &Pattern<'_>| own.unit.is_none_or(|unit| unit == table.unit);
-        let of_name = |own: &Pattern<'_>| own.table.as_deref().is_none_or(|table| table == name);
-        patterns.iter().any(|own| of_unit(own) && of_name(own))
-    };
+    let fits = |table: &&SingleTable| patterns.iter().any(|own| own.fits(&table.unit, name));
     let units = |tables: &mut dyn Iterator<Item = &SingleTable>| {
         let mut units: Vec<String> = tables.map(|table| table.unit.clone()).collect();
         units.dedup();
@@ -109,6 +110,12 @@ impl<'p> Pattern<'p> {
         };
         let unless_star = |part: &'p str| (part != "*").then_some(part);
         Some(Self { unit: unless_star(unit), table: unless_star(table).map(str::to_lowercase) })
+    }
+
+    /// `name` is in lower case.
+    fn fits(&self, unit: &str, name: &str) -> bool {
+        self.unit.is_none_or(|own| own == unit)
+            && self.table.as_deref().is_none_or(|table| table == name)
     }
 }
 

@@ -43,15 +43,17 @@ fn check(text: &str, found: &[&str], served: &str, unloaded: &str) {
 
 #[test]
 fn a_table_that_stands_in_one_unit_is_served_whether_loaded_or_not() {
-    check(UNITS, &["b.y", "a.X"], "a.X b.y", "");
-    check(&format!("{UNITS}rules:\n- !SINGLE\n  tables: [a.x]\n"), &["b.y", "a.X"], "a.X b.y", "");
+    let found = ["b.y", "a.X"];
+    check(UNITS, &found, "a.X b.y", "a.X b.y");
+    check(&format!("{UNITS}rules:\n- !SINGLE\n  tables: [a.x]\n"), &found, "a.X b.y", "b.y");
+    check(&format!("{UNITS}rules:\n- !SINGLE\n  tables: ['*.*']\n"), &found, "a.X b.y", "");
 }
 
 #[test]
 fn of_a_name_in_several_units_the_loaded_one_is_served() {
     let found = ["a.x", "b.x", "b.y"];
-    check(UNITS, &found, "b.y", "a.x b.x");
-    check(&format!("{UNITS}rules:\n- !SINGLE\n  tables: [b.X]\n"), &found, "b.x b.y", "a.x");
+    check(UNITS, &found, "b.y", "a.x b.x b.y");
+    check(&format!("{UNITS}rules:\n- !SINGLE\n  tables: [b.X]\n"), &found, "b.x b.y", "a.x b.y");
     check(&format!("{UNITS}rules:\n- !SINGLE\n  tables: ['b.*']\n"), &found, "b.x b.y", "a.x");
     check(&format!("{UNITS}rules:\n- !SINGLE\n  tables: ['*.*']\n"), &found, "b.y", "a.x b.x");
     check(&format!("{UNITS}rules:\n- !SINGLE\n  tables: ['b.*', a.x]\n"), &found, "a.x b.y", "b.x");
@@ -67,7 +69,7 @@ fn tables_of_other_rules_are_none() {
   tables: [dict]
 ";
     let found = ["a.T_0", "b.t_1", "b.t_0", "a.dict", "b.dict", "a.t", "a.x"];
-    check(&format!("{UNITS}{rules}"), &found, "b.t_0 a.x", "");
+    check(&format!("{UNITS}{rules}"), &found, "b.t_0 a.x", "b.t_0 a.x");
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn a_group_has_the_tables_of_its_primary() {
 - !READWRITE_SPLITTING
   dataSourceGroups: {rw: {writeDataSourceName: w, readDataSourceNames: [r]}}
 ";
-    check(&format!("{GROUP}{rules}"), &["w.x", "r.x", "r.only", "b.y"], "rw.x b.y", "");
+    check(&format!("{GROUP}{rules}"), &["w.x", "r.x", "r.only", "b.y"], "rw.x b.y", "rw.x b.y");
 }
 
 #[test]
