@@ -75,9 +75,9 @@ impl Administration for Governor {
 
 /// A cheap look at the first letters: comments in front are looked through by the tokens only.
 fn may_be_distsql(text: &str) -> bool {
-    const INITIALS: [&[u8; 2]; 24] = [
-        b"ad", b"al", b"co", b"cr", b"co", b"cl", b"di", b"dr", b"en", b"ex", b"fo", b"he", b"im",
-        b"la", b"lo", b"pa", b"pr", b"re", b"se", b"sh", b"un", b"us", b"mi", b"st",
+    const INITIALS: [&[u8; 2]; 26] = [
+        b"ad", b"al", b"ap", b"ch", b"co", b"cr", b"ro", b"cl", b"di", b"dr", b"en", b"ex", b"fo",
+        b"he", b"im", b"la", b"lo", b"pa", b"pr", b"re", b"se", b"sh", b"un", b"us", b"mi", b"st",
     ];
     let first = text.as_bytes().trim_ascii_start();
     match first {

@@ -25,8 +25,11 @@ pub(crate) fn coded(number: u16, sqlstate: &str, message: &str) -> Error {
     .into()
 }
 
-/// A text that is no DistSQL.
+/// A text that is no DistSQL, or DistSQL that only ShardingSphere has.
 pub(crate) fn syntax(error: &pando_distsql::Error) -> Error {
+    if error.kind == pando_distsql::ErrorKind::NotSupported {
+        return refused(Kind::NotSupported, &error.message);
+    }
     ErrorKind::Syntax { message: error.message.clone(), at: error.at }.into()
 }
 

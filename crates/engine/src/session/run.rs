@@ -292,6 +292,7 @@ impl Session {
             has_written: self.transaction.has_written(),
             ticket: self.ticket,
             connections_per_query: self.settings().max_connections_per_query,
+            describes: false,
             facts: Arc::clone(&self.facts),
         }
     }
