@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pando_config::Database;
 use pando_config::global::Properties;
 use pando_governor::Cluster;
-use pando_health::{Board, Change, Moment, Observation, Probed, Prober, Report, Settings, Tell};
+use pando_health::{Board, Change, Observation, Probed, Prober, Report, Settings, Tell};
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, States};
 
@@ -24,7 +24,8 @@ struct Ward {
     config: Arc<Database>,
     settings: Option<Settings>,
     board: Arc<Mutex<Board>>,
-    prober: Option<Prober>,
+    /// Observes until it is dropped.
+    _prober: Option<Prober>,
 }
 
 impl fmt::Debug for Wards {
@@ -99,7 +100,7 @@ impl Wards {
             let tell = telling(config.name.value.clone(), &board, news);
             (!probed.is_empty()).then(|| Prober::start(&self.runtime, settings, probed, &tell))
         });
-        Ward { config: Arc::clone(config), settings, board, prober }
+        Ward { config: Arc::clone(config), settings, board, _prober: prober }
     }
 
     /// What of a database's units concerns routing.
@@ -109,12 +110,7 @@ impl Wards {
 
     /// How the units of a database stand.
     pub(crate) fn report(&self, database: &str) -> Vec<Report> {
-        let Some(ward) = self.ward(database) else { return Vec::new() };
-        let now = match &ward.prober {
-            Some(prober) => prober.now(),
-            None => Moment::of(self.runtime.wall()),
-        };
-        lock(&ward.board).report(now)
+        self.ward(database).map(|ward| lock(&ward.board).report()).unwrap_or_default()
     }
 
     /// What the groups of a database remember, as texts.
