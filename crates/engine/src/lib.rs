@@ -18,5 +18,5 @@ mod variables;
 
 pub use house::Engine;
 pub use session::Session;
-pub use snapshot::{LiveDatabase, Settings, Snapshot};
+pub use snapshot::{Admits, LiveDatabase, Settings, Snapshot};
 pub use tables::UnitTable;
