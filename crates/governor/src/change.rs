@@ -124,6 +124,7 @@ impl Governor {
 
     /// Looks whether everything holds that only the storage units can tell.
     async fn check(&self, base: &Now, change: &Change) -> Result<()> {
+        // A database that the change drops has none, and cannot be read any more.
         let Some(name) = change.database.as_ref().filter(|_| !change.checks.is_empty()) else {
             return Ok(());
         };

@@ -33,8 +33,8 @@ pub(crate) fn syntax(error: &pando_distsql::Error) -> Error {
     ErrorKind::Syntax { message: error.message.clone(), at: error.at }.into()
 }
 
-/// A change that the repository did not make. Codes: 17010 for a change that somebody else overtook (pando's own), 17020 for a repository that
-/// cannot be reached, as ShardingSphere has for its cluster's.
+/// A change that the repository did not make. The codes are Pando's own,
+/// among those that ShardingSphere has for clusters.
 pub(crate) fn repository(error: &Stored) -> Error {
     let message = match error {
         Stored::Conflict(_) => {
@@ -56,9 +56,9 @@ pub(crate) fn repository(error: &Stored) -> Error {
     };
     let (number, sqlstate) = match error {
         Stored::Conflict(_) => (17010, "40001"),
-        Stored::Unavailable(_) => (17020, "08000"),
-        Stored::Unknown(_) => (17021, "08007"),
-        Stored::Refused(_) | Stored::Damaged(_) => (17022, "HY000"),
+        Stored::Unavailable(_) => (17030, "08000"),
+        Stored::Unknown(_) => (17031, "08007"),
+        Stored::Refused(_) | Stored::Damaged(_) => (17032, "HY000"),
     };
     coded(number, sqlstate, &message)
 }

@@ -161,23 +161,24 @@ impl Board {
         States { groups: self.groups.iter().map(state).collect(), ..States::default() }
     }
 
-    /// How every unit stands at `now`: members of groups first, in their groups' order, then the others by name.
-    pub fn report(&self, now: Moment) -> Vec<Report> {
-        let members = self.groups.iter().flat_map(|group| {
-            group.place.members.iter().map(move |unit| self.member(group, unit, now))
-        });
+    /// How every unit stands: members of groups first, in their groups' order, then the others by name.
+    pub fn report(&self) -> Vec<Report> {
+        let members = self
+            .groups
+            .iter()
+            .flat_map(|group| group.place.members.iter().map(move |unit| self.member(group, unit)));
         let is_alone =
             |unit: &&UnitName| !self.groups.iter().any(|group| group.place.members.contains(unit));
         let others = self.units.keys().filter(is_alone).map(|unit| self.row(unit, None));
         members.chain(others).collect()
     }
 
-    fn member(&self, group: &Group, unit: &UnitName, now: Moment) -> Report {
+    fn member(&self, group: &Group, unit: &UnitName) -> Report {
         let verdict = group.verdict();
         let is_primary = verdict.primary.as_ref() == Some(unit);
         let mut row = self.row(unit, Some(&group.place.name));
         let vitals = told(&self.units, unit);
-        row.lag = vitals.filter(|_| !is_primary).and_then(|told| group.reads.lag(told, now));
+        row.lag = vitals.filter(|_| !is_primary).and_then(|told| group.reads.lag(unit, told));
         row.state = match row.state {
             State::Down | State::Unknown => row.state,
             _ if verdict.split.contains(unit) => State::Split,

@@ -1,6 +1,7 @@
 //! Which members of a group may answer reads.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use pando_kernel::health::{Copying, Vitals};
 use pando_kernel::route::UnitName;
@@ -15,6 +16,10 @@ use crate::{Happening, Moment, Settings, Standing};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Reads {
     trail: Trail,
+    /// When the primary last answered: from then on nobody has got any later.
+    heard: Option<Moment>,
+    /// The lag that a member last told of itself, and when.
+    told: BTreeMap<UnitName, (Moment, Duration)>,
     out: BTreeMap<UnitName, Out>,
     dampers: BTreeMap<UnitName, Damper>,
 }
@@ -46,11 +51,16 @@ impl Reads {
     /// Another primary: where the last one was when says nothing any more.
     pub(crate) fn forget(&mut self) {
         self.trail.clear();
+        self.told.clear();
+        self.heard = None;
     }
 
-    /// By how much a member is behind the primary.
-    pub(crate) fn lag(&self, vitals: &Vitals, now: Moment) -> Option<std::time::Duration> {
-        self.trail.lag(now, vitals.position.as_ref()).or(vitals.lag)
+    /// By how much a member is behind the primary, at most: by where the primary was, else by what the member says, else by what it said last and the time
+    /// since.
+    pub(crate) fn lag(&self, unit: &UnitName, vitals: &Vitals) -> Option<Duration> {
+        let heard = self.heard?;
+        let last = || self.told.get(unit).map(|(at, lag)| lag.saturating_add(heard.since(*at)));
+        self.trail.lag(heard, vitals.position.as_ref()).or(vitals.lag).or_else(last)
     }
 
     pub(crate) fn decide(
@@ -59,16 +69,13 @@ impl Reads {
         (primary, split): (Option<&UnitName>, &BTreeSet<UnitName>),
         (now, settings): (Moment, &Settings),
     ) -> Vec<Happening> {
-        let leader = primary.and_then(|primary| told(view.units, primary));
-        if let Some(leader) = leader {
-            self.trail.note(now, leader.position.as_ref());
-        }
+        self.listen(view, primary);
         let mut news = Vec::new();
         for unit in &view.place.members {
             let against = if split.contains(unit) {
                 Against::Known
             } else {
-                self.against(view, (unit, primary, leader), (now, settings))
+                self.against(view, (unit, primary), settings)
             };
             let group = &view.place.name;
             match against {
@@ -92,11 +99,26 @@ impl Reads {
         news
     }
 
+    /// Takes in what the members told last, at the moments when they did.
+    fn listen(&mut self, view: View<'_>, primary: Option<&UnitName>) {
+        for unit in &view.place.members {
+            let state = view.units.get(unit);
+            let answer = state.and_then(|state| Some((state.last_answer()?, state.told()?)));
+            let Some((at, vitals)) = answer else { continue };
+            if Some(unit) == primary {
+                self.heard = Some(at);
+                self.trail.note(at, vitals.position.as_ref());
+            } else if let Some(lag) = vitals.lag {
+                self.told.insert(unit.clone(), (at, lag));
+            }
+        }
+    }
+
     fn against(
         &self,
         view: View<'_>,
-        (unit, primary, leader): (&UnitName, Option<&UnitName>, Option<&Vitals>),
-        (now, settings): (Moment, &Settings),
+        (unit, primary): (&UnitName, Option<&UnitName>),
+        settings: &Settings,
     ) -> Against {
         let Some(vitals) = told(view.units, unit) else {
             return match standing(view.units, unit) {
@@ -111,18 +133,10 @@ impl Reads {
         else {
             return Against::Nothing;
         };
-        if leader.is_none() {
-            // Without a primary nobody falls behind any further.
-            return if self.out.get(unit).is_some_and(|out| out.is_told) {
-                Against::Undecided
-            } else {
-                Against::Nothing
-            };
-        }
-        match (self.lag(vitals, now), &vitals.copying) {
+        match (self.lag(unit, vitals), &vitals.copying) {
             (Some(lag), _) if lag > most => Against::This(format!("it is {lag:?} behind")),
-            (Some(_), _) | (None, Copying::No | Copying::Running) => Against::Nothing,
-            (None, Copying::Stopped(why)) => Against::This(why.clone()),
+            (None, Copying::Stopped(why)) if self.heard.is_some() => Against::This(why.clone()),
+            (Some(_) | None, _) => Against::Nothing,
         }
     }
 

@@ -16,6 +16,8 @@ pub struct UnitState {
     successes: u32,
     /// The first of the answers on end.
     answering: Option<Moment>,
+    /// The last answer of all.
+    answered: Option<Moment>,
     damper: Damper,
     /// What was missing when it was last told, so that it is told once.
     untold: Option<String>,
@@ -58,6 +60,7 @@ impl UnitState {
         let (unit, at) = (&observation.unit, observation.at);
         self.failures = 0;
         self.successes = self.successes.saturating_add(1);
+        self.answered = Some(at);
         let first = *self.answering.get_or_insert(at);
         let before = self.vitals.replace(Box::new(vitals.clone()));
         let is_steady = self.successes >= settings.successes.max(1)
@@ -129,6 +132,11 @@ impl UnitState {
     /// The last probe's failure, until the unit is believed to answer again.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
+    }
+
+    /// When it last answered.
+    pub(crate) fn last_answer(&self) -> Option<Moment> {
+        self.answered
     }
 
     /// Whether its last probe was answered, or there was none.

@@ -67,7 +67,7 @@ impl Scene {
     }
 
     fn report(&self, unit: &str) -> Report {
-        self.board.report(self.now).into_iter().find(|row| &*row.unit == unit).unwrap()
+        self.board.report().into_iter().find(|row| &*row.unit == unit).unwrap()
     }
 
     fn said(&self, text: &str) -> bool {
@@ -306,6 +306,21 @@ fn a_stopped_replica_is_late_only_where_lag_counts_and_a_primary_is_there() {
     let mut scene = Scene::of(&["w", "r"], Settings { most_lag: None, ..settings() });
     scene.rounds(2, &[("w", lead()), ("r", stopped())]);
     assert_eq!(scene.readable(), "r w");
+    // What it said last holds for as long as it may be late.
+    let mut scene = Scene::new();
+    let Seen::Answers(mut vitals) = mysql(Role::Standby, "r", Some("w"), 5) else { panic!() };
+    vitals.lag = Some(Duration::from_secs(1));
+    scene.rounds(2, &[("w", lead()), ("r", Seen::Answers(vitals))]);
+    scene.rounds(4, &[("w", lead()), ("r", stopped())]);
+    assert_eq!(
+        (scene.readable().as_str(), scene.report("r").lag),
+        ("r w", Some(Duration::from_secs(5)))
+    );
+    // The primary dies: nobody gets any later.
+    scene.rounds(9, &[("w", silent()), ("r", stopped())]);
+    assert_eq!((scene.primary(), scene.readable().as_str()), (None, "r"));
+    scene.rounds(3, &[("w", lead()), ("r", stopped())]);
+    assert_eq!(scene.readable(), "w");
     let mut scene = Scene::new();
     scene.rounds(3, &[("w", silent()), ("r", stopped())]);
     assert_eq!((scene.primary(), scene.readable().as_str()), (None, "r"));

@@ -1,6 +1,7 @@
 //! The two lists: rooms in walking order, and databases by name. The only crate that names concrete ones.
 
 mod algorithms;
+mod disabled;
 mod places;
 mod rooms;
 mod served;
@@ -10,8 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pando_config::{Database, Errors, PoolOptions, Problem, Report};
-use pando_kernel::route::UnitName;
-use pando_kernel::{Connector, feature};
+use pando_kernel::route::{Place, UnitName};
+use pando_kernel::{Connector, States, feature};
 
 pub use algorithms::algorithms;
 pub use served::check_global;
@@ -21,6 +22,7 @@ pub use units::connector;
 #[derive(Debug)]
 pub struct Built {
     /// Its rooms in walking order, and its dialect. Its units are those that take writes, in file order: replicas are spoken to through their group only.
+    /// A group without a primary is stood for by a member that can be read. Disabled units are not among them.
     pub database: feature::Database,
     /// Every storage unit in file order.
     pub units: Vec<Unit>,
@@ -45,21 +47,40 @@ pub struct Unit {
 /// # Errors
 /// Every problem, by file and line: rules that contradict each other or the storage units, sections this version does not serve, storage units of several languages.
 pub fn build(database: &Database, data: &Path) -> Result<Built, Errors> {
+    build_with_states(database, data, &States::default())
+}
+
+/// The same while the storage units are so: groups send writes to who is primary now and reads to who may be read, and disabled units get nothing.
+///
+/// # Errors
+/// As [`build`]. States make no errors: what fits no unit and no group of the configuration is passed over.
+pub fn build_with_states(
+    database: &Database,
+    data: &Path,
+    states: &States,
+) -> Result<Built, Errors> {
     let mut report = Report::default();
     served::check(database, &mut report);
     let units = units::build(database, data, &mut report);
-    let features = rooms::build(database, &mut report);
+    let features = rooms::build(database, states, &mut report);
     let warnings = report.finish()?;
     let dialect = units.first().map_or_else(units::any_language, |unit| unit.connector.dialect());
-    let groups = rooms::groups(database);
+    let mut writers =
+        places::writers(database, &groups(database), &rooms::groups(database, states));
+    writers.retain(|unit| !states.disabled.contains(unit));
     Ok(Built {
         database: feature::Database {
             name: database.name.value.clone(),
-            units: places::writers(database, &groups),
+            units: writers,
             features,
             dialect,
         },
         units,
         warnings,
     })
+}
+
+/// The read/write groups as configured, each with the member first that is configured to take writes; none when their section is wrong.
+pub fn groups(database: &Database) -> Vec<Place> {
+    rooms::groups(database, &States::default())
 }

@@ -24,12 +24,24 @@ pub(crate) fn places(database: &Database, groups: &[Place]) -> Vec<Place> {
     places
 }
 
-/// The storage units that take writes, in file order.
-pub(crate) fn writers(database: &Database, groups: &[Place]) -> Vec<UnitName> {
-    let writes = |name: &UnitName| {
-        let mut own = groups.iter().filter(|group| group.members.contains(name)).peekable();
-        own.peek().is_none() || own.any(|group| group.members.first() == Some(name))
-    };
-    let names = database.storage_units.iter().map(|unit| UnitName::from(unit.name.as_str()));
-    names.filter(writes).collect()
+/// The storage units that take writes, in file order. A member that leads its group now stands where the configured one stood: the first unit has the
+/// sequences that count, so the order must not follow the leaders.
+pub(crate) fn writers(database: &Database, configured: &[Place], now: &[Place]) -> Vec<UnitName> {
+    let mut writers: Vec<UnitName> = Vec::new();
+    for unit in &database.storage_units {
+        let name: UnitName = unit.name.as_str().into();
+        let mut own = configured.iter().filter(|group| group.members.contains(&name)).peekable();
+        let leads = |group: &Place| group.members.first() == Some(&name);
+        let writer = match own.peek() {
+            None => Some(name.clone()),
+            Some(_) => own.find(|group| leads(group)).map(|group| leader(group, now, &name)),
+        };
+        writers.extend(writer.filter(|writer| !writers.contains(writer)));
+    }
+    writers
+}
+
+fn leader(group: &Place, now: &[Place], otherwise: &UnitName) -> UnitName {
+    let leads = now.iter().find(|other| other.name == group.name);
+    leads.and_then(|group| group.members.first()).unwrap_or(otherwise).clone()
 }

@@ -5,17 +5,45 @@
 use std::path::Path;
 
 use pando_config::{Errors, File, parse_one};
-use pando_rooms::{Built, build};
+use pando_kernel::States;
+use pando_kernel::route::UnitName;
+use pando_kernel::states::{GroupState, Primary};
+use pando_rooms::{Built, build_with_states};
 
 fn outcome(yaml: &str) -> String {
     let file = File { name: "db.yaml", text: yaml };
     let built = parse_one(file, &|_| None).and_then(|configuration| {
-        build(configuration.databases.first().expect("one database"), Path::new("data"))
+        let database = configuration.databases.first().expect("one database");
+        build_with_states(database, Path::new("data"), &states(yaml))
     });
     match built {
         Ok(built) => summary(&built),
         Err(errors) => problems(&errors),
     }
+}
+
+/// `# state: disabled ds_1`, `# state: rw led by r0` or `by nobody, but r1`: what is known beside the configuration.
+fn states(yaml: &str) -> States {
+    let mut states = States::default();
+    for line in yaml.lines().filter_map(|line| line.strip_prefix("# state: ")) {
+        let words: Vec<UnitName> = line.split([' ', ',']).map(UnitName::from).collect();
+        match &words.iter().map(|word| &**word).collect::<Vec<_>>()[..] {
+            ["disabled", unit] => {
+                states.disabled.insert((*unit).into());
+            }
+            [group, "led", "by", unit, rest @ ..] => {
+                let primary = match *unit {
+                    "nobody" => Primary::Nobody { why: "no primary".into() },
+                    unit => Primary::Unit(unit.into()),
+                };
+                let readable = rest.iter().rev().take(1).map(|unit| (*unit).into()).collect();
+                let state = GroupState { primary, readable, former: Default::default() };
+                states.groups.insert((*group).into(), state);
+            }
+            _ => {}
+        }
+    }
+    states
 }
 
 fn summary(built: &Built) -> String {

@@ -10,11 +10,11 @@ mod written;
 use std::sync::Arc;
 
 use pando_config::{Problem, rules};
-use pando_kernel::Shortcut;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Place, Route, Target};
+use pando_kernel::{Shortcut, States};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
@@ -36,6 +36,15 @@ impl Broadcast {
         others: &[LogicTable],
     ) -> Result<Self, Vec<Problem>> {
         rule::Rule::new(section, places, others).map(|rule| Self { rule: Arc::new(rule) })
+    }
+
+    /// The same while storage units are so: reads go to places where somebody answers. Changes still go everywhere.
+    #[must_use]
+    pub fn with_states(mut self, states: &States) -> Self {
+        if let Some(rule) = Arc::get_mut(&mut self.rule) {
+            rule.adapt(states);
+        }
+        self
     }
 }
 

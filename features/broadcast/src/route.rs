@@ -58,8 +58,9 @@ pub(crate) fn one<'a>(rule: &'a Rule, ctx: &Context<'_>) -> Option<&'a Place> {
     let is_held = |place: &&Place| {
         ctx.session.held.iter().any(|unit| *unit == place.name || place.members.contains(unit))
     };
-    let turn = usize::try_from(ctx.session.ticket % rule.places.len().max(1) as u64).unwrap_or(0);
-    rule.places.iter().find(is_held).or_else(|| rule.places.get(turn))
+    let places = &rule.readable;
+    let turn = usize::try_from(ctx.session.ticket % places.len().max(1) as u64).unwrap_or(0);
+    places.iter().find(is_held).or_else(|| places.get(turn))
 }
 
 /// Another room has claimed the statement. Reading broadcast tables beside its own is fine wherever it goes; changing them is not.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use pando_config::Problem;
 use pando_config::rules;
+use pando_kernel::States;
 use pando_kernel::feature::{DataNode, LogicTable, TableKind};
 use pando_kernel::route::Place;
+use pando_kernel::states::Primary;
 
 #[derive(Debug)]
 pub(crate) struct Rule {
@@ -18,6 +20,8 @@ pub(crate) struct Rule {
     split: HashSet<String>,
     /// Where every broadcast table stands.
     pub(crate) places: Vec<Place>,
+    /// Those of them that can be read.
+    pub(crate) readable: Vec<Place>,
 }
 
 impl Rule {
@@ -41,8 +45,24 @@ impl Rule {
             }
             names.push(name.value.clone());
         }
-        let rule = Self { tables, names, split, places: places.to_vec() };
+        let (places, readable) = (places.to_vec(), places.to_vec());
+        let rule = Self { tables, names, split, places, readable };
         if problems.is_empty() { Ok(rule) } else { Err(problems) }
+    }
+
+    /// Reads pass over places where nobody answers, as long as there is another one.
+    pub(crate) fn adapt(&mut self, states: &States) {
+        let is_dead = |place: &Place| match states.groups.get(&place.name) {
+            Some(group) => {
+                matches!(group.primary, Primary::Nobody { .. }) && group.readable.is_empty()
+            }
+            None => false,
+        };
+        let is_off =
+            |place: &Place| place.members.iter().all(|unit| states.disabled.contains(unit));
+        let (out, able): (Vec<Place>, Vec<Place>) =
+            self.places.iter().cloned().partition(|place| is_dead(place) || is_off(place));
+        self.readable = if able.is_empty() { out } else { able };
     }
 
     /// `name` is lower-cased.

@@ -9,11 +9,11 @@ pub use algorithm::algorithms;
 
 use pando_config::Problem;
 use pando_config::rules::ReadwriteSplitting;
-use pando_kernel::Shortcut;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Place, Route, Target, UnitName};
+use pando_kernel::{Shortcut, States};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
@@ -31,6 +31,13 @@ impl ReadWrite {
     pub fn new(section: &ReadwriteSplitting, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
         rule::Rule::new(section, units).map(|rule| Self { rule })
     }
+
+    /// The same while its members are so: writes go to who is primary now, reads to who may be read, and to the primary when nobody is left.
+    #[must_use]
+    pub fn with_states(mut self, states: &States) -> Self {
+        self.rule.groups.iter_mut().for_each(|group| group.adapt(states));
+        self
+    }
 }
 
 impl Feature for ReadWrite {
@@ -43,8 +50,7 @@ impl Feature for ReadWrite {
     }
 
     fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
-        route::redirect(&self.rule, ctx, stmt, route);
-        Ok(())
+        route::redirect(&self.rule, ctx, stmt, route)
     }
 
     fn rewrite(

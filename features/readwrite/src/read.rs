@@ -40,6 +40,35 @@ pub(crate) fn only_reads(stmt: &Statement) -> bool {
     !to_primary && kind_reads(&stmt.kind) && !asks_primary(&stmt.kind)
 }
 
+/// True when the statement may define or change something that no table names: a function, a user, a sequence.
+pub(crate) fn may_define(kind: &Kind) -> bool {
+    match kind {
+        Kind::Define(_)
+        | Kind::Insert(_)
+        | Kind::Update(_)
+        | Kind::Delete(_)
+        | Kind::Load(_)
+        | Kind::Lock(_)
+        | Kind::Utility { .. }
+        | Kind::Opaque => true,
+        Kind::Copy(copy) => !copy_reads(copy),
+        Kind::Explain { inner, analyze, .. } => *analyze && may_define(inner),
+        Kind::Select(_)
+        | Kind::Cursor(_)
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Show(_)
+        | Kind::Use(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Administration
+        | Kind::Empty => false,
+    }
+}
+
 fn kind_reads(kind: &Kind) -> bool {
     match kind {
         Kind::Select(query) => query_reads(query),
@@ -83,7 +112,8 @@ fn copy_reads(copy: &Copy) -> bool {
     copy.direction == CopyDirection::ToClient && copy.query.as_deref().is_none_or(query_reads)
 }
 
-fn asks_primary(kind: &Kind) -> bool {
+/// True when it asks for something that only the primary knows, or changes something by a function.
+pub(crate) fn asks_primary(kind: &Kind) -> bool {
     let mut found = false;
     visit::exprs(kind, &mut |expr| {
         if let Node::Function(function) = &expr.node

@@ -1,17 +1,31 @@
 //! Which member of a group a statement goes to.
 
 use pando_config::rules::TransactionalRead;
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Route, UnitName};
 use pando_kernel::session::TransactionState;
+use pando_kernel::states::Primary;
 use pando_sql::ast::Statement;
 
-use crate::read::only_reads;
+use crate::read::{asks_primary, may_define, only_reads};
 use crate::rule::{Group, Rule};
 
 /// Replaces group names by storage units. One statement sees one replica of each group, however many targets name it.
-pub(crate) fn redirect(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) {
-    let Route::Units(units) = route else { return };
+///
+/// # Errors
+/// `Unavailable` when no member can answer.
+pub(crate) fn redirect(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    route: &mut Route,
+) -> Result<()> {
+    let units = match route {
+        Route::Units(units) => units,
+        Route::Unclaimed => return unclaimed(rule, stmt),
+        Route::Needs(_) => return Ok(()),
+    };
     let mut reads = None;
     let mut chosen: Vec<(UnitName, UnitName)> = Vec::new();
     for target in &mut units.targets {
@@ -23,31 +37,73 @@ pub(crate) fn redirect(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: 
             continue;
         };
         let reads = *reads.get_or_insert_with(|| only_reads(stmt));
-        let unit = if reads { read_unit(group, ctx) } else { group.write.clone() };
+        let unit = if reads { read_unit(group, ctx) } else { write_unit(group, ctx) }?;
         chosen.push((target.unit.clone(), unit.clone()));
         target.unit = unit;
     }
+    Ok(())
 }
 
-fn read_unit(group: &Group, ctx: &Context<'_>) -> UnitName {
+/// What goes to every storage unit goes to the primaries: none may be missing.
+fn unclaimed(rule: &Rule, stmt: &Statement) -> Result<()> {
+    for group in &rule.groups {
+        if let Primary::Nobody { why } = &group.primary
+            && (may_define(&stmt.kind) || asks_primary(&stmt.kind))
+        {
+            return Err(unavailable(&group.name, why.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn read_unit(group: &Group, ctx: &Context<'_>) -> Result<UnitName> {
     if ctx.session.transaction == TransactionState::Idle {
         return balanced(group, ctx);
     }
     // A transaction reads its own writes, which no replica has yet.
     if ctx.session.has_written {
-        return group.write.clone();
+        return write_unit(group, ctx);
     }
     match group.transactional {
-        TransactionalRead::Primary => group.write.clone(),
+        TransactionalRead::Primary => write_unit(group, ctx),
         TransactionalRead::Dynamic => balanced(group, ctx),
         TransactionalRead::Fixed => {
-            let held = ctx.session.held.iter().find(|unit| group.reads.contains(unit));
-            held.cloned().unwrap_or_else(|| balanced(group, ctx))
+            let mut able = group.able.iter().filter_map(|at| group.reads.get(*at));
+            let held = able.find(|unit| ctx.session.held.contains(unit));
+            held.cloned().map_or_else(|| balanced(group, ctx), Ok)
         }
     }
 }
 
-fn balanced(group: &Group, ctx: &Context<'_>) -> UnitName {
-    let at = group.balancer.choose(group.reads.len(), ctx.session.ticket, ctx.source);
-    group.reads.get(at).unwrap_or(&group.write).clone()
+fn balanced(group: &Group, ctx: &Context<'_>) -> Result<UnitName> {
+    let at = group.balancer.choose(&group.able, ctx.session.ticket, ctx.source);
+    match at.and_then(|at| group.reads.get(at)) {
+        Some(read) => Ok(read.clone()),
+        None => write_unit(group, ctx),
+    }
+}
+
+fn write_unit(group: &Group, ctx: &Context<'_>) -> Result<UnitName> {
+    let unit = match &group.primary {
+        Primary::Unit(unit) => unit,
+        Primary::Nobody { why } => return Err(unavailable(&group.name, why.clone())),
+    };
+    let held = &ctx.session.held;
+    let is_former = |held: &&UnitName| group.former.contains(held) && *held != unit;
+    if ctx.session.transaction != TransactionState::Idle
+        && !held.contains(unit)
+        && let Some(former) = held.iter().find(is_former)
+    {
+        // What the transaction has done there would be no part of what it does here.
+        let message = format!(
+            "`{unit}` takes the writes of group `{}` in its place; roll the transaction back and begin it again",
+            group.name
+        );
+        return Err(unavailable(former, message));
+    }
+    Ok(unit.clone())
+}
+
+fn unavailable(unit: &UnitName, message: String) -> Error {
+    ErrorKind::Unavailable { unit: unit.to_string(), message }.into()
 }

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use pando_config::rules::{ReadwriteSplitting, TransactionalRead};
 use pando_config::{Placed, Problem};
+use pando_kernel::States;
 use pando_kernel::route::{Place, UnitName};
+use pando_kernel::states::{GroupState, Primary};
 
 use crate::algorithm::{self, Balancer};
 
@@ -18,9 +20,15 @@ pub(crate) struct Rule {
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) name: UnitName,
-    pub(crate) write: UnitName,
-    /// Never empty.
+    /// The configured primary.
+    write: UnitName,
+    /// Never empty. When a replica has become primary, the configured one stands in its place.
     pub(crate) reads: Vec<UnitName>,
+    /// Indexes of the reads that may be asked, ascending.
+    pub(crate) able: Vec<usize>,
+    pub(crate) primary: Primary,
+    /// Members that were primary before.
+    pub(crate) former: Vec<UnitName>,
     pub(crate) transactional: TransactionalRead,
     pub(crate) balancer: Box<dyn Balancer>,
 }
@@ -63,8 +71,11 @@ impl Rule {
             let Some(write) = write else { continue };
             groups.push(Group {
                 name: name.as_str().into(),
+                primary: Primary::Unit(write.clone()),
                 write,
+                able: (0..reads.len()).collect(),
                 reads,
+                former: Vec::new(),
                 transactional: group.transactional_read,
                 balancer,
             });
@@ -74,10 +85,56 @@ impl Rule {
 }
 
 impl Group {
-    /// What other rooms see of it: each member once, the one that takes writes first.
+    /// Takes on what is known of the members, and what persons have switched off.
+    pub(crate) fn adapt(&mut self, states: &States) {
+        let state = states.groups.get(&self.name);
+        if let Some(state) = state {
+            self.follow(state);
+        }
+        if let Primary::Unit(unit) = &self.primary
+            && states.disabled.contains(unit)
+        {
+            self.primary = Primary::Nobody { why: format!("storage unit `{unit}` is disabled") };
+        }
+        let is_able = |read: &UnitName| {
+            state.is_none_or(|state| state.readable.contains(read))
+                && !states.disabled.contains(read)
+                && !states.unread.contains(&(self.name.clone(), read.clone()))
+        };
+        self.able =
+            (0..self.reads.len()).filter(|at| self.reads.get(*at).is_some_and(is_able)).collect();
+    }
+
+    fn follow(&mut self, state: &GroupState) {
+        let is_member = |unit: &UnitName| *unit == self.write || self.reads.contains(unit);
+        match &state.primary {
+            // Of another configuration than this one.
+            Primary::Unit(unit) if !is_member(unit) => {}
+            Primary::Unit(_) | Primary::Nobody { .. } => self.primary.clone_from(&state.primary),
+        }
+        if let Primary::Unit(unit) = &self.primary
+            && *unit != self.write
+        {
+            let promoted = self.reads.iter_mut().filter(|read| **read == *unit);
+            promoted.for_each(|read| read.clone_from(&self.write));
+        }
+        self.former = state.former.iter().cloned().collect();
+    }
+
+    /// What other rooms see of it: each member once. First is the one that takes writes; while nobody does, one that can be read, so that questions
+    /// about the catalogue find an answer.
     pub(crate) fn place(&self) -> Place {
-        let reads = self.reads.iter().filter(|read| **read != self.write).cloned();
-        let members = std::iter::once(self.write.clone()).chain(reads).collect();
+        let readable = self.able.first().and_then(|at| self.reads.get(*at));
+        let first = match &self.primary {
+            Primary::Unit(unit) => unit,
+            Primary::Nobody { .. } => readable.unwrap_or(&self.write),
+        };
+        let mut members = vec![first.clone()];
+        for unit in std::iter::once(&self.write).chain(&self.reads) {
+            if !members.contains(unit) {
+                members.push(unit.clone());
+            }
+        }
         Place { name: self.name.clone(), members }
     }
 }

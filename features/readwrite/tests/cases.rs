@@ -8,10 +8,12 @@ use std::sync::Arc;
 use pando_config::rules::{Group, ReadwriteSplitting, TransactionalRead};
 use pando_config::{Algorithm, At, Placed};
 use pando_fake::{BACKTICK, FakeDialect};
+use pando_kernel::States;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Context, Database, Feature, SessionView, Source};
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_kernel::session::TransactionState;
+use pando_kernel::states::{GroupState, Primary};
 use pando_readwrite::ReadWrite;
 
 #[derive(Debug)]
@@ -76,7 +78,38 @@ fn room(state: &[&str]) -> ReadWrite {
         TransactionalRead::Primary
     };
     let balancer = state.contains(&"weights").then_some("lb");
-    ReadWrite::new(&section(vec![("rw", group(transactional, balancer))]), &units()).unwrap()
+    let room = ReadWrite::new(&section(vec![("rw", group(transactional, balancer))]), &units());
+    room.unwrap().with_states(&states(state))
+}
+
+/// `primary X`, `primary nobody WHY`, `readable X Y`, `former X`: what is known of the group; `disabled X`, `unread X`: what persons switched off.
+fn states(state: &[&str]) -> States {
+    let words = |line: &str| -> Vec<UnitName> { line.split(' ').map(UnitName::from).collect() };
+    let mut states = States::default();
+    let mut known = None;
+    let mut group = GroupState {
+        primary: Primary::Unit("w0".into()),
+        readable: ["w0", "r0", "r1"].map(UnitName::from).into(),
+        former: Default::default(),
+    };
+    for (name, rest) in state.iter().filter_map(|line| line.split_once(' ')) {
+        match (name, rest.strip_prefix("nobody ")) {
+            ("primary", Some(why)) => group.primary = Primary::Nobody { why: why.to_owned() },
+            ("primary", None) => group.primary = Primary::Unit(rest.into()),
+            ("readable", _) => group.readable = words(rest).into_iter().collect(),
+            ("former", _) => group.former = words(rest).into_iter().collect(),
+            ("disabled", _) => states.disabled.extend(words(rest)),
+            ("unread", _) => {
+                states.unread.extend(words(rest).into_iter().map(|unit| ("rw".into(), unit)));
+            }
+            _ => continue,
+        }
+        if !["disabled", "unread"].contains(&name) {
+            known = Some(group.clone());
+        }
+    }
+    states.groups.extend(known.map(|group| ("rw".into(), group)));
+    states
 }
 
 fn outcome(sql: &str, state: &[&str]) -> String {
@@ -176,4 +209,20 @@ fn weights_that_do_not_fit_the_group_are_refused() {
     let mut wrong = group(TransactionalRead::Primary, Some("lb"));
     wrong.read = vec![name("r0")];
     refused(&section(vec![("rw", wrong)]), "weight for `r1`");
+}
+
+#[test]
+fn the_first_member_is_who_leads_or_else_who_can_be_read() {
+    for (state, expected) in [
+        (&[][..], "w0 r0 r1"),
+        (&["primary r1"], "r1 w0 r0"),
+        (&["primary nobody so"], "r0 w0 r1"),
+        (&["primary nobody so", "readable r1"], "r1 w0 r0"),
+        (&["disabled w0 r0"], "r1 w0 r0"),
+        (&["primary ds_1"], "w0 r0 r1"),
+    ] {
+        let members: Vec<String> =
+            room(state).groups()[0].members.iter().map(ToString::to_string).collect();
+        assert_eq!(members.join(" "), expected, "{state:?}");
+    }
 }

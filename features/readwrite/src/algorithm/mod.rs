@@ -12,8 +12,9 @@ use pando_kernel::{AlgorithmKind, AlgorithmSort};
 
 /// Chooses among the read units of one group.
 pub(crate) trait Balancer: Send + Sync + Debug {
-    /// An index below `count`, which is at least 1. `ticket` changes with each statement.
-    fn choose(&self, count: usize, ticket: u64, source: &dyn Source) -> usize;
+    /// One of `among`, which are indexes of the group's read units, ascending; `None` when none of them takes reads. `ticket` changes with each
+    /// statement.
+    fn choose(&self, among: &[usize], ticket: u64, source: &dyn Source) -> Option<usize>;
 }
 
 /// The balancer an `algorithm` section asks for, for a group that reads from `reads`.
@@ -89,7 +90,7 @@ mod tests {
         let balancer = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap();
         let chosen: Vec<usize> = draws
             .iter()
-            .map(|(ticket, random)| balancer.choose(3, *ticket, &Fixed(*random)))
+            .filter_map(|(ticket, random)| balancer.choose(&[0, 1, 2], *ticket, &Fixed(*random)))
             .collect();
         assert_eq!(chosen, expected, "{kind}");
     }
@@ -122,6 +123,19 @@ mod tests {
         let list = [("r0", "3"), ("r1", "0"), ("r2", "1.0")];
         check("WEIGHT", &list, &[(0, 0), (0, half), (0, half + half / 2 + 99_999)], &[0, 0, 2]);
         check("WEIGHT", &list, &[(0, u64::MAX)], &[2]);
+    }
+
+    #[test]
+    fn what_is_left_of_the_units_shares_the_reads() {
+        let weights: &[(&str, &str)] = &[("r0", "1"), ("r1", "0"), ("r2", "1")];
+        for (kind, list) in [("ROUND_ROBIN", &[][..]), ("RANDOM", &[]), ("WEIGHT", weights)] {
+            let made = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap();
+            let chosen = |among: &[usize]| made.choose(among, 1, &Fixed(u64::MAX));
+            assert_eq!(chosen(&[0, 2]), Some(2), "{kind}");
+            assert_eq!(chosen(&[0]), Some(0), "{kind}");
+            assert_eq!(chosen(&[]), None, "{kind}");
+            assert_eq!(chosen(&[1]), (kind != "WEIGHT").then_some(1), "{kind}");
+        }
     }
 
     #[test]

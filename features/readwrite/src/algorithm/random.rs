@@ -8,10 +8,11 @@ use super::Balancer;
 pub(super) struct Random;
 
 impl Balancer for Random {
-    fn choose(&self, count: usize, _ticket: u64, source: &dyn Source) -> usize {
+    fn choose(&self, among: &[usize], _ticket: u64, source: &dyn Source) -> Option<usize> {
         let mut bytes = [0; 8];
         source.random(&mut bytes);
         // The high half of the product: even over the whole range, where a remainder would favour the first units.
-        ((u128::from(u64::from_le_bytes(bytes)) * count as u128) >> 64) as usize
+        let at = (u128::from(u64::from_le_bytes(bytes)) * among.len() as u128) >> 64;
+        among.get(at as usize).copied()
     }
 }

@@ -9,7 +9,8 @@ use super::Balancer;
 pub(super) struct RoundRobin;
 
 impl Balancer for RoundRobin {
-    fn choose(&self, count: usize, ticket: u64, _source: &dyn Source) -> usize {
-        (ticket % count as u64) as usize
+    fn choose(&self, among: &[usize], ticket: u64, _source: &dyn Source) -> Option<usize> {
+        let at = ticket.checked_rem(among.len() as u64)?;
+        among.get(at as usize).copied()
     }
 }

@@ -5,11 +5,10 @@ use pando_kernel::feature::Source;
 
 use super::Balancer;
 
-/// Upper ends of the units' shares of `0.0..total`, in unit order, ascending.
+/// One share per unit, in unit order.
 #[derive(Debug)]
 pub(super) struct Weight {
-    ends: Vec<f64>,
-    total: f64,
+    shares: Vec<f64>,
 }
 
 impl Weight {
@@ -21,15 +20,14 @@ impl Weight {
                 format!("weight for `{}`, which the group does not read from", name.value);
             return Err(name.at.problem(message));
         }
-        let mut total = 0.0;
-        let mut ends = Vec::with_capacity(reads.len());
+        let mut shares = Vec::with_capacity(reads.len());
         for read in reads {
             let missing = || algorithm.at.problem(format!("read unit `{read}` has no weight"));
-            total += weight(props.get(read).ok_or_else(missing)?)?;
-            ends.push(total);
+            shares.push(weight(props.get(read).ok_or_else(missing)?)?);
         }
+        let total: f64 = shares.iter().sum();
         if total > 0.0 && total.is_finite() {
-            Ok(Self { ends, total })
+            Ok(Self { shares })
         } else {
             Err(algorithm.at.problem("the weights must have a finite sum above 0"))
         }
@@ -37,12 +35,22 @@ impl Weight {
 }
 
 impl Balancer for Weight {
-    fn choose(&self, count: usize, _ticket: u64, source: &dyn Source) -> usize {
+    fn choose(&self, among: &[usize], _ticket: u64, source: &dyn Source) -> Option<usize> {
+        let share = |unit: &usize| self.shares.get(*unit).copied().unwrap_or_default();
+        let total: f64 = among.iter().map(share).sum();
         let mut bytes = [0; 8];
         source.random(&mut bytes);
         // 53 bits are what a double holds exactly: the point is below the total.
-        let point = (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64 * self.total;
-        self.ends.iter().take(count).position(|end| point < *end).unwrap_or(count - 1)
+        let mut left = (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64 * total;
+        let mut last = None;
+        for unit in among.iter().filter(|unit| share(unit) > 0.0) {
+            left -= share(unit);
+            last = Some(*unit);
+            if left < 0.0 {
+                break;
+            }
+        }
+        last
     }
 }
 
