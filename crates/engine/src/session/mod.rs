@@ -34,6 +34,7 @@ mod run;
 mod setting;
 mod status;
 mod steps;
+mod tag;
 mod warnings;
 
 use std::collections::{HashMap, VecDeque};
