@@ -35,6 +35,7 @@ mod run;
 mod setting;
 mod status;
 mod steps;
+mod tag;
 mod warnings;
 
 use std::collections::{HashMap, VecDeque};
