@@ -109,12 +109,12 @@ Y
   } >"$work/config/database-$2.yaml"
 }
 
-# pando_start: serves $work/config; mysql_port and postgres_port are then where.
+# pando_start [OPTION…]: serves $work/config; mysql_port and postgres_port are then where.
 pando_start() {
   local line end=$((SECONDS + 30))
   # The new process empties its output only when it starts: an earlier one's line must not be taken for its own.
   : >"$work/pando.out"
-  "$PANDO_BIN" serve --config "$work/config" --mysql 127.0.0.1:0 --postgres 127.0.0.1:0 \
+  "$PANDO_BIN" serve --config "$work/config" --mysql 127.0.0.1:0 --postgres 127.0.0.1:0 "$@" \
     >"$work/pando.out" 2>"$work/pando.err" </dev/null &
   pando_pid=$!
   until line=$(grep -m1 '^ready mysql=.* postgres=' "$work/pando.out"); do

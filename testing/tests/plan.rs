@@ -9,7 +9,7 @@
 //! -> ds_0: SELECT * FROM t_1 WHERE id = ? [0]
 //! ```
 //!
-//! `-> ` is an actual statement in order, `[0]` the parameters it takes; `<- ` what is read first for a statement over rows (`pando_relation_0`, …); `!! ` a part of the refusal's text; `~~ ` says that rows
+//! A line `described` plans the statement as it is described, not run. `-> ` is an actual statement in order, `[0]` the parameters it takes; `<- ` what is read first for a statement over rows (`pando_relation_0`, …); `!! ` a part of the refusal's text; `~~ ` says that rows
 //! are merged in a way whose debug text contains this.
 
 #![allow(
@@ -99,6 +99,7 @@ struct Case<'a> {
     name: &'a str,
     sql: String,
     parameters: Option<Vec<Parameter>>,
+    purpose: Purpose,
     expected: Vec<&'a str>,
 }
 
@@ -106,7 +107,8 @@ fn cases(text: &str) -> Vec<Case<'_>> {
     let mut cases: Vec<Case<'_>> = Vec::new();
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("== ") {
-            cases.push(Case { name, sql: String::new(), parameters: None, expected: Vec::new() });
+            let (sql, purpose) = (String::new(), Purpose::Run);
+            cases.push(Case { name, sql, parameters: None, purpose, expected: Vec::new() });
             continue;
         }
         let Some(case) = cases.last_mut() else { continue };
@@ -119,6 +121,8 @@ fn cases(text: &str) -> Vec<Case<'_>> {
         } else if let Some(list) = line.strip_prefix("with ") {
             let list = list.split(',').map(|text| Parameter::made(value(text))).collect();
             case.parameters = Some(list);
+        } else if line == "described" {
+            case.purpose = Purpose::Describe;
         } else if !line.trim().is_empty() && !line.starts_with('#') {
             if !case.sql.is_empty() {
                 case.sql.push('\n');
@@ -151,7 +155,7 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
         session: &session,
         source: &Still,
     };
-    match plan(&ctx, &stmt, Purpose::Run) {
+    match plan(&ctx, &stmt, case.purpose) {
         Ok(Planned::Plan(plan)) => {
             let units = plan.units.iter().map(|unit| {
                 let takes = match &unit.parameters[..] {

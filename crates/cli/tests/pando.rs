@@ -122,9 +122,10 @@ struct Serving {
 
 impl Serving {
     fn start(folder: &Path, more: &[&str]) -> (Self, String) {
-        let fixed = ["serve", "--config", path(folder), "--data", path(folder)];
+        let fixed = ["serve", "--config", path(folder)];
         let doors = ["--mysql", "127.0.0.1:0", "--postgres", "127.0.0.1:0"];
         let mut child = pando(&[&fixed[..], &doors[..], more].concat())
+            .current_dir(folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -2,18 +2,58 @@
 
 use pando_sql::{Token, TokenKind};
 
-use crate::tables::{HEADS, STAYS_SQL};
+use crate::tables::{GONE, HEADS, STAYS_SQL};
 
 /// A statement is DistSQL, right or wrong, and not SQL of a vendor. The tokens are those of the front door's own language; at most
 /// four of them are looked at. CREATE and DROP DATABASE and USE are SQL.
 pub fn is_distsql(text: &str, tokens: &[Token]) -> bool {
     let first = tokens.first().map_or("", |token| token.span.of(text)).as_bytes();
-    // Two bytes tell most statements of SQL apart, SELECT from SHOW among them.
-    let Some(initials) = first.get(..2) else { return false };
-    let begins =
-        |head: &&&str| head.as_bytes().get(..2).is_some_and(|h| h.eq_ignore_ascii_case(initials));
-    HEADS.iter().filter(begins).any(|head| fits(head, text, tokens))
+    let Some(letters) = letters(first) else { return false };
+    // Most statements end here.
+    if LETTERS.get(letters.0).is_none_or(|thirds| thirds & letters.1 == 0) {
+        return false;
+    }
+    let begins = |head: &&str| self::letters(head.as_bytes()) == Some(letters);
+    let heads = HEADS.iter().copied().chain(GONE.iter().map(|gone| gone.head));
+    heads.filter(begins).any(|head| fits(head, text, tokens))
         && !STAYS_SQL.iter().any(|head| fits(head, text, tokens))
+}
+
+/// For each first letter of a head the third letters behind it, as bits: SELECT, INSERT, UPDATE and DELETE are told apart by these two.
+static LETTERS: [u32; 32] = thirds();
+
+const fn thirds() -> [u32; 32] {
+    let mut all = [0; 32];
+    let mut i = 0;
+    while i < HEADS.len() {
+        with(&mut all, HEADS[i]);
+        i += 1;
+    }
+    let mut i = 0;
+    while i < GONE.len() {
+        with(&mut all, GONE[i].head);
+        i += 1;
+    }
+    all
+}
+
+const fn with(all: &mut [u32; 32], head: &str) {
+    if let Some((first, third)) = letters(head.as_bytes()) {
+        all[first] |= third;
+    }
+}
+
+/// The first letter's place and the third one's bit, in any case; none for shorter words.
+const fn letters(word: &[u8]) -> Option<(usize, u32)> {
+    match word {
+        [first, _, third, ..] => Some(((*first & 31) as usize, 1 << (*third & 31))),
+        _ => None,
+    }
+}
+
+/// Why a statement that no entry reads is none of ours, where ShardingSphere has or had it.
+pub(crate) fn gone(text: &str, tokens: &[Token]) -> Option<&'static str> {
+    GONE.iter().find(|gone| fits(gone.head, text, tokens)).map(|gone| gone.why)
 }
 
 fn fits(head: &str, text: &str, tokens: &[Token]) -> bool {
@@ -33,6 +73,7 @@ mod tests {
     use pando_sql::{Fold, Placeholder, Syntax};
 
     use super::*;
+    use crate::error::ErrorKind;
     use crate::tables::entries;
 
     const BACKTICKS: Syntax = Syntax {
@@ -130,6 +171,20 @@ mod tests {
             "REFRESH MATERIALIZED VIEW v",
             "HELP 'contents'",
             "START TRANSACTION",
+            "START REPLICA",
+            "STOP REPLICA",
+            "COMMIT",
+            "COMMIT PREPARED 'x'",
+            "ROLLBACK TO migration",
+            "CHECK TABLE t",
+            "DROP TABLE migration",
+            "ALTER TABLE streaming ADD c INT",
+            "RESET scaling",
+            "RESET ALL",
+            "SHOW migration",
+            "SHOW traffic;",
+            "SET sharding = 1",
+            "CREATE TABLE traffic (id INT)",
             "SELECT count(*) FROM register",
             "\"REGISTER\"",
             "",
@@ -145,6 +200,27 @@ mod tests {
             ["create sharding tabel rule", "REGISTER STORAGE UNITS x", "count x", "show mask x"]
         {
             assert_eq!(belongs(text), [true, true], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_there_is_no_more_belongs_and_is_told_from_a_slip() {
+        for gone in GONE {
+            assert_eq!(belongs(gone.example), [true, true], "{}", gone.example);
+            let error = crate::parse(gone.example).expect_err(gone.example);
+            assert_eq!((error.kind, error.message.as_str()), (ErrorKind::NotSupported, gone.why));
+            let tokens = pando_sql::tokenize(gone.example, &BACKTICKS).expect("it can be cut");
+            assert!(fits(gone.head, gone.example, &tokens.list), "{}", gone.example);
+        }
+        let slip = crate::parse("SHOW SHARDING TABEL RULES").expect_err("a slip");
+        assert_eq!(slip.kind, ErrorKind::Syntax);
+    }
+
+    #[test]
+    fn the_common_statements_of_sql_are_told_apart_by_two_letters() {
+        for word in ["SELECT", "insert", "UPDATE", "delete", "BEGIN", "REPLACE", "WITH", "VALUES"] {
+            let (first, third) = letters(word.as_bytes()).expect("three letters");
+            assert_eq!(LETTERS[first] & third, 0, "{word}");
         }
     }
 

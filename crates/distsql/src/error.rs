@@ -13,6 +13,8 @@ pub enum ErrorKind {
     Value,
     /// The text is longer than a bound of this crate.
     Limit,
+    /// ShardingSphere has, or had, the statement; this version has not.
+    NotSupported,
 }
 
 /// A text that is no statement of DistSQL.

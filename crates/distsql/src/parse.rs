@@ -2,6 +2,7 @@
 
 use pando_config::suggest;
 
+use crate::belongs;
 use crate::command::Command;
 use crate::ebnf::{Lexeme, Node, grammar};
 use crate::entry::Entry;
@@ -32,7 +33,7 @@ pub struct Statement {
 ///
 /// # Errors
 /// A text that no entry of the table fits, with the furthest place that any of them reached and what they expected there; a value
-/// that cannot be; a text that is too long.
+/// that cannot be; a text that is too long; `NotSupported` for what ShardingSphere has and this version has not.
 pub fn parse(text: &str) -> Result<Statement> {
     read(text).map_err(|error| error.placed_in(text))
 }
@@ -47,6 +48,9 @@ fn read(text: &str) -> Result<Statement> {
             let command = (entry.build)(Part::new(&tree, &source))?;
             return Ok(Statement { command, entry });
         }
+    }
+    if let Some(why) = belongs::gone(text, &source.tokens) {
+        return Err(Error::new(ErrorKind::NotSupported, why));
     }
     Err(unexpected(&source, matcher.furthest, matcher.expected))
 }

@@ -1,5 +1,6 @@
 //! The straight line: plan, execute, merge. Names no feature and no vendor, opens no socket.
 
+mod alone;
 mod bulk;
 mod catalog;
 mod execute;
@@ -17,5 +18,5 @@ mod variables;
 
 pub use house::Engine;
 pub use session::Session;
-pub use snapshot::{LiveDatabase, Settings, Snapshot};
+pub use snapshot::{Admits, LiveDatabase, Settings, Snapshot};
 pub use tables::UnitTable;

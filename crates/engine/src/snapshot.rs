@@ -23,6 +23,18 @@ pub struct Snapshot {
     pub settings: Settings,
 }
 
+/// What statements are let through to storage units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Admits {
+    /// All.
+    #[default]
+    Everything,
+    /// Those that change nothing.
+    Reads,
+    /// None.
+    Nothing,
+}
+
 /// Settings of the engine.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -32,6 +44,8 @@ pub struct Settings {
     pub memory_bytes: usize,
     /// Logs every statement with its actual statements.
     pub sql_show: bool,
+    /// What statements are let through; open transactions go on under what they began with.
+    pub admits: Admits,
     /// Longest time for one statement to begin answering; `None` means no limit.
     pub statement_timeout: Option<Duration>,
 }
@@ -42,6 +56,7 @@ impl Default for Settings {
             max_connections_per_query: 1,
             memory_bytes: 256 << 20,
             sql_show: false,
+            admits: Admits::Everything,
             statement_timeout: None,
         }
     }

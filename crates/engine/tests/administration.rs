@@ -168,6 +168,37 @@ fn a_session_outlives_its_database() {
 }
 
 #[test]
+fn a_session_outlives_its_storage_units() {
+    for manners in [Manners::Postgres, Manners::MySql] {
+        let mut house = house(manners, &["shop"]);
+        house.ok("SET a = 1");
+        house.ok("SELECT * FROM t");
+        house.publish_without_units(&["shop"]);
+        assert!(is_without_units(&house.fails("SELECT * FROM t")));
+        house.ok("SET b = 2");
+        house.ok("BEGIN");
+        assert!(is_without_units(&house.fails("SELECT * FROM t")));
+        house.ok("ROLLBACK");
+        house.sent();
+        house.publish(&["shop"]);
+        house.ok("SELECT * FROM t");
+        assert_eq!(house.sent(), ["SET a = 1, b = 2", "SELECT * FROM t"]);
+    }
+}
+
+#[test]
+fn an_open_transaction_keeps_the_units_it_has() {
+    let mut house = house(Manners::MySql, &["shop"]);
+    house.ok("BEGIN");
+    house.ok("UPDATE t SET a = 1");
+    house.publish(&["bank"]);
+    house.ok("UPDATE t SET a = 2");
+    house.ok("COMMIT");
+    assert_eq!(house.sent(), ["BEGIN", "UPDATE t SET a = 1", "UPDATE t SET a = 2", "COMMIT"]);
+    assert!(matches!(house.fails("SELECT 1").kind(), ErrorKind::UnknownDatabase(_)));
+}
+
+#[test]
 fn errands_are_run_by_the_session() {
     let mut house = house(Manners::Postgres, &["shop"]);
     house.answers("EXPLORE", Answer::Errand(Errand::Parse("SELECT a FROM t_order".into())));

@@ -36,7 +36,7 @@ impl Governor {
         let database = if let Ral::ShowReadUnits { database, .. } = question {
             chosen(caller, database.as_ref().map(|name| name.text.as_str()))?
         } else {
-            ""
+            caller.database.as_deref().unwrap_or_default()
         };
         let now = self.now().clone();
         self.with_facts(&now, caller, (&[], &[]), |facts| now.model.show(database, question, facts))

@@ -21,6 +21,8 @@ pub struct Cluster {
     pub replicas: Vec<ReadUnit>,
     /// Database and name of storage units that a person took out of work.
     pub units: BTreeSet<(String, String)>,
+    /// What is remembered of groups, by database and group: who led last and whom it knows.
+    pub memories: BTreeMap<(String, String), String>,
     /// What the cluster as a whole takes.
     pub admits: Admits,
 }
@@ -96,6 +98,10 @@ impl Cluster {
         } else if let Some([database, unit]) = path.strip_prefix(keys::UNITS).and_then(keys::parts)
         {
             self.units.insert((database, unit));
+        } else if let Some([database, group]) =
+            path.strip_prefix(keys::MEMORIES).and_then(keys::parts)
+        {
+            self.memories.insert((database, group), text.into_owned());
         } else if path == keys::STATE {
             self.admits = Admits::of(&text).unwrap_or_default();
         }

@@ -1,6 +1,6 @@
 //! Where clients' orders come in: who may, in which state, and which part of the governor answers.
 
-use pando_distsql::command::{ComputeNode, Metadata, Ral, Rdl, Rql, Rul, Subject};
+use pando_distsql::command::{ComputeNode, Metadata, Name, Ral, Rdl, Rql, Rul, Subject, Value};
 use pando_distsql::{Command, Statement, help, is_distsql, parse};
 use pando_kernel::administration::{Administration, Answer, Caller, Errand, Order, Unless};
 use pando_kernel::error::{Error, ErrorKind, Result};
@@ -8,7 +8,7 @@ use pando_kernel::runtime::BoxFuture;
 use pando_model::{Change, Kind};
 use pando_sql::Syntax;
 
-use crate::error::{coded, syntax};
+use crate::error::{coded, refused, syntax};
 use crate::governor::Governor;
 
 impl Administration for Governor {
@@ -75,9 +75,9 @@ impl Administration for Governor {
 
 /// A cheap look at the first letters: comments in front are looked through by the tokens only.
 fn may_be_distsql(text: &str) -> bool {
-    const INITIALS: [&[u8; 2]; 24] = [
-        b"ad", b"al", b"co", b"cr", b"co", b"cl", b"di", b"dr", b"en", b"ex", b"fo", b"he", b"im",
-        b"la", b"lo", b"pa", b"pr", b"re", b"se", b"sh", b"un", b"us", b"mi", b"st",
+    const INITIALS: [&[u8; 2]; 26] = [
+        b"ad", b"al", b"ap", b"ch", b"co", b"cr", b"ro", b"cl", b"di", b"dr", b"en", b"ex", b"fo",
+        b"he", b"im", b"la", b"lo", b"pa", b"pr", b"re", b"se", b"sh", b"un", b"us", b"mi", b"st",
     ];
     let first = text.as_bytes().trim_ascii_start();
     match first {
@@ -127,6 +127,14 @@ impl Governor {
     async fn administer(&self, caller: &Caller, order: &Ral, verb: &str) -> Result<Answer> {
         let done = || Ok(Answer::Done(verb.to_owned()));
         match order {
+            Ral::SetVariable { name, value } if is_transaction_type(name) => {
+                transaction_type(caller, value)?;
+                done()
+            }
+            Ral::ShowVariable(name) if is_transaction_type(name) => Ok(Answer::Rows {
+                labels: SHOWN_VARIABLE.map(str::to_owned).to_vec(),
+                rows: vec![vec![Some(name.text.to_lowercase()), Some(LOCAL.to_owned())]],
+            }),
             Ral::SetVariable { .. }
             | Ral::AlterTransactionRule(_)
             | Ral::AlterParserRule(_)
@@ -145,6 +153,16 @@ impl Governor {
             | Ral::ShowReadUnits { .. }
             | Ral::ComputeNode(ComputeNode::List | ComputeNode::Info | ComputeNode::Mode)
             | Ral::ShowPlugins(_) => self.show(caller, order),
+            Ral::ShowStorageUnitStates { database } => {
+                let named = database.as_ref().map(|name| name.text.as_str());
+                let rows = self.shared.house.states(chosen(caller, named)?);
+                let labels = pando_distsql::entries().find(|entry| entry.name == verb);
+                let labels = labels.map(|entry| entry.columns).unwrap_or_default();
+                Ok(Answer::Rows {
+                    labels: labels.iter().map(|&one| one.to_owned()).collect(),
+                    rows,
+                })
+            }
             Ral::ShowGlobalRule(_) => {
                 is_administrator(caller)?;
                 self.show(caller, order)
@@ -191,6 +209,40 @@ impl Governor {
                 is_administrator(caller)?;
                 self.files(caller, order, verb).await
             }
+        }
+    }
+}
+
+/// The one variable that belongs to a session.
+fn is_transaction_type(name: &Name) -> bool {
+    name.text.eq_ignore_ascii_case("transaction_type")
+}
+
+/// The type that every session has.
+const LOCAL: &str = "LOCAL";
+const SHOWN_VARIABLE: [&str; 2] = ["variable_name", "variable_value"];
+
+fn transaction_type(caller: &Caller, value: &Value) -> Result<()> {
+    if caller.in_transaction {
+        return Err(coded(
+            14000,
+            "25001",
+            "the transaction type cannot change inside a transaction",
+        ));
+    }
+    let (Value::Text(text) | Value::Number(text)) = value else {
+        return Err(refused(Kind::InvalidVariable, "`transaction_type` is LOCAL, XA or BASE"));
+    };
+    match text.to_ascii_uppercase().as_str() {
+        LOCAL => Ok(()),
+        other @ ("XA" | "BASE") => {
+            let message =
+                format!("transactions of type {other} are not served by this version; use LOCAL");
+            Err(refused(Kind::NotSupported, &message))
+        }
+        other => {
+            let message = format!("`transaction_type` is LOCAL, XA or BASE, not `{other}`");
+            Err(refused(Kind::InvalidVariable, &message))
         }
     }
 }

@@ -25,13 +25,16 @@ pub(crate) fn coded(number: u16, sqlstate: &str, message: &str) -> Error {
     .into()
 }
 
-/// A text that is no DistSQL.
+/// A text that is no DistSQL, or DistSQL that only ShardingSphere has.
 pub(crate) fn syntax(error: &pando_distsql::Error) -> Error {
+    if error.kind == pando_distsql::ErrorKind::NotSupported {
+        return refused(Kind::NotSupported, &error.message);
+    }
     ErrorKind::Syntax { message: error.message.clone(), at: error.at }.into()
 }
 
-/// A change that the repository did not make. Codes: 17010 for a change that somebody else overtook (pando's own), 17020 for a repository that
-/// cannot be reached, as ShardingSphere has for its cluster's.
+/// A change that the repository did not make. The codes are Pando's own,
+/// among those that ShardingSphere has for clusters.
 pub(crate) fn repository(error: &Stored) -> Error {
     let message = match error {
         Stored::Conflict(_) => {
@@ -53,9 +56,9 @@ pub(crate) fn repository(error: &Stored) -> Error {
     };
     let (number, sqlstate) = match error {
         Stored::Conflict(_) => (17010, "40001"),
-        Stored::Unavailable(_) => (17020, "08000"),
-        Stored::Unknown(_) => (17021, "08007"),
-        Stored::Refused(_) | Stored::Damaged(_) => (17022, "HY000"),
+        Stored::Unavailable(_) => (17030, "08000"),
+        Stored::Unknown(_) => (17031, "08007"),
+        Stored::Refused(_) | Stored::Damaged(_) => (17032, "HY000"),
     };
     coded(number, sqlstate, &message)
 }

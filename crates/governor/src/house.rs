@@ -20,6 +20,9 @@ pub trait House: Send + Sync + Debug {
     /// Every problem.
     fn rooms(&self, database: &Database) -> Result<Vec<LogicTable>, Errors>;
 
+    /// The storage units of a served database as their last probes found them: the cells of SHOW STATUS FROM STORAGE UNITS.
+    fn states(&self, database: &str) -> Vec<Vec<Option<String>>>;
+
     /// What algorithms rules may name, in the order they shall be shown.
     fn algorithms(&self) -> Vec<AlgorithmKind>;
 

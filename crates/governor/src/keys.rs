@@ -20,6 +20,8 @@ pub(crate) const WORKERS: &str = "/reservation/worker_id/";
 pub(crate) const REPLICAS: &str = "/nodes/qualified_data_sources/";
 /// Storage units that a person took out of work: `database.unit`.
 pub(crate) const UNITS: &str = "/nodes/storage_units/";
+/// What is remembered of read/write groups: `database.group`.
+pub(crate) const MEMORIES: &str = "/nodes/groups/";
 /// Whether the cluster takes statements.
 pub(crate) const STATE: &str = "/states/cluster_state";
 

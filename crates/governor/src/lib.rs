@@ -19,6 +19,7 @@ mod tables;
 pub use cluster::{Admits, Cluster, Instance};
 pub use governor::{Governor, Options, Origin, Secrets};
 pub use house::{Found, House, Lease, Served};
+pub use state::Keeper;
 
 /// So that the README's example is a test.
 #[cfg(doctest)]

@@ -1,5 +1,7 @@
 //! What persons say about instances, replicas, storage units and the cluster: kept beside the configuration.
 
+use std::sync::Weak;
+
 use pando_config::Database;
 use pando_distsql::command::{ComputeNode, Labelling, Name, Node, Ral, State};
 use pando_kernel::administration::Caller;
@@ -10,7 +12,7 @@ use pando_repository::{Change, Key};
 use crate::cluster::{Admits, DISABLED};
 use crate::desk::chosen;
 use crate::error::{refused, repository as failed};
-use crate::governor::Governor;
+use crate::governor::{Governor, Shared};
 use crate::keys;
 
 impl Governor {
@@ -65,6 +67,7 @@ impl Governor {
             | Ral::ShowVariable(_)
             | Ral::ShowVariables { .. }
             | Ral::ShowReadUnits { .. }
+            | Ral::ShowStorageUnitStates { .. }
             | Ral::Metadata(_)
             | Ral::ShowPlugins(_)
             | Ral::ShowGlobalRule(_)
@@ -156,6 +159,46 @@ impl Governor {
         repository.commit(change).await.map_err(|error| failed(&error))?;
         let stored = self.read(&*repository).await.map_err(|error| failed(&error))?;
         self.adopt(stored)
+    }
+}
+
+/// Keeps what groups remember over a restart. It does not keep the governor alive.
+#[derive(Clone)]
+pub struct Keeper(Weak<Shared>);
+
+impl std::fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keeper").finish_non_exhaustive()
+    }
+}
+
+impl Keeper {
+    /// Stores what a group remembers, unless it stands there already or there is nowhere to keep it.
+    ///
+    /// # Errors
+    /// As the repository says; what is remembered is then kept with the next change of it.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any time.
+    pub async fn keep(&self, database: &str, group: &str, text: &str) -> Result<()> {
+        let Some(governor) = self.0.upgrade().map(|shared| Governor { shared }) else {
+            return Ok(());
+        };
+        let Some(repository) = governor.repository() else { return Ok(()) };
+        let name = (database.to_owned(), group.to_owned());
+        if governor.cluster().memories.get(&name).is_some_and(|kept| kept == text) {
+            return Ok(());
+        }
+        let key = own(keys::key(keys::MEMORIES, &[database, group]))?;
+        let change = Change::new().put(&key, text.to_owned());
+        repository.commit(change).await.map(drop).map_err(|error| failed(&error))
+    }
+}
+
+impl Governor {
+    /// What keeps groups' memories.
+    pub fn keeper(&self) -> Keeper {
+        Keeper(std::sync::Arc::downgrade(&self.shared))
     }
 }
 

@@ -158,7 +158,8 @@ impl Group {
         news
     }
 
-    fn name(&self) -> UnitName {
+    /// The group's name.
+    pub fn name(&self) -> UnitName {
         self.place.name.clone()
     }
 

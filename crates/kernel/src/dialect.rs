@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pando_sql::Syntax;
 
+use crate::alone::Alone;
 use crate::column::{Attribute, Column};
 use crate::error::{Error, Result};
 use crate::health::Health;
@@ -286,6 +287,11 @@ pub trait Variables: Send + Sync + Debug {
     /// The value of a function or keyword about the session (`DATABASE()`, `current_database()`, `CONNECTION_ID()`, `LAST_INSERT_ID()`, `@@…` …), for putting
     /// it into the text as a literal; `None` leaves the text to the storage unit. `name` is lower-cased, without parentheses.
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value>;
+
+    /// What is told where there is no storage unit to ask; `None` tells nothing.
+    fn alone(&self) -> Option<&dyn Alone> {
+        None
+    }
 }
 
 /// What a SET means for the session.

@@ -170,6 +170,8 @@ pub struct SessionView {
     pub ticket: u64,
     /// How many connections of one unit a statement outside a transaction may use; 0 is read as 1.
     pub connections_per_query: usize,
+    /// The statement is only looked at, for what it concerns and answers; nothing of it runs.
+    pub describes: bool,
     /// What the session knows about itself.
     pub facts: Arc<crate::dialect::Facts>,
 }

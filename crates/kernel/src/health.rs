@@ -76,6 +76,18 @@ pub enum Role {
     Unknown,
 }
 
+impl Role {
+    /// As it is shown.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Primary => "PRIMARY",
+            Self::Peer => "PEER",
+            Self::Standby => "STANDBY",
+            Self::Unknown => "UNKNOWN",
+        }
+    }
+}
+
 /// Whether a server is copying another one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Copying {

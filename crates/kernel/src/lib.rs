@@ -2,6 +2,7 @@
 
 pub mod administration;
 pub mod algorithm;
+pub mod alone;
 pub mod backend;
 pub mod column;
 pub mod dialect;
@@ -26,6 +27,7 @@ pub mod worker;
 
 pub use administration::Administration;
 pub use algorithm::{AlgorithmKind, AlgorithmSort};
+pub use alone::Alone;
 pub use backend::{Backend, CancelToken, Condition, Connector, Execution};
 pub use column::{Attribute, Column, Columns, Format, Native};
 pub use dialect::Dialect;

@@ -37,9 +37,9 @@ impl fmt::Debug for Around<'_> {
 pub struct Facts<'a> {
     /// As for changes.
     pub around: Around<'a>,
-    /// The single tables found on the units, in the order they shall be shown.
+    /// The single tables that clients can use, in the order they shall be shown: [`Singles::served`](crate::Singles).
     pub single_tables: &'a [SingleTable],
-    /// Tables of the units that no rule knows.
+    /// Tables that no rule names or clients cannot use: [`Singles::unloaded`](crate::Singles).
     pub unloaded: &'a [SingleTable],
     /// The instances of the cluster; of a server that stands alone, itself.
     pub nodes: &'a [ComputeNode],

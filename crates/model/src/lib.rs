@@ -19,6 +19,7 @@ mod rows;
 mod rql;
 mod scrub;
 mod seal;
+mod singles;
 mod uses;
 
 pub use around::{Around, ComputeNode, Facts, ReadUnit, Rooms, Settings, SingleTable};
@@ -31,6 +32,7 @@ pub use ral::Export;
 pub use refusal::{Kind, Refusal, Result};
 pub use rows::Rows;
 pub use seal::{Keeping, Key};
+pub use singles::Singles;
 
 /// So that the README's example is a test.
 #[cfg(doctest)]

@@ -1,24 +1,25 @@
 //! The process as its governor sees it: rooms, pools, engine and gate together.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
-use pando_engine::{Engine, Settings, Snapshot};
-use pando_governor::{Found, House, Lease, Served};
+use pando_engine::{Admits, Engine, Settings, Snapshot};
+use pando_governor::{Cluster, Found, House, Lease, Served};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_kernel::{AlgorithmKind, Connector, Value, WorkerId};
+use pando_kernel::{AlgorithmKind, Connector, States, Value, WorkerId};
 
 use crate::gate::{Gate, Live};
 use crate::inquiry::Inquiry;
 use crate::options::Options;
 use crate::pools::Pools;
 use crate::server::{certificate, configuration};
+use crate::wards::{News, Wards};
 
 /// What the governor governs.
-#[derive(Debug)]
 pub(crate) struct Host {
     options: Options,
     engine: Engine,
@@ -26,6 +27,15 @@ pub(crate) struct Host {
     gate: Arc<Gate>,
     pools: Mutex<Pools>,
     served: Mutex<Option<Served>>,
+    wards: Mutex<Wards>,
+    /// What probes bring about.
+    news: News,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("engine", &self.engine).finish_non_exhaustive()
+    }
 }
 
 impl Host {
@@ -34,9 +44,68 @@ impl Host {
         engine: Engine,
         runtime: SharedRuntime,
         gate: Arc<Gate>,
+        news: News,
     ) -> Self {
         let (pools, served) = (Mutex::default(), Mutex::default());
-        Self { options, engine, runtime, gate, pools, served }
+        let wards = Mutex::new(Wards::new(Arc::clone(&runtime)));
+        Self { options, engine, runtime, gate, pools, served, wards, news }
+    }
+
+    /// Serves the same configuration as the storage units stand now.
+    ///
+    /// # Errors
+    /// `Configuration`; what was served before goes on.
+    pub(crate) fn follow_units(&self) -> Result<()> {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(served) = self.served().clone() else { return Ok(()) };
+        self.publish(&mut pools, &served)
+    }
+
+    /// What the groups of a database remember.
+    pub(crate) fn memories(&self, database: &str) -> Vec<(String, String)> {
+        self.wards().memories(database)
+    }
+
+    fn wards(&self) -> MutexGuard<'_, Wards> {
+        self.wards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What persons and probes say of a database's units.
+    fn states(&self, database: &Database, cluster: &Cluster) -> States {
+        let name = database.name.value.as_str();
+        let mut states = self.wards().states(name);
+        let own = |other: &str| other.eq_ignore_ascii_case(name);
+        let disabled = cluster.units.iter().filter(|(database, _)| own(database));
+        states.disabled = disabled.map(|(_, unit)| unit.as_str().into()).collect();
+        let unread = cluster.replicas.iter().filter(|replica| own(&replica.database));
+        states.unread = unread
+            .map(|replica| (replica.group.as_str().into(), replica.unit.as_str().into()))
+            .collect();
+        states
+    }
+
+    fn publish(&self, pools: &mut Pools, served: &Served) -> Result<()> {
+        let props = &served.global.props;
+        let max = usize::try_from(props.max_connections_size_per_query).unwrap_or(usize::MAX);
+        let settings = Settings {
+            max_connections_per_query: max.max(1),
+            sql_show: props.sql_show,
+            admits: match served.cluster.admitted(&served.own) {
+                pando_governor::Admits::Everything => Admits::Everything,
+                pando_governor::Admits::Reads => Admits::Reads,
+                pando_governor::Admits::Nothing => Admits::Nothing,
+            },
+            ..Settings::default()
+        };
+        let wanted: Vec<(Arc<Database>, States)> = served
+            .databases
+            .iter()
+            .map(|database| (Arc::clone(database), self.states(database, &served.cluster)))
+            .collect();
+        let databases = pools.open(&wanted, &self.options.data, &self.runtime);
+        let databases = databases.map_err(|errors| configuration(errors.to_string()))?;
+        self.engine.publish(Snapshot { databases, settings });
+        Ok(())
     }
 
     /// The settings that are served.
@@ -94,21 +163,36 @@ impl House for Host {
     }
 
     fn serve(&self, served: &Served) -> Result<()> {
-        let props = &served.global.props;
         let live = Live::new(&served.global, certificate(&self.options, &served.global)?);
-        let max = usize::try_from(props.max_connections_size_per_query).unwrap_or(usize::MAX);
-        let settings = Settings {
-            max_connections_per_query: max.max(1),
-            sql_show: props.sql_show,
-            ..Settings::default()
-        };
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let databases = pools.open(&served.databases, &self.options.data, &self.runtime);
-        let databases = databases.map_err(|errors| configuration(errors.to_string()))?;
+        self.publish(&mut pools, served)?;
         self.gate.renew(live);
-        self.engine.publish(Snapshot { databases, settings });
+        let connector = |unit: &StorageUnit| pando_rooms::connector(unit, &self.options.data);
+        let around = (&*served.cluster, &self.news);
+        self.wards().take(&served.databases, &served.global.props, around, &connector);
+        // What groups remember may say another primary than the configuration.
+        self.publish(&mut pools, served)?;
         *self.served() = Some(served.clone());
         Ok(())
+    }
+
+    fn states(&self, database: &str) -> Vec<Vec<Option<String>>> {
+        let text = |text: &dyn ToString| Some(text.to_string());
+        let reports = self.wards().report(database);
+        reports
+            .iter()
+            .map(|report| {
+                vec![
+                    text(&report.unit),
+                    report.group.as_ref().map(ToString::to_string),
+                    text(&report.role.text()),
+                    text(&report.state.text()),
+                    report.lag.map(|lag| lag.as_millis().to_string()),
+                    report.since.map(|since| since.to_string()),
+                    report.error.clone(),
+                ]
+            })
+            .collect()
     }
 
     fn connects<'a>(

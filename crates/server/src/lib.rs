@@ -16,7 +16,9 @@ mod serve;
 mod server;
 mod stop;
 mod store;
+mod tidings;
 mod tls;
+mod wards;
 
 pub use load::{Loaded, load};
 pub use options::{Addresses, Certificate, Listen, Options};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pando_config::{Database, Errors, PoolOptions, Report, StorageUnit};
 use pando_engine::LiveDatabase;
+use pando_kernel::States;
 use pando_kernel::runtime::SharedRuntime;
 use pando_pool::{Options, Pool};
 use pando_rooms::{Built, Unit};
@@ -15,7 +16,7 @@ use pando_rooms::{Built, Unit};
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
     kept: HashMap<(String, Arc<str>), Kept>,
-    live: Vec<(Arc<Database>, Arc<LiveDatabase>)>,
+    live: Vec<(Arc<Database>, States, Arc<LiveDatabase>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -32,18 +33,20 @@ impl Pools {
     /// Every problem of databases that are new or have changed; everything stays as it was then.
     pub(crate) fn open(
         &mut self,
-        databases: &[Arc<Database>],
+        databases: &[(Arc<Database>, States)],
         data: &Path,
         runtime: &SharedRuntime,
     ) -> Result<Vec<Arc<LiveDatabase>>, Errors> {
         let mut report = Report::default();
         let mut built = Vec::new();
-        for config in databases {
-            let known = self.live.iter().find(|(own, _)| Arc::ptr_eq(own, config));
+        for (config, states) in databases {
+            let is_same =
+                |own: &Arc<Database>, so: &States| Arc::ptr_eq(own, config) && so == states;
+            let known = self.live.iter().find(|(own, so, _)| is_same(own, so));
             match known {
-                Some((_, live)) => built.push((config, Some(Arc::clone(live)), None)),
-                None => match pando_rooms::build(config, data) {
-                    Ok(new) => built.push((config, None, Some(new))),
+                Some((_, _, live)) => built.push((config, states, Some(Arc::clone(live)), None)),
+                None => match pando_rooms::build_with_states(config, data, states) {
+                    Ok(new) => built.push((config, states, None, Some(new))),
                     Err(errors) => {
                         errors.problems().iter().for_each(|one| report.error(one.clone()));
                     }
@@ -53,7 +56,7 @@ impl Pools {
         report.finish()?;
         let mut now = HashMap::new();
         let mut live = Vec::new();
-        for (config, known, new) in built {
+        for (config, states, known, new) in built {
             let database = match (known, new) {
                 (Some(known), _) => {
                     self.keep(config, &mut now);
@@ -62,11 +65,11 @@ impl Pools {
                 (None, Some(new)) => self.database(config, new, runtime, &mut now),
                 (None, None) => continue,
             };
-            live.push((Arc::clone(config), database));
+            live.push((Arc::clone(config), states.clone(), database));
         }
         self.kept = now;
         self.live = live;
-        Ok(self.live.iter().map(|(_, live)| Arc::clone(live)).collect())
+        Ok(self.live.iter().map(|(_, _, live)| Arc::clone(live)).collect())
     }
 
     /// Keeps the pools of a database that goes on as it is.

@@ -19,6 +19,7 @@ use crate::options::{Addresses, Options};
 use crate::runtime::TokioRuntime;
 use crate::stop::{Stop, Stopping};
 use crate::store;
+use crate::tidings;
 use crate::tls::{Acceptor, Terms};
 
 /// A server whose doors are open. Dropping it without [`Server::stop`] leaves the doors open as long as the runtime lives.
@@ -71,7 +72,8 @@ impl Server {
         let gate = Gate::new(engine.clone(), Arc::clone(&runtime), stopping.clone(), live);
         let gate = Arc::new(gate);
         let (own, inner, seam) = (options.clone(), engine.clone(), Arc::clone(&runtime));
-        let host = Arc::new(Host::new(own, inner, seam, Arc::clone(&gate)));
+        let (news, heard) = tidings::channel();
+        let host = Arc::new(Host::new(own, inner, seam, Arc::clone(&gate), news));
         let begin = pando_governor::Options {
             id: place.id,
             instance: Instance { version: VERSION.to_owned(), ..Instance::default() },
@@ -83,6 +85,7 @@ impl Server {
         let house: Arc<dyn House> = Arc::<Host>::clone(&host);
         let governor = Governor::start(begin, house, Arc::clone(&runtime)).await?;
         engine.govern(Arc::new(governor.clone()));
+        tidings::follow(&runtime, heard, &host, governor.keeper());
         let doors = Doors::bind(&options, &host.global()).await?;
         let addresses = doors.addresses();
         let handles = Vec::new();

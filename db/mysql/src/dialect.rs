@@ -1,5 +1,6 @@
 //! The language of MySQL and MariaDB, as the engine needs to know it.
 
+mod alone;
 mod health;
 mod metadata;
 mod ordering;

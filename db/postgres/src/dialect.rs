@@ -1,5 +1,6 @@
 //! What the engine must know of PostgreSQL's language.
 
+mod alone;
 mod health;
 mod metadata;
 mod ordering;
@@ -14,6 +15,9 @@ use pando_kernel::{Native, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::oid;
+
+/// The database that every server has, and that clients log in to when they want none in particular.
+pub(crate) const POSTGRES: &str = "postgres";
 
 /// PostgreSQL's language, catalogue, order and variables.
 #[derive(Debug, Default, Clone, Copy)]

@@ -166,6 +166,10 @@ impl Metadata for SqliteDialect {
         Some("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'".into())
     }
 
+    fn default_schema(&self) -> Option<&'static str> {
+        (self.tongue == Tongue::Postgres).then_some("public")
+    }
+
     fn tables_query(&self) -> String {
         "SELECT NULL, name FROM sqlite_master WHERE type IN ('table', 'view') \
          AND name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY name"

@@ -38,6 +38,11 @@ impl<'a> Asked<'a> {
         Self { rule, ctx, stmt, named, need: RefCell::new(None) }
     }
 
+    /// Whether something must be read before the route can be told.
+    pub(crate) fn needs(&self) -> bool {
+        self.need.borrow().is_some()
+    }
+
     /// Whether the statement names no sharded table.
     pub(crate) fn is_empty(&self) -> bool {
         self.named.is_empty()

@@ -189,17 +189,18 @@ def sharded(tables, databases=2, each=2):
 class Pando:
     """A server on free ports, ended with the program at the latest."""
 
-    def __init__(self, files, binary=None, arguments=(), patience=30, single=False):
-        """`files`: the configuration, text by file name; `single`: it is one file, not a folder of them."""
+    def __init__(self, files, binary=None, arguments=(), patience=30, single=False, environment=None):
+        """`files`: the configuration, text by file name, None for none at all; `single`: it is one file, not a folder of them."""
         self.folder = tempfile.mkdtemp(dir=work)
-        for name, text in files.items():
+        for name, text in (files or {}).items():
             with open(f"{self.folder}/{name}", "w") as file:
                 file.write(text)
         self.log = open(f"{self.folder}.log", "w+")
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [binary or BIN, "serve", "--config", f"{self.folder}/{name}" if single else self.folder, "--mysql", "127.0.0.1:0", "--postgres", "127.0.0.1:0", *arguments],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
+            [binary or BIN, "serve", *(["--config", f"{self.folder}/{name}" if single else self.folder] if files is not None else []),
+             "--mysql", "127.0.0.1:0", "--postgres", "127.0.0.1:0", *arguments],
+            cwd=self.folder, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
         running.append(self)
         timer = threading.Timer(patience, self.process.kill)
         timer.start()

@@ -10,7 +10,7 @@ mod transaction;
 pub use authority::{Authority, Permission, Privilege, User};
 pub use mode::{Mode, Repository};
 pub use parser::{CacheSize, GlobalClock, SqlFederation, SqlTranslator};
-pub use props::{Properties, Protocol};
+pub use props::{Health, Properties, Protocol};
 pub use transaction::{Transaction, TransactionType};
 
 use crate::node::Node;

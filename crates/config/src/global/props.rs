@@ -1,5 +1,7 @@
 //! `props`: the server's knobs, every key with its type.
 
+use std::time::Duration;
+
 use super::idle;
 use crate::node::{Entry, Node};
 use crate::place::{At, Placed, Report};
@@ -39,6 +41,35 @@ pub struct Properties {
     pub frontend_ssl_versions: Vec<String>,
     /// `proxy-frontend-ssl-cipher`: cipher suites offered, by their IANA names, best first; empty (default) means the usual ones.
     pub frontend_ssl_ciphers: Vec<String>,
+    /// `health-check-…`: how storage units are probed.
+    pub health: Health,
+}
+
+/// How storage units are probed. Pando's own properties.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// `health-check-interval-milliseconds`: from one probe of a unit to the next; zero does not probe. 2 s.
+    pub interval: Duration,
+    /// `health-check-timeout-milliseconds`: for a whole probe. 1 s.
+    pub timeout: Duration,
+    /// `health-check-failures`: failed probes on end until a unit counts as down. 3.
+    pub failures: u32,
+    /// `health-check-successes`: answered probes on end until it counts as up again. 2.
+    pub successes: u32,
+    /// `health-check-max-replica-lag-milliseconds`: a replica further behind is not read; absent (-1, the default) reads it whatever its lag.
+    pub most_lag: Option<Duration>,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_secs(2),
+            timeout: Duration::from_secs(1),
+            failures: 3,
+            successes: 2,
+            most_lag: None,
+        }
+    }
 }
 
 impl Default for Properties {
@@ -55,11 +86,12 @@ impl Default for Properties {
             frontend_ssl_enabled: false,
             frontend_ssl_versions: vec!["TLSv1.2".into(), "TLSv1.3".into()],
             frontend_ssl_ciphers: Vec::new(),
+            health: Health::default(),
         }
     }
 }
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 16] = [
     "sql-show",
     "max-connections-size-per-query",
     "proxy-frontend-database-protocol-type",
@@ -71,6 +103,11 @@ const KEYS: [&str; 11] = [
     "proxy-frontend-ssl-enabled",
     "proxy-frontend-ssl-version",
     "proxy-frontend-ssl-cipher",
+    "health-check-interval-milliseconds",
+    "health-check-timeout-milliseconds",
+    "health-check-failures",
+    "health-check-successes",
+    "health-check-max-replica-lag-milliseconds",
 ];
 
 /// Keys that some 5.x release knew and a later one dropped: accepted, without effect.
@@ -168,9 +205,27 @@ impl Properties {
                 self.frontend_connection_idle_timeout =
                     seconds.unwrap_or(self.frontend_connection_idle_timeout);
             }
+            "health-check-failures" => number(&mut self.health.failures, 1),
+            "health-check-successes" => number(&mut self.health.successes, 1),
+            "health-check-interval-milliseconds" => {
+                milliseconds(&mut self.health.interval, 0, node, report);
+            }
+            "health-check-timeout-milliseconds" => {
+                milliseconds(&mut self.health.timeout, 1, node, report);
+            }
+            "health-check-max-replica-lag-milliseconds" => {
+                let most = node.integer(-1..=MOST, report);
+                self.health.most_lag =
+                    most.and_then(|most| u64::try_from(most).ok()).map(Duration::from_millis);
+            }
             _ => idle::read(name, entry, report),
         }
     }
+}
+
+fn milliseconds(slot: &mut Duration, least: i64, node: &Node, report: &mut Report) {
+    let number = node.integer(least..=MOST, report);
+    *slot = number.and_then(|n| u64::try_from(n).ok()).map_or(*slot, Duration::from_millis);
 }
 
 fn names(node: &Node, report: &mut Report) -> Vec<String> {

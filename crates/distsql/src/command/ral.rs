@@ -46,6 +46,11 @@ pub enum Ral {
         /// Another database than the session's.
         database: Option<Name>,
     },
+    /// The storage units, and what their last probes told.
+    ShowStorageUnitStates {
+        /// Another database than the session's.
+        database: Option<Name>,
+    },
     /// About what is known of databases and tables, and its way in and out.
     Metadata(Metadata),
     /// Stops writing, or all work, on every instance.

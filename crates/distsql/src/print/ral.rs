@@ -32,6 +32,9 @@ impl Display for Ral {
                     None => write!(f, "RULES{}", from(database)),
                 }
             }
+            Self::ShowStorageUnitStates { database } => {
+                write!(f, "SHOW STATUS FROM STORAGE UNITS{}", from(database))
+            }
             Self::Metadata(statement) => statement.fmt(f),
             Self::LockCluster { strategy, timeout } => {
                 let timeout = Maybe(" TIMEOUT ", *timeout);

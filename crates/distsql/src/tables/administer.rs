@@ -388,6 +388,28 @@ pub(super) static ADMINISTER: &[Entry] = &[
         },
     },
     Entry {
+        name: "SHOW STATUS FROM STORAGE UNITS",
+        category: Category::Ral,
+        age: Age::Current,
+        syntax: "SHOW STATUS FROM STORAGE UNITS [FROM database]",
+        columns: &[
+            "storage_unit",
+            "group_name",
+            "role",
+            "status",
+            "lag_milliseconds",
+            "since",
+            "message",
+        ],
+        help: "The storage units as their last probes found them, and what they do in their groups (Pando's own).",
+        examples: &["SHOW STATUS FROM STORAGE UNITS", "SHOW STATUS FROM STORAGE UNITS FROM shop"],
+        wrong: &[(
+            "SHOW STATUS FROM STORAGE",
+            "unexpected end of the statement, expected `UNITS` at line 1, column 25",
+        )],
+        build: |p| administer(Ral::ShowStorageUnitStates { database: p.maybe_name("database") }),
+    },
+    Entry {
         name: "SHOW READWRITE_SPLITTING READ RESOURCES",
         category: Category::Ral,
         age: Age::Old,

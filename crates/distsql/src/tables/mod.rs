@@ -4,6 +4,7 @@ mod administer;
 mod features;
 mod fragments;
 mod global;
+mod gone;
 mod heads;
 mod metadata;
 mod query;
@@ -12,6 +13,7 @@ mod units;
 mod utility;
 
 pub use fragments::FRAGMENTS;
+pub(crate) use gone::GONE;
 pub(crate) use heads::{HEADS, STAYS_SQL};
 
 use crate::entry::Entry;

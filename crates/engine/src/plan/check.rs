@@ -10,7 +10,7 @@ use pando_sql::ast::{
 };
 use pando_sql::visit;
 
-use super::{aggregate, any_unit, keeps_key};
+use super::{aggregate, any_unit, keeps_key, without_units};
 
 const NARROW: &str = "narrow it to one shard by an equality on the sharding key";
 
@@ -159,9 +159,7 @@ fn pages_spreadable(query: &Query) -> Result<()> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is refused")]
 pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
     let one = || {
-        let unit = any_unit(ctx).ok_or_else(|| {
-            Error::refused(10101, "the database has no storage unit", "configure `dataSources`")
-        })?;
+        let unit = any_unit(ctx).ok_or_else(|| without_units(&ctx.database.name))?;
         Ok(Units::new(vec![Target::whole(unit)], Spread::Gather))
     };
     let everywhere = || {

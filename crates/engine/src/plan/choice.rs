@@ -1,6 +1,6 @@
 //! Small questions about statements and units that several stages ask.
 
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::UnitName;
 use pando_sql::ast::Kind;
@@ -52,11 +52,14 @@ pub(crate) fn writing_unit(ctx: &Context<'_>) -> Option<UnitName> {
 /// # Errors
 /// `Refused` when it has none.
 pub(crate) fn any_unit_of(database: &pando_kernel::feature::Database) -> Result<UnitName> {
-    database.units.first().cloned().ok_or_else(|| {
-        pando_kernel::Error::refused(
-            10101,
-            "the database has no storage unit",
-            "configure `dataSources`",
-        )
-    })
+    database.units.first().cloned().ok_or_else(|| without_units(&database.name))
+}
+
+/// The refusal of what takes a storage unit where there is none. The name is empty outside of every database.
+pub(crate) fn without_units(database: &str) -> Error {
+    const INSTEAD: &str = "add one with REGISTER STORAGE UNIT, or under `dataSources`";
+    if database.is_empty() {
+        return Error::refused(10101, "there is no storage unit in any database", INSTEAD);
+    }
+    Error::refused(10101, format!("database `{database}` has no storage units"), INSTEAD)
 }

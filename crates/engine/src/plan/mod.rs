@@ -28,14 +28,14 @@ use std::sync::Arc;
 
 pub use assemble::{Assembly, Read, Typed};
 pub(crate) use catalogue::shown_at;
-pub(crate) use choice::{any_unit, any_unit_of, writes};
+pub(crate) use choice::{any_unit, any_unit_of, without_units, writes};
 use direct::{Gathered, direct};
 pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
 pub use lifted::{Chance, Lifted};
 pub(crate) use limited::{Limited, is_for_keys, limited};
 pub use outcome::{Plan, Planned, Purpose, Unit};
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::Context;
+use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Spread, Target, Units};
 use pando_sql::Edits;
@@ -49,9 +49,19 @@ pub use template::Template;
 /// # Errors
 /// `Refused`, `ShardingValue`, `UnknownTable`: nothing has been sent anywhere then.
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
-    if purpose != Purpose::Describe {
-        state::check(stmt)?;
+    match purpose {
+        Purpose::Run => {
+            state::check(stmt)?;
+            planned(ctx, stmt, purpose)
+        }
+        Purpose::Describe => {
+            let session = SessionView { describes: true, ..ctx.session.clone() };
+            planned(&Context { session: &session, ..*ctx }, stmt, purpose)
+        }
     }
+}
+
+fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     if let Some(units) = named_unit(ctx, stmt)? {
         let nothing = (MergePlan::iterate(), Edits::default());
         return rewrite::finish(ctx, stmt, units, nothing)

@@ -44,6 +44,9 @@ impl Session {
     }
 
     async fn compute(&mut self, text: &str) -> Result<String> {
+        if self.is_alone() {
+            return self.compute_alone(text);
+        }
         let live = self.live()?;
         let dialect = Arc::clone(&live.database.dialect);
         let stmt = pando_sql::parse(&format!("SELECT {text}"), dialect.syntax())

@@ -183,6 +183,7 @@ impl Session {
     pub(super) async fn start_bulk(&mut self, stmt: &Statement) -> Result<bool> {
         let live = self.live()?;
         self.refuse_if_failed(false)?;
+        self.refuse_unadmitted(true)?;
         self.settle_cursors().await?;
         let plan = self.plan(&live, stmt, &Bound::default(), Purpose::Run).await?;
         if plan.units.len() == 1 {

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::presentation::{Asked, Holding};
 use pando_kernel::session::{Login, TransactionState};
-use pando_sql::ast::{Kind, Literal, Node, Statement};
+use pando_sql::ast::{Kind, Literal, Node, ObjectKind, Statement};
 use pando_sql::{Edits, Span, visit};
 
+use crate::plan::writes;
 use crate::snapshot::{LiveDatabase, Snapshot};
 
 use super::Session;
@@ -92,6 +94,10 @@ impl Session {
         let (Some(own), Some(dialect)) = (self.own_database(), self.dialect()) else {
             return Ok(stmt);
         };
+        if dialect.default_schema().is_some() {
+            self.refuse_in_own(own, &stmt)?;
+            return Ok(stmt);
+        }
         let known =
             |name| dialect.presentation().is_some_and(|shown| shown.holding(name).is_some());
         let mut edits = Edits::default();
@@ -107,6 +113,31 @@ impl Session {
         }
         pando_sql::parse(&edits.apply(&stmt.text), dialect.syntax())
             .map_err(super::run::syntax_error)
+    }
+
+    /// Refuses what is about tables, or changes anything, in one of the vendor's own databases that has none of either: the storage units that answer
+    /// everything else there are those of another database.
+    fn refuse_in_own(&self, own: &str, stmt: &Statement) -> Result<()> {
+        let dialect = self.dialect();
+        let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());
+        let shared =
+            |name| presentation.and_then(|shown| shown.holding(name)) == Some(Holding::Shared);
+        let is_about_databases =
+            matches!(&stmt.kind, Kind::Define(define) if define.object == ObjectKind::Database);
+        let is_about_session = matches!(&stmt.kind, Kind::Utility { verb, .. } if
+            verb.starts_with("DISCARD") || verb.starts_with("UNLISTEN"));
+        let changes = writes(&stmt.kind) && !is_about_databases && !is_about_session;
+        let names_one =
+            presentation.is_some_and(|shown| matches!(shown.asked(stmt, &[]), Asked::Table(_)));
+        let tables = visit::tables(&stmt.kind);
+        if changes || names_one || tables.iter().any(|table| !shared(table.name)) {
+            return Err(Error::refused(
+                30001,
+                format!("database `{own}` is there to log in to and has no tables"),
+                "connect to a database of your own, or make one by CREATE DATABASE",
+            ));
+        }
+        Ok(())
     }
 
     /// Refuses a statement about tables before a database is chosen.

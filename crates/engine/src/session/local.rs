@@ -23,6 +23,7 @@ use super::{Bound, MAX_NAMED, Opened, Session, Window};
 impl Session {
     /// Answers a statement that needs no storage unit; false when it needs one.
     pub(super) async fn start_local(&mut self, stmt: &Statement, bound: &Bound) -> Result<bool> {
+        self.refuse_alone(&stmt.kind)?;
         match &stmt.kind {
             Kind::Empty => self.pending.push_back(Event::Empty),
             Kind::Transaction(Transaction::Set { session: true, .. }) if is_global(&stmt.text) => {

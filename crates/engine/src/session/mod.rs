@@ -3,6 +3,7 @@
 mod acquire;
 mod administer;
 mod ahead;
+mod alone;
 mod assemble;
 mod computed;
 mod config;

@@ -129,6 +129,9 @@ impl Session {
     ) -> Result<Description> {
         self.refuse_without_database(&prepared.statement)?;
         let live = self.live()?;
+        if !live.has_units() {
+            return self.describe_alone(&prepared.statement);
+        }
         self.settle_cursors().await?;
         let stmt = Arc::clone(&prepared.statement);
         let plan = match self.plan(&live, &stmt, &Bound::default(), Purpose::Describe).await {

@@ -15,7 +15,7 @@ use crate::bulk::Splice;
 use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan, Planned, Purpose};
-use crate::snapshot::LiveDatabase;
+use crate::snapshot::{Admits, LiveDatabase};
 
 use super::acquire::Started;
 use super::finish::first_key;
@@ -164,6 +164,9 @@ impl Session {
         self.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
         let live = self.live()?;
+        if !live.has_units() {
+            return self.answer_alone(stmt, &bound);
+        }
         if let Kind::Define(define) = &stmt.kind {
             live.catalog.forget();
             let temporary = define.temporary;
@@ -289,8 +292,23 @@ impl Session {
             has_written: self.transaction.has_written(),
             ticket: self.ticket,
             connections_per_query: self.settings().max_connections_per_query,
+            describes: false,
             facts: Arc::clone(&self.facts),
         }
+    }
+
+    /// Refuses what the cluster is locked for, with ShardingSphere's code.
+    pub(super) fn refuse_unadmitted(&self, writes: bool) -> Result<()> {
+        let (reason, instead) = match self.settings().admits {
+            Admits::Everything => return Ok(()),
+            Admits::Reads if !writes => return Ok(()),
+            Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),
+            Admits::Nothing => (
+                "this instance or the whole cluster is out of work",
+                "ENABLE COMPUTE NODE or UNLOCK CLUSTER ends that",
+            ),
+        };
+        Err(Error::refused(17020, reason, instead))
     }
 
     /// Opens a transaction that ends with the statement.
@@ -308,6 +326,7 @@ impl Session {
         plan: &Plan,
         bound: &Bound,
     ) -> Result<()> {
+        self.refuse_unadmitted(plan.writes)?;
         if self.settings().sql_show {
             for unit in &plan.units {
                 tracing::info!(target: "pando::sql", logic = %stmt.text, unit = %unit.target.unit, actual = %unit.sql);

@@ -138,7 +138,7 @@ impl Session {
         let live = self.live()?;
         if self.transaction.state() != TransactionState::Idle {
             self.settle_cursors().await?;
-            if self.transaction.units().is_empty() {
+            if self.transaction.units().is_empty() && live.has_units() {
                 let unit = any_unit_of(&live.database)?;
                 let (mut connection, swallow) = self.enlisted(&live, &unit, false).await?;
                 let mut result = Ok(());
@@ -166,6 +166,10 @@ impl Session {
             return Ok(());
         }
         let before = std::mem::replace(&mut self.variables, variables);
+        if !live.has_units() {
+            // The first unit that serves the session will judge them.
+            return Ok(());
+        }
         match self.try_variables(&live).await {
             Ok(()) => Ok(()),
             Err(error) => {

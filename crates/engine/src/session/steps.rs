@@ -100,6 +100,7 @@ impl Session {
         bound: &Bound,
         refusal: Error,
     ) -> Result<()> {
+        self.refuse_unadmitted(true)?;
         if plan::is_for_reading_first(stmt, &refusal) {
             return self.start_insert_query(live, stmt, bound, refusal).await;
         }

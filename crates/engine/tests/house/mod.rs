@@ -83,12 +83,8 @@ struct World {
 }
 
 impl World {
-    /// A database of this name; those whose names begin with `empty` have no unit.
-    fn database(&self, name: &str) -> Arc<LiveDatabase> {
-        let units: Vec<UnitName> = match name.starts_with("empty") {
-            true => Vec::new(),
-            false => vec![format!("ds_{name}").into()],
-        };
+    /// A database of this name on these units.
+    fn database(&self, name: &str, units: Vec<UnitName>) -> Arc<LiveDatabase> {
         let pools = units.iter().map(|unit| {
             let options = Options { min: 0, max: 2, ..Options::default() };
             Pool::new(Arc::clone(unit), self.unit.connector(), self.runtime.handle(), options)
@@ -103,8 +99,19 @@ impl World {
         Arc::new(LiveDatabase::new(database, pools))
     }
 
+    /// Databases of these names; those whose names begin with `empty` have no unit.
     fn publish(&self, names: &[&str]) {
-        let databases = names.iter().map(|name| self.database(name)).collect();
+        let one = |name: &&str| {
+            let units = match name.starts_with("empty") {
+                true => Vec::new(),
+                false => vec![format!("ds_{name}").into()],
+            };
+            self.database(name, units)
+        };
+        self.serve(names.iter().map(one).collect());
+    }
+
+    fn serve(&self, databases: Vec<Arc<LiveDatabase>>) {
         self.engine.publish(Snapshot { databases, settings: Settings::default() });
     }
 }
@@ -216,6 +223,12 @@ impl House {
     /// Makes these the databases.
     pub(crate) fn publish(&self, names: &[&str]) {
         self.world.publish(names);
+    }
+
+    /// Makes these the databases, and none of them has a unit.
+    pub(crate) fn publish_without_units(&self, names: &[&str]) {
+        let world = &self.world;
+        world.serve(names.iter().map(|name| world.database(name, Vec::new())).collect());
     }
 
     pub(crate) fn answers(&self, text: &str, answer: Answer) {

@@ -112,6 +112,22 @@ async fn a_unit_with_a_single_table_in_use_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_database_with_storage_units_is_exported_and_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    seat.governor.carry_out(&administrator(""), create("shop")).await.unwrap();
+    seat.run("shop", UNIT).await.unwrap();
+    let export = seat.rows("shop", "EXPORT DATABASE CONFIGURATION").await;
+    assert!(export[0].starts_with("databaseName: shop"), "{export:?}");
+    let error = seat.run("shop", "MIGRATE TABLE ds_0.t INTO t").await.unwrap_err();
+    assert_eq!(told(&error).0, 30001, "{error}");
+    let gone = Order::DropDatabase { name: "shop", missing: Unless::Fails };
+    seat.governor.carry_out(&administrator("shop"), gone).await.unwrap();
+    assert!(seat.run("shop", "SHOW STORAGE UNITS").await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_configuration_of_files_is_shown_and_not_changed() {
     let model = Model::default().create_database("shop").unwrap().model;
     let seat = Seat::of_origin("a", Origin::Files, model).await.unwrap();

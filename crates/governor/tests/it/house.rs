@@ -29,6 +29,10 @@ impl House for Quiet {
         Ok(Vec::new())
     }
 
+    fn states(&self, _: &str) -> Vec<Vec<Option<String>>> {
+        Vec::new()
+    }
+
     fn algorithms(&self) -> Vec<AlgorithmKind> {
         Vec::new()
     }

@@ -1,5 +1,7 @@
 //! Storage units, and the tables that stand on one of them.
 
+use std::collections::HashSet;
+
 use pando_config::{Content, Node, Secret};
 use pando_distsql::command::{
     Address, Definition, Name, Place, Property, Rdl, SingleTables, StorageUnit,
@@ -49,7 +51,14 @@ fn unit(name: &str, node: &Node) -> StorageUnit {
 pub(super) fn single(tree: &Node) -> Vec<Rdl> {
     let Some(section) = tree.rule("SINGLE") else { return Vec::new() };
     let tables = section.get("tables").map(names).unwrap_or_default();
-    let tables: Vec<SingleTables> = tables.iter().map(|text| single_tables(text)).collect();
+    let mut loaded = HashSet::new();
+    let tables = tables.iter().map(|text| single_tables(text));
+    // Of two units for one name the first counts, and only that can be said.
+    let is_first = |tables: &SingleTables| match (&tables.unit, &tables.table) {
+        (Some(_), Some(table)) => loaded.insert(table.text.to_lowercase()),
+        (Some(_) | None, Some(_) | None) => true,
+    };
+    let tables: Vec<SingleTables> = tables.filter(is_first).collect();
     let mut said = Vec::new();
     if !tables.is_empty() {
         said.push(Rdl::LoadSingleTables(tables));

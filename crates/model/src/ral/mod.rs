@@ -42,6 +42,7 @@ impl Model {
             | Ral::SetReadUnitState { .. }
             | Ral::SetStorageUnitState { .. }
             | Ral::ShowReadUnits { .. }
+            | Ral::ShowStorageUnitStates { .. }
             | Ral::Metadata(_)
             | Ral::LockCluster { .. }
             | Ral::UnlockCluster { .. }
@@ -119,6 +120,7 @@ impl Model {
                 | ComputeNode::Alter { .. },
             )
             | Ral::SetVariable { .. }
+            | Ral::ShowStorageUnitStates { .. }
             | Ral::SetReadUnitState { .. }
             | Ral::SetStorageUnitState { .. }
             | Ral::LockCluster { .. }

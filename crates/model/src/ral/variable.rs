@@ -25,11 +25,16 @@ const fn variable(key: &'static str, default: &'static str, holds: Holds) -> Var
     Variable { key, default, holds }
 }
 
-const LASTING: [Variable; 22] = [
+const LASTING: [Variable; 27] = [
     variable("agent-plugins-enabled", "true", Holds::Flag),
     variable("cdc-server-port", "33071", Holds::Number),
     variable("check-table-metadata-enabled", "false", Holds::Flag),
     variable("groovy-inline-expression-parsing-cache-max-size", "1000", Holds::Number),
+    variable("health-check-failures", "3", Holds::Number),
+    variable("health-check-interval-milliseconds", "2000", Holds::Number),
+    variable("health-check-max-replica-lag-milliseconds", "-1", Holds::Number),
+    variable("health-check-successes", "2", Holds::Number),
+    variable("health-check-timeout-milliseconds", "1000", Holds::Number),
     variable("kernel-executor-size", "0", Holds::Number),
     variable("load-table-metadata-batch-size", "1000", Holds::Number),
     variable("max-connections-size-per-query", "1", Holds::Number),

@@ -57,6 +57,7 @@ pub(super) fn load(draft: &mut Draft<'_>, tables: &[SingleTables]) -> Result<Kin
         let pattern = pattern(tables);
         if let (Some(unit), Some(table)) = (&tables.unit, &tables.table) {
             not_ruled(draft, &table.text)?;
+            not_elsewhere(draft, &all, &unit.text, &table.text)?;
             let schema = tables.schema.as_ref().and_then(Option::as_ref);
             let check = Check::HasTable {
                 unit: unit.text.clone(),
@@ -87,6 +88,20 @@ fn not_ruled(draft: &Draft<'_>, table: &str) -> Result<()> {
     };
     let message = format!("table `{table}` of database `{}` is {rule}", draft.name);
     Err(Refusal::new(Kind::InvalidSingle, message))
+}
+
+/// A name can only be served from one unit.
+fn not_elsewhere(draft: &Draft<'_>, all: &[String], unit: &str, table: &str) -> Result<()> {
+    let other = all.iter().find(|own| {
+        let of = own.split('.').next().unwrap_or_default();
+        last(own).eq_ignore_ascii_case(table) && of != unit && of != "*"
+    });
+    let Some(other) = other else { return Ok(()) };
+    let message = format!(
+        "single table `{table}` of database `{}` is loaded as `{other}` already; unload that first",
+        draft.name
+    );
+    Err(Refusal::new(INVALID, message))
 }
 
 fn names_of(tables: &SingleTables) -> impl Iterator<Item = &str> {

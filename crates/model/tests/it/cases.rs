@@ -253,6 +253,7 @@ const ELSEWHERE: &[&str] = &[
     "REFRESH DATABASE METADATA",
     "REFRESH TABLE METADATA",
     "SHOW TABLE METADATA",
+    "SHOW STATUS FROM STORAGE UNITS",
     "LOCK CLUSTER",
     "UNLOCK CLUSTER",
 ];
@@ -309,6 +310,25 @@ fn every_statement_about_the_model_has_a_good_case_and_a_refused_one() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// Whoever runs statements reads there what is left to do.
+#[test]
+fn the_readme_lists_exactly_the_statements_that_are_not_the_models() {
+    let text = include_str!("../../README.md");
+    let (_, section) = text.split_once("## What is not here").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let listed: BTreeSet<&str> =
+        section.lines().filter_map(|line| line.strip_prefix("- `")?.split('`').next()).collect();
+    let elsewhere = entries()
+        .filter(|entry| entry.category == Category::Rul || ELSEWHERE.contains(&entry.name));
+    let elsewhere: BTreeSet<&str> = elsewhere.map(|entry| entry.name).collect();
+    assert_eq!(listed, elsewhere);
+    assert_eq!(ELSEWHERE.len(), elsewhere.len() - entries_of(Category::Rul));
+}
+
+fn entries_of(category: Category) -> usize {
+    entries().filter(|entry| entry.category == category).count()
 }
 
 #[test]

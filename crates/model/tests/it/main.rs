@@ -6,5 +6,7 @@ mod cases;
 mod common;
 mod documents;
 mod metadata;
+mod moved;
 mod repository;
 mod roundtrip;
+mod singles;

@@ -1,7 +1,7 @@
 //! Session variables, and functions about the session.
 
 use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
-use pando_kernel::{Result, Value};
+use pando_kernel::{Alone, Result, Value};
 
 use super::{MySql, SERVER_VERSION};
 
@@ -80,6 +80,10 @@ impl Variables for MySql {
         }
     }
 
+    fn alone(&self) -> Option<&dyn Alone> {
+        Some(self)
+    }
+
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
         let text = |text: &str| Some(Value::Text(text.to_owned()));
         if let Some(variable) = name.strip_prefix("@@") {
@@ -116,7 +120,7 @@ fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {
 }
 
 /// The content of a quoted literal without escapes, or of a bare word.
-fn string_of(value: &str) -> Option<&str> {
+pub(super) fn string_of(value: &str) -> Option<&str> {
     let value = value.trim();
     let quoted = |mark: char| {
         value

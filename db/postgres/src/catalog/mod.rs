@@ -15,7 +15,7 @@ use pando_sql::ast::{Expr, Ident, Literal, Node, ObjectName, Show, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
 
-use crate::dialect::Postgres;
+use crate::dialect::{POSTGRES, Postgres};
 use names::{Names, STEP};
 
 impl Presentation for Postgres {
@@ -74,6 +74,10 @@ impl Presentation for Postgres {
         _tables: &[Shown],
     ) -> Option<String> {
         None
+    }
+
+    fn own_database(&self, name: &str) -> Option<&'static str> {
+        (name == POSTGRES).then_some(POSTGRES)
     }
 
     fn relation_number(&self, own: u32, unit: usize) -> u32 {

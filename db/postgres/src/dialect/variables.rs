@@ -2,7 +2,7 @@
 //! <https://www.postgresql.org/docs/current/runtime-config-client.html>
 
 use pando_kernel::dialect::{Facts, Language, MODE, VariableEffect, Variables, variable_refused};
-use pando_kernel::{Result, Value};
+use pando_kernel::{Alone, Result, Value};
 
 use super::Postgres;
 use crate::defaults;
@@ -68,6 +68,10 @@ impl Variables for Postgres {
         variables.iter().map(set).collect::<Vec<_>>().join("; ")
     }
 
+    fn alone(&self) -> Option<&dyn Alone> {
+        Some(self)
+    }
+
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
         match name {
             "current_database" | "current_catalog" => facts.database.clone().map(Value::Text),
@@ -81,7 +85,7 @@ impl Variables for Postgres {
 }
 
 /// The value a text stands for: a string without its quotes, a word as it is.
-fn unquote(text: &str) -> String {
+pub(super) fn unquote(text: &str) -> String {
     let text = text.trim();
     let escaped = text.strip_prefix(['E', 'e']).filter(|rest| rest.starts_with('\''));
     let inner = |text: &str| {

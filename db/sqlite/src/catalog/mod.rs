@@ -24,6 +24,8 @@ use crate::tongue::Tongue;
 
 /// The vendor's own databases, as MySQL has them.
 const MYSQLS: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
+/// The database of PostgreSQL that is there to log in to.
+const LOGIN: &str = "postgres";
 
 /// The vendor's own schemas, as PostgreSQL has them.
 const POSTGRES: [&str; 3] = ["pg_catalog", "information_schema", "pg_toast"];

@@ -9,7 +9,7 @@ use pando_sql::{Edits, Span, TokenKind, tokenize};
 
 use super::base::{self, STEP};
 use super::relation::Relation;
-use super::{MYSQLS, calls, find, show, vendors};
+use super::{LOGIN, MYSQLS, calls, find, show, vendors};
 use crate::dialect::SqliteDialect;
 use crate::tongue::Tongue;
 
@@ -102,8 +102,11 @@ impl Presentation for SqliteDialect {
     }
 
     fn own_database(&self, name: &str) -> Option<&'static str> {
-        let own = MYSQLS.into_iter().find(|own| own.eq_ignore_ascii_case(name));
-        own.filter(|_| self.tongue() == Tongue::MySql)
+        match self.tongue() {
+            Tongue::MySql => MYSQLS.into_iter().find(|own| own.eq_ignore_ascii_case(name)),
+            Tongue::Postgres => Some(LOGIN).filter(|own| *own == name),
+            Tongue::Any => None,
+        }
     }
 
     fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
