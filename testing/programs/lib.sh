@@ -155,6 +155,20 @@ venv() {
   echo "$home/bin/python"
 }
 
+# jdbc: a folder with the pinned JDBC drivers, kept between runs; prints it.
+jdbc() {
+  local drivers="org.postgresql:postgresql:42.7.5 com.mysql:mysql-connector-j:8.4.0" part driver
+  local jars; jars=$cache/jdbc-$(sha256sum <<<"$drivers" | cut -c1-12)
+  if [ ! -d "$jars" ]; then
+    mkdir -p "$cache" && part=$(mktemp -d "$cache/jdbc.XXXXXX") || return 1
+    for driver in $drivers; do
+      timeout 240 mvn -q -B dependency:copy -Dartifact="$driver" -DoutputDirectory="$part" >&2 || { rm -rf "$part"; return 1; }
+    done
+    mv -T "$part" "$jars" 2>/dev/null || rm -rf "$part"
+  fi
+  echo "$jars"
+}
+
 # The rules of the shop that the client programs use: orders and their items lie together by user, a log has generated ids, the
 # dictionary is everywhere, and any other table is a single one.
 shop_rules() {

@@ -6,13 +6,24 @@ use pando_kernel::administration::{Administration, Answer, Caller, Order};
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 
 use super::Session;
 use super::run::syntax_error;
 
 /// What a reply with rows is called where protocols name the verb.
 const SHOWN: &str = "SHOW";
+
+/// A statement's text as other sessions may see it. What stands in brackets of one about the configuration may be a password.
+pub(super) fn told(stmt: &Statement) -> Arc<str> {
+    if !matches!(stmt.kind, Kind::Administration) {
+        return Arc::clone(&stmt.text);
+    }
+    match stmt.text.split_once('(') {
+        Some((before, _)) => format!("{before}(…)").into(),
+        None => Arc::clone(&stmt.text),
+    }
+}
 
 impl Session {
     /// The tree of one statement; only its text where it is about the configuration.
@@ -88,5 +99,19 @@ impl Session {
             family: self.login.family,
             in_transaction: inside,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_is_seen_by_others() {
+        let text = "REGISTER STORAGE UNIT a(URL='x', PASSWORD='secret'), b(PASSWORD='too')";
+        let statement = Statement::of_administration(text.into());
+        assert_eq!(&*told(&statement), "REGISTER STORAGE UNIT a(…)");
+        let plain = pando_sql::parse("SELECT f(1)", &pando_fake::STANDARD).unwrap();
+        assert_eq!(&*told(&plain), "SELECT f(1)");
     }
 }

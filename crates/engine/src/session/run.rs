@@ -18,6 +18,7 @@ use crate::plan::{self, Plan, Planned, Purpose};
 use crate::snapshot::{Admits, LiveDatabase};
 
 use super::acquire::Started;
+use super::administer::told;
 use super::finish::first_key;
 use super::origin::Origin;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
@@ -143,7 +144,7 @@ impl Session {
     /// Starts one statement: here, or on storage units.
     pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         self.ticket = self.ticket.wrapping_add(1);
-        self.handle.begins(&stmt.text);
+        self.handle.begins(&told(stmt));
         if self.show_warnings(stmt)? {
             return Ok(());
         }
