@@ -11,7 +11,8 @@ use pando_sql::ast::{CopyDirection, Cursor, Kind, Statement};
 use crate::alone::{Answer, Source};
 use crate::plan::without_units;
 
-use super::run::{syntax_error, tag};
+use super::run::syntax_error;
+use super::tag::tag;
 use super::{Bound, Session};
 
 impl Session {

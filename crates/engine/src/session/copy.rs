@@ -209,7 +209,7 @@ impl Session {
             Kind::Load(load) => Event::SendFile(load.file.clone()),
             _ => Event::CopyIn(CopyForm { format, columns: vec![format; columns.len()] }),
         });
-        let (tag, defines) = (super::run::tag(&stmt.kind), false);
+        let (tag, defines) = (super::tag::tag(&stmt.kind), false);
         self.reply = Reply::CopyIn(Box::new(CopyIn {
             records: named.records,
             types,

@@ -40,7 +40,7 @@ impl Session {
         let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
         let kept = self.begin_steps(live).await?;
         let stepped = self.insert_query_steps(live, bound, (&parts, &query)).await;
-        self.end_steps(live, kept, stepped, super::run::tag(&stmt.kind)).await
+        self.end_steps(live, kept, stepped, super::tag::tag(&stmt.kind)).await
     }
 
     pub(super) async fn insert_query_of(

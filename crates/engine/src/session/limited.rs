@@ -32,7 +32,7 @@ impl Session {
         let read = read.map_err(syntax_error)?;
         let kept = self.begin_steps(live).await?;
         let stepped = self.limited_steps(live, bound, (&parts, &read)).await;
-        self.end_steps(live, kept, stepped, super::run::tag(&stmt.kind)).await
+        self.end_steps(live, kept, stepped, super::tag::tag(&stmt.kind)).await
     }
 
     pub(super) async fn limited_of(

@@ -2,6 +2,7 @@
 
 mod acquire;
 mod administer;
+mod admission;
 mod ahead;
 mod alone;
 mod assemble;
@@ -34,6 +35,7 @@ mod run;
 mod setting;
 mod status;
 mod steps;
+mod tag;
 mod warnings;
 
 use std::collections::{HashMap, VecDeque};

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use pando_sql::ast::{Kind, Transaction};
 
-use super::run::tag;
+use super::tag::tag;
 
 /// Bytes of a tree that are told; the rest of a larger one is cut off.
 const LONGEST: usize = 64 << 10;

@@ -39,7 +39,7 @@ impl Session {
         let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
         let kept = self.begin_steps(live).await?;
         let stepped = self.relocation_steps(live, bound, (&parts, &read)).await;
-        self.end_steps(live, kept, stepped, super::run::tag(&stmt.kind)).await
+        self.end_steps(live, kept, stepped, super::tag::tag(&stmt.kind)).await
     }
 
     /// The statement taken apart; refused where its rows cannot be moved.

@@ -9,13 +9,13 @@ use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
-use pando_sql::ast::{DefineAction, Kind, ObjectKind, QueryBody, Statement};
+use pando_sql::ast::{Kind, QueryBody, Statement};
 
 use crate::bulk::Splice;
 use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan, Planned, Purpose};
-use crate::snapshot::{Admits, LiveDatabase};
+use crate::snapshot::LiveDatabase;
 
 use super::acquire::Started;
 use super::administer::told;
@@ -24,6 +24,7 @@ use super::origin::Origin;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
 use super::retell::Retelling;
 use super::round::Rest;
+use super::tag::tag;
 use super::{Bound, Opened, Session, Window};
 
 /// How often a statement may ask for something to be found out before it is planned.
@@ -298,20 +299,6 @@ impl Session {
         }
     }
 
-    /// Refuses what the cluster is locked for, with ShardingSphere's code.
-    pub(super) fn refuse_unadmitted(&self, writes: bool) -> Result<()> {
-        let (reason, instead) = match self.settings().admits {
-            Admits::Everything => return Ok(()),
-            Admits::Reads if !writes => return Ok(()),
-            Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),
-            Admits::Nothing => (
-                "this instance or the whole cluster is out of work",
-                "ENABLE COMPUTE NODE or UNLOCK CLUSTER ends that",
-            ),
-        };
-        Err(Error::refused(17020, reason, instead))
-    }
-
     /// Opens a transaction that ends with the statement.
     pub(super) fn open_for_statement(&mut self) {
         let modes = self.modes_for(Vec::new());
@@ -566,46 +553,4 @@ fn is_select(kind: &Kind) -> bool {
 
 fn is_definition(kind: &Kind) -> bool {
     matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque)
-}
-
-/// The command tag of a statement, for units whose protocol has none.
-pub(super) fn tag(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Select(_) => "SELECT",
-        Kind::Insert(insert) if insert.replace => "REPLACE",
-        Kind::Insert(_) => "INSERT",
-        Kind::Update(_) => "UPDATE",
-        Kind::Delete(_) => "DELETE",
-        Kind::Define(define) => define_tag(define.action, define.object),
-        Kind::Set(_) => "SET",
-        Kind::Show(_) => "SHOW",
-        Kind::Use(_) => "USE",
-        Kind::Explain { .. } => "EXPLAIN",
-        Kind::Copy(_) => "COPY",
-        Kind::Load(_) => "LOAD",
-        Kind::Prepare { .. } => "PREPARE",
-        Kind::Deallocate(_) => "DEALLOCATE",
-        Kind::Lock(_) => "LOCK TABLE",
-        Kind::Kill { .. } => "KILL",
-        Kind::Transaction(_) | Kind::Execute { .. } | Kind::Cursor(_) | Kind::Preview(_) => "",
-        Kind::Administration | Kind::Utility { .. } | Kind::Empty | Kind::Opaque => "",
-    }
-}
-
-fn define_tag(action: DefineAction, object: ObjectKind) -> &'static str {
-    match (action, object) {
-        (DefineAction::Create, ObjectKind::Table) => "CREATE TABLE",
-        (DefineAction::Create, ObjectKind::Index) => "CREATE INDEX",
-        (DefineAction::Create, ObjectKind::View) => "CREATE VIEW",
-        (DefineAction::Create, _) => "CREATE",
-        (DefineAction::Alter, ObjectKind::Table) => "ALTER TABLE",
-        (DefineAction::Alter, _) => "ALTER",
-        (DefineAction::Drop, ObjectKind::Table) => "DROP TABLE",
-        (DefineAction::Drop, ObjectKind::Index) => "DROP INDEX",
-        (DefineAction::Drop, ObjectKind::View) => "DROP VIEW",
-        (DefineAction::Drop, _) => "DROP",
-        (DefineAction::Truncate, _) => "TRUNCATE TABLE",
-        (DefineAction::Rename, _) => "RENAME TABLE",
-        (DefineAction::Comment, _) => "COMMENT",
-    }
 }
