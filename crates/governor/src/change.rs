@@ -132,7 +132,7 @@ impl Governor {
             change.model.read(name, crate::governor::ENVIRONMENT).map_err(|why| refusal(&why))?;
         let mut found = None;
         for check in &change.checks {
-            if let Some(why) = self.unmet(base, &after, name, check, &mut found).await? {
+            if let Some(why) = self.unmet((base, &after), name, check, &mut found).await? {
                 return Err(refusal(&check.unmet(name, &why)));
             }
         }
@@ -142,8 +142,7 @@ impl Governor {
     /// Why a check does not hold; nothing when it does.
     async fn unmet(
         &self,
-        base: &Now,
-        after: &Database,
+        (base, after): (&Now, &Database),
         name: &str,
         check: &Check,
         found: &mut Option<Vec<Found>>,

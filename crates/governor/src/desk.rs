@@ -10,6 +10,7 @@ use pando_sql::Syntax;
 
 use crate::error::{coded, refused, syntax};
 use crate::governor::Governor;
+use crate::state::missing_unit;
 
 impl Administration for Governor {
     fn takes(&self, text: &str, own: &Syntax) -> bool {
@@ -155,7 +156,8 @@ impl Governor {
             | Ral::ShowPlugins(_) => self.show(caller, order),
             Ral::ShowStorageUnitStates { database } => {
                 let named = database.as_ref().map(|name| name.text.as_str());
-                let rows = self.shared.house.states(chosen(caller, named)?);
+                let database = self.database(chosen(caller, named)?)?;
+                let rows = self.shared.house.states(&database.name.value);
                 let labels = pando_distsql::entries().find(|entry| entry.name == verb);
                 let labels = labels.map(|entry| entry.columns).unwrap_or_default();
                 Ok(Answer::Rows {
@@ -187,14 +189,21 @@ impl Governor {
 
     async fn metadata(&self, caller: &Caller, order: &Metadata, verb: &str) -> Result<Answer> {
         match order {
-            Metadata::RefreshTable { .. } => {
+            Metadata::RefreshTable { unit, .. } => {
                 is_administrator(caller)?;
+                let database = self.database(chosen(caller, None)?)?;
+                if let Some(unit) = unit
+                    && database.storage_unit(&unit.text).is_none()
+                {
+                    return Err(missing_unit(&unit.text, &database.name.value));
+                }
                 Ok(Answer::Errand(Errand::ForgetTables))
             }
             Metadata::ShowTable { tables, database } => {
                 let database = database.as_ref().map(|name| name.text.clone());
                 if let Some(database) = &database {
                     may_see(caller, database)?;
+                    self.database(database)?;
                 }
                 let tables = tables.iter().map(|table| table.text.clone()).collect();
                 Ok(Answer::Errand(Errand::ShowTables { database, tables }))

@@ -41,18 +41,15 @@ fn moved(old: &[DataNode], new: &[DataNode], (before, after): &(Way, Way)) -> Ve
             return Vec::new();
         }
         if before.goes_by_name() {
-            let kept: BTreeSet<(&str, String)> = new.iter().map(place).collect();
-            return old.iter().filter(|node| !kept.contains(&place(node))).cloned().collect();
+            // Servers may tell names apart by case.
+            let kept: BTreeSet<&DataNode> = new.iter().collect();
+            return old.iter().filter(|node| !kept.contains(node)).cloned().collect();
         }
     }
     if after.is_extended(before) && new.starts_with(old) {
         return old.last().cloned().into_iter().collect();
     }
     old.to_vec()
-}
-
-fn place(node: &DataNode) -> (&str, String) {
-    (&node.unit, node.table.to_lowercase())
 }
 
 /// How a table's rows are spread, whatever its algorithms are called.

@@ -17,7 +17,7 @@ use crate::inquiry::Inquiry;
 use crate::options::Options;
 use crate::pools::Pools;
 use crate::server::{certificate, configuration};
-use crate::wards::{News, Wards};
+use crate::wards::{Means, News, Wards};
 
 /// What the governor governs.
 pub(crate) struct Host {
@@ -168,8 +168,8 @@ impl House for Host {
         self.publish(&mut pools, served)?;
         self.gate.renew(live);
         let connector = |unit: &StorageUnit| pando_rooms::connector(unit, &self.options.data);
-        let around = (&*served.cluster, &self.news);
-        self.wards().take(&served.databases, &served.global.props, around, &connector);
+        let means = Means { news: &self.news, connector: &connector };
+        self.wards().take(&served.databases, &served.global.props, &served.cluster, &means);
         // What groups remember may say another primary than the configuration.
         self.publish(&mut pools, served)?;
         *self.served() = Some(served.clone());

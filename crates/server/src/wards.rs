@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pando_config::Database;
 use pando_config::global::Properties;
+use pando_config::{Database, StorageUnit};
 use pando_governor::Cluster;
 use pando_health::{Board, Change, Observation, Probed, Prober, Report, Settings, Tell};
 use pando_kernel::runtime::SharedRuntime;
@@ -13,6 +13,14 @@ use pando_kernel::{Connector, States};
 
 /// What an observation has brought about, for whoever serves: the database, and what is other now.
 pub(crate) type News = Arc<dyn Fn(&str, &Change) + Send + Sync>;
+
+/// What observing needs.
+pub(crate) struct Means<'a> {
+    /// Who is told.
+    pub(crate) news: &'a News,
+    /// What opens a unit's connections.
+    pub(crate) connector: &'a dyn Fn(&StorageUnit) -> Arc<dyn Connector>,
+}
 
 /// All databases' boards.
 pub(crate) struct Wards {
@@ -45,8 +53,8 @@ impl Wards {
         &mut self,
         databases: &[Arc<Database>],
         props: &Properties,
-        (cluster, news): (&Cluster, &News),
-        connector: &dyn Fn(&pando_config::StorageUnit) -> Arc<dyn Connector>,
+        cluster: &Cluster,
+        means: &Means<'_>,
     ) {
         let mut before = std::mem::take(&mut self.all);
         for config in databases {
@@ -60,7 +68,7 @@ impl Wards {
                 }
                 reconfigure(&ward, config, settings.unwrap_or_default());
                 let board = ward.board;
-                self.all.push(self.observed(config, settings, board, news, connector));
+                self.all.push(self.observed(config, settings, board, means));
                 continue;
             }
             let mut board = Board::new(
@@ -74,7 +82,7 @@ impl Wards {
                 }
             }
             let board = Arc::new(Mutex::new(board));
-            self.all.push(self.observed(config, settings, board, news, connector));
+            self.all.push(self.observed(config, settings, board, means));
         }
     }
 
@@ -83,8 +91,7 @@ impl Wards {
         config: &Arc<Database>,
         settings: Option<Settings>,
         board: Arc<Mutex<Board>>,
-        news: &News,
-        connector: &dyn Fn(&pando_config::StorageUnit) -> Arc<dyn Connector>,
+        means: &Means<'_>,
     ) -> Ward {
         let prober = settings.and_then(|settings| {
             let probed: Vec<Probed> = config
@@ -92,12 +99,12 @@ impl Wards {
                 .iter()
                 .map(|unit| Probed {
                     unit: unit.name.value.as_str().into(),
-                    connector: connector(unit),
+                    connector: (means.connector)(unit),
                 })
                 // A file of this machine answers, or no statement would.
                 .filter(|probed| !probed.connector.dialect().serves_every_door())
                 .collect();
-            let tell = telling(config.name.value.clone(), &board, news);
+            let tell = telling(config.name.value.clone(), &board, means.news);
             (!probed.is_empty()).then(|| Prober::start(&self.runtime, settings, probed, &tell))
         });
         Ward { config: Arc::clone(config), settings, board, _prober: prober }

@@ -22,6 +22,8 @@ pub(crate) struct Group {
     pub(crate) name: UnitName,
     /// The configured primary.
     write: UnitName,
+    /// Each once, the configured primary first.
+    members: Vec<UnitName>,
     /// Never empty. When a replica has become primary, the configured one stands in its place.
     pub(crate) reads: Vec<UnitName>,
     /// Indexes of the reads that may be asked, ascending.
@@ -69,10 +71,13 @@ impl Rule {
                 }
             };
             let Some(write) = write else { continue };
+            let others = reads.iter().filter(|read| **read != write).cloned();
+            let members = std::iter::once(write.clone()).chain(others).collect();
             groups.push(Group {
                 name: name.as_str().into(),
                 primary: Primary::Unit(write.clone()),
                 write,
+                members,
                 able: (0..reads.len()).collect(),
                 reads,
                 former: Vec::new(),
@@ -106,17 +111,21 @@ impl Group {
     }
 
     fn follow(&mut self, state: &GroupState) {
-        let is_member = |unit: &UnitName| *unit == self.write || self.reads.contains(unit);
         match &state.primary {
             // Of another configuration than this one.
-            Primary::Unit(unit) if !is_member(unit) => {}
+            Primary::Unit(unit) if !self.members.contains(unit) => {}
             Primary::Unit(_) | Primary::Nobody { .. } => self.primary.clone_from(&state.primary),
         }
-        if let Primary::Unit(unit) = &self.primary
-            && *unit != self.write
-        {
-            let promoted = self.reads.iter_mut().filter(|read| **read == *unit);
-            promoted.for_each(|read| read.clone_from(&self.write));
+        let free = match &self.primary {
+            Primary::Unit(unit) => self.reads.iter_mut().find(|read| *read == unit),
+            // The configured primary may be a copy of one that is gone.
+            Primary::Nobody { .. } => {
+                let is_free = |read: &&mut UnitName| !state.readable.contains(*read);
+                self.reads.iter_mut().find(is_free)
+            }
+        };
+        if let Some(read) = free {
+            read.clone_from(&self.write);
         }
         self.former = state.former.iter().cloned().collect();
     }
@@ -129,12 +138,8 @@ impl Group {
             Primary::Unit(unit) => unit,
             Primary::Nobody { .. } => readable.unwrap_or(&self.write),
         };
-        let mut members = vec![first.clone()];
-        for unit in std::iter::once(&self.write).chain(&self.reads) {
-            if !members.contains(unit) {
-                members.push(unit.clone());
-            }
-        }
+        let others = self.members.iter().filter(|unit| *unit != first).cloned();
+        let members = std::iter::once(first.clone()).chain(others).collect();
         Place { name: self.name.clone(), members }
     }
 }

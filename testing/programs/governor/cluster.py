@@ -1,5 +1,6 @@
 """Three instances on ZooKeeper, then on etcd, under load: rules change, an instance is killed, the repository goes away for 20 s."""
 import os
+import re
 import subprocess
 import threading
 import time
@@ -7,7 +8,7 @@ import time
 from plain import house
 from plain.house import ERRORS, TESTING, Pando, case, check, has, ok, reset, skip, until
 
-from bench import ROWS, TABLES, sysbench
+from bench import ROWS, TABLES, arguments, sysbench
 from empty import units
 
 # Hexadecimal digits of the key that seals passwords; every instance has the same.
@@ -140,11 +141,22 @@ class Cluster:
         sysbench(self.family, self.members[0].port(self.family), "oltp_read_write", "prepare")
         loads = [Load(self.family, [lambda n=n: self.members[n].port(self.family), lambda: self.members[0].port(self.family)], 1 + n * 1_000_000)
                  for n in range(3)]
+        # Debian's sysbench goes on through all of it, at an instance that nobody kills.
+        steady = subprocess.Popen([*arguments(self.family, self.members[1].port(self.family)), "--threads=2", "--time=0", "--events=0",
+                                   "--report-interval=1", "oltp_update_non_index", "run"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             self.under_load()
         finally:
+            ended = steady.poll()
+            steady.terminate()
+            said = steady.communicate()[0]
             for load in loads:
                 load.stop()
+        reports = [float(rate) for rate in re.findall(r"qps: ([0-9.]+)", said)]
+        check(f"cluster-{self.name}-sysbench-all-the-time", ended is None and len(reports) > OUTAGE and all(reports) and "FATAL" not in said,
+              said[-600:], f"{len(reports)} s, from {min(reports, default=0):.0f} to {max(reports, default=0):.0f} queries/s")
+        with case(f"cluster-{self.name}-rolling-restart"):
+            self.rolling()
         wrong = [text for load in loads for text in load.wrong]
         check(f"cluster-{self.name}-answers", not wrong, f"{len(wrong)}: {wrong[:5]}", f"{sum(load.done for load in loads)} rounds")
         with case(f"cluster-{self.name}-rows"):
@@ -200,6 +212,20 @@ class Cluster:
             self.told("CREATE BROADCAST TABLE RULE t_late")
             assert len(set(self.exports())) == 1
             assert len({node[6] for node in self.nodes(0)}) == 3, self.nodes(0)
+
+    def rolling(self):
+        """Every instance is ended and begun again, one after the other: clients who come again when their connection is closed see no error."""
+        loads = [Load(self.family, [lambda n=n: self.members[n].port(self.family), lambda n=n: self.members[(n + 1) % 3].port(self.family)],
+                      1 + (n + 3) * 1_000_000) for n in range(3)]
+        for n in range(3):
+            self.members[n].stop(f"cluster-{self.name}-rolling-stop-{n}")
+            self.members[n] = self.member()
+            assert until(10, lambda: len(self.nodes(n)) == 3), self.nodes(n)
+        for load in loads:
+            load.stop()
+        wrong = [text for load in loads for text in load.wrong]
+        assert not wrong, f"{len(wrong)}: {wrong[:5]}"
+        assert all(load.done > 10 for load in loads), [load.done for load in loads]
 
     def server(self, what):
         subprocess.run([f"{TESTING}/services/server", self.services, f"{self.kind}1", what], check=True, timeout=90)

@@ -28,7 +28,7 @@ fn storage_unit(part: Part<'_>) -> Result<StorageUnit> {
     Ok(StorageUnit {
         name: part.name_of("unit")?,
         address,
-        user: part.text_of("user")?,
+        user: part.maybe_text("user").unwrap_or_default(),
         password: part.maybe_text("password").map(Secret::new),
         properties: properties(part.get("properties"))?,
     })

@@ -64,7 +64,7 @@ pub static FRAGMENTS: &[Fragment] = &[
     Fragment { name: "namedAlgorithm", syntax: "algorithmName '(' algorithm ')'", title: "" },
     Fragment {
         name: "storageUnit",
-        syntax: "unit '(' (URL '=' url | HOST '=' host ',' PORT '=' port ',' DB '=' databaseName) ',' USER '=' user [',' PASSWORD '=' password] [',' properties] ')'",
+        syntax: "unit '(' (URL '=' url [',' USER '=' user] | HOST '=' host ',' PORT '=' port ',' DB '=' databaseName ',' USER '=' user) [',' PASSWORD '=' password] [',' properties] ')'",
         title: "",
     },
     Fragment {

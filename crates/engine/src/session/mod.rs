@@ -2,6 +2,7 @@
 
 mod acquire;
 mod administer;
+mod admission;
 mod ahead;
 mod alone;
 mod assemble;

@@ -15,7 +15,7 @@ use crate::bulk::Splice;
 use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan, Planned, Purpose};
-use crate::snapshot::{Admits, LiveDatabase};
+use crate::snapshot::LiveDatabase;
 
 use super::acquire::Started;
 use super::administer::told;
@@ -297,20 +297,6 @@ impl Session {
             describes: false,
             facts: Arc::clone(&self.facts),
         }
-    }
-
-    /// Refuses what the cluster is locked for, with ShardingSphere's code.
-    pub(super) fn refuse_unadmitted(&self, writes: bool) -> Result<()> {
-        let (reason, instead) = match self.settings().admits {
-            Admits::Everything => return Ok(()),
-            Admits::Reads if !writes => return Ok(()),
-            Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),
-            Admits::Nothing => (
-                "this instance or the whole cluster is out of work",
-                "ENABLE COMPUTE NODE or UNLOCK CLUSTER ends that",
-            ),
-        };
-        Err(Error::refused(17020, reason, instead))
     }
 
     /// Opens a transaction that ends with the statement.

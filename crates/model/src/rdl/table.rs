@@ -35,9 +35,12 @@ pub(super) fn define(draft: &mut Draft<'_>, change: How, rules: &[TableRule]) ->
     let units = wanted.iter().flat_map(|rule| units(&rule.layout));
     draft.need_places(once_each(units))?;
     for rule in wanted {
+        // An altered table keeps the name it was made with, as its actual tables are called by it.
+        let known = defined_as(draft.section(TAG), &rule.table.text).map(|(_, key)| key.to_owned());
+        let table = known.unwrap_or_else(|| rule.table.text.clone());
         draft.tree.change_rule(TAG, |section| {
-            take_out(section, &rule.table.text);
-            put(section, rule)
+            take_out(section, &table);
+            put(section, &table, rule)
         })?;
     }
     Ok(())
@@ -58,8 +61,7 @@ fn units(layout: &Layout) -> Vec<&str> {
     }
 }
 
-fn put(section: &mut Node, rule: &TableRule) -> Result<()> {
-    let table = rule.table.text.as_str();
+fn put(section: &mut Node, table: &str, rule: &TableRule) -> Result<()> {
     let mut node = Node::mapping::<&str>([]);
     let field = match &rule.layout {
         Layout::Standard { data_nodes, database, table: strategy_of_tables } => {
