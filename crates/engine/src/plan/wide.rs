@@ -53,8 +53,8 @@ enum Part {
 /// Where the limit comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limit {
-    /// There is none.
-    None,
+    /// There is none, or it is part of the shape: every statement of it has the same.
+    AsPlanned,
     /// The literal of this number.
     Slot(usize),
     /// This parameter.
@@ -158,7 +158,7 @@ impl Wide {
     #[expect(clippy::option_option, reason = "no limit is not an unknown limit")]
     fn limit_now(&self, given: &Given<'_>) -> Option<Option<u64>> {
         let number = match self.limit {
-            Limit::None => return Some(None),
+            Limit::AsPlanned => return Some(self.merge.limit),
             Limit::Slot(at) => match given.values.literal(*given.spans.get(at)?)? {
                 Literal::Integer(number) => number,
                 Literal::Number(_)
@@ -225,7 +225,7 @@ fn everywhere(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Everywhere
 fn limit(stmt: &Statement, spans: &[Span]) -> Option<Limit> {
     let Kind::Select(query) = &stmt.kind else { return None };
     let QueryBody::Select(_) = &query.body else { return None };
-    let Some(limit) = &query.limit else { return Some(Limit::None) };
+    let Some(limit) = &query.limit else { return Some(Limit::AsPlanned) };
     let count = limit.count.as_ref().filter(|_| limit.offset.is_none() && !limit.with_ties)?;
     place(count, spans)
 }
@@ -234,7 +234,8 @@ fn limit(stmt: &Statement, spans: &[Span]) -> Option<Limit> {
 fn place(count: &Expr, spans: &[Span]) -> Option<Limit> {
     match &count.node {
         Node::Literal(Literal::Integer(_)) => {
-            spans.iter().position(|span| *span == count.span).map(Limit::Slot)
+            let at = spans.iter().position(|span| *span == count.span);
+            Some(at.map_or(Limit::AsPlanned, Limit::Slot))
         }
         Node::Parameter(index) => Some(Limit::Parameter(*index)),
         _ => None,
