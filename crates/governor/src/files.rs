@@ -27,7 +27,12 @@ impl Governor {
         verb: &str,
     ) -> Result<Answer> {
         match order {
-            Metadata::RefreshDatabase { .. } => self.refresh().await?,
+            Metadata::RefreshDatabase { database, .. } => {
+                if let Some(name) = database {
+                    self.database(chosen(caller, Some(&name.text))?)?;
+                }
+                self.refresh().await?;
+            }
             Metadata::ExportDatabase { database, .. } => {
                 chosen(caller, database.as_ref().map(|name| name.text.as_str()))?;
                 return self.export(caller, order);

@@ -10,7 +10,7 @@ use pando_model::Kind;
 use pando_repository::{Change, Key};
 
 use crate::cluster::{Admits, DISABLED};
-use crate::desk::chosen;
+use crate::desk::{chosen, has_unit};
 use crate::error::{refused, repository as failed};
 use crate::governor::{Governor, Shared};
 use crate::keys;
@@ -31,13 +31,7 @@ impl Governor {
             Ral::SetStorageUnitState { unit, state, database } => {
                 let named = database.as_ref().map(|name| name.text.as_str());
                 let database = self.database(chosen(caller, named)?)?;
-                if database.storage_unit(&unit.text).is_none() {
-                    let message = format!(
-                        "storage unit `{}` does not exist in database `{}`",
-                        unit.text, database.name.value
-                    );
-                    return Err(refused(Kind::MissingStorageUnits, &message));
-                }
+                has_unit(&database, unit)?;
                 let key = own(keys::key(keys::UNITS, &[&database.name.value, &unit.text]))?;
                 switch(Change::new(), &key, *state)
             }
@@ -144,7 +138,11 @@ impl Governor {
         }
     }
 
-    fn database(&self, name: &str) -> Result<std::sync::Arc<Database>> {
+    /// A database that is served.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`.
+    pub(crate) fn database(&self, name: &str) -> Result<std::sync::Arc<Database>> {
         let known = self.now().database(name).cloned();
         known.ok_or_else(|| ErrorKind::UnknownDatabase(name.to_owned()).into())
     }
