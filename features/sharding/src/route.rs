@@ -382,13 +382,21 @@ fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Resu
     if audit.allow_hint_disable && all_off {
         return Ok(());
     }
+    let instead = if audit.allow_hint_disable {
+        let names = audit.auditors.join(" ");
+        format!(
+            "add one, or begin the statement with `/* SHARDINGSPHERE_HINT: DISABLE_AUDIT_NAMES={names} */`"
+        )
+    } else {
+        "add one".to_owned()
+    };
     Err(Error::refused(
         20090,
         format!(
             "`{}` may not be read or changed without a condition on its sharding columns",
             table.logic()
         ),
-        "add one, or switch the auditor off with the hint `/* SHARDINGSPHERE_HINT: DISABLE_AUDIT_NAMES=… */` where that is allowed",
+        instead,
     ))
 }
 
