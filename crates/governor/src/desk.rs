@@ -1,6 +1,6 @@
 //! Where clients' orders come in: who may, in which state, and which part of the governor answers.
 
-use pando_config::{Database, Vendor};
+use pando_config::Vendor;
 use pando_distsql::command::{
     ComputeNode, Metadata, Name, Ral, Rdl, Rql, Rul, State, Subject, Value,
 };
@@ -13,6 +13,7 @@ use pando_sql::Syntax;
 
 use crate::error::{coded, refused, syntax};
 use crate::governor::{ENVIRONMENT, Governor};
+use crate::state::missing_unit;
 
 impl Administration for Governor {
     fn takes(&self, text: &str, own: &Syntax) -> bool {
@@ -184,7 +185,8 @@ impl Governor {
             | Ral::ShowPlugins(_) => self.show(caller, order),
             Ral::ShowStorageUnitStates { database } => {
                 let named = database.as_ref().map(|name| name.text.as_str());
-                let rows = self.shared.house.states(chosen(caller, named)?);
+                let database = self.database(chosen(caller, named)?)?;
+                let rows = self.shared.house.states(&database.name.value);
                 let labels = pando_distsql::entries().find(|entry| entry.name == verb);
                 let labels = labels.map(|entry| entry.columns).unwrap_or_default();
                 Ok(Answer::Rows {
@@ -218,9 +220,11 @@ impl Governor {
         match order {
             Metadata::RefreshTable { unit, .. } => {
                 is_administrator(caller)?;
-                if let Some(unit) = unit {
-                    let database = self.database(chosen(caller, None)?)?;
-                    has_unit(&database, unit)?;
+                let database = self.database(chosen(caller, None)?)?;
+                if let Some(unit) = unit
+                    && database.storage_unit(&unit.text).is_none()
+                {
+                    return Err(missing_unit(&unit.text, &database.name.value));
                 }
                 Ok(Answer::Errand(Errand::ForgetTables))
             }
@@ -228,6 +232,7 @@ impl Governor {
                 let database = database.as_ref().map(|name| name.text.clone());
                 if let Some(database) = &database {
                     may_see(caller, database)?;
+                    self.database(database)?;
                 }
                 let tables = tables.iter().map(|table| table.text.clone()).collect();
                 Ok(Answer::Errand(Errand::ShowTables { database, tables }))
@@ -341,21 +346,6 @@ fn at_own_door(caller: &Caller, database: &str, change: &Change) -> Result<(), R
             ),
         }),
     }
-}
-
-/// Whether a database has a storage unit of this name.
-///
-/// # Errors
-/// `MissingStorageUnits`.
-pub(crate) fn has_unit(database: &Database, unit: &Name) -> Result<()> {
-    if database.storage_unit(&unit.text).is_some() {
-        return Ok(());
-    }
-    let message = format!(
-        "storage unit `{}` does not exist in database `{}`",
-        unit.text, database.name.value
-    );
-    Err(refused(Kind::MissingStorageUnits, &message))
 }
 
 fn unchanged(model: &pando_model::Model) -> Change {

@@ -28,10 +28,10 @@ impl Governor {
     ) -> Result<Answer> {
         match order {
             Metadata::RefreshDatabase { database, .. } => {
-                if let Some(name) = database {
-                    self.database(chosen(caller, Some(&name.text))?)?;
-                }
                 self.refresh().await?;
+                if let Some(database) = database {
+                    self.database(&database.text)?;
+                }
             }
             Metadata::ExportDatabase { database, .. } => {
                 chosen(caller, database.as_ref().map(|name| name.text.as_str()))?;

@@ -10,7 +10,7 @@ use pando_model::Kind;
 use pando_repository::{Change, Key};
 
 use crate::cluster::{Admits, DISABLED};
-use crate::desk::{chosen, has_unit};
+use crate::desk::chosen;
 use crate::error::{refused, repository as failed};
 use crate::governor::{Governor, Shared};
 use crate::keys;
@@ -31,7 +31,9 @@ impl Governor {
             Ral::SetStorageUnitState { unit, state, database } => {
                 let named = database.as_ref().map(|name| name.text.as_str());
                 let database = self.database(chosen(caller, named)?)?;
-                has_unit(&database, unit)?;
+                if database.storage_unit(&unit.text).is_none() {
+                    return Err(missing_unit(&unit.text, &database.name.value));
+                }
                 let key = own(keys::key(keys::UNITS, &[&database.name.value, &unit.text]))?;
                 switch(Change::new(), &key, *state)
             }
@@ -138,7 +140,7 @@ impl Governor {
         }
     }
 
-    /// A database that is served.
+    /// A served database.
     ///
     /// # Errors
     /// `UnknownDatabase`.
@@ -198,6 +200,12 @@ impl Governor {
     pub fn keeper(&self) -> Keeper {
         Keeper(std::sync::Arc::downgrade(&self.shared))
     }
+}
+
+/// The refusal of a storage unit that is not there.
+pub(crate) fn missing_unit(unit: &str, database: &str) -> Error {
+    let message = format!("storage unit `{unit}` does not exist in database `{database}`");
+    refused(Kind::MissingStorageUnits, &message)
 }
 
 fn no_state() -> Error {
