@@ -19,7 +19,8 @@ Where the configuration is kept:
   --data             in this folder; statements change it, and it survives everything but the loss of the folder. Files of `--config` fill an
                      empty folder, and win at every start when they say `mode: {overwrite: true}`
   neither            in the folder `pando-data` here
-  `mode: Cluster`    in ZooKeeper or etcd, shared with other instances; see `mode` in `global.yaml`
+  `mode: Cluster`    in ZooKeeper or etcd, shared with other instances, as `mode` in `global.yaml` says. Passwords of storage units are kept there only
+                     sealed: start every instance with the same PANDO_SECRET_KEY (64 hexadecimal digits) in its environment
 
 Examples:
   pando serve

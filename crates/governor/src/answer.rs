@@ -2,34 +2,52 @@
 
 use pando_distsql::command::{Counted, Ral, Rql, Subject};
 use pando_kernel::administration::{Answer, Caller};
-use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_model::{ComputeNode, Facts, Rows, SingleTable};
+use pando_kernel::error::Result;
+use pando_model::{ComputeNode, Facts, Model, Rows, SingleTable, Singles};
 
 use crate::cluster::{Admits, Instance};
 use crate::desk::chosen;
 use crate::error::refusal;
 use crate::governor::{Governor, Now, Origin};
-use crate::tables;
+use crate::house::Found;
 
 impl Governor {
     pub(crate) async fn answer(&self, caller: &Caller, question: &Rql) -> Result<Answer> {
         let named = question.database.as_ref().map(|name| name.text.as_str());
         let name = chosen(caller, named)?;
-        let (mut single, mut unloaded) = (Vec::new(), Vec::new());
-        if asks_for_tables(&question.subject) {
+        let singles = if asks_for_tables(&question.subject) {
             let found = self.shared.house.tables(name).await?;
-            let now = self.now().clone();
-            let database = now.database(name);
-            let database =
-                database.ok_or_else(|| Error::new(ErrorKind::UnknownDatabase(name.to_owned())))?;
-            single = tables::single(database, &self.shared.house, &found);
-            unloaded = tables::unloaded(database, &single);
-        }
+            self.singles(&self.model(), name, &found)?
+        } else {
+            Singles::default()
+        };
         let now = self.now().clone();
-        self.with_facts(&now, caller, (&single, &unloaded), |facts| {
+        self.with_facts(&now, caller, (&singles.served, &singles.unloaded), |facts| {
             now.model.answer(name, question, facts)
         })
         .map(told)
+    }
+
+    /// The single tables among those found, as the rooms that route statements see them.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`, and a database that cannot be built.
+    pub(crate) fn singles(
+        &self,
+        model: &Model,
+        database: &str,
+        found: &[Found],
+    ) -> Result<Singles> {
+        let found: Vec<SingleTable> = found
+            .iter()
+            .map(|one| SingleTable {
+                table: one.table.clone(),
+                unit: one.unit.clone(),
+                schema: one.schema.clone(),
+            })
+            .collect();
+        let singles = self.around("", |around| model.single_tables(database, &found, around));
+        singles.map_err(|why| refusal(&why))
     }
 
     pub(crate) fn show(&self, caller: &Caller, question: &Ral) -> Result<Answer> {

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use pando_config::Database;
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::within;
 use pando_model::{Change, Check, Kind, Model, Refusal};
 use pando_repository::Error as Failure;
 
+use crate::cluster::Admits;
 use crate::error::{coded, refusal, refused, repository as failed};
 use crate::governor::{ATTEMPTS, Governor, Now};
 use crate::house::Found;
@@ -20,7 +21,7 @@ impl Governor {
     /// Makes a change: what `think` makes of the newest configuration. When it returns, the change is stored and served here.
     ///
     /// # Errors
-    /// What `think` says; checks that do not hold; a repository that does not answer, or where others keep being faster. Nothing has changed then,
+    /// A locked cluster; what `think` says; checks that do not hold; a repository that does not answer, or where others keep being faster. Nothing has changed then,
     /// but for `Unknown`, which says so.
     ///
     /// # Cancel safety
@@ -29,10 +30,18 @@ impl Governor {
         &self,
         think: &(dyn Fn(&Model) -> Result<Change, Refusal> + Sync),
     ) -> Result<()> {
+        if self.cluster().admits != Admits::Everything {
+            return Err(Error::refused(
+                17020,
+                "the cluster is locked, its configuration too",
+                "UNLOCK CLUSTER ends that",
+            ));
+        }
         self.changes(&|model| think(model).map(|change| vec![change])).await
     }
 
-    /// As [`Governor::change`] for changes that build on each other and are one: the last one's model counts.
+    /// As [`Governor::change`] for changes that build on each other and are one: the last one's model counts. A locked cluster takes them too: IMPORT
+    /// METADATA brings a backup back while nobody else writes, as in ShardingSphere.
     ///
     /// # Errors
     /// As there.
@@ -155,13 +164,18 @@ impl Governor {
             Check::Connects { unit, privileges } => {
                 let Some(unit) = after.storage_unit(unit) else { return Ok(None) };
                 let outcome = house.connects(unit, privileges).await;
-                Ok(outcome.err().map(|error| error.to_string()))
+                // The refusal names the unit already.
+                Ok(outcome.err().map(|error| {
+                    if let ErrorKind::Unavailable { message, .. } = error.kind() {
+                        return message.clone();
+                    }
+                    error.to_string()
+                }))
             }
             Check::HasNoSingleTable { unit } => {
                 let found = self.found_once(found, name).await?;
-                let before = base.database(name);
-                let single = before.map(|before| tables::single(before, house, found));
-                let used = single.unwrap_or_default().into_iter().find(|table| table.unit == *unit);
+                let served = self.singles(&base.model, name, found)?.served;
+                let used = served.into_iter().find(|table| table.unit == *unit);
                 Ok(used.map(|table| format!("`{}`", table.table)))
             }
             Check::HasTable { unit, schema, table } => {

@@ -1,15 +1,18 @@
 //! Where clients' orders come in: who may, in which state, and which part of the governor answers.
 
-use pando_distsql::command::{ComputeNode, Metadata, Name, Ral, Rdl, Rql, Rul, Subject, Value};
+use pando_config::Vendor;
+use pando_distsql::command::{
+    ComputeNode, Metadata, Name, Ral, Rdl, Rql, Rul, State, Subject, Value,
+};
 use pando_distsql::{Command, Statement, help, is_distsql, parse};
 use pando_kernel::administration::{Administration, Answer, Caller, Errand, Order, Unless};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::BoxFuture;
-use pando_model::{Change, Kind};
+use pando_model::{Change, Check, Kind, Refusal};
 use pando_sql::Syntax;
 
 use crate::error::{coded, refused, syntax};
-use crate::governor::Governor;
+use crate::governor::{ENVIRONMENT, Governor};
 use crate::state::missing_unit;
 
 impl Administration for Governor {
@@ -76,7 +79,11 @@ impl Administration for Governor {
             match order {
                 Order::Statement(text) => {
                     let statement = parse(text).map_err(|error| syntax(&error))?;
-                    self.statement(caller, &statement).await
+                    let answer = self.statement(caller, &statement).await?;
+                    Ok(match answer {
+                        Answer::Done(_) => Answer::Done(called(&statement, text)),
+                        Answer::Rows { .. } | Answer::Errand(_) => answer,
+                    })
                 }
                 Order::CreateDatabase { name, present } => {
                     may_change(caller)?;
@@ -104,6 +111,25 @@ impl Administration for Governor {
         })
     }
 }
+
+/// What a statement is called at its end: its name in the grammar, with the words that the client chose among several.
+fn called(statement: &Statement, text: &str) -> String {
+    let name = statement.entry.name;
+    let name = name.strip_suffix(" (5.0)").unwrap_or(name);
+    let (first, rest) = name.split_once(' ').unwrap_or((name, ""));
+    let said = text.split_whitespace().next().unwrap_or("").to_uppercase();
+    let first = if CHOSEN.contains(&said.as_str()) { said.as_str() } else { first };
+    let name = format!("{first} {rest}").trim_end().to_owned();
+    match &statement.command {
+        Command::Ral(Ral::SetReadUnitState { state: State::Disabled, .. }) => {
+            name.replace(" ENABLE", " DISABLE")
+        }
+        Command::Rdl(_) | Command::Rql(_) | Command::Ral(_) | Command::Rul(_) => name,
+    }
+}
+
+/// First words that share a line of the grammar with another one.
+const CHOSEN: [&str; 5] = ["ALTER", "DISABLE", "ENABLE", "RELABEL", "UNLABEL"];
 
 /// A cheap look at the first letters: comments in front are looked through by the tokens only.
 fn may_be_distsql(text: &str) -> bool {
@@ -151,7 +177,10 @@ impl Governor {
     async fn define(&self, caller: &Caller, statement: &Rdl) -> Result<()> {
         let database = chosen(caller, None)?;
         self.change(&|model| {
-            self.around(caller.family, |around| model.apply(database, statement, around))
+            let change =
+                self.around(caller.family, |around| model.apply(database, statement, around))?;
+            at_own_door(caller, database, &change)?;
+            Ok(change)
         })
         .await
     }
@@ -322,6 +351,32 @@ pub(crate) fn may_change(caller: &Caller) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Storage units of another family would put the session, and everybody at its door, out of the database.
+fn at_own_door(caller: &Caller, database: &str, change: &Change) -> Result<(), Refusal> {
+    if !change.checks.iter().any(|check| matches!(check, Check::Connects { .. })) {
+        return Ok(());
+    }
+    let (after, _) = change.model.read(database, ENVIRONMENT)?;
+    let foreign = after.storage_units.iter().find_map(|unit| {
+        let family = match unit.url.vendor {
+            Vendor::MySql | Vendor::MariaDb => "mysql",
+            Vendor::Postgres | Vendor::OpenGauss => "postgres",
+            Vendor::Sqlite => return None,
+        };
+        (!caller.family.is_empty() && family != caller.family).then_some((unit, family))
+    });
+    match foreign {
+        None => Ok(()),
+        Some((unit, family)) => Err(Refusal {
+            kind: Kind::InvalidStorageUnit,
+            message: format!(
+                "storage unit `{}` speaks {family}, and a database with it can be used through Pando's {family} port only; register it there",
+                unit.name.value
+            ),
+        }),
+    }
 }
 
 fn unchanged(model: &pando_model::Model) -> Change {

@@ -98,7 +98,9 @@ pub(crate) fn seal(key: &str, node: &Node, path: &str, keeping: Keeping<'_>) -> 
             }
             Keeping::Placeholders => {
                 let message = format!(
-                    "`{key}` of entry `{path}` would be readable for others; give a key, or a placeholder as `$${{NAME}}` in its place"
+                    "`{key}` of entry `{path}` would be readable for everyone who can read the repository; start every instance with the same \
+                     PANDO_SECRET_KEY in its environment (64 hexadecimal digits, as `openssl rand -hex 32` makes them), or write a placeholder as \
+                     `$${{NAME}}`"
                 );
                 return Err(Refusal::new(Kind::OpenSecret, message));
             }

@@ -50,7 +50,7 @@ impl Model {
         let mut singles = Singles::default();
         for (name, mut tables) in by_name {
             tables.sort_by(|a, b| (&a.unit, &a.schema).cmp(&(&b.unit, &b.schema)));
-            let place = place(&name, &tables, &patterns, places.is_one);
+            let place = place(&name, &tables, &patterns, &places);
             for table in tables {
                 let is_served = place.as_ref().is_some_and(|place| *place == table.unit);
                 if !is_served || !patterns.iter().any(|own| own.fits(&table.unit, &name)) {
@@ -65,30 +65,30 @@ impl Model {
     }
 }
 
-/// The place a name is served from: the one it is loaded from, else the only one it stands in, or the only one that a `*` takes in.
+/// The place a name is served from: the one it is loaded from, else the only one it stands in, or the only one that a `*` takes in, or the
+/// only one among them that rules have put to work.
 fn place(
     name: &str,
     tables: &[SingleTable],
     patterns: &[Pattern<'_>],
-    is_one: bool,
+    places: &Places<'_>,
 ) -> Option<String> {
-    if is_one {
+    if places.is_one {
         return tables.first().map(|table| table.unit.clone());
     }
     let exact = |own: &&Pattern<'_>| own.unit.is_some() && own.table.as_deref() == Some(name);
     if let Some(own) = patterns.iter().find(exact) {
         return own.unit.map(str::to_owned);
     }
-    let fits = |table: &&SingleTable| patterns.iter().any(|own| own.fits(&table.unit, name));
-    let units = |tables: &mut dyn Iterator<Item = &SingleTable>| {
-        let mut units: Vec<String> = tables.map(|table| table.unit.clone()).collect();
-        units.dedup();
-        units
+    let mut all: Vec<String> = tables.iter().map(|table| table.unit.clone()).collect();
+    all.dedup();
+    let narrow = |all: &mut Vec<String>, fits: &dyn Fn(&String) -> bool| {
+        if all.len() > 1 && all.iter().any(fits) {
+            all.retain(fits);
+        }
     };
-    let mut all = units(&mut tables.iter());
-    if all.len() > 1 {
-        all = units(&mut tables.iter().filter(fits));
-    }
+    narrow(&mut all, &|unit| patterns.iter().any(|own| own.fits(unit, name)));
+    narrow(&mut all, &|unit| places.at_work.contains(unit));
     match all.as_slice() {
         [only] => Some(only.clone()),
         _ => None,
@@ -129,6 +129,8 @@ struct Places<'s> {
     ruled: HashSet<String>,
     /// Place and actual table in lower case.
     parts: HashSet<(String, String)>,
+    /// Groups, and what holds parts of sharded tables.
+    at_work: HashSet<String>,
 }
 
 impl<'s> Places<'s> {
@@ -149,12 +151,15 @@ impl<'s> Places<'s> {
             TableKind::Sharded | TableKind::Broadcast => true,
             TableKind::Single => false,
         });
-        let nodes = seen.sharded().flat_map(|table| &table.nodes);
+        let nodes = || seen.sharded().flat_map(|table| &table.nodes);
+        let groups = groups().map(|(name, _)| name.to_string());
+        let parted = nodes().map(|node| node.unit.to_string());
         Self {
             is_one: of_unit.len() == 1,
             of_unit,
             ruled: ruled.map(|table| table.name.to_lowercase()).collect(),
-            parts: nodes.map(|node| (node.unit.to_string(), node.table.to_lowercase())).collect(),
+            at_work: groups.chain(parted).collect(),
+            parts: nodes().map(|node| (node.unit.to_string(), node.table.to_lowercase())).collect(),
         }
     }
 }

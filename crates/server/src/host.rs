@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_engine::{Admits, Engine, Settings, Snapshot};
 use pando_governor::{Cluster, Found, House, Lease, Served};
+use pando_health::Report;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
@@ -191,22 +192,14 @@ impl House for Host {
     }
 
     fn states(&self, database: &str) -> Vec<Vec<Option<String>>> {
-        let text = |text: &dyn ToString| Some(text.to_string());
-        let reports = self.wards().report(database);
-        reports
-            .iter()
-            .map(|report| {
-                vec![
-                    text(&report.unit),
-                    report.group.as_ref().map(ToString::to_string),
-                    text(&report.role.text()),
-                    text(&report.state.text()),
-                    report.lag.map(|lag| lag.as_millis().to_string()),
-                    report.since.map(|since| since.to_string()),
-                    report.error.clone(),
-                ]
-            })
-            .collect()
+        let served = self.served().clone();
+        let said = served.and_then(|served| {
+            let own = |known: &&Arc<Database>| known.name.value.eq_ignore_ascii_case(database);
+            let known = served.databases.iter().find(own)?;
+            Some(Host::states(self, known, &served.cluster))
+        });
+        let said = said.unwrap_or_default();
+        self.wards().report(database).iter().map(|report| row(report, &said)).collect()
     }
 
     fn connects<'a>(
@@ -286,6 +279,24 @@ impl House for Host {
     }
 }
 
+/// A row about a unit. What persons have taken out of work is `DISABLED`, however well it answers.
+fn row(report: &Report, said: &States) -> Vec<Option<String>> {
+    let text = |text: &dyn ToString| Some(text.to_string());
+    let is_unread = report.group.as_ref().is_some_and(|group| {
+        said.unread.iter().any(|(own, unit)| own == group && *unit == report.unit)
+    });
+    let is_disabled = is_unread || said.disabled.contains(&report.unit);
+    vec![
+        text(&report.unit),
+        report.group.as_ref().map(ToString::to_string),
+        text(&report.role.text()),
+        text(&if is_disabled { "DISABLED" } else { report.state.text() }),
+        report.lag.map(|lag| lag.as_millis().to_string()),
+        report.since.map(|since| since.to_string()),
+        report.error.clone(),
+    ]
+}
+
 /// A row of the tables query; nothing for what is no table, such as a sequence.
 fn table(unit: &str, row: &[Value]) -> Option<Found> {
     if row.get(2) == Some(&Value::Bool(true)) {
@@ -311,5 +322,36 @@ fn is_true(rows: &[Vec<Value>]) -> bool {
         Some(Value::Int(number)) => *number != 0,
         Some(Value::UInt(number)) => *number != 0,
         Some(_) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pando_health::State;
+    use pando_kernel::health::Role;
+
+    use super::*;
+
+    #[test]
+    fn what_persons_took_out_of_work_is_told_as_disabled() {
+        let report = |unit: &str, group: Option<&str>| Report {
+            unit: unit.into(),
+            group: group.map(Into::into),
+            role: Role::Primary,
+            state: State::Writes,
+            lag: None,
+            since: None,
+            error: None,
+        };
+        let said = States {
+            disabled: ["ds_0".into()].into_iter().collect(),
+            unread: [("g".into(), "r0".into())].into_iter().collect(),
+            ..States::default()
+        };
+        let status = |report: Report| row(&report, &said)[3].clone().unwrap();
+        assert_eq!(status(report("ds_0", None)), "DISABLED");
+        assert_eq!(status(report("r0", Some("g"))), "DISABLED");
+        assert_eq!(status(report("r0", Some("h"))), "PRIMARY");
+        assert_eq!(status(report("ds_1", None)), "PRIMARY");
     }
 }

@@ -181,6 +181,12 @@ const NOTHING: &str = "there is no database to serve: add a `database-*.yaml`, o
 pub(crate) fn read(options: &Options) -> Result<Documents> {
     match &options.config {
         Some(config) => {
+            // Made as it is made without `--config`: the store would make it, but the files are read before.
+            if !options.data.as_os_str().is_empty() {
+                std::fs::create_dir_all(&options.data).map_err(|error| {
+                    configuration(format!("`--data`: `{}`: {error}", options.data.display()))
+                })?;
+            }
             documents(config, &options.data).map_err(|errors| configuration(errors.to_string()))
         }
         None => Ok(Documents::default()),

@@ -382,13 +382,16 @@ fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Resu
     if audit.allow_hint_disable && all_off {
         return Ok(());
     }
+    let names = audit.auditors.join(" ");
     Err(Error::refused(
         20090,
         format!(
             "`{}` may not be read or changed without a condition on its sharding columns",
             table.logic()
         ),
-        "add one, or switch the auditor off with the hint `/* SHARDINGSPHERE_HINT: DISABLE_AUDIT_NAMES=… */` where that is allowed",
+        format!(
+            "add one, or, where the rule says `allowHintDisable`, begin the statement with `/* SHARDINGSPHERE_HINT: DISABLE_AUDIT_NAMES={names} */`"
+        ),
     ))
 }
 

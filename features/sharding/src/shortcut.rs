@@ -85,7 +85,6 @@ fn everywhere(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<A
 }
 
 /// The one range of constants that a WHERE keeps a sharding column in, if any; `None` when it says anything else about sharding columns.
-#[expect(clippy::type_complexity, reason = "a column and two ends")]
 fn ranged(
     table: &crate::Table,
     source: &Table,

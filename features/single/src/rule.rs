@@ -20,6 +20,8 @@ pub(crate) struct Rule {
     others: HashSet<String>,
     /// Place and lower-cased name of actual tables: parts of a sharded table, no tables of their own.
     parts: HashSet<(UnitName, String)>,
+    /// Groups, and what holds parts of sharded tables: the places that rules have put to work.
+    at_work: HashSet<UnitName>,
 }
 
 impl Rule {
@@ -52,12 +54,17 @@ impl Rule {
         let sharded = others.iter().filter(|table| table.kind == TableKind::Sharded);
         let part = |node: &DataNode| (Arc::clone(&node.unit), node.table.to_lowercase());
         let writer = |place: &Place| Some((place.members.first()?.clone(), place.name.clone()));
+        let is_group =
+            |place: &&Place| !matches!(&place.members[..], [only] if *only == place.name);
+        let groups = places.iter().filter(is_group).map(|place| place.name.clone());
+        let parted = sharded.clone().flat_map(|table| &table.nodes).map(|node| node.unit.clone());
         Ok(Self {
             patterns,
             default: default.map(|name| name.as_str().into()),
             places: places.to_vec(),
             place_of: places.iter().filter_map(writer).collect(),
             others: others.iter().map(|table| table.name.to_lowercase()).collect(),
+            at_work: groups.chain(parted).collect(),
             parts: sharded.flat_map(|table| &table.nodes).map(part).collect(),
         })
     }
@@ -74,7 +81,8 @@ impl Rule {
         find(&self.places, place)
     }
 
-    /// The places a table was found in, without parts of sharded tables; narrowed by the configured patterns when there are several.
+    /// The places a table was found in, without parts of sharded tables. Several are narrowed by the configured patterns, then to the places that
+    /// rules have put to work: a unit that is only registered, as a replica on its way into or out of its group, takes no table from them.
     /// `name` is lower-cased.
     pub(crate) fn found(&self, name: &str, units: &[UnitName]) -> Vec<UnitName> {
         let mut places: Vec<UnitName> = Vec::new();
@@ -89,6 +97,9 @@ impl Rule {
             if places.iter().any(fits) {
                 places.retain(fits);
             }
+        }
+        if places.len() > 1 && places.iter().any(|place| self.at_work.contains(place)) {
+            places.retain(|place| self.at_work.contains(place));
         }
         places
     }

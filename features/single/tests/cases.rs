@@ -78,6 +78,9 @@ fn found() -> HashMap<String, Vec<UnitName>> {
         of("t_chosen", &["ds_0", "ds_1"]),
         of("t_group", &["w0", "r0"]),
         of("t_replica", &["r0"]),
+        of("t_copied", &["w0", "spare"]),
+        of("t_left", &["ds_1", "spare"]),
+        of("t_spare", &["spare"]),
     ])
 }
 
@@ -88,7 +91,12 @@ fn room(alone: bool) -> Single {
         tables: ["ds_1.t_chosen", "ds_1.t_named", "ds_0.*"].map(name).to_vec(),
         default_data_source: Some(name("ds_1")),
     };
-    let places = [place("ds_0", &["ds_0"]), place("ds_1", &["ds_1"]), place("rw", &["w0", "r0"])];
+    let places = [
+        place("ds_0", &["ds_0"]),
+        place("ds_1", &["ds_1"]),
+        place("rw", &["w0", "r0"]),
+        place("spare", &["spare"]),
+    ];
     if alone {
         return Single::new(None, &places[..1], &[]).unwrap();
     }

@@ -14,7 +14,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Current,
         syntax: "SET DIST VARIABLE variable '=' value",
         columns: &[],
-        help: "Sets a property of Pando, or `transaction_type` of this session.",
+        help: "Sets a property of Pando, or `transaction_type` of this session, of which this version has LOCAL only.",
         examples: &[
             "SET DIST VARIABLE sql_show = true",
             "SET DIST VARIABLE proxy_frontend_flush_threshold = 256",
@@ -401,7 +401,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "since",
             "message",
         ],
-        help: "The storage units as their last probes found them, and what they do in their groups (Pando's own).",
+        help: "The storage units as their last probes found them (role), and what they do here (status: PRIMARY, REPLICA, LAGGING, SPLIT_BRAIN, DOWN, UNKNOWN, or DISABLED by a statement). Pando only.",
         examples: &["SHOW STATUS FROM STORAGE UNITS", "SHOW STATUS FROM STORAGE UNITS FROM shop"],
         wrong: &[(
             "SHOW STATUS FROM STORAGE",

@@ -14,7 +14,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Current,
         syntax: "CREATE READWRITE_SPLITTING RULE [ifNotExists] readwriteRule ...",
         columns: &[],
-        help: "Puts a primary and its replicas under one name; with AUTO_AWARE_RESOURCE (up to 5.3), those of a discovery rule.",
+        help: "Puts a primary and its replicas under one name; with AUTO_AWARE_RESOURCE (up to 5.3), those of a discovery rule, which this version of Pando refuses.",
         examples: &[
             r#"CREATE READWRITE_SPLITTING RULE ms_group_0(WRITE_STORAGE_UNIT=write_ds, READ_STORAGE_UNITS(read_ds_0, read_ds_1), TYPE(NAME="random"))"#,
             r#"CREATE READWRITE_SPLITTING RULE IF NOT EXISTS g(WRITE_STORAGE_UNIT=w, READ_STORAGE_UNITS(r0, r1), TRANSACTIONAL_READ_QUERY_STRATEGY='PRIMARY', TYPE(NAME="weight", PROPERTIES("r0"=2, "r1"=1)))"#,
@@ -102,7 +102,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "CREATE ENCRYPT RULE [ifNotExists] encryptRule ...",
         columns: &[],
-        help: "Keeps columns of tables encrypted.",
+        help: "Keeps columns of tables encrypted. Refused by this version of Pando.",
         examples: &[
             "CREATE ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, CIPHER=user_cipher, ASSISTED_QUERY=user_hash, LIKE_QUERY=user_like, ENCRYPT_ALGORITHM(TYPE(NAME='AES', PROPERTIES('aes-key-value'='123456abc'))), ASSISTED_QUERY_ALGORITHM(TYPE(NAME='MD5')), LIKE_QUERY_ALGORITHM(TYPE(NAME='CHAR_DIGEST_LIKE'))), (NAME=order_id, CIPHER=order_cipher, ENCRYPT_ALGORITHM(TYPE(NAME='AES')))))",
             "CREATE ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, PLAIN=user_plain, CIPHER=user_cipher, TYPE(NAME=AES, PROPERTIES('aes-key-value'='123456abc')))), QUERY_WITH_CIPHER_COLUMN=false)",
@@ -119,7 +119,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "ALTER ENCRYPT RULE encryptRule ...",
         columns: &[],
-        help: "Replaces the encrypt rules of tables.",
+        help: "Replaces the encrypt rules of tables. Refused by this version of Pando.",
         examples: &[
             "ALTER ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, CIPHER=user_cipher, ASSISTED_QUERY_COLUMN=user_hash, ENCRYPT_ALGORITHM(TYPE(NAME='AES')), ASSISTED_QUERY_ALGORITHM(TYPE(NAME='MD5')))))",
         ],
@@ -149,7 +149,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Current,
         syntax: "CREATE MASK [TABLE] RULE [ifNotExists] maskRule ...",
         columns: &[],
-        help: "Hides columns of tables in results.",
+        help: "Hides columns of tables in results. Refused by this version of Pando.",
         examples: &[
             r#"CREATE MASK RULE t_mask(COLUMNS((NAME=phone, TYPE(NAME="MASK_FROM_X_TO_Y", PROPERTIES("from-x"=1, "to-y"=2, "replace-char"="*"))), (NAME=address, TYPE(NAME="MD5"))))"#,
             r#"CREATE MASK TABLE RULE IF NOT EXISTS t(COLUMNS((NAME=a, TYPE(NAME="MD5"))))"#,
@@ -166,7 +166,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Current,
         syntax: "ALTER MASK [TABLE] RULE maskRule ...",
         columns: &[],
-        help: "Replaces the mask rules of tables.",
+        help: "Replaces the mask rules of tables. Refused by this version of Pando.",
         examples: &[r#"ALTER MASK RULE t_mask(COLUMNS((NAME=phone, TYPE(NAME="MD5"))))"#],
         wrong: &[(
             r#"ALTER MASK RULE t_mask(COLUMN((NAME=phone, TYPE(NAME="MD5"))))"#,
@@ -194,7 +194,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "CREATE SHADOW RULE [ifNotExists] shadowRule ...",
         columns: &[],
-        help: "Sends some statements to a shadow unit instead.",
+        help: "Sends some statements to a shadow unit instead. Refused by this version of Pando.",
         examples: &[
             r#"CREATE SHADOW RULE shadow_rule(SOURCE=demo_ds, SHADOW=demo_ds_shadow, t_order(TYPE(NAME="SQL_HINT"), TYPE(NAME="REGEX_MATCH", PROPERTIES("operation"="insert", "column"="user_id", "regex"='[1]'))), t_order_item(TYPE(NAME="VALUE_MATCH", PROPERTIES("operation"="insert", "column"="user_id", "value"='1'))))"#,
         ],
@@ -210,7 +210,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "ALTER SHADOW RULE shadowRule ...",
         columns: &[],
-        help: "Replaces shadow rules.",
+        help: "Replaces shadow rules. Refused by this version of Pando.",
         examples: &[
             r#"ALTER SHADOW RULE r(SOURCE=ds, SHADOW=ds_s, t_order(TYPE(NAME="SQL_HINT")))"#,
         ],
@@ -240,7 +240,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "CREATE DEFAULT SHADOW ALGORITHM [ifNotExists] (algorithm | NAME '=' algorithmName)",
         columns: &[],
-        help: "Says which statements of shadowed tables go to the shadow unit where a rule does not.",
+        help: "Says which statements of shadowed tables go to the shadow unit where a rule does not. Refused by this version of Pando.",
         examples: &[
             r#"CREATE DEFAULT SHADOW ALGORITHM TYPE(NAME="SQL_HINT")"#,
             "CREATE DEFAULT SHADOW ALGORITHM NAME = simple_hint_algorithm",
@@ -257,7 +257,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "ALTER DEFAULT SHADOW ALGORITHM (algorithm | NAME '=' algorithmName)",
         columns: &[],
-        help: "Replaces the default shadow algorithm.",
+        help: "Replaces the default shadow algorithm. Refused by this version of Pando.",
         examples: &[
             r#"ALTER DEFAULT SHADOW ALGORITHM TYPE(NAME="SQL_HINT", PROPERTIES("shadow"="false"))"#,
         ],
@@ -301,7 +301,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "CREATE DB_DISCOVERY RULE [ifNotExists] discoveryRule ...",
         columns: &[],
-        help: "Finds out which of several storage units is the primary.",
+        help: "Finds out which of several storage units is the primary. Refused by this version of Pando.",
         examples: &[
             "CREATE DB_DISCOVERY RULE ha_group_0(STORAGE_UNITS(ds_0, ds_1, ds_2), TYPE(NAME='MySQL.MGR', PROPERTIES('group-name'='92504d5b-6dec')), HEARTBEAT(PROPERTIES('keep-alive-cron'='0/5 * * * * ?')))",
             "CREATE DB_DISCOVERY RULE ha_group_1(RESOURCES(ds_0, ds_1), TYPE=ha_group_1_mgr, HEARTBEAT=ha_group_1_heartbeat)",
@@ -318,7 +318,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "ALTER DB_DISCOVERY RULE discoveryRule ...",
         columns: &[],
-        help: "Replaces discovery rules.",
+        help: "Replaces discovery rules. Refused by this version of Pando.",
         examples: &["ALTER DB_DISCOVERY RULE g(RESOURCES(ds_0, ds_1), TYPE=mgr, HEARTBEAT=beat)"],
         wrong: &[(
             "ALTER DB_DISCOVERY RULE g(TYPE=mgr, HEARTBEAT=beat)",
@@ -332,7 +332,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "DROP DB_DISCOVERY RULE [ifExists] group ...",
         columns: &[],
-        help: "Forgets discovery rules.",
+        help: "Forgets discovery rules. Refused by this version of Pando.",
         examples: &["DROP DB_DISCOVERY RULE ha_group_0"],
         wrong: &[(
             "DROP DB_DISCOVERY ha_group_0",
@@ -346,7 +346,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "CREATE DB_DISCOVERY TYPE [ifNotExists] namedAlgorithm ...",
         columns: &[],
-        help: "Makes ways of finding the primary that rules can use by name.",
+        help: "Makes ways of finding the primary that rules can use by name. Refused by this version of Pando.",
         examples: &[
             "CREATE DB_DISCOVERY TYPE mgr(TYPE(NAME='MySQL.MGR', PROPERTIES('group-name'='92504d5b-6dec')))",
         ],
@@ -364,7 +364,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "ALTER DB_DISCOVERY TYPE namedAlgorithm ...",
         columns: &[],
-        help: "Replaces discovery types.",
+        help: "Replaces discovery types. Refused by this version of Pando.",
         examples: &["ALTER DB_DISCOVERY TYPE mgr(TYPE(NAME='MySQL.MGR'))"],
         wrong: &[(
             "ALTER DB_DISCOVERY TYPE mgr",
@@ -380,7 +380,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "DROP DB_DISCOVERY TYPE [ifExists] algorithmName ...",
         columns: &[],
-        help: "Forgets discovery types that no rule uses.",
+        help: "Forgets discovery types that no rule uses. Refused by this version of Pando.",
         examples: &["DROP DB_DISCOVERY TYPE mgr"],
         wrong: &[(
             "DROP DB_DISCOVERY TYPES mgr",
@@ -394,7 +394,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "CREATE DB_DISCOVERY HEARTBEAT [ifNotExists] heartbeat ...",
         columns: &[],
-        help: "Makes heartbeats that discovery rules can use by name.",
+        help: "Makes heartbeats that discovery rules can use by name. Refused by this version of Pando.",
         examples: &[
             "CREATE DB_DISCOVERY HEARTBEAT beat(PROPERTIES('keep-alive-cron'='0/5 * * * * ?'))",
         ],
@@ -410,7 +410,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "ALTER DB_DISCOVERY HEARTBEAT heartbeat ...",
         columns: &[],
-        help: "Replaces heartbeats.",
+        help: "Replaces heartbeats. Refused by this version of Pando.",
         examples: &[
             "ALTER DB_DISCOVERY HEARTBEAT beat(PROPERTIES('keep-alive-cron'='0/10 * * * * ?'))",
         ],
@@ -426,7 +426,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Old,
         syntax: "DROP DB_DISCOVERY HEARTBEAT [ifExists] heartbeatName ...",
         columns: &[],
-        help: "Forgets heartbeats that no rule uses.",
+        help: "Forgets heartbeats that no rule uses. Refused by this version of Pando.",
         examples: &["DROP DB_DISCOVERY HEARTBEAT IF EXISTS beat"],
         wrong: &[(
             "DROP DB_DISCOVERY HEARTBEET beat",

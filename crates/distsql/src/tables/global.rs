@@ -101,7 +101,7 @@ pub(super) static GLOBAL: &[Entry] = &[
         age: Age::Both,
         syntax: "ALTER TRANSACTION RULE '(' DEFAULT '=' typeName [',' algorithm] ')'",
         columns: &[],
-        help: "Sets the default transaction type of every session.",
+        help: "Sets the default transaction type of every session. This version of Pando has LOCAL and refuses XA and BASE.",
         examples: &[
             r#"ALTER TRANSACTION RULE(DEFAULT="XA", TYPE(NAME="Narayana", PROPERTIES("host"="127.0.0.1")))"#,
             "ALTER TRANSACTION RULE(DEFAULT=LOCAL)",
@@ -141,7 +141,7 @@ pub(super) static GLOBAL: &[Entry] = &[
         age: Age::Current,
         syntax: "ALTER SQL_FEDERATION RULE '(' SQL_FEDERATION_ENABLED '=' enabled [',' ALL_QUERY_USE_SQL_FEDERATION '=' allQueries] [',' planCache] ')'",
         columns: &[],
-        help: "Says whether what cannot be merged is answered by other means.",
+        help: "Says whether what cannot be merged is answered by other means. Pando always does so itself, and refuses TRUE.",
         examples: &[
             "ALTER SQL_FEDERATION RULE(SQL_FEDERATION_ENABLED=TRUE, ALL_QUERY_USE_SQL_FEDERATION=FALSE, EXECUTION_PLAN_CACHE(INITIAL_CAPACITY=2000, MAXIMUM_SIZE=65535))",
         ],
@@ -157,7 +157,7 @@ pub(super) static GLOBAL: &[Entry] = &[
         age: Age::Current,
         syntax: "ALTER SQL_TRANSLATOR RULE '(' algorithm [',' USE_ORIGINAL_SQL_WHEN_TRANSLATING_FAILED '=' boolean] ')'",
         columns: &[],
-        help: "Says who translates between the languages of vendors.",
+        help: "Says who translates between the languages of vendors. This version of Pando has NATIVE only, which leaves statements as they are.",
         examples: &[
             "ALTER SQL_TRANSLATOR RULE(TYPE(NAME='NATIVE', PROPERTIES('key'='value')), USE_ORIGINAL_SQL_WHEN_TRANSLATING_FAILED=TRUE)",
         ],
@@ -173,7 +173,7 @@ pub(super) static GLOBAL: &[Entry] = &[
         age: Age::Current,
         syntax: "ALTER GLOBAL CLOCK RULE '(' TYPE '=' typeName ',' PROVIDER '=' provider ',' ENABLED '=' enabled [',' properties] ')'",
         columns: &[],
-        help: "Sets the clock of snapshots.",
+        help: "Sets the clock of snapshots, of which this version of Pando has none: ENABLED=TRUE is refused.",
         examples: &[
             "ALTER GLOBAL CLOCK RULE(TYPE='TSO', PROVIDER='local', ENABLED=TRUE, PROPERTIES('a'='b'))",
         ],

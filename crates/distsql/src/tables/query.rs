@@ -120,7 +120,7 @@ pub(super) static QUERY: &[Entry] = &[
         age: Age::Current,
         syntax: "SHOW LOGICAL TABLES [FROM database] [LIKE pattern]",
         columns: &["table_name"],
-        help: "The logic tables; where units have schemas, schema_name follows.",
+        help: "The logic tables.",
         examples: &["SHOW LOGICAL TABLES FROM shop LIKE 't_order%'"],
         wrong: &[(
             "SHOW LOGICAL TABLE",
@@ -134,7 +134,7 @@ pub(super) static QUERY: &[Entry] = &[
         age: Age::Current,
         syntax: "SHOW FULL LOGICAL TABLES [FROM database] [LIKE pattern]",
         columns: &["table_name", "table_type"],
-        help: "The logic tables with their types; where units have schemas, schema_name follows.",
+        help: "The logic tables with their types.",
         examples: &["SHOW FULL LOGICAL TABLES"],
         wrong: &[(
             "SHOW FULL LOGIC TABLES",
@@ -497,7 +497,7 @@ pub(super) static QUERY: &[Entry] = &[
         age: Age::Current,
         syntax: "SHOW UNLOADED SINGLE TABLES [FROM (STORAGE UNIT unit [SCHEMA schema] | database [STORAGE UNIT unit [SCHEMA schema]])]",
         columns: &["table_name", "storage_unit_name"],
-        help: "Tables of the units that no rule knows; where units have schemas, schema_name follows.",
+        help: "Tables of the units that no LOAD SINGLE TABLE names, usable or not; where units have schemas, schema_name follows.",
         examples: &[
             "SHOW UNLOADED SINGLE TABLES",
             "SHOW UNLOADED SINGLE TABLES FROM shop STORAGE UNIT ds_0 SCHEMA public",
@@ -659,7 +659,7 @@ pub(super) static QUERY: &[Entry] = &[
             "discovery_type",
             "discovery_heartbeat",
         ],
-        help: "The discovery rules.",
+        help: "The discovery rules. Refused by this version of Pando.",
         examples: &["SHOW DB_DISCOVERY RULES", "SHOW DB_DISCOVERY RULE ha_group_0"],
         wrong: &[(
             "SHOW DB_DISCOVERY",
@@ -673,7 +673,7 @@ pub(super) static QUERY: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW DB_DISCOVERY TYPES [FROM database]",
         columns: &["name", "type", "props"],
-        help: "The discovery types.",
+        help: "The discovery types. Refused by this version of Pando.",
         examples: &["SHOW DB_DISCOVERY TYPES"],
         wrong: &[(
             "SHOW DB_DISCOVERY TYPE",
@@ -687,7 +687,7 @@ pub(super) static QUERY: &[Entry] = &[
         age: Age::Old,
         syntax: "SHOW DB_DISCOVERY HEARTBEATS [FROM database]",
         columns: &["name", "props"],
-        help: "The heartbeats.",
+        help: "The heartbeats. Refused by this version of Pando.",
         examples: &["SHOW DB_DISCOVERY HEARTBEATS FROM shop"],
         wrong: &[(
             "SHOW DB_DISCOVERY HEARTBEATS IN shop",

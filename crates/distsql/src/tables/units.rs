@@ -11,7 +11,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Current,
         syntax: "REGISTER STORAGE UNIT [ifNotExists] storageUnit ... [',' CHECK_PRIVILEGES '=' privilege ...]",
         columns: &[],
-        help: "Makes databases of other servers known to this one, after connecting to each.",
+        help: "Makes databases of other servers known to this one, after connecting to each. Units of MySQL and MariaDB are registered at the MySQL port, those of PostgreSQL at its own.",
         examples: &[
             r#"REGISTER STORAGE UNIT ds_0(HOST="127.0.0.1", PORT=3306, DB="shop_0", USER="root", PASSWORD="root")"#,
             r#"REGISTER STORAGE UNIT IF NOT EXISTS ds_0(URL='jdbc:mysql://127.0.0.1:3306/shop_0?useSSL=false', USER='root', PROPERTIES("maximumPoolSize"=10)), ds_1(URL="jdbc:postgresql://10.0.0.1/shop_1", USER="root"), CHECK_PRIVILEGES=SELECT, XA"#,
@@ -165,7 +165,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Current,
         syntax: "LOAD SINGLE TABLE loadedTables ...",
         columns: &[],
-        help: "Takes tables of the storage units as single tables.",
+        help: "Says which table is meant where several storage units have one of that name. Other tables are single tables without being loaded.",
         examples: &[
             "LOAD SINGLE TABLE ds_0.t_config",
             "LOAD SINGLE TABLE ds_0.*, ds_1.public.t_x",
@@ -189,7 +189,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Current,
         syntax: "UNLOAD SINGLE TABLE unloadedTables ...",
         columns: &[],
-        help: "Forgets single tables. They stay on their units.",
+        help: "Takes back what LOAD SINGLE TABLE said, in its words. The tables stay on their units, and can be used as long as one unit has their name.",
         examples: &[
             "UNLOAD SINGLE TABLE t_config, t_x",
             "UNLOAD SINGLE TABLE ds_0.*",
@@ -209,7 +209,7 @@ pub(super) static UNITS: &[Entry] = &[
         age: Age::Current,
         syntax: "UNLOAD ALL SINGLE TABLES",
         columns: &[],
-        help: "Forgets all single tables. They stay on their units.",
+        help: "Takes back everything that LOAD SINGLE TABLE said. The tables stay on their units, and can be used as long as one unit has their name.",
         examples: &["UNLOAD ALL SINGLE TABLES"],
         wrong: &[(
             "UNLOAD ALL SINGLE TABLE",

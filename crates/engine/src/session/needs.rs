@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pando_kernel::Value;
+use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Catalog;
 use pando_kernel::route::Need;
@@ -101,18 +102,41 @@ impl Session {
         Ok(())
     }
 
+    /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have some of their own. A unit without
+    /// the relation says so itself when it is asked.
+    async fn shared_columns(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        query: &str,
+    ) -> Result<Vec<TableColumn>> {
+        let dialect = Arc::clone(&live.database.dialect);
+        let mut shared: Option<Vec<TableColumn>> = None;
+        let any = crate::plan::any_unit_of(&live.database)?;
+        let others = live.database.units.iter().filter(|unit| **unit != any);
+        for unit in std::iter::once(&any).chain(others) {
+            let rows = self.ask(live, unit, query).await?;
+            let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
+            let columns = columns?;
+            match &mut shared {
+                None => shared = Some(columns),
+                Some(_) if columns.is_empty() => {}
+                Some(shared) => {
+                    shared.retain(|own| columns.iter().any(|other| other.name == own.name));
+                }
+            }
+        }
+        Ok(shared.unwrap_or_default())
+    }
+
     /// Asks the unit that a query of the table would go to: the rooms know which that is.
     async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
         let dialect = Arc::clone(&live.database.dialect);
         if let Some((schema, relation)) = table.split_once('.')
             && dialect.presentation().is_some()
         {
-            // The vendor's own relations are the same everywhere.
-            let unit = crate::plan::any_unit_of(&live.database)?;
             let query = dialect.columns_query(Some(schema), relation);
-            let rows = self.ask(live, &unit, &query).await?;
-            let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
-            live.catalog.learn_columns(live.catalog.epoch(), table, columns?);
+            let columns = self.shared_columns(live, &query).await?;
+            live.catalog.learn_columns(live.catalog.epoch(), table, columns);
             return Ok(());
         }
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));

@@ -112,6 +112,29 @@ async fn a_unit_with_a_single_table_in_use_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_replica_outside_of_its_group_keeps_no_table_and_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    seat.governor.carry_out(&administrator(""), create("shop")).await.unwrap();
+    seat.run("shop", UNIT).await.unwrap();
+    for unit in ["r0", "r1"] {
+        let text = format!("REGISTER STORAGE UNIT {unit}(URL='jdbc:mysql://h/{unit}', USER='u')");
+        seat.run("shop", &text).await.unwrap();
+    }
+    let group = "READWRITE_SPLITTING RULE g(WRITE_STORAGE_UNIT=ds_0, READ_STORAGE_UNITS";
+    seat.run("shop", &format!("CREATE {group}(r0, r1))")).await.unwrap();
+    for unit in ["ds_0", "r0", "r1"] {
+        let table = pando_governor::Found { unit: unit.into(), schema: None, table: "t".into() };
+        seat.house.tables.lock().unwrap().push(table);
+    }
+    assert_eq!(seat.rows("shop", "SHOW SINGLE TABLES").await, ["t|g"]);
+    seat.run("shop", &format!("ALTER {group}(r0))")).await.unwrap();
+    assert_eq!(seat.rows("shop", "SHOW SINGLE TABLES").await, ["t|g"]);
+    seat.run("shop", "UNREGISTER STORAGE UNIT r1").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_database_with_storage_units_is_exported_and_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
@@ -156,4 +179,86 @@ async fn locks_labels_and_circuit_breaks_are_kept_and_taken_back() {
     assert!(info[0].starts_with("a|10.0.0.1|3307|OK|Cluster|0|y"), "{info:?}");
     let error = seat.run("", "DISABLE COMPUTE NODE a").await.unwrap_err();
     assert!(told(&error).1.contains("last one"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_cluster_keeps_its_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    let root = administrator("");
+    seat.governor.carry_out(&root, create("shop")).await.unwrap();
+    let backup = seat.rows("", "EXPORT METADATA").await;
+    let backup = backup[0].rsplit('|').next().unwrap().to_owned();
+    for lock in ["WRITE", "READ_WRITE"] {
+        seat.run("", &format!("LOCK CLUSTER WITH {lock}")).await.unwrap();
+        let before = seat.checksum();
+        for change in [UNIT, "CREATE BROADCAST TABLE RULE t", "SET DIST VARIABLE sql_show = true"] {
+            let error = seat.run("shop", change).await.unwrap_err();
+            assert!(error.to_string().contains("locked"), "{change}: {error}");
+        }
+        assert!(seat.governor.carry_out(&root, create("other")).await.is_err());
+        assert_eq!(seat.checksum(), before);
+        seat.run("", &format!("IMPORT METADATA '{backup}'")).await.unwrap();
+        seat.run("", "UNLOCK CLUSTER").await.unwrap();
+    }
+    seat.run("shop", UNIT).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_unit_of_the_other_family_is_registered_at_its_own_door() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    seat.governor.carry_out(&administrator(""), create("shop")).await.unwrap();
+    let foreign = "REGISTER STORAGE UNIT ds_0(URL='jdbc:postgresql://h/d', USER='u')";
+    let error = seat.run("shop", foreign).await.unwrap_err();
+    assert!(told(&error).1.contains("through Pando's postgres port only"), "{error}");
+    let mut caller = administrator("shop");
+    caller.family = "postgres";
+    seat.governor.carry_out(&caller, Order::Statement(foreign)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refreshed_must_be_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    seat.governor.carry_out(&administrator(""), create("shop")).await.unwrap();
+    seat.run("shop", UNIT).await.unwrap();
+    for there in
+        ["REFRESH TABLE METADATA FROM STORAGE UNIT ds_0", "FORCE REFRESH DATABASE METADATA shop"]
+    {
+        seat.run("shop", there).await.unwrap();
+    }
+    for missing in
+        ["REFRESH TABLE METADATA FROM RESOURCE ds_9", "REFRESH DATABASE METADATA nowhere"]
+    {
+        let error = seat.run("shop", missing).await.unwrap_err();
+        assert!(
+            error.to_string().contains('9') || error.to_string().contains("nowhere"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_are_called_at_their_end_as_they_were_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    seat.governor.joins("10.0.0.1", 3307).await;
+    seat.governor.carry_out(&administrator(""), create("shop")).await.unwrap();
+    seat.run("shop", UNIT).await.unwrap();
+    for (text, name) in [
+        ("disable storage unit ds_0", "DISABLE STORAGE UNIT"),
+        ("ENABLE STORAGE UNIT ds_0;", "ENABLE STORAGE UNIT"),
+        ("/* why */ ENABLE STORAGE UNIT ds_0", "ENABLE STORAGE UNIT"),
+        ("RELABEL COMPUTE NODE a WITH x", "RELABEL COMPUTE NODE"),
+        ("UNLABEL INSTANCE a", "UNLABEL INSTANCE"),
+        ("ALTER DEFAULT SINGLE TABLE RULE RESOURCE = ds_0", "ALTER DEFAULT SINGLE TABLE RULE"),
+        ("DROP DEFAULT SINGLE TABLE RULE", "DROP DEFAULT SINGLE TABLE RULE"),
+    ] {
+        assert_eq!(seat.run("shop", text).await.unwrap(), Answer::Done(name.into()), "{text}");
+    }
 }

@@ -60,6 +60,17 @@ fn of_a_name_in_several_units_the_loaded_one_is_served() {
 }
 
 #[test]
+fn a_unit_that_no_rule_has_put_to_work_takes_no_table_from_those_at_work() {
+    let group = "rules:
+- !READWRITE_SPLITTING
+  dataSourceGroups: {rw: {writeDataSourceName: w, readDataSourceNames: [r]}}
+";
+    check(&format!("{GROUP}{group}"), &["w.x", "b.x", "b.y"], "rw.x b.y", "b.x rw.x b.y");
+    let loaded = format!("{GROUP}{group}- !SINGLE\n  tables: [b.x]\n");
+    check(&loaded, &["w.x", "b.x"], "b.x", "rw.x");
+}
+
+#[test]
 fn tables_of_other_rules_are_none() {
     let rules = "rules:
 - !SHARDING
