@@ -117,6 +117,7 @@ impl Session {
             Box::pin(self.settle_cursors()).await?;
         }
         let Recalled { live, kept, plan, .. } = recalled;
+        self.refuse_moved(live, &kept.template.statement, plan.writes)?;
         self.start_plan(live, &kept.template.statement, plan, bound).await
     }
 
