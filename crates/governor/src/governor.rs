@@ -160,7 +160,7 @@ impl Governor {
             }
             let entries = self.entries(files)?;
             let author = format!("{}-start", self.shared.id);
-            match commit::commit(repository, &stored, &entries, &author).await {
+            match commit::commit(repository, &stored, (&entries, Vec::new()), &author).await {
                 Ok(()) => return self.adopt(self.read(repository).await.map_err(wrong)?),
                 Err(pando_repository::Error::Conflict(_)) => {}
                 Err(error) => return Err(wrong(error)),

@@ -97,3 +97,48 @@ async fn who_cannot_read_the_repository_serves_on_refuses_changes_and_says_so() 
     repository.left.store(usize::MAX, std::sync::atomic::Ordering::SeqCst);
     seat.until(|model| model.databases().eq(["late"])).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_of_a_thing_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    let create = || Order::CreateDatabase { name: "shop", present: Unless::Fails };
+    let unit = |name: &str| UNIT.replace("ds_0", name);
+    let group = |write: &str, read: &str| {
+        format!(
+            "READWRITE_SPLITTING RULE g(WRITE_STORAGE_UNIT={write}, READ_STORAGE_UNITS({read}))"
+        )
+    };
+    seat.governor.carry_out(&administrator(""), create()).await.unwrap();
+    for name in ["w", "r", "x"] {
+        seat.run("shop", &unit(name)).await.unwrap();
+    }
+    seat.run("shop", &format!("CREATE {}", group("w", "r"))).await.unwrap();
+    let say = async || {
+        seat.run("shop", "DISABLE STORAGE UNIT x").await.unwrap();
+        seat.run("shop", "ALTER READWRITE_SPLITTING RULE g DISABLE r").await.unwrap();
+        seat.governor.keeper().keep("shop", "g", "primary r\n").await.unwrap();
+        seat.run("", "REFRESH DATABASE METADATA").await.unwrap();
+    };
+    let said = || {
+        let cluster = seat.governor.cluster();
+        (cluster.units.len(), cluster.replicas.len(), cluster.memories.len())
+    };
+    say().await;
+    let other = Order::CreateDatabase { name: "bank", present: Unless::Fails };
+    seat.governor.carry_out(&administrator(""), other).await.unwrap();
+    assert_eq!(said(), (1, 1, 1), "another change is none of theirs");
+    seat.run("shop", "UNREGISTER STORAGE UNIT x").await.unwrap();
+    assert_eq!(said(), (0, 1, 1));
+    seat.run("shop", &format!("ALTER {}", group("r", "w"))).await.unwrap();
+    assert_eq!(said(), (0, 0, 0), "another primary, and no replica `r`");
+    seat.run("shop", &unit("x")).await.unwrap();
+    seat.run("shop", &format!("ALTER {}", group("w", "r"))).await.unwrap();
+    say().await;
+    assert_eq!(said(), (1, 1, 1));
+    let drop = Order::DropDatabase { name: "shop", missing: Unless::Fails };
+    seat.governor.carry_out(&administrator(""), drop).await.unwrap();
+    seat.governor.carry_out(&administrator(""), create()).await.unwrap();
+    assert_eq!(said(), (0, 0, 0));
+}
