@@ -34,7 +34,7 @@ async fn run(shared: Weak<Shared>, mut watch: Watch, mut session: Session) {
         let runtime = Arc::clone(&governor.shared.runtime);
         let wait = match is_behind {
             true => runtime.sleep(pause),
-            false => runtime.sleep(member::LOOK),
+            false => runtime.sleep(governor.member().look()),
         };
         drop(governor);
         if !woken(&mut watch, &mut session, wait).await {
