@@ -158,6 +158,11 @@ impl Governor {
                 }
                 return self.adopt(stored);
             }
+            if stored.version.is_none() && !stored.entries.is_empty() && !overwrite {
+                return Err(configuration(
+                    "the repository has a configuration that is not Pando's or has lost its `/version`; choose another namespace, or say `mode.overwrite`",
+                ));
+            }
             let entries = self.entries(files)?;
             let author = format!("{}-start", self.shared.id);
             match commit::commit(repository, &stored, (&entries, Vec::new()), &author).await {
@@ -254,6 +259,10 @@ impl Governor {
             let now = self.now();
             if stored.revision < now.stored.revision {
                 return Ok(());
+            }
+            // Nobody wants to serve nothing because somebody has emptied the repository.
+            if stored.version.is_none() && now.stored.version.is_some() {
+                return Err(configuration("the repository has lost its configuration"));
             }
             (stored.entries == now.stored.entries && now.stored.version.is_some())
                 .then(|| now.model.clone())

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use pando_kernel::administration::{Administration, Order, Unless};
+use pando_model::Model;
 use pando_repository::embedded::{Options, Store};
+use pando_repository::{Change, Prefix};
 
 use crate::house::{Seat, UNIT, administrator, runtime};
 
@@ -141,4 +143,48 @@ async fn what_was_said_of_a_thing_goes_with_it() {
     seat.governor.carry_out(&administrator(""), drop).await.unwrap();
     seat.governor.carry_out(&administrator(""), create()).await.unwrap();
     assert_eq!(said(), (0, 0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_emptied_repository_empties_no_instance_and_is_not_filled_by_a_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    for name in ["shop", "bank"] {
+        let create = Order::CreateDatabase { name, present: Unless::Fails };
+        seat.governor.carry_out(&administrator(""), create).await.unwrap();
+    }
+    let by_hand = store.instance();
+    let view = by_hand.read(&Prefix::root()).await.unwrap();
+    let empty = view.entries.keys().fold(Change::new(), |change, key| change.delete(key));
+    by_hand.commit(empty).await.unwrap();
+    let create = Order::CreateDatabase { name: "third", present: Unless::Fails };
+    for order in [create, Order::Statement("REFRESH DATABASE METADATA")] {
+        let error = seat.governor.carry_out(&administrator("shop"), order).await.unwrap_err();
+        assert!(error.to_string().contains("lost its configuration"), "{error}");
+        assert_eq!(seat.governor.model().databases().count(), 2);
+    }
+    assert!(by_hand.read(&Prefix::root()).await.unwrap().entries.is_empty());
+    let back = |(key, entry): (&pando_repository::Key, &pando_repository::Entry)| {
+        Change::new().put(key, entry.value.clone())
+    };
+    for change in view.entries.iter().map(back) {
+        by_hand.commit(change).await.unwrap();
+    }
+    let create = Order::CreateDatabase { name: "third", present: Unless::Fails };
+    seat.governor.carry_out(&administrator(""), create).await.unwrap();
+    assert_eq!(seat.governor.model().databases().count(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_without_a_version_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let by_hand = store.instance();
+    let key = pando_repository::Key::parse("/metadata/shop/versions/0").unwrap();
+    by_hand.commit(Change::new().put(&key, "of somebody else")).await.unwrap();
+    let origin = Seat::origin(store.instance());
+    let error = Seat::of_origin("a", origin, Model::default()).await.map(drop).unwrap_err();
+    assert!(error.to_string().contains("is not Pando's"), "{error}");
+    assert_eq!(by_hand.read(&Prefix::root()).await.unwrap().entries.len(), 1);
 }
