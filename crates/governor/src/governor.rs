@@ -229,11 +229,22 @@ impl Governor {
         self.shared.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What the repository has now.
+    ///
+    /// # Errors
+    /// As the repository says; `Damaged` when it has gone back to an earlier moment: a change thought out on what is served here would then be
+    /// written over what somebody has just restored, and not be served.
     pub(crate) async fn read(
         &self,
         repository: &dyn Repository,
     ) -> pando_repository::Result<Stored> {
+        let known = self.now().stored.revision;
         let view = repository.read(&Prefix::root()).await?;
+        if view.revision < known {
+            return Err(pando_repository::Error::Damaged(
+                "it is as it was earlier; if a copy was restored, start this instance again".into(),
+            ));
+        }
         Stored::read(&view)
     }
 

@@ -1,12 +1,15 @@
 //! Several instances over one store.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pando_kernel::administration::{Administration, Order, Unless};
 use pando_model::Model;
 use pando_repository::embedded::{Options, Store};
 use pando_repository::{Change, Prefix};
 
+use crate::faulty::Restored;
 use crate::house::{Seat, UNIT, administrator, runtime};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,4 +190,28 @@ async fn a_configuration_without_a_version_is_not_written_over() {
     let error = Seat::of_origin("a", origin, Model::default()).await.map(drop).unwrap_err();
     assert!(error.to_string().contains("is not Pando's"), "{error}");
     assert_eq!(by_hand.read(&Prefix::root()).await.unwrap().entries.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_copy_is_not_written_over_with_what_is_served() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [inner, copy] = folders.each_ref().map(|folder| {
+        Store::open(folder.path(), runtime(), Options::default()).unwrap().instance()
+    });
+    let copied = Seat::at("b", Arc::clone(&copy)).await;
+    let create = |name| Order::CreateDatabase { name, present: Unless::Fails };
+    copied.governor.carry_out(&administrator(""), create("old")).await.unwrap();
+    let restored = Restored { inner, copy, is_restored: AtomicBool::new(false) };
+    let restored = Arc::new(restored);
+    let seat = Seat::at("a", Arc::<Restored>::clone(&restored)).await;
+    for name in ["old", "shop", "bank"] {
+        seat.governor.carry_out(&administrator(""), create(name)).await.unwrap();
+    }
+    restored.is_restored.store(true, Ordering::SeqCst);
+    let error = seat.governor.carry_out(&administrator(""), create("new")).await.unwrap_err();
+    assert!(error.to_string().contains("as it was earlier"), "{error}");
+    let served: Vec<String> = seat.governor.model().databases().map(str::to_owned).collect();
+    assert_eq!(served, ["bank", "old", "shop"]);
+    copied.governor.carry_out(&administrator(""), create("after")).await.unwrap();
+    assert_eq!(copied.governor.model().databases().collect::<Vec<_>>(), ["after", "old"]);
 }
