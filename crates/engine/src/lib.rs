@@ -7,6 +7,7 @@ mod execute;
 mod handle;
 mod house;
 pub mod merge;
+mod moved;
 pub mod plan;
 mod registry;
 mod session;

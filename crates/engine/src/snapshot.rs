@@ -79,6 +79,8 @@ pub struct LiveDatabase {
     pub(crate) client_language: Option<&'static str>,
     /// The same database for doors whose language its units can take.
     spoken: Mutex<HashMap<&'static str, Arc<LiveDatabase>>>,
+    /// What has moved since, for the newest database that was asked about.
+    pub(crate) moved: crate::moved::Known,
 }
 
 impl LiveDatabase {
@@ -95,6 +97,7 @@ impl LiveDatabase {
             number: templates::number(),
             client_language: None,
             spoken: Mutex::default(),
+            moved: crate::moved::Known::default(),
         }
     }
 
@@ -138,6 +141,7 @@ impl LiveDatabase {
                 number: templates::number(),
                 client_language,
                 spoken: Mutex::default(),
+                moved: crate::moved::Known::default(),
             })
         });
         Arc::clone(live)

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use house::{House, Manners, TABLES, house, is_without_units};
 use pando_fake::Reply;
 use pando_kernel::administration::{Answer, Errand, Unless};
-use pando_kernel::error::ErrorKind;
+use pando_kernel::error::{Error, ErrorKind};
 use pando_kernel::request::{Execute, Pipeline, Request};
 use pando_kernel::session::{Session as _, TransactionState};
 use pando_kernel::{Kind, Value};
@@ -196,6 +196,38 @@ fn an_open_transaction_keeps_the_units_it_has() {
     house.ok("COMMIT");
     assert_eq!(house.sent(), ["BEGIN", "UPDATE t SET a = 1", "UPDATE t SET a = 2", "COMMIT"]);
     assert!(matches!(house.fails("SELECT 1").kind(), ErrorKind::UnknownDatabase(_)));
+}
+
+#[test]
+fn a_transaction_does_not_touch_a_table_whose_rows_have_another_place_by_now() {
+    let is_begun_before =
+        |error: &Error| matches!(error.kind(), ErrorKind::Server(e) if e.sqlstate == "40001");
+    let mut house = house(Manners::MySql, &[]);
+    house.publish_spread("by a");
+    house.ok("USE shop");
+    for text in [
+        "UPDATE t_spread SET a = 1",
+        "SELECT a FROM t_spread",
+        "INSERT INTO t_spread (a) VALUES (1)",
+    ] {
+        house.ok("BEGIN");
+        house.ok(text);
+        house.publish_spread("by a");
+        house.ok(text);
+        house.publish_spread("by b");
+        let error = house.fails(text);
+        assert!(is_begun_before(&error), "{error}");
+        house.ok("UPDATE t SET a = 2");
+        house.publish_spread("by a");
+        house.ok(text);
+        house.publish(&["shop"]);
+        let error = house.fails(text);
+        assert!(is_begun_before(&error), "{error}");
+        house.ok("ROLLBACK");
+        house.ok(text);
+        house.publish_spread("by a");
+        house.ok(text);
+    }
 }
 
 #[test]

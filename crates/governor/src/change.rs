@@ -12,7 +12,7 @@ use crate::cluster::Admits;
 use crate::error::{coded, refusal, refused, repository as failed};
 use crate::governor::{ATTEMPTS, Governor, Now};
 use crate::house::Found;
-use crate::{commit, tables};
+use crate::{commit, left, tables};
 
 /// How long a change waits for the one before it.
 const TURN: Duration = Duration::from_secs(60);
@@ -83,7 +83,9 @@ impl Governor {
             let entries = self.entries(&model)?;
             *turn += 1;
             let author = format!("{}-{}-{}", self.shared.id, stored.next(), *turn);
-            let outcome = commit::commit(&*repository, &stored, &entries, &author).await;
+            let behind = left::behind(&base, &model).map_err(|error| failed(&error))?;
+            let wanted = (&entries, behind);
+            let outcome = commit::commit(&*repository, &stored, wanted, &author).await;
             match self.settled(outcome, &author).await {
                 Ok(()) => {
                     self.all_follow().await;

@@ -14,7 +14,7 @@ const BYTES: usize = MAX_CHANGE_BYTES - (64 << 10);
 /// Bytes of one part of a pending change.
 const PART: usize = MAX_VALUE_BYTES - (16 << 10);
 
-/// Makes the entries those of the repository, if it is still as `base` says. A change that one commit cannot hold is laid down in parts below a
+/// Makes the entries those of the repository, together with `more` writes of other entries, if it is still as `base` says. A change that one commit cannot hold is laid down in parts below a
 /// folder of its own, decided by the version that names the folder, and then carried over into place; whoever reads in between sees it whole.
 ///
 /// # Errors
@@ -22,12 +22,13 @@ const PART: usize = MAX_VALUE_BYTES - (16 << 10);
 pub(crate) async fn commit(
     repository: &dyn Repository,
     base: &Stored,
-    entries: &Entries,
+    (entries, more): (&Entries, Vec<Write>),
     author: &str,
 ) -> Result<()> {
     finish(repository, base).await?;
     let base = &reread_if_pending(repository, base).await?;
-    let writes = difference(&base.entries, entries);
+    let mut writes = difference(&base.entries, entries);
+    writes.extend(more);
     let version = |pending| Version {
         number: base.next(),
         author: author.to_owned(),

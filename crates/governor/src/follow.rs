@@ -34,7 +34,7 @@ async fn run(shared: Weak<Shared>, mut watch: Watch, mut session: Session) {
         let runtime = Arc::clone(&governor.shared.runtime);
         let wait = match is_behind {
             true => runtime.sleep(pause),
-            false => runtime.sleep(member::LOOK),
+            false => runtime.sleep(governor.member().look()),
         };
         drop(governor);
         if !woken(&mut watch, &mut session, wait).await {
@@ -84,9 +84,6 @@ async fn woken(watch: &mut Watch, session: &mut Session, mut wait: BoxFuture<'st
 async fn catch_up(governor: &Governor) -> bool {
     let Some(repository) = governor.repository() else { return true };
     let outcome = match governor.read(&*repository).await {
-        Ok(stored) if stored.version.is_none() => {
-            Err("the repository has lost its configuration".to_owned())
-        }
         Ok(stored) => governor.adopt(stored).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };

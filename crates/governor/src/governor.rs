@@ -158,9 +158,14 @@ impl Governor {
                 }
                 return self.adopt(stored);
             }
+            if stored.version.is_none() && !stored.entries.is_empty() && !overwrite {
+                return Err(configuration(
+                    "the repository has a configuration that is not Pando's or has lost its `/version`; choose another namespace, or say `mode.overwrite`",
+                ));
+            }
             let entries = self.entries(files)?;
             let author = format!("{}-start", self.shared.id);
-            match commit::commit(repository, &stored, &entries, &author).await {
+            match commit::commit(repository, &stored, (&entries, Vec::new()), &author).await {
                 Ok(()) => return self.adopt(self.read(repository).await.map_err(wrong)?),
                 Err(pando_repository::Error::Conflict(_)) => {}
                 Err(error) => return Err(wrong(error)),
@@ -224,11 +229,22 @@ impl Governor {
         self.shared.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What the repository has now.
+    ///
+    /// # Errors
+    /// As the repository says; `Damaged` when it has gone back to an earlier moment: a change thought out on what is served here would then be
+    /// written over what somebody has just restored, and not be served.
     pub(crate) async fn read(
         &self,
         repository: &dyn Repository,
     ) -> pando_repository::Result<Stored> {
+        let known = self.now().stored.revision;
         let view = repository.read(&Prefix::root()).await?;
+        if view.revision < known {
+            return Err(pando_repository::Error::Damaged(
+                "it is as it was earlier; if a copy was restored, start this instance again".into(),
+            ));
+        }
         Stored::read(&view)
     }
 
@@ -254,6 +270,10 @@ impl Governor {
             let now = self.now();
             if stored.revision < now.stored.revision {
                 return Ok(());
+            }
+            // Nobody wants to serve nothing because somebody has emptied the repository.
+            if stored.version.is_none() && now.stored.version.is_some() {
+                return Err(configuration("the repository has lost its configuration"));
             }
             (stored.entries == now.stored.entries && now.stored.version.is_some())
                 .then(|| now.model.clone())

@@ -11,6 +11,7 @@ mod follow;
 mod governor;
 mod house;
 mod keys;
+mod left;
 mod member;
 mod state;
 mod stored;

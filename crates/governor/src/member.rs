@@ -11,8 +11,10 @@ use crate::governor::{Governor, Origin};
 use crate::house::Lease;
 use crate::keys;
 
-/// How often an instance looks whether its worker id is still its own, and whether the repository answers.
-pub(crate) const LOOK: Duration = Duration::from_millis(1500);
+/// How often an instance looks at the latest whether its worker id is still its own, and whether the repository answers.
+const LOOK: Duration = Duration::from_millis(1500);
+/// A look gives the worker id for a third of the session's time: so often within it, so that one or two looks may be late.
+const LOOKS: u32 = 9;
 /// Time for other instances to follow a change, and between two looks whether they have.
 const FOLLOWED_WITHIN: Duration = Duration::from_secs(5);
 const FOLLOWED_PAUSE: Duration = Duration::from_millis(5);
@@ -50,6 +52,11 @@ impl Member {
     pub(crate) fn stands_at(&mut self, host: &str, port: u16) {
         host.clone_into(&mut self.instance.host);
         self.instance.port = port;
+    }
+
+    /// The time until the next look.
+    pub(crate) fn look(&self) -> Duration {
+        self.lease.map_or(LOOK, |lease| LOOK.min(lease / LOOKS))
     }
 
     /// Whether this instance serves clients: before that it is nobody's business.
@@ -231,5 +238,21 @@ impl Governor {
         let lease = self.member().lease;
         let until = lease.map(|lease| begun + lease / 3);
         self.shared.house.lease(Some(Lease { worker, until }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_id_is_looked_at_several_times_before_it_must_not_be_used_any_more() {
+        for seconds in [1, 3, 10, 600] {
+            let lease = Duration::from_secs(seconds);
+            let member = Member::new(Instance::default(), Some(lease));
+            assert!(member.look() * 2 < lease / 3, "{lease:?}");
+            assert!(member.look() >= Duration::from_millis(100), "{lease:?}");
+        }
+        assert_eq!(Member::new(Instance::default(), None).look(), LOOK);
     }
 }

@@ -104,6 +104,10 @@ pub trait Metadata: Send + Sync + Debug {
     /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
     fn tables_query(&self) -> String;
 
+    /// Statements, the last one a query with a row when there is one in the table, or when somebody may be about to put one there: that of an open
+    /// transaction counts, or makes them fail after a moment. Their connection is used for nothing else and closed.
+    fn emptiness_queries(&self, table: &str) -> Vec<String>;
+
     /// A query with one row and one column, which is true when the connection's user has this privilege of CHECK_PRIVILEGES in the current database;
     /// `None` for a word that is none.
     fn privilege_query(&self, privilege: &str) -> Option<String> {

@@ -78,6 +78,8 @@ pub struct LogicTable {
     pub kind: TableKind,
     /// Its actual tables, first is the one that stands for all in catalogue answers. Never empty.
     pub nodes: Vec<DataNode>,
+    /// How its rows are spread over the nodes, in words that are the same only where every row stays in its place; empty where there is only one way.
+    pub spread: String,
 }
 
 /// An actual table.

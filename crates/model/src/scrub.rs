@@ -10,7 +10,9 @@ pub(crate) const HIDDEN: &str = "******";
 /// Whether a key's value is nobody's business.
 pub(crate) fn is_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    ["password", "secret", "key-value", "private-key"].iter().any(|word| key.contains(word))
+    // ZooKeeper's `digest` is `user:password`; of others, such as `digest-algorithm-name`, anybody may know.
+    let words = ["password", "secret", "key-value", "private-key", "sm4-key"];
+    key == "digest" || words.iter().any(|word| key.contains(word))
 }
 
 /// Whether a value with this key holds a secret that is not a placeholder, in whole or in part.
@@ -87,6 +89,8 @@ mod tests {
         assert!(holds_secret("password", "$${PW::fallback}"));
         assert!(!holds_secret("password", "$${PW}"));
         assert!(holds_secret("aes-key-value", "k"));
+        assert!(holds_secret("digest", "user:password"));
+        assert!(!holds_secret("digest-algorithm-name", "SHA-1"));
         let tree = Node::mapping([("url", Node::text("jdbc:mysql://me:hush@h"))]);
         assert_eq!(scrubbed("about `hush`".into(), &tree), "about `******`");
     }

@@ -8,7 +8,7 @@ use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_engine::{Admits, Engine, Settings, Snapshot};
 use pando_governor::{Cluster, Found, House, Lease, Served};
 use pando_health::Report;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_kernel::{AlgorithmKind, Connector, States, Value, WorkerId};
@@ -273,8 +273,11 @@ impl House for Host {
             if !stands.into_iter().any(|found| found.table.eq_ignore_ascii_case(table)) {
                 return Ok(false);
             }
-            let query = format!("SELECT 1 FROM {} LIMIT 1", dialect.quote(table));
-            Ok(!inquiry.rows(&query).await?.is_empty())
+            let mut found = Vec::new();
+            for query in dialect.emptiness_queries(table) {
+                found = inquiry.rows(&query).await.map_err(|error| in_use(unit, table, &error))?;
+            }
+            Ok(!found.is_empty())
         })
     }
 }
@@ -295,6 +298,22 @@ fn row(report: &Report, said: &States) -> Vec<Option<String>> {
         report.since.map(|since| since.to_string()),
         report.error.clone(),
     ]
+}
+
+/// A transaction that holds on to the table is the usual cause.
+fn in_use(unit: &str, table: &str, error: &Error) -> Error {
+    let message = format!(
+        "it cannot be told whether `{unit}.{table}` is empty: {error}; end the transactions that use the table and try again"
+    );
+    let (number, sqlstate, severity) = (17012, "55006".to_owned(), "ERROR".to_owned());
+    ErrorKind::Server(Box::new(ServerError {
+        number,
+        sqlstate,
+        message,
+        severity,
+        ..ServerError::default()
+    }))
+    .into()
 }
 
 /// A row of the tables query; nothing for what is no table, such as a sequence.

@@ -155,6 +155,10 @@ impl Metadata for FakeDialect {
         })
     }
 
+    fn emptiness_queries(&self, table: &str) -> Vec<String> {
+        vec![format!("SELECT 1 FROM {table} LIMIT 1")]
+    }
+
     fn tables_query(&self) -> String {
         "SHOW TABLES".to_owned()
     }

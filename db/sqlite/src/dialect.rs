@@ -170,6 +170,12 @@ impl Metadata for SqliteDialect {
         (self.tongue == Tongue::Postgres).then_some("public")
     }
 
+    fn emptiness_queries(&self, table: &str) -> Vec<String> {
+        // There is one writer at a time: this waits for him.
+        let table = self.quote(table);
+        vec!["BEGIN IMMEDIATE".to_owned(), format!("SELECT 1 FROM {table} LIMIT 1")]
+    }
+
     fn tables_query(&self) -> String {
         "SELECT NULL, name FROM sqlite_master WHERE type IN ('table', 'view') \
          AND name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY name"

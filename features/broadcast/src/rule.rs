@@ -88,6 +88,7 @@ impl Rule {
             name: name.clone(),
             kind: TableKind::Broadcast,
             nodes: self.places.iter().map(|place| node(place, name)).collect(),
+            spread: String::new(),
         };
         self.names.iter().map(table).collect()
     }

@@ -66,6 +66,7 @@ fn others() -> Vec<LogicTable> {
         name: name.into(),
         kind: TableKind::Sharded,
         nodes: vec![node("ds_0", name), node("rw", name)],
+        spread: String::new(),
     };
     vec![table("t_order"), table("t_item")]
 }

@@ -68,6 +68,7 @@ impl Feature for Sharding {
                 name: table.name().to_owned(),
                 kind: TableKind::Sharded,
                 nodes: table.nodes().to_vec(),
+                spread: table.spread(),
             })
             .collect()
     }

@@ -367,6 +367,13 @@ impl Table {
         [self.database.structure(), self.table.structure()]
     }
 
+    /// How rows are spread over the nodes: the same for two tables with the same nodes only where every row has the same place.
+    pub(crate) fn spread(&self) -> String {
+        let level =
+            |own: &Strategy| format!("{} by ({})", own.structure(), own.columns().join(", "));
+        format!("{}; {}", level(&self.database), level(&self.table))
+    }
+
     /// Joins a group; `to_group` has for each node its number in the group.
     pub(crate) fn bind(&mut self, group: usize, to_group: Vec<usize>) {
         let mut from_group = vec![0; to_group.len()];

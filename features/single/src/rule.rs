@@ -125,6 +125,7 @@ impl Rule {
                 name: table.to_owned(),
                 kind: TableKind::Single,
                 nodes: vec![DataNode { unit: place.into(), table: table.into() }],
+                spread: String::new(),
             })
             .collect()
     }

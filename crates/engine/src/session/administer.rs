@@ -14,13 +14,16 @@ use super::run::syntax_error;
 /// What a reply with rows is called where protocols name the verb.
 const SHOWN: &str = "SHOW";
 
-/// A statement's text as other sessions may see it. What stands in brackets of one about the configuration may be a password.
+/// A statement's text as other sessions may see it. What stands in brackets or quotes of one about the configuration may be a password, or a whole
+/// configuration.
 pub(super) fn told(stmt: &Statement) -> Arc<str> {
     if !matches!(stmt.kind, Kind::Administration) {
         return Arc::clone(&stmt.text);
     }
-    match stmt.text.split_once('(') {
-        Some((before, _)) => format!("{before}(…)").into(),
+    let end = stmt.text.find(['(', '\'', '"']);
+    match end.and_then(|end| Some((stmt.text.get(..end)?, stmt.text.get(end..)?))) {
+        Some((before, rest)) if rest.starts_with('(') => format!("{before}(…)").into(),
+        Some((before, _)) => format!("{before}'…'").into(),
         None => Arc::clone(&stmt.text),
     }
 }
@@ -111,6 +114,8 @@ mod tests {
         let text = "REGISTER STORAGE UNIT a(URL='x', PASSWORD='secret'), b(PASSWORD='too')";
         let statement = Statement::of_administration(text.into());
         assert_eq!(&*told(&statement), "REGISTER STORAGE UNIT a(…)");
+        let statement = Statement::of_administration("IMPORT METADATA 'c2VjcmV0'".into());
+        assert_eq!(&*told(&statement), "IMPORT METADATA '…'");
         let plain = pando_sql::parse("SELECT f(1)", &pando_fake::STANDARD).unwrap();
         assert_eq!(&*told(&plain), "SELECT f(1)");
     }

@@ -186,6 +186,7 @@ impl Session {
         self.refuse_unadmitted(true)?;
         self.settle_cursors().await?;
         let plan = self.plan(&live, stmt, &Bound::default(), Purpose::Run).await?;
+        self.refuse_moved(&live, stmt, true)?;
         if plan.units.len() == 1 {
             self.start_plan(&live, stmt, &plan, &Bound::default()).await?;
             return Ok(true);

@@ -23,6 +23,7 @@ mod local;
 mod lock;
 mod maintain;
 mod modes;
+mod moved;
 mod needs;
 mod origin;
 mod outline;

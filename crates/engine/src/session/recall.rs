@@ -118,6 +118,7 @@ impl Session {
             Box::pin(self.settle_cursors()).await?;
         }
         let Recalled { live, kept, plan, .. } = recalled;
+        self.refuse_moved(live, &kept.template.statement, plan.writes)?;
         match self.start_plan(live, &kept.template.statement, plan, bound).await {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) => {

@@ -182,9 +182,13 @@ impl Session {
         }
         self.settle_cursors().await?;
         let plan = match self.plan(&live, stmt, &bound, Purpose::Run).await {
-            Err(refusal) => return self.start_in_steps(&live, stmt, &bound, refusal).await,
+            Err(refusal) => {
+                self.refuse_moved(&live, stmt, true)?;
+                return self.start_in_steps(&live, stmt, &bound, refusal).await;
+            }
             Ok(plan) => plan,
         };
+        self.refuse_moved(&live, stmt, plan.writes)?;
         if self.learns && !bound.prepared {
             Box::pin(self.look_at_table(&live, stmt)).await;
         }

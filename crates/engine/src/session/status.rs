@@ -15,6 +15,8 @@ impl Session {
             .registry
             .all()
             .into_iter()
+            // What others ask for is told to administrators only.
+            .filter(|handle| self.login.is_administrator || handle.user == self.login.user)
             .map(|handle| {
                 let activity = handle.activity();
                 let seconds = activity.since.elapsed().as_secs();

@@ -8,7 +8,7 @@ use pando_fake::{BACKTICK, FakeDialect, FakeRuntime, Reply, STANDARD, Unit, tabl
 use pando_kernel::administration::{Administration, Answer, Caller, Order};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Description, Event};
-use pando_kernel::feature::{Context, Database, Feature, LogicTable};
+use pando_kernel::feature::{Context, DataNode, Database, Feature, LogicTable, TableKind};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::request::{Prepared, Request};
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
@@ -37,9 +37,9 @@ impl Manners {
     }
 }
 
-/// A room that has every table on the first unit.
+/// A room that has every table on the first unit; it says how the rows of `t_spread` are spread there, where they are.
 #[derive(Debug)]
-struct First;
+struct First(Option<String>);
 
 impl Feature for First {
     fn name(&self) -> &'static str {
@@ -69,7 +69,14 @@ impl Feature for First {
     }
 
     fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
+        let node = DataNode { unit: "ds_shop".into(), table: "t_spread".into() };
+        let table = |spread: &String| LogicTable {
+            name: "t_spread".into(),
+            kind: TableKind::Sharded,
+            nodes: vec![node.clone()],
+            spread: spread.clone(),
+        };
+        self.0.iter().map(table).collect()
     }
 }
 
@@ -85,6 +92,10 @@ struct World {
 impl World {
     /// A database of this name on these units.
     fn database(&self, name: &str, units: Vec<UnitName>) -> Arc<LiveDatabase> {
+        self.with_room(name, units, First(None))
+    }
+
+    fn with_room(&self, name: &str, units: Vec<UnitName>, room: First) -> Arc<LiveDatabase> {
         let pools = units.iter().map(|unit| {
             let options = Options { min: 0, max: 2, ..Options::default() };
             Pool::new(Arc::clone(unit), self.unit.connector(), self.runtime.handle(), options)
@@ -93,7 +104,7 @@ impl World {
         let database = Database {
             name: name.into(),
             units,
-            features: vec![Arc::new(First)],
+            features: vec![Arc::new(room)],
             dialect: Arc::new(self.manners.dialect()),
         };
         Arc::new(LiveDatabase::new(database, pools))
@@ -223,6 +234,12 @@ impl House {
     /// Makes these the databases.
     pub(crate) fn publish(&self, names: &[&str]) {
         self.world.publish(names);
+    }
+
+    /// Makes `shop` the database, with rows of `t_spread` spread in this way.
+    pub(crate) fn publish_spread(&self, spread: &str) {
+        let room = First(Some(spread.to_owned()));
+        self.world.serve(vec![self.world.with_room("shop", vec!["ds_shop".into()], room)]);
     }
 
     /// Makes these the databases, and none of them has a unit.

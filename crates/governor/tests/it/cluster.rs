@@ -1,10 +1,15 @@
 //! Several instances over one store.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pando_kernel::administration::{Administration, Order, Unless};
+use pando_model::Model;
 use pando_repository::embedded::{Options, Store};
+use pando_repository::{Change, Prefix};
 
+use crate::faulty::Restored;
 use crate::house::{Seat, UNIT, administrator, runtime};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,4 +101,117 @@ async fn who_cannot_read_the_repository_serves_on_refuses_changes_and_says_so() 
     assert_eq!(seat.governor.model().databases().count(), 0);
     repository.left.store(usize::MAX, std::sync::atomic::Ordering::SeqCst);
     seat.until(|model| model.databases().eq(["late"])).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_of_a_thing_goes_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    let create = || Order::CreateDatabase { name: "shop", present: Unless::Fails };
+    let unit = |name: &str| UNIT.replace("ds_0", name);
+    let group = |write: &str, read: &str| {
+        format!(
+            "READWRITE_SPLITTING RULE g(WRITE_STORAGE_UNIT={write}, READ_STORAGE_UNITS({read}))"
+        )
+    };
+    seat.governor.carry_out(&administrator(""), create()).await.unwrap();
+    for name in ["w", "r", "x"] {
+        seat.run("shop", &unit(name)).await.unwrap();
+    }
+    seat.run("shop", &format!("CREATE {}", group("w", "r"))).await.unwrap();
+    let say = async || {
+        seat.run("shop", "DISABLE STORAGE UNIT x").await.unwrap();
+        seat.run("shop", "ALTER READWRITE_SPLITTING RULE g DISABLE r").await.unwrap();
+        seat.governor.keeper().keep("shop", "g", "primary r\n").await.unwrap();
+        seat.run("", "REFRESH DATABASE METADATA").await.unwrap();
+    };
+    let said = || {
+        let cluster = seat.governor.cluster();
+        (cluster.units.len(), cluster.replicas.len(), cluster.memories.len())
+    };
+    say().await;
+    let other = Order::CreateDatabase { name: "bank", present: Unless::Fails };
+    seat.governor.carry_out(&administrator(""), other).await.unwrap();
+    assert_eq!(said(), (1, 1, 1), "another change is none of theirs");
+    seat.run("shop", "UNREGISTER STORAGE UNIT x").await.unwrap();
+    assert_eq!(said(), (0, 1, 1));
+    seat.run("shop", &format!("ALTER {}", group("r", "w"))).await.unwrap();
+    assert_eq!(said(), (0, 0, 0), "another primary, and no replica `r`");
+    seat.run("shop", &unit("x")).await.unwrap();
+    seat.run("shop", &format!("ALTER {}", group("w", "r"))).await.unwrap();
+    say().await;
+    assert_eq!(said(), (1, 1, 1));
+    let drop = Order::DropDatabase { name: "shop", missing: Unless::Fails };
+    seat.governor.carry_out(&administrator(""), drop).await.unwrap();
+    seat.governor.carry_out(&administrator(""), create()).await.unwrap();
+    assert_eq!(said(), (0, 0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_emptied_repository_empties_no_instance_and_is_not_filled_by_a_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    for name in ["shop", "bank"] {
+        let create = Order::CreateDatabase { name, present: Unless::Fails };
+        seat.governor.carry_out(&administrator(""), create).await.unwrap();
+    }
+    let by_hand = store.instance();
+    let view = by_hand.read(&Prefix::root()).await.unwrap();
+    let empty = view.entries.keys().fold(Change::new(), |change, key| change.delete(key));
+    by_hand.commit(empty).await.unwrap();
+    let create = Order::CreateDatabase { name: "third", present: Unless::Fails };
+    for order in [create, Order::Statement("REFRESH DATABASE METADATA")] {
+        let error = seat.governor.carry_out(&administrator("shop"), order).await.unwrap_err();
+        assert!(error.to_string().contains("lost its configuration"), "{error}");
+        assert_eq!(seat.governor.model().databases().count(), 2);
+    }
+    assert!(by_hand.read(&Prefix::root()).await.unwrap().entries.is_empty());
+    let back = |(key, entry): (&pando_repository::Key, &pando_repository::Entry)| {
+        Change::new().put(key, entry.value.clone())
+    };
+    for change in view.entries.iter().map(back) {
+        by_hand.commit(change).await.unwrap();
+    }
+    let create = Order::CreateDatabase { name: "third", present: Unless::Fails };
+    seat.governor.carry_out(&administrator(""), create).await.unwrap();
+    assert_eq!(seat.governor.model().databases().count(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_without_a_version_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let by_hand = store.instance();
+    let key = pando_repository::Key::parse("/metadata/shop/versions/0").unwrap();
+    by_hand.commit(Change::new().put(&key, "of somebody else")).await.unwrap();
+    let origin = Seat::origin(store.instance());
+    let error = Seat::of_origin("a", origin, Model::default()).await.map(drop).unwrap_err();
+    assert!(error.to_string().contains("is not Pando's"), "{error}");
+    assert_eq!(by_hand.read(&Prefix::root()).await.unwrap().entries.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_copy_is_not_written_over_with_what_is_served() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [inner, copy] = folders.each_ref().map(|folder| {
+        Store::open(folder.path(), runtime(), Options::default()).unwrap().instance()
+    });
+    let copied = Seat::at("b", Arc::clone(&copy)).await;
+    let create = |name| Order::CreateDatabase { name, present: Unless::Fails };
+    copied.governor.carry_out(&administrator(""), create("old")).await.unwrap();
+    let restored = Restored { inner, copy, is_restored: AtomicBool::new(false) };
+    let restored = Arc::new(restored);
+    let seat = Seat::at("a", Arc::<Restored>::clone(&restored)).await;
+    for name in ["old", "shop", "bank"] {
+        seat.governor.carry_out(&administrator(""), create(name)).await.unwrap();
+    }
+    restored.is_restored.store(true, Ordering::SeqCst);
+    let error = seat.governor.carry_out(&administrator(""), create("new")).await.unwrap_err();
+    assert!(error.to_string().contains("as it was earlier"), "{error}");
+    let served: Vec<String> = seat.governor.model().databases().map(str::to_owned).collect();
+    assert_eq!(served, ["bank", "old", "shop"]);
+    copied.governor.carry_out(&administrator(""), create("after")).await.unwrap();
+    assert_eq!(copied.governor.model().databases().collect::<Vec<_>>(), ["after", "old"]);
 }

@@ -1,7 +1,7 @@
 //! A repository that fails when it is told to.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pando_kernel::runtime::BoxFuture;
 use pando_repository::{Change, Error, Prefix, Repository, Result, Revision, Session, View, Watch};
@@ -39,6 +39,42 @@ impl Repository for Faulty {
                 Ok(_) => self.inner.commit(change).await,
             }
         })
+    }
+
+    fn watch(&self, below: &Prefix) -> Watch {
+        self.inner.watch(below)
+    }
+
+    fn session(&self) -> Session {
+        self.inner.session()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.inner.close()
+    }
+}
+
+/// One repository, and from some moment on a copy of it as it was earlier.
+#[derive(Debug)]
+pub(crate) struct Restored {
+    pub(crate) inner: Arc<dyn Repository>,
+    pub(crate) copy: Arc<dyn Repository>,
+    pub(crate) is_restored: AtomicBool,
+}
+
+impl Restored {
+    fn now(&self) -> &dyn Repository {
+        if self.is_restored.load(Ordering::SeqCst) { &*self.copy } else { &*self.inner }
+    }
+}
+
+impl Repository for Restored {
+    fn read<'a>(&'a self, below: &'a Prefix) -> BoxFuture<'a, Result<View>> {
+        self.now().read(below)
+    }
+
+    fn commit(&self, change: Change) -> BoxFuture<'_, Result<Revision>> {
+        self.now().commit(change)
     }
 
     fn watch(&self, below: &Prefix) -> Watch {

@@ -99,11 +99,14 @@ impl Seat {
         Ok(Self { governor, house })
     }
 
-    pub(crate) async fn at(id: &str, repository: Arc<dyn Repository>) -> Self {
+    pub(crate) fn origin(repository: Arc<dyn Repository>) -> Origin {
         let secrets = Secrets::Sealed(Key::new([7; 32]));
         let told = ("Embedded".to_owned(), Vec::new());
-        let origin = Origin::Repository { repository, told, is_shared: true, secrets };
-        Self::of_origin(id, origin, Model::default()).await.unwrap()
+        Origin::Repository { repository, told, is_shared: true, secrets }
+    }
+
+    pub(crate) async fn at(id: &str, repository: Arc<dyn Repository>) -> Self {
+        Self::of_origin(id, Self::origin(repository), Model::default()).await.unwrap()
     }
 
     pub(crate) async fn run(&self, database: &str, text: &str) -> Result<Answer> {

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::record::{self, FRAME, MAX_PAYLOAD, Record};
@@ -77,6 +78,7 @@ impl Log {
         if let Some(why) = &self.broken {
             return Err(Failed::Cleanly(why.clone()));
         }
+        self.check_in_place()?;
         let mut bytes = Vec::new();
         record.append(self.length, &mut bytes);
         if let Err(e) = self.file.write_all(&bytes) {
@@ -90,6 +92,22 @@ impl Log {
         }
         self.length += bytes.len() as u64;
         Ok(())
+    }
+
+    /// A file that somebody has removed or put another in the place of can be written, but never read again.
+    fn check_in_place(&self) -> std::result::Result<(), Failed> {
+        let path = self.path();
+        let is_ours = fs::metadata(&path).and_then(|named| {
+            let own = self.file.metadata()?;
+            Ok((named.dev(), named.ino()) == (own.dev(), own.ino()))
+        });
+        let why = match is_ours {
+            Ok(true) => return Ok(()),
+            Ok(false) => "it was replaced".to_owned(),
+            Err(e) => e.to_string(),
+        };
+        let path = path.display();
+        Err(Failed::Cleanly(format!("`{path}` is not the file any more that was opened: {why}")))
     }
 
     /// Whether the file has grown enough to be written anew.
@@ -410,6 +428,24 @@ mod tests {
         assert!(why.contains(&format!("({})", std::process::id())), "{why}");
         drop(first);
         assert!(Log::open(folder.path(), NEVER).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_was_removed_or_replaced_takes_no_more_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        let (mut log, mut state) = Log::open(folder.path(), NEVER).unwrap();
+        commit(&mut log, &mut state, set(3));
+        let revision = Revision(state.revision.0 + 1);
+        let mut append =
+            || log.append(&Record::Commit { revision, writes: state.durable(&set(5)) });
+        let aside = folder.path().join("aside");
+        fs::rename(&path, &aside).unwrap();
+        assert!(matches!(append(), Err(Failed::Cleanly(why)) if why.contains(NAME)));
+        fs::copy(&aside, &path).unwrap();
+        assert!(matches!(append(), Err(Failed::Cleanly(why)) if why.contains("replaced")));
+        fs::rename(&aside, &path).unwrap();
+        append().unwrap();
     }
 
     #[test]

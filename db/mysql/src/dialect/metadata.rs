@@ -69,6 +69,14 @@ impl Metadata for MySql {
         }
     }
 
+    fn emptiness_queries(&self, table: &str) -> Vec<String> {
+        // A locking read sees rows that are not committed yet, and waits for them.
+        vec![
+            "SET SESSION innodb_lock_wait_timeout = 2".to_owned(),
+            format!("SELECT 1 FROM {} LIMIT 1 LOCK IN SHARE MODE", self.quote(table)),
+        ]
+    }
+
     fn tables_query(&self) -> String {
         "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
          ORDER BY TABLE_NAME"

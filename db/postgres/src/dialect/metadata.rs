@@ -143,6 +143,17 @@ impl Metadata for Postgres {
         Some((query, "indexname"))
     }
 
+    fn emptiness_queries(&self, table: &str) -> Vec<String> {
+        // The lock waits for whoever has written and not committed, and the query after it sees what became of that.
+        let table = self.quote(table);
+        vec![
+            "BEGIN".to_owned(),
+            "SET LOCAL lock_timeout = '2s'".to_owned(),
+            format!("LOCK TABLE {table} IN SHARE MODE"),
+            format!("SELECT 1 FROM {table} LIMIT 1"),
+        ]
+    }
+
     fn tables_query(&self) -> String {
         "SELECT n.nspname::text, c.relname::text, c.relkind = 'S' FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \

@@ -1,0 +1,59 @@
+//! Tables whose rows have another place in a newer configuration: what an old transaction would do to them would be lost to everybody else.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pando_kernel::feature::{Database, LogicTable, TableKind};
+
+/// Tables, lower-cased, with what they were or have become.
+pub(crate) type Moved = HashMap<String, TableKind>;
+
+/// What has moved between a database and a newer one, kept for the newest one asked about, by its number.
+#[derive(Debug, Default)]
+pub(crate) struct Known(Mutex<Option<(u64, Arc<Moved>)>>);
+
+impl Known {
+    /// What is known of the database with this number, found out where it is not.
+    pub(crate) fn of(&self, number: u64, find: impl FnOnce() -> Moved) -> Arc<Moved> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((own, moved)) if *own == number => Arc::clone(moved),
+            Some(_) | None => {
+                let moved = Arc::new(find());
+                *known = Some((number, Arc::clone(&moved)));
+                moved
+            }
+        }
+    }
+}
+
+/// The tables whose rows a newer database looks for in other places. No newer one at all has none of them.
+pub(crate) fn moved(old: &Database, new: Option<&Database>) -> Moved {
+    let (old, mut new) = (spread(old), new.map(spread).unwrap_or_default());
+    let mut moved = Moved::new();
+    for (name, table) in old {
+        match new.remove(&name) {
+            Some(now)
+                if (now.kind, &now.nodes, &now.spread)
+                    == (table.kind, &table.nodes, &table.spread) => {}
+            Some(now) => drop(moved.insert(name, stricter(table.kind, now.kind))),
+            None => drop(moved.insert(name, table.kind)),
+        }
+    }
+    moved.extend(new.into_iter().map(|(name, table)| (name, table.kind)));
+    moved
+}
+
+/// The tables that a rule spreads, by lower-cased name. Where a single table stands is the catalogue's business.
+fn spread(database: &Database) -> HashMap<String, LogicTable> {
+    let tables = database.features.iter().flat_map(|feature| feature.tables());
+    let spread = tables.filter(|table| match table.kind {
+        TableKind::Sharded | TableKind::Broadcast => true,
+        TableKind::Single => false,
+    });
+    spread.map(|table| (table.name.to_lowercase(), table)).collect()
+}
+
+fn stricter(a: TableKind, b: TableKind) -> TableKind {
+    if a == TableKind::Sharded { a } else { b }
+}
