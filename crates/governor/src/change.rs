@@ -85,7 +85,10 @@ impl Governor {
             let author = format!("{}-{}-{}", self.shared.id, stored.next(), *turn);
             let outcome = commit::commit(&*repository, &stored, &entries, &author).await;
             match self.settled(outcome, &author).await {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    self.all_follow().await;
+                    return Ok(());
+                }
                 Err(Failure::Conflict(_)) => {}
                 Err(error) => return Err(failed(&error)),
             }

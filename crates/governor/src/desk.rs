@@ -39,6 +39,37 @@ impl Administration for Governor {
         Ok((!labels.is_empty()).then_some(labels))
     }
 
+    fn may_define(&self, database: &str) -> Result<()> {
+        let trouble = self.now().trouble.clone();
+        match trouble.filter(|_| self.has_others()) {
+            None => Ok(()),
+            Some(why) => {
+                let message = format!(
+                    "tables of `{database}` cannot be defined now, as other instances could not be told: {why}"
+                );
+                Err(coded(17030, "08000", &message))
+            }
+        }
+    }
+
+    fn defined<'a>(&'a self, database: &str) -> Option<BoxFuture<'a, ()>> {
+        let repository = self.repository().filter(|_| self.has_others())?;
+        self.note_definition(database);
+        Some(Box::pin(async move {
+            let told = self.tell_definitions(&*repository).await;
+            let told = match told {
+                Ok(()) => self.read(&*repository).await.map(|stored| drop(self.adopt(stored))),
+                Err(error) => Err(error),
+            };
+            match told {
+                Ok(()) => self.all_follow().await,
+                Err(error) => {
+                    tracing::error!(%error, "other instances cannot be told of a definition yet");
+                }
+            }
+        }))
+    }
+
     fn carry_out<'a>(
         &'a self,
         caller: &'a Caller,

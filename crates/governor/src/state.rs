@@ -158,7 +158,9 @@ impl Governor {
         };
         repository.commit(change).await.map_err(|error| failed(&error))?;
         let stored = self.read(&*repository).await.map_err(|error| failed(&error))?;
-        self.adopt(stored)
+        self.adopt(stored)?;
+        self.all_follow().await;
+        Ok(())
     }
 }
 

@@ -35,7 +35,8 @@ impl Session {
                 self.text_rows(&["formatted_result"], vec![vec![formatted]])
             }
             Errand::ForgetTables => {
-                self.live()?.catalog.forget();
+                let live = self.live()?;
+                self.forget_tables(&live).await;
                 self.complete("REFRESH TABLE METADATA");
                 Ok(())
             }
