@@ -45,6 +45,15 @@ fn statements_about_the_configuration_are_handed_on() {
 }
 
 #[test]
+fn of_a_statement_about_the_configuration_there_is_nothing_to_preview() {
+    let mut house = house(Manners::Postgres, &["shop"]);
+    house.answers("SHOW TREES", rows(&["tree"], &[None]));
+    let error = house.fails("PREVIEW SHOW TREES");
+    assert!(matches!(error.kind(), ErrorKind::Refused { code: 30001, .. }), "{error}");
+    assert!(house.calls().is_empty());
+}
+
+#[test]
 fn without_anybody_who_administers_they_are_sql() {
     let mut house = House::ungoverned(Manners::MySql, &["shop"]);
     house.ok("SHOW TREES");

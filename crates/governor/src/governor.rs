@@ -311,7 +311,7 @@ impl Governor {
             self.shared.house.serve(&served)?;
             now.checksum = model.checksum();
             if model != now.model {
-                tracing::info!(now.checksum, "another configuration is served");
+                tracing::info!(checksum = now.checksum, "another configuration is served");
             }
             (now.global, now.databases) = (global, databases);
         }

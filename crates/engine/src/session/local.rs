@@ -324,8 +324,15 @@ impl Session {
 
     async fn preview(&mut self, text: &str, bound: &Bound) -> Result<()> {
         let live = self.live()?;
-        let stmt = pando_sql::parse(text, live.database.dialect.syntax())
-            .map_err(super::run::syntax_error)?;
+        let syntax = live.database.dialect.syntax();
+        if self.engine.administration().is_some_and(|own| own.takes(text, syntax)) {
+            return Err(Error::refused(
+                30001,
+                "a statement about the configuration is sent to no storage unit",
+                "PREVIEW is for statements about rows and tables",
+            ));
+        }
+        let stmt = pando_sql::parse(text, syntax).map_err(super::run::syntax_error)?;
         let mut units = Vec::new();
         match self.planned(&live, &stmt, bound, Purpose::Run).await {
             Ok(Planned::Plan(plan)) => units.extend(plan.units),
