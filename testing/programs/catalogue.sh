@@ -55,7 +55,7 @@ S
 postgres_answers() {
   same pg-dt "$all" "$(p '\dt' | awk '{ print $2 }' | words)"
   same pg-ds 't_one_id_seq t_order_item_item_id_seq' "$(p '\ds' | awk '{ print $2 }' | words)"
-  same pg-l shop "$(p '\l' | awk '{ print $1 }' | grep -v =)"
+  same pg-l $'postgres\nshop' "$(p '\l' | awk '{ print $1 }' | grep -v =)"
   same pg-di 'idx_user t_order' "$(p '\di' | awk '/idx_user/ { print $2, $5 }')"
   local described; described=$(d t_order)
   same pg-d-columns 'order_id user_id country' "$(sed -n 3,5p <<<"$described" | cut -d'|' -f1 | words)"

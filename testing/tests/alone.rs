@@ -298,6 +298,19 @@ fn a_server_without_any_database_lets_clients_in() {
 }
 
 #[test]
+fn answers_do_not_grow_without_bound() {
+    let mut client = client("mysql", &["shop"], Some("shop")).unwrap();
+    client.ask(&format!("SET @a = '{}'", "x".repeat(1 << 20))).unwrap();
+    assert_eq!(client.ask("SELECT CONCAT(@a, @a)").unwrap()[1].len(), 2 << 20);
+    client.refused(&format!("SELECT CONCAT({})", vec!["@a"; 20].join(", ")));
+    client.refused(&format!("SELECT {}", vec!["@a"; 20].join(", ")));
+    client.refused(&vec!["SELECT @a"; 20].join(" UNION ALL "));
+    client.refused("SELECT @a FROM information_schema.session_variables");
+    client
+        .refused("SELECT 1 FROM (SELECT @a AS a) AS x, information_schema.session_variables AS y");
+}
+
+#[test]
 fn a_prepared_answer_is_described() {
     let mut client = client("postgres", &["shop"], Some("shop")).unwrap();
     let session = &mut client.session;

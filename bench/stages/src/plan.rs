@@ -23,7 +23,10 @@ pub(crate) const STAGES: &[Stage] = &[
         let id = Parameter::made(Value::Int(50_127));
         plan(Family::Postgres.prepared(), Some(vec![id]), n)
     }),
-    stage::of("plan/point-select/template", "statement", template),
+    stage::of("plan/point-select/template", "statement", |times| {
+        template(times, shop::POINT_SELECT)
+    }),
+    stage::of("plan/order-by-limit/template", "statement", |times| template(times, shop::ORDERED)),
     stage::of("plan/insert", "statement", |n| plan(shop::INSERT, None, n)),
     stage::of("plan/order-by-limit", "statement", |n| plan(shop::ORDERED, None, n)),
     stage::of("plan/aggregate", "statement", |n| plan(shop::GROUPED, None, n)),
@@ -87,19 +90,19 @@ fn plan(text: &str, parameters: Option<Vec<Parameter>>, times: u32) -> Outcome {
 }
 
 /// A shape that is known: what a hit of the template cache costs, but for finding the template.
-fn template(times: u32) -> Outcome {
-    let desk = Desk::new(Family::Postgres, shop::POINT_SELECT, None)?;
+fn template(times: u32, text: &'static str) -> Outcome {
+    let desk = Desk::new(Family::Postgres, text, None)?;
     desk.with(|context, statement| {
         let syntax = context.dialect.syntax();
         let mut shape = Shape::default();
-        let has_shape = shape.read(shop::POINT_SELECT, syntax);
+        let has_shape = shape.read(text, syntax);
         let plan = planned(context, statement)?;
         let template = Template::of(context, &Arc::new(statement.clone()), &shape, &plan);
         let template = template.filter(|_| has_shape);
         let template = template.ok_or_else(|| Failure::from("no template comes of it"))?;
         for _ in 0..times {
-            shape.read(black_box(shop::POINT_SELECT), syntax);
-            black_box(template.plan(context, shop::POINT_SELECT, shape.slots()));
+            shape.read(black_box(text), syntax);
+            black_box(template.plan(context, text, shape.slots()));
         }
         Ok(())
     })

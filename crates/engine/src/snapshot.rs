@@ -147,6 +147,11 @@ impl LiveDatabase {
         Arc::clone(live)
     }
 
+    /// Forgets what was read of its tables: somebody else has changed definitions.
+    pub fn forget_tables(&self) {
+        self.catalog.forget();
+    }
+
     /// The pool of a storage unit.
     ///
     /// # Errors

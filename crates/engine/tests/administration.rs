@@ -261,6 +261,9 @@ fn errands_are_run_by_the_session() {
     house.answers("SURVEY", show(Some("nowhere")));
     assert!(matches!(house.fails("SURVEY").kind(), ErrorKind::UnknownDatabase(_)));
     assert_eq!(house.session.state().database, Some("shop"));
+    house.publish_without_units(&["shop"]);
+    house.answers("SURVEY", show(None));
+    assert!(is_without_units(&house.fails("SURVEY")));
 }
 
 #[test]

@@ -79,7 +79,10 @@ impl Governor {
             let wanted = (&entries, behind);
             let outcome = commit::commit(&*repository, &stored, wanted, &author).await;
             match self.settled(outcome, &author).await {
-                Ok(()) => return overtaken::look(self, &base, &changes).await,
+                Ok(()) => {
+                    self.all_follow().await;
+                    return overtaken::look(self, &base, &changes).await;
+                }
                 Err(Failure::Conflict(_)) => {}
                 Err(error) => return Err(failed(&error)),
             }

@@ -23,6 +23,8 @@ pub struct Cluster {
     pub units: BTreeSet<(String, String)>,
     /// What is remembered of groups, by database and group: who led last and whom it knows.
     pub memories: BTreeMap<(String, String), String>,
+    /// Which definition of its tables was the last, by database: an instance that sees another one forgets what it knows of them.
+    pub definitions: BTreeMap<String, String>,
     /// What the cluster as a whole takes.
     pub admits: Admits,
 }
@@ -50,6 +52,8 @@ pub struct Instance {
     pub version: String,
     /// The checksum of the configuration that it serves; empty before it serves one.
     pub serves: String,
+    /// [`Cluster::definitions_known`] as it has taken them up.
+    pub knows: String,
 }
 
 impl Admits {
@@ -77,6 +81,24 @@ impl Cluster {
         if self.broken.contains(instance) { Admits::Nothing } else { self.admits }
     }
 
+    /// A checksum of all definitions: FNV-1a, so that instances of every build have the same.
+    pub fn definitions_known(&self) -> String {
+        let parts = self.definitions.iter().flat_map(|(database, text)| [database, text]);
+        let bytes = parts.flat_map(|part| part.bytes().chain([0]));
+        let sum = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{sum:016x}")
+    }
+
+    /// The other instances that do not serve the configuration with this checksum, or have not taken up all definitions.
+    pub(crate) fn behind(&self, own: &str, checksum: &str) -> Vec<&str> {
+        let known = self.definitions_known();
+        let is_behind = |other: &Instance| other.knows != known || other.serves != checksum;
+        let others = self.instances.iter().filter(|(id, _)| *id != own);
+        others.filter(|(_, other)| is_behind(other)).map(|(id, _)| id.as_str()).collect()
+    }
+
     /// Takes up one entry; what this version does not know is passed over, as a newer instance may have written it.
     pub(crate) fn take(&mut self, path: &str, value: &[u8]) {
         let text = String::from_utf8_lossy(value);
@@ -98,6 +120,8 @@ impl Cluster {
         } else if let Some([database, unit]) = path.strip_prefix(keys::UNITS).and_then(keys::parts)
         {
             self.units.insert((database, unit));
+        } else if let Some(database) = path.strip_prefix(keys::DEFINITIONS).and_then(one) {
+            self.definitions.insert(database, text.into_owned());
         } else if let Some([database, group]) =
             path.strip_prefix(keys::MEMORIES).and_then(keys::parts)
         {
@@ -111,8 +135,10 @@ impl Cluster {
 impl Instance {
     /// Lines of `name: value`.
     pub(crate) fn text(&self) -> String {
-        let Self { host, port, version, serves } = self;
-        format!("host: {host}\nport: {port}\nversion: {version}\nserves: {serves}\n")
+        let Self { host, port, version, serves, knows } = self;
+        format!(
+            "host: {host}\nport: {port}\nversion: {version}\nserves: {serves}\nknows: {knows}\n"
+        )
     }
 
     fn read(text: &str) -> Self {
@@ -123,6 +149,7 @@ impl Instance {
                 "port" => read.port = value.parse().unwrap_or_default(),
                 "version" => value.clone_into(&mut read.version),
                 "serves" => value.clone_into(&mut read.serves),
+                "knows" => value.clone_into(&mut read.knows),
                 _ => {}
             }
         }
@@ -141,6 +168,7 @@ mod tests {
             port: 3307,
             version: "0.1.0".into(),
             serves: "0123456789abcdef".into(),
+            knows: "f".into(),
         };
         assert_eq!(Instance::read(&instance.text()), instance);
     }

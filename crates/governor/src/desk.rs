@@ -10,6 +10,7 @@ use pando_sql::Syntax;
 
 use crate::error::{coded, refused, syntax};
 use crate::governor::Governor;
+use crate::state::missing_unit;
 
 impl Administration for Governor {
     fn takes(&self, text: &str, own: &Syntax) -> bool {
@@ -33,6 +34,37 @@ impl Administration for Governor {
             labels.push("schema_name".to_owned());
         }
         Ok((!labels.is_empty()).then_some(labels))
+    }
+
+    fn may_define(&self, database: &str) -> Result<()> {
+        let trouble = self.now().trouble.clone();
+        match trouble.filter(|_| self.has_others()) {
+            None => Ok(()),
+            Some(why) => {
+                let message = format!(
+                    "tables of `{database}` cannot be defined now, as other instances could not be told: {why}"
+                );
+                Err(coded(17030, "08000", &message))
+            }
+        }
+    }
+
+    fn defined<'a>(&'a self, database: &str) -> Option<BoxFuture<'a, ()>> {
+        let repository = self.repository().filter(|_| self.has_others())?;
+        self.note_definition(database);
+        Some(Box::pin(async move {
+            let told = self.tell_definitions(&*repository).await;
+            let told = match told {
+                Ok(()) => self.read(&*repository).await.map(|stored| drop(self.adopt(stored))),
+                Err(error) => Err(error),
+            };
+            match told {
+                Ok(()) => self.all_follow().await,
+                Err(error) => {
+                    tracing::error!(%error, "other instances cannot be told of a definition yet");
+                }
+            }
+        }))
     }
 
     fn carry_out<'a>(
@@ -155,7 +187,8 @@ impl Governor {
             | Ral::ShowPlugins(_) => self.show(caller, order),
             Ral::ShowStorageUnitStates { database } => {
                 let named = database.as_ref().map(|name| name.text.as_str());
-                let rows = self.shared.house.states(chosen(caller, named)?);
+                let database = self.database(chosen(caller, named)?)?;
+                let rows = self.shared.house.states(&database.name.value);
                 let labels = pando_distsql::entries().find(|entry| entry.name == verb);
                 let labels = labels.map(|entry| entry.columns).unwrap_or_default();
                 Ok(Answer::Rows {
@@ -187,14 +220,21 @@ impl Governor {
 
     async fn metadata(&self, caller: &Caller, order: &Metadata, verb: &str) -> Result<Answer> {
         match order {
-            Metadata::RefreshTable { .. } => {
+            Metadata::RefreshTable { unit, .. } => {
                 is_administrator(caller)?;
+                let database = self.database(chosen(caller, None)?)?;
+                if let Some(unit) = unit
+                    && database.storage_unit(&unit.text).is_none()
+                {
+                    return Err(missing_unit(&unit.text, &database.name.value));
+                }
                 Ok(Answer::Errand(Errand::ForgetTables))
             }
             Metadata::ShowTable { tables, database } => {
                 let database = database.as_ref().map(|name| name.text.clone());
                 if let Some(database) = &database {
                     may_see(caller, database)?;
+                    self.database(database)?;
                 }
                 let tables = tables.iter().map(|table| table.text.clone()).collect();
                 Ok(Answer::Errand(Errand::ShowTables { database, tables }))

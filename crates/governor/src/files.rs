@@ -27,7 +27,12 @@ impl Governor {
         verb: &str,
     ) -> Result<Answer> {
         match order {
-            Metadata::RefreshDatabase { .. } => self.refresh().await?,
+            Metadata::RefreshDatabase { database, .. } => {
+                self.refresh().await?;
+                if let Some(database) = database {
+                    self.database(&database.text)?;
+                }
+            }
             Metadata::ExportDatabase { database, .. } => {
                 chosen(caller, database.as_ref().map(|name| name.text.as_str()))?;
                 return self.export(caller, order);

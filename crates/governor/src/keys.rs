@@ -22,6 +22,8 @@ pub(crate) const REPLICAS: &str = "/nodes/qualified_data_sources/";
 pub(crate) const UNITS: &str = "/nodes/storage_units/";
 /// What is remembered of read/write groups: `database.group`.
 pub(crate) const MEMORIES: &str = "/nodes/groups/";
+/// Which definition of a database's tables was the last, by database.
+pub(crate) const DEFINITIONS: &str = "/nodes/definitions/";
 /// Whether the cluster takes statements.
 pub(crate) const STATE: &str = "/states/cluster_state";
 

@@ -1,12 +1,13 @@
 //! This instance among the others: its entry, and a worker id that nobody else has.
 
-use std::sync::PoisonError;
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use pando_repository::{Change, Error, Expected, Prefix, Repository, Result};
 
 use crate::cluster::Instance;
-use crate::governor::Governor;
+use crate::governor::{Governor, Origin};
 use crate::house::Lease;
 use crate::keys;
 
@@ -14,6 +15,9 @@ use crate::keys;
 const LOOK: Duration = Duration::from_millis(1500);
 /// A look gives the worker id for a third of the session's time: so often within it, so that one or two looks may be late.
 const LOOKS: u32 = 9;
+/// Time for other instances to follow a change, and between two looks whether they have.
+const FOLLOWED_WITHIN: Duration = Duration::from_secs(5);
+const FOLLOWED_PAUSE: Duration = Duration::from_millis(5);
 /// Worker ids of SNOWFLAKE: ten bits.
 const WORKERS: u32 = 1024;
 
@@ -28,11 +32,21 @@ pub(crate) struct Member {
     told: Option<String>,
     /// Its worker id.
     worker: Option<u32>,
+    /// Databases with definitions that others have not been told of, and how many there have been in all.
+    untold: BTreeSet<String>,
+    told_definitions: u64,
 }
 
 impl Member {
     pub(crate) fn new(instance: Instance, lease: Option<Duration>) -> Self {
-        Self { instance, lease, told: None, worker: None }
+        Self {
+            instance,
+            lease,
+            told: None,
+            worker: None,
+            untold: BTreeSet::new(),
+            told_definitions: 0,
+        }
     }
 
     pub(crate) fn stands_at(&mut self, host: &str, port: u16) {
@@ -64,7 +78,10 @@ pub(crate) async fn keep(governor: &Governor, is_new: bool) -> Result<()> {
     let Some(repository) = governor.repository() else { return Ok(()) };
     let _one_at_a_time = governor.shared.keeping.lock().await;
     let (text, is_told, worker) = {
-        let checksum = governor.now().checksum.clone();
+        let (checksum, knows) = {
+            let now = governor.now();
+            (now.checksum.clone(), now.stored.cluster.definitions_known())
+        };
         let mut member = governor.member();
         if !member.stands() {
             return Ok(());
@@ -74,7 +91,7 @@ pub(crate) async fn keep(governor: &Governor, is_new: bool) -> Result<()> {
             member.worker = None;
             governor.shared.house.lease(None);
         }
-        member.instance.serves = checksum;
+        (member.instance.serves, member.instance.knows) = (checksum, knows);
         let text = member.instance.text();
         (text.clone(), member.told.as_ref() == Some(&text), member.worker)
     };
@@ -83,6 +100,7 @@ pub(crate) async fn keep(governor: &Governor, is_new: bool) -> Result<()> {
         repository.commit(Change::new().put_for_session(&key, text.clone())).await?;
         governor.member().told = Some(text);
     }
+    governor.tell_definitions(&*repository).await?;
     match worker {
         Some(worker) => look(governor, &*repository, worker).await,
         None => take(governor, &*repository).await,
@@ -137,6 +155,74 @@ async fn look(governor: &Governor, repository: &dyn Repository, worker: u32) -> 
 }
 
 impl Governor {
+    /// Whether there may be others who serve the same tables.
+    pub(crate) fn has_others(&self) -> bool {
+        matches!(self.shared.origin, Origin::Repository { is_shared: true, .. })
+    }
+
+    /// Notes a definition that others are to be told of.
+    pub(crate) fn note_definition(&self, database: &str) {
+        self.member().untold.insert(database.to_owned());
+    }
+
+    /// Tells others of the definitions that they have not been told of.
+    ///
+    /// # Errors
+    /// As the repository says; they are told later then.
+    pub(crate) async fn tell_definitions(&self, repository: &dyn Repository) -> Result<()> {
+        loop {
+            let (database, number) = {
+                let mut member = self.member();
+                let Some(database) = member.untold.pop_first() else { return Ok(()) };
+                member.told_definitions += 1;
+                (database, member.told_definitions)
+            };
+            if let Err(error) = self.tell_definition(repository, &database, number).await {
+                self.note_definition(&database);
+                return Err(error);
+            }
+        }
+    }
+
+    /// Waits until every running instance serves what this one does and has taken up all definitions, or is gone; not for ever. Whoever was told that a
+    /// change is done may go on at any instance.
+    pub(crate) async fn all_follow(&self) {
+        if !self.has_others() {
+            return;
+        }
+        let runtime = &self.shared.runtime;
+        let begun = runtime.now();
+        loop {
+            let (cluster, checksum) = {
+                let now = self.now();
+                (Arc::clone(&now.stored.cluster), now.checksum.clone())
+            };
+            let behind = cluster.behind(&self.shared.id, &checksum);
+            if behind.is_empty() {
+                return;
+            }
+            if runtime.now().saturating_duration_since(begun) > FOLLOWED_WITHIN {
+                tracing::error!(?behind, "instances do not follow a change");
+                return;
+            }
+            runtime.sleep(FOLLOWED_PAUSE).await;
+        }
+    }
+
+    async fn tell_definition(
+        &self,
+        repository: &dyn Repository,
+        database: &str,
+        number: u64,
+    ) -> Result<()> {
+        let key = keys::key(keys::DEFINITIONS, &[database])?;
+        // Unique, also for an instance that begins anew with the same id.
+        let moment = self.shared.runtime.wall();
+        let moment = moment.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let text = format!("{} {number} {}", self.shared.id, moment.as_nanos());
+        repository.commit(Change::new().put(&key, text)).await.map(drop)
+    }
+
     pub(crate) fn member(&self) -> std::sync::MutexGuard<'_, Member> {
         self.shared.member.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -32,11 +32,7 @@ impl Governor {
                 let named = database.as_ref().map(|name| name.text.as_str());
                 let database = self.database(chosen(caller, named)?)?;
                 if database.storage_unit(&unit.text).is_none() {
-                    let message = format!(
-                        "storage unit `{}` does not exist in database `{}`",
-                        unit.text, database.name.value
-                    );
-                    return Err(refused(Kind::MissingStorageUnits, &message));
+                    return Err(missing_unit(&unit.text, &database.name.value));
                 }
                 let key = own(keys::key(keys::UNITS, &[&database.name.value, &unit.text]))?;
                 switch(Change::new(), &key, *state)
@@ -144,7 +140,11 @@ impl Governor {
         }
     }
 
-    fn database(&self, name: &str) -> Result<std::sync::Arc<Database>> {
+    /// A served database.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`.
+    pub(crate) fn database(&self, name: &str) -> Result<std::sync::Arc<Database>> {
         let known = self.now().database(name).cloned();
         known.ok_or_else(|| ErrorKind::UnknownDatabase(name.to_owned()).into())
     }
@@ -158,7 +158,9 @@ impl Governor {
         };
         repository.commit(change).await.map_err(|error| failed(&error))?;
         let stored = self.read(&*repository).await.map_err(|error| failed(&error))?;
-        self.adopt(stored)
+        self.adopt(stored)?;
+        self.all_follow().await;
+        Ok(())
     }
 }
 
@@ -200,6 +202,12 @@ impl Governor {
     pub fn keeper(&self) -> Keeper {
         Keeper(std::sync::Arc::downgrade(&self.shared))
     }
+}
+
+/// The refusal of a storage unit that is not there.
+pub(crate) fn missing_unit(unit: &str, database: &str) -> Error {
+    let message = format!("storage unit `{unit}` does not exist in database `{database}`");
+    refused(Kind::MissingStorageUnits, &message)
 }
 
 fn no_state() -> Error {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use pando_kernel::Connector;
 use pando_kernel::route::UnitName;
 use pando_kernel::runtime::{SharedRuntime, within};
+use pando_kernel::{Connector, Error, ErrorKind};
 use tokio::sync::{Semaphore, watch};
 
 use crate::probe::Line;
@@ -120,7 +120,7 @@ impl Rounds {
             let limit = self.settings.timeout;
             let seen = match within(&*runtime, limit, self.line.probe()).await {
                 Some(Ok(vitals)) => Seen::Answers(Box::new(vitals)),
-                Some(Err(error)) => Seen::Silent(error.to_string()),
+                Some(Err(error)) => Seen::Silent(reason(&error)),
                 None => Seen::Silent(format!("no answer within {limit:?}")),
             };
             drop(permit);
@@ -130,6 +130,14 @@ impl Rounds {
             runtime.sleep(pause(&self.unit, round, (self.settings.interval, spent))).await;
         }
     }
+}
+
+/// Without the unit's name, which is told anyway.
+fn reason(error: &Error) -> String {
+    if let ErrorKind::Unavailable { message, .. } = error.kind() {
+        return message.clone();
+    }
+    error.to_string()
 }
 
 /// What is left of an interval that is up to a tenth longer or shorter, differently for each unit and round, so that the probes of many proxies don't

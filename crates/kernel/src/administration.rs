@@ -19,6 +19,19 @@ pub trait Administration: Send + Sync + Debug {
     /// `Syntax` when it cannot be read.
     fn labels(&self, caller: &Caller, text: &str) -> Result<Option<Vec<String>>>;
 
+    /// Whether definitions can be run now: where other instances serve the same tables, they must be told.
+    ///
+    /// # Errors
+    /// `Server`, with the reason.
+    fn may_define(&self, _database: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// Tells other instances that tables of a database may have another form now; `None` where there are none. Done when all can know it.
+    fn defined<'a>(&'a self, _database: &str) -> Option<BoxFuture<'a, ()>> {
+        None
+    }
+
     /// Carries out what a client orders. A change that is told to be done is stored, and this instance serves it.
     ///
     /// # Errors

@@ -20,6 +20,8 @@ pub enum Shortcut {
     Idle,
     /// It claims the statement, and finds the one target by values alone.
     Pick(Arc<dyn Pick>),
+    /// It claims the statement, whose targets are the same for all values of which this holds: those it has now.
+    All(Arc<dyn Everywhere>),
     /// It redirects targets by what the session is at: its `route` is asked each time, with a statement of the same shape.
     Redirect,
 }
@@ -32,6 +34,12 @@ pub trait Pick: Send + Sync + Debug {
 
     /// Every actual table name a target may have.
     fn names(&self) -> Vec<Arc<str>>;
+}
+
+/// Tells for which values a statement has the targets that it had when the shortcut was made. Gives what the room's `route` would, or does not hold.
+pub trait Everywhere: Send + Sync + Debug {
+    /// Whether the statement goes everywhere with these values. Of the context it may look at the dialect.
+    fn holds(&self, ctx: &Context<'_>, values: &dyn Values) -> bool;
 }
 
 /// A place in a statement that gives a value.

@@ -1,11 +1,13 @@
 //! Ending the wait for a server that has fallen silent.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use pando_kernel::backend::Condition;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Backend, CancelToken, CopyInput, Error, ErrorKind, Event, Execution, Result};
+
+use crate::fence::Fence;
 
 /// Lets others give a connection up while its borrower waits for the server. Clones belong to the same connection.
 #[derive(Debug, Clone, Default)]
@@ -20,14 +22,21 @@ struct State {
 impl Leash {
     /// Who waits for this connection gets `Cancelled`, now or at the next wait; the connection is of no further use to anyone.
     pub fn give_up(&self) {
-        let waker = {
-            let mut state = self.lock();
-            state.given_up = true;
-            state.waker.take()
-        };
+        self.lock().given_up = true;
+        self.wake();
+    }
+
+    /// Who waits looks again.
+    fn wake(&self) {
+        let waker = self.lock().waker.take();
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Does not keep the connection's own one.
+    pub(crate) fn loosen(&self) -> LooseLeash {
+        LooseLeash(Arc::downgrade(&self.0))
     }
 
     fn poll(&self, cx: &Context<'_>) -> Poll<()> {
@@ -46,24 +55,53 @@ impl Leash {
     }
 }
 
-/// A connection on its leash.
+/// The leash of a connection that may be closed already.
+#[derive(Debug)]
+pub(crate) struct LooseLeash(Weak<Mutex<State>>);
+
+impl LooseLeash {
+    pub(crate) fn is_held(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+
+    pub(crate) fn wake(&self) {
+        if let Some(state) = self.0.upgrade() {
+            Leash(state).wake();
+        }
+    }
+}
+
+/// A connection on its leash, inside its pool's fence.
 #[derive(Debug)]
 pub(crate) struct Leashed {
     backend: Box<dyn Backend>,
     leash: Leash,
     given_up: bool,
+    fence: Arc<Fence>,
 }
 
 impl Leashed {
-    pub(crate) fn new(backend: Box<dyn Backend>, leash: Leash) -> Self {
-        Self { backend, leash, given_up: false }
+    pub(crate) fn new(backend: Box<dyn Backend>, leash: Leash, fence: Arc<Fence>) -> Self {
+        fence.admit(&leash);
+        Self { backend, leash, given_up: false, fence }
+    }
+
+    /// Why it is of no use any more.
+    fn ended(&self) -> Option<Error> {
+        if self.given_up {
+            return Some(cancelled());
+        }
+        self.fence.refusal()
     }
 
     /// Only who would wait looks at the leash: what the server has sent already counts.
     fn or_given_up<T>(&mut self, poll: Poll<Result<T>>, cx: &Context<'_>) -> Poll<Result<T>> {
-        if poll.is_pending() && self.leash.poll(cx).is_ready() {
-            self.given_up = true;
-            return Poll::Ready(Err(cancelled()));
+        if poll.is_pending() {
+            self.given_up = self.leash.poll(cx).is_ready();
+            // Only now, as the fence wakes whom the leash knows.
+            if let Some(error) = self.ended() {
+                return Poll::Ready(Err(error));
+            }
         }
         poll
     }
@@ -75,31 +113,31 @@ fn cancelled() -> Error {
 
 impl Backend for Leashed {
     fn start(&mut self, execution: Execution) -> Result<()> {
-        if self.given_up { Err(cancelled()) } else { self.backend.start(execution) }
+        self.ended().map_or_else(|| self.backend.start(execution), Err)
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event>> {
-        if self.given_up {
-            return Poll::Ready(Err(cancelled()));
+        if let Some(error) = self.ended() {
+            return Poll::Ready(Err(error));
         }
         let poll = self.backend.poll_event(cx);
         self.or_given_up(poll, cx)
     }
 
     fn copy(&mut self, input: CopyInput) -> Result<()> {
-        if self.given_up { Err(cancelled()) } else { self.backend.copy(input) }
+        self.ended().map_or_else(|| self.backend.copy(input), Err)
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        if self.given_up {
-            return Poll::Ready(Err(cancelled()));
+        if let Some(error) = self.ended() {
+            return Poll::Ready(Err(error));
         }
         let poll = self.backend.poll_flush(cx);
         self.or_given_up(poll, cx)
     }
 
     fn condition(&self) -> Condition {
-        if self.given_up {
+        if self.given_up || self.fence.is_closed() {
             return Condition {
                 usable: false,
                 outstanding: 0,

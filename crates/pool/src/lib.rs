@@ -4,6 +4,7 @@
 //! across an await.
 
 mod connection;
+mod fence;
 mod keeper;
 mod leash;
 mod live;
@@ -98,5 +99,11 @@ impl Pool {
     /// Drains the pool: idle connections are closed, those in use are closed when they come back, waiting callers get `Shutdown`.
     pub fn close(&self) {
         self.shared.close();
+    }
+
+    /// Closes the pool at once, for a server that has been replaced or has fallen silent: nothing that was begun there may be finished. Whoever uses a
+    /// connection, waits for its server or for a connection, now or later, gets `Unavailable` with this reason; what was open is lost.
+    pub fn condemn(&self, why: &str) {
+        self.shared.condemn(why);
     }
 }

@@ -1,6 +1,7 @@
 //! An open connection and what the pool remembers of it.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use pando_kernel::backend::Condition;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Backend, CancelToken, CopyInput, Error, Event, Execution, Result};
 
+use crate::fence::Fence;
 use crate::leash::{Leash, Leashed};
 
 /// What the pool remembers of a connection.
@@ -32,9 +34,10 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(crate) fn new(backend: Box<dyn Backend>, memory: Memory) -> Self {
+    pub(crate) fn new(backend: Box<dyn Backend>, memory: Memory, fence: &Arc<Fence>) -> Self {
         let leash = Leash::default();
-        Self { backend: Box::new(Leashed::new(backend, leash.clone())), leash, memory }
+        let leashed = Leashed::new(backend, leash.clone(), Arc::clone(fence));
+        Self { backend: Box::new(leashed), leash, memory }
     }
 
     pub(crate) fn outlived(&self, now: Instant) -> bool {

@@ -9,6 +9,7 @@ use std::time::Instant;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Error, ErrorKind, Result};
 
+use crate::fence::Fence;
 use crate::live::{Live, Memory};
 use crate::options::Options;
 use crate::slot::Slot;
@@ -42,6 +43,7 @@ pub(crate) struct Shared {
     suspicion: AtomicU64,
     /// The last attempt to connect failed.
     pub(crate) unreachable: AtomicBool,
+    pub(crate) fence: Arc<Fence>,
     state: Mutex<State>,
 }
 
@@ -86,6 +88,7 @@ impl Shared {
         options: Options,
     ) -> Self {
         Self {
+            fence: Arc::new(Fence::new(Arc::clone(&unit))),
             unit,
             connector,
             runtime,
@@ -111,7 +114,7 @@ impl Shared {
     pub(crate) fn try_one(self: &Arc<Self>) -> Result<Option<Slot>> {
         let mut state = self.lock();
         if state.closed {
-            return Err(Error::new(ErrorKind::Shutdown));
+            return Err(self.over());
         }
         if !state.queue.is_empty() || state.held >= self.options.max {
             return Ok(None);
@@ -127,7 +130,7 @@ impl Shared {
         let wait = {
             let mut state = self.lock();
             if state.closed {
-                return Err(Error::new(ErrorKind::Shutdown));
+                return Err(self.over());
             }
             if state.queue.len() >= QUEUE_LIMIT {
                 return Err(Error::new(ErrorKind::TooManyConnections));
@@ -273,6 +276,16 @@ impl Shared {
     pub(crate) fn end_recovery(&self) {
         let mut state = self.lock();
         state.recovering = state.recovering.saturating_sub(1);
+    }
+
+    pub(crate) fn condemn(&self, why: &str) {
+        self.fence.close(why);
+        self.close();
+    }
+
+    /// What a caller of a closed pool is told.
+    pub(crate) fn over(&self) -> Error {
+        self.fence.refusal().unwrap_or_else(|| Error::new(ErrorKind::Shutdown))
     }
 
     pub(crate) fn close(&self) {

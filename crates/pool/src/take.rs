@@ -146,7 +146,7 @@ pub(crate) async fn open(shared: &Shared) -> Result<Live> {
             if shared.unreachable.swap(false, Ordering::Relaxed) {
                 tracing::info!(unit = %shared.unit, "the storage unit is available again");
             }
-            return Ok(Live::new(backend, shared.memory()));
+            return Ok(Live::new(backend, shared.memory(), &shared.fence));
         }
         Err(error) => unavailable(shared, error),
     };

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use pando_kernel::{Error, ErrorKind, Result};
+use pando_kernel::{Error, Result};
 
 use crate::shared::Shared;
 use crate::slot::Slot;
@@ -77,7 +77,7 @@ impl Future for Wait {
                 Poll::Pending
             }
             Phase::Granted(slots) => Poll::Ready(Ok(slots)),
-            Phase::Closed => Poll::Ready(Err(Error::new(ErrorKind::Shutdown))),
+            Phase::Closed => Poll::Ready(Err(self.shared.over())),
             Phase::Over => Poll::Ready(Err(Error::internal("a wait was polled after its end"))),
         }
     }

@@ -455,6 +455,47 @@ fn closing_sends_the_waiting_home_and_closes_what_comes_back() {
 }
 
 #[test]
+fn a_condemned_pool_gives_up_who_waits_who_works_and_who_comes() {
+    let scene = scene(at_most(2));
+    scene.unit.reply("SELECT 1", Reply::Hang).reply("COMMIT", Reply::affected(0));
+    let mut waiting = scene.take();
+    waiting.start(Execution::Text("SELECT 1".into())).unwrap();
+    let mut answer = Box::pin(poll_fn(|cx| waiting.poll_event(cx)));
+    assert!(poll_once(&mut answer).is_pending());
+    let mut working = scene.take();
+    let mut queued = scene.taking();
+    assert!(poll_once(&mut queued).is_pending());
+    scene.pool.condemn("another server has taken its place");
+    let told = |error: pando_kernel::Error| {
+        assert_eq!(
+            error.to_string(),
+            "storage unit `ds_0` is not available: another server has taken its place"
+        );
+    };
+    told(scene.runtime.block_on(answer).unwrap_err());
+    told(scene.run(&mut working, "COMMIT").unwrap_err());
+    told(expect(poll_once(&mut queued)).unwrap_err());
+    told(scene.runtime.block_on(scene.pool.take()).unwrap_err());
+    assert_eq!(scene.unit.statements(), ["SELECT 1"], "the COMMIT was not sent");
+    assert!(!waiting.condition().usable && !working.condition().usable);
+    drop((waiting, working));
+    assert_eq!(scene.numbers(), (0, 0, 0));
+}
+
+#[test]
+fn a_connection_that_was_being_opened_when_its_pool_was_condemned_is_of_no_use() {
+    let scene = scene(at_most(1));
+    scene.unit.connects(Connects::Hang);
+    let mut take = scene.taking();
+    assert!(poll_once(&mut take).is_pending());
+    scene.pool.condemn("it does not answer");
+    scene.unit.connects(Connects::Accept);
+    let late = scene.runtime.block_on(take).map(|mut late| scene.run(&mut late, "SELECT 1"));
+    assert!(!matches!(late, Ok(Ok(()))));
+    assert!(scene.unit.statements().is_empty());
+}
+
+#[test]
 fn the_background_task_ends_with_the_pool() {
     let scene = scene(Options::default());
     drop(scene.take());

@@ -84,6 +84,18 @@ impl Host {
         states
     }
 
+    /// Forgets the tables of databases that other instances have defined anew.
+    fn forget_defined(&self, known: &Cluster, served: &Served) {
+        let snapshot = self.engine.snapshot();
+        for (database, definition) in &served.cluster.definitions {
+            if known.definitions.get(database) != Some(definition)
+                && let Some(live) = snapshot.database(database)
+            {
+                live.forget_tables();
+            }
+        }
+    }
+
     fn publish(&self, pools: &mut Pools, served: &Served) -> Result<()> {
         let props = &served.global.props;
         let max = usize::try_from(props.max_connections_size_per_query).unwrap_or(usize::MAX);
@@ -172,7 +184,9 @@ impl House for Host {
         self.wards().take(&served.databases, &served.global.props, &served.cluster, &means);
         // What groups remember may say another primary than the configuration.
         self.publish(&mut pools, served)?;
-        *self.served() = Some(served.clone());
+        let before = self.served().replace(served.clone());
+        let known = before.map(|before| Arc::clone(&before.cluster)).unwrap_or_default();
+        self.forget_defined(&known, served);
         Ok(())
     }
 

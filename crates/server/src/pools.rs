@@ -8,7 +8,9 @@ use std::time::Duration;
 use pando_config::{Database, Errors, PoolOptions, Report, StorageUnit};
 use pando_engine::LiveDatabase;
 use pando_kernel::States;
+use pando_kernel::route::UnitName;
 use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::states::{GroupState, Primary};
 use pando_pool::{Options, Pool};
 use pando_rooms::{Built, Unit};
 
@@ -62,7 +64,10 @@ impl Pools {
                     self.keep(config, &mut now);
                     known
                 }
-                (None, Some(new)) => self.database(config, new, runtime, &mut now),
+                (None, Some(new)) => {
+                    self.condemn(config, states);
+                    self.database(config, new, runtime, &mut now)
+                }
                 (None, None) => continue,
             };
             live.push((Arc::clone(config), states.clone(), database));
@@ -70,6 +75,19 @@ impl Pools {
         self.kept = now;
         self.live = live;
         Ok(self.live.iter().map(|(_, _, live)| Arc::clone(live)).collect())
+    }
+
+    /// Ends the pools of units that took the writes of a group and do so no more. Transactions keep the configuration that they began with, and would go on
+    /// there: what they wrote would be told to be committed, and be lost.
+    fn condemn(&mut self, config: &Database, states: &States) {
+        let name = config.name.value.to_lowercase();
+        let same = |own: &&(Arc<Database>, States, _)| own.0.name.eq_ignore_ascii_case(&name);
+        let Some((_, before, _)) = self.live.iter().find(same) else { return };
+        for (unit, why) in deposed(before, states) {
+            if let Some(kept) = self.kept.remove(&(name.clone(), unit)) {
+                kept.pool.condemn(&why);
+            }
+        }
     }
 
     /// Keeps the pools of a database that goes on as it is.
@@ -106,6 +124,22 @@ impl Pools {
     }
 }
 
+/// Who took writes then and does not now, each with the reason. A group that is configured anew is none of them.
+fn deposed(then: &States, now: &States) -> Vec<(UnitName, String)> {
+    let fallen = |(group, before): (&UnitName, &GroupState)| {
+        let Primary::Unit(unit) = &before.primary else { return None };
+        let why = match &now.groups.get(group)?.primary {
+            Primary::Unit(leader) if leader == unit => return None,
+            Primary::Unit(leader) => {
+                format!("`{leader}` takes the writes of group `{group}` in its place")
+            }
+            Primary::Nobody { why } => why.clone(),
+        };
+        Some((unit.clone(), why))
+    };
+    then.groups.iter().filter_map(fallen).collect()
+}
+
 fn pool(unit: &Unit, runtime: &SharedRuntime) -> Pool {
     let connector = Arc::clone(&unit.connector);
     Pool::new(Arc::clone(&unit.name), connector, Arc::clone(runtime), options(&unit.pool))
@@ -130,4 +164,35 @@ fn same(a: &StorageUnit, b: &StorageUnit) -> bool {
         && a.username == b.username
         && a.password == b.password
         && a.pool == b.pool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states(primary: Primary) -> States {
+        let state =
+            GroupState { primary, readable: Default::default(), former: Default::default() };
+        States { groups: [("g".into(), state)].into(), ..States::default() }
+    }
+
+    #[test]
+    fn who_leads_no_more_is_deposed_with_the_reason() {
+        let led_by = |unit: &str| states(Primary::Unit(unit.into()));
+        let nobody = states(Primary::Nobody { why: "no primary since noon".into() });
+        let names = |then: &States, now: &States| deposed(then, now);
+        assert_eq!(
+            names(&led_by("w"), &led_by("r")),
+            [("w".into(), "`r` takes the writes of group `g` in its place".to_owned())]
+        );
+        assert_eq!(names(&led_by("w"), &nobody), [("w".into(), "no primary since noon".into())]);
+        for (then, now) in [
+            (led_by("w"), led_by("w")),
+            (nobody.clone(), led_by("w")),
+            (nobody.clone(), nobody),
+            (led_by("w"), States::default()),
+        ] {
+            assert!(names(&then, &now).is_empty());
+        }
+    }
 }

@@ -61,7 +61,8 @@ impl Wards {
             let settings = settings(props);
             let known = before.iter().position(|ward| same(&ward.config, config));
             let known = known.map(|at| before.swap_remove(at));
-            if let Some(ward) = known {
+            // Without probes nothing is known any more: it is as configured.
+            if let Some(ward) = known.filter(|_| settings.is_some()) {
                 if Arc::ptr_eq(&ward.config, config) && ward.settings == settings {
                     self.all.push(ward);
                     continue;

@@ -1,21 +1,23 @@
 //! Statements on one sharded table whose sharding values are plain constants, or that has one node and none: the way to the one target, found once
-//! for all values.
+//! for all values; and queries of one table that go to all of its nodes.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed has no shortcut")]
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use pando_kernel::Value;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Context;
 use pando_kernel::route::{TableName, Target};
-use pando_kernel::shortcut::{Given, Pick, Shortcut, Values};
+use pando_kernel::shortcut::{Everywhere, Given, Pick, Shortcut, Values};
 use pando_sql::ast::{
     BinaryOp, Expr, Insert, InsertSource, Kind, Node, ObjectName, QueryBody, Statement, Table,
     TableFactor,
 };
 use pando_sql::visit;
 
+use crate::domain::Domain;
 use crate::kept::{Finds, Keeper};
 use crate::literal::{from_literal, unwrapped};
 use crate::rule::Rule;
@@ -41,7 +43,109 @@ pub(crate) fn shortcut(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) ->
     if !visit::tables(&stmt.kind).iter().any(is_ours) {
         return Shortcut::Idle;
     }
-    found(rule, ctx, stmt).map_or(Shortcut::None, |pick| Shortcut::Pick(Arc::new(pick)))
+    if let Some(pick) = found(rule, ctx, stmt) {
+        return Shortcut::Pick(Arc::new(pick));
+    }
+    everywhere(rule, ctx, stmt).map_or(Shortcut::None, |all| Shortcut::All(Arc::new(all)))
+}
+
+/// A query of one table that reads all of its nodes, or would if the range asked for is wide enough.
+#[derive(Debug)]
+struct AllNodes {
+    rule: Arc<Rule>,
+    logic: Arc<str>,
+    columns: Arc<Vec<TableColumn>>,
+    /// The one sharding column that is restricted, its place, and the ends of its range.
+    range: Option<(String, Option<usize>, [Given; 2])>,
+}
+
+fn everywhere(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<AllNodes> {
+    let tables = visit::tables(&stmt.kind);
+    let [only] = &tables[..] else { return None };
+    let [name] = &only.name.parts[..] else { return None };
+    let Kind::Select(query) = &stmt.kind else { return None };
+    let QueryBody::Select(select) = &query.body else { return None };
+    let is_plain = stmt.hints.is_empty()
+        && stmt.hint_span.is_none()
+        && query.with.is_empty()
+        && query.lock.is_none()
+        && select.into.is_none();
+    let table = rule.table(&name.value.to_lowercase()).filter(|table| table.audit().is_none())?;
+    let source = from(&select.from).filter(|_| is_plain)?;
+    let columns = ctx.catalog.columns(table.logic()).filter(|columns| !columns.is_empty())?;
+    let range = match select.filter.as_ref() {
+        Some(filter) => ranged(table, source, filter)?,
+        None => None,
+    };
+    let range = range.map(|(key, ends)| {
+        let place = columns.iter().position(|own| own.name.eq_ignore_ascii_case(&key));
+        (key, place, ends)
+    });
+    Some(AllNodes { rule: Arc::clone(rule), logic: Arc::clone(table.logic()), columns, range })
+}
+
+/// The one range of constants that a WHERE keeps a sharding column in, if any; `None` when it says anything else about sharding columns.
+#[expect(clippy::type_complexity, reason = "a column and two ends")]
+fn ranged(
+    table: &crate::Table,
+    source: &Table,
+    filter: &Expr,
+) -> Option<Option<(String, [Given; 2])>> {
+    let label = source.alias.as_ref().or(source.name.parts.last())?.value.to_lowercase();
+    let mut range = None;
+    for part in conjuncts(filter) {
+        if !mentions(part, table) {
+            continue;
+        }
+        let Node::Between { operand, low, high, negated: false, symmetric: false } = &part.node
+        else {
+            return None;
+        };
+        let column = key_of(table, &label, operand)?;
+        let ends = [given(low)?, given(high)?];
+        if range.replace((column, ends)).is_some() {
+            return None;
+        }
+    }
+    Some(range)
+}
+
+/// The sharding column that an expression is.
+fn key_of(table: &crate::Table, label: &str, expr: &Expr) -> Option<String> {
+    let Node::Column(name) = &unwrapped(expr).node else { return None };
+    let own = match &name.parts[..] {
+        [_] => true,
+        [owner, _] => owner.value.to_lowercase() == label,
+        _ => false,
+    };
+    Some(last(name)).filter(|column| own && table.is_key(column))
+}
+
+impl Everywhere for AllNodes {
+    fn holds(&self, ctx: &Context<'_>, values: &dyn Values) -> bool {
+        let Some((key, place, ends)) = &self.range else { return true };
+        let Some(table) = self.rule.table(&self.logic) else { return false };
+        let own = place.and_then(|place| self.columns.get(place));
+        let keeper = Keeper::new(ctx.dialect, own);
+        let end = |given: &Given| {
+            let value = taken(given, values).filter(|value| !value.is_null())?;
+            Some(keeper.bound(value).map_or(Bound::Unbounded, Bound::Included))
+        };
+        let [low, high] = ends;
+        let Some((low, high)) = end(low).zip(end(high)) else { return false };
+        let range = Domain::range(low, high);
+        let domain = |column: &str| {
+            if column == key.as_str() { range.clone() } else { Domain::Any }
+        };
+        table.route(&domain, &[]).is_ok_and(|nodes| nodes.len() == table.nodes().len())
+    }
+}
+
+fn taken(given: &Given, values: &dyn Values) -> Option<Value> {
+    match given {
+        Given::Literal(span) => from_literal(&values.literal(*span)?),
+        Given::Parameter(index) => values.parameter(*index).cloned(),
+    }
 }
 
 fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys> {
@@ -111,15 +215,7 @@ fn compared(
         return Some(Vec::new());
     }
     let label = source.alias.as_ref().or(source.name.parts.last())?.value.to_lowercase();
-    let named = |expr: &Expr| -> Option<String> {
-        let Node::Column(name) = &unwrapped(expr).node else { return None };
-        let own = match &name.parts[..] {
-            [_] => true,
-            [owner, _] => owner.value.to_lowercase() == label,
-            _ => false,
-        };
-        Some(last(name)).filter(|column| own && table.is_key(column))
-    };
+    let named = |expr: &Expr| key_of(table, &label, expr);
     let mut keys: Vec<(String, Given)> = Vec::new();
     for part in conjuncts(filter?) {
         let pair = match &part.node {
@@ -208,10 +304,7 @@ impl Pick for ByKeys {
         let table = self.rule.table(&self.logic)?;
         let mut kept = Vec::with_capacity(self.keys.len());
         for (key, given, place) in &self.keys {
-            let value = match given {
-                Given::Literal(span) => from_literal(&values.literal(*span)?)?,
-                Given::Parameter(index) => values.parameter(*index)?.clone(),
-            };
+            let value = taken(given, values)?;
             let own = place.and_then(|place| self.columns.get(place));
             kept.push((key, self.kept(&Keeper::new(ctx.dialect, own), value)?));
         }

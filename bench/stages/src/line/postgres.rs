@@ -92,15 +92,26 @@ pub(super) struct Unit {
     catalogue: Bytes,
 }
 
-/// What is asked of the table's columns: name, type, written type, collation, primary key, generated, nullable, other collation.
-const CATALOGUE: [[&str; 8]; 4] = [
-    ["id", "23", "integer", "", "t", "t", "f", ""],
-    ["k", "23", "integer", "", "f", "f", "f", ""],
-    ["c", "1042", "character(120)", "C", "f", "f", "f", ""],
-    ["pad", "1042", "character(60)", "C", "f", "f", "f", ""],
+/// What is asked of the table's columns: name, type, written type, collation, primary key, generated, nullable, other collation,
+/// table and place.
+const CATALOGUE: [[&str; 10]; 4] = [
+    ["id", "23", "integer", "", "t", "t", "f", "", "16385", "1"],
+    ["k", "23", "integer", "", "f", "f", "f", "", "16385", "2"],
+    ["c", "1042", "character(120)", "C", "f", "f", "f", "", "16385", "3"],
+    ["pad", "1042", "character(60)", "C", "f", "f", "f", "", "16385", "4"],
 ];
-const CATALOGUE_TYPES: [u32; 8] =
-    [oid::TEXT, oid::INT8, oid::TEXT, oid::TEXT, oid::BOOL, oid::BOOL, oid::BOOL, oid::TEXT];
+const CATALOGUE_TYPES: [u32; 10] = [
+    oid::TEXT,
+    oid::INT8,
+    oid::TEXT,
+    oid::TEXT,
+    oid::BOOL,
+    oid::BOOL,
+    oid::BOOL,
+    oid::TEXT,
+    oid::INT8,
+    oid::INT8,
+];
 
 fn described(out: &mut BytesMut, columns: &[(&'static str, u32)]) -> io::Result<()> {
     let column = |(name, oid): &(&'static str, u32)| Column {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use pando_kernel::Value;
 use pando_sql::ast::{BinaryOp, Expr, Function, Literal, Node, ObjectName};
 
+use super::query::MAX_BYTES;
 use super::{Asked, Table};
 
 /// A row that columns are looked up in.
@@ -24,7 +25,8 @@ impl Asked<'_> {
             Node::Collate { operand, .. } => self.value(operand, scope),
             Node::Function(call) => self.function(call, scope),
             Node::Cast { operand, to } => {
-                cast(self.value(operand, scope)?, &to.of(self.text).to_ascii_lowercase())
+                let to = to.of(self.text).to_ascii_lowercase();
+                cast(self.value(operand, scope)?, &to, !self.source.names_by_text())
             }
             Node::Unary { op, operand } => self.unary(op, self.value(operand, scope)?),
             Node::Binary { op, left, right } => {
@@ -170,6 +172,9 @@ impl Asked<'_> {
         for value in values {
             if !value.is_null() {
                 text.push_str(&plain(value)?);
+                if text.len() > MAX_BYTES {
+                    return None;
+                }
             } else if self.source.names_by_text() {
                 return Some(Value::Null);
             }
@@ -276,6 +281,16 @@ fn counted(left: &Value, right: &Value, of: fn(i64, i64) -> Option<i64>) -> Opti
     }
 }
 
+/// Bytes a value takes, roughly.
+pub(super) fn weight(value: &Value) -> usize {
+    match value {
+        Value::Text(text) => text.len() + 32,
+        Value::Bytes(bytes) => bytes.len() + 32,
+        Value::Decimal(number) => usize::try_from(number.digits() / 2).unwrap_or(usize::MAX),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::Float(_) => 32,
+    }
+}
+
 /// Whether a value is true; inner `None` for NULL.
 pub(super) fn truth(value: &Value) -> Option<Option<bool>> {
     match value {
@@ -330,18 +345,28 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-fn cast(value: Value, to: &str) -> Option<Value> {
-    let to = to.rsplit('.').next()?.split('(').next()?.trim();
-    match (to, value) {
+/// A cast that no two servers do differently. `pads` says that CHAR has a length, one unless told, and pads up to it.
+fn cast(value: Value, to: &str, pads: bool) -> Option<Value> {
+    let (name, length) = to
+        .rsplit('.')
+        .next()?
+        .split_once('(')
+        .map_or((to, None), |(name, rest)| (name, Some(rest)));
+    let longest = match length {
+        None => usize::MAX,
+        Some(rest) => rest.trim_end_matches(')').trim().parse().ok()?,
+    };
+    match (name.rsplit('.').next()?.trim(), value) {
         (_, Value::Null) => Some(Value::Null),
-        (
-            "text" | "varchar" | "character varying" | "char" | "character" | "name" | "nchar",
-            value,
-        ) => plain(&value).map(Value::Text),
-        (
-            "int" | "integer" | "int2" | "int4" | "int8" | "smallint" | "bigint" | "signed" | "oid",
-            value,
-        ) => i64::try_from(number(&value)?).ok().map(Value::Int),
+        ("char" | "character" | "nchar", _) if pads => None,
+        ("text" | "varchar" | "character varying" | "char" | "character" | "nchar", value) => {
+            plain(&value).filter(|text| text.chars().count() <= longest).map(Value::Text)
+        }
+        ("int" | "integer" | "int4" | "int8" | "bigint" | "signed" | "oid", value)
+            if length.is_none() =>
+        {
+            i64::try_from(number(&value)?).ok().map(Value::Int)
+        }
         ("bool" | "boolean", value @ Value::Bool(_)) => Some(value),
         ("bool" | "boolean", Value::Text(text)) => match text.to_ascii_lowercase().as_str() {
             "t" | "true" | "on" | "yes" | "1" => Some(Value::Bool(true)),
@@ -384,4 +409,69 @@ fn matches(text: &[char], pattern: &[char]) -> bool {
         }
     }
     pattern.get(from..).is_none_or(|rest| rest.iter().all(|letter| *letter == '%'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_sql() {
+        for (text, pattern, expected) in [
+            ("abc", "abc", true),
+            ("abc", "a%", true),
+            ("abc", "%c", true),
+            ("abc", "a_c", true),
+            ("abc", "a_", false),
+            ("", "%", true),
+            ("", "", true),
+            ("", "_", false),
+            ("aXbXc", "a%X%c", true),
+            ("mississippi", "%iss%ip%", true),
+            ("mississippi", "%iss%ix%", false),
+            ("a%c", "a\\%c", true),
+            ("abc", "a\\%c", false),
+            ("a\\", "a\\", true),
+            ("ab", "a%%%%b", true),
+        ] {
+            let chars = |text: &str| text.chars().collect::<Vec<_>>();
+            assert_eq!(matches(&chars(text), &chars(pattern)), expected, "{text} LIKE {pattern}");
+        }
+    }
+
+    #[test]
+    fn a_long_pattern_takes_no_longer_than_its_product() {
+        let text = vec!['a'; 2_000];
+        let mut pattern = ['%', 'a'].repeat(500);
+        pattern.push('b');
+        assert!(!matches(&text, &pattern));
+    }
+
+    #[test]
+    fn null_is_neither_true_nor_false() {
+        assert_eq!(truth(&Value::Null), Some(None));
+        assert_eq!(truth(&Value::Int(2)), Some(Some(true)));
+        assert_eq!(truth(&Value::Text("x".into())), None);
+        assert_eq!(order(None, Some(&Value::Int(1)), true), Ordering::Less);
+        assert_eq!(order(None, Some(&Value::Int(1)), false), Ordering::Greater);
+    }
+
+    #[test]
+    fn casts_are_those_that_cannot_go_wrong() {
+        let text = |text: &str| Value::Text(text.into());
+        for (value, to, pads, expected) in [
+            (Value::Int(5), "varchar(9)", true, Some(text("5"))),
+            (text("12345"), "varchar(4)", true, None),
+            (text("x"), "char(60)", false, Some(text("x"))),
+            (text("x"), "char(60)", true, None),
+            (text("xy"), "char", true, None),
+            (text(" 7 "), "pg_catalog.int4", true, Some(Value::Int(7))),
+            (text("off"), "boolean", true, Some(Value::Bool(false))),
+            (Value::Null, "regclass", true, Some(Value::Null)),
+            (text("t"), "regclass", true, None),
+            (text("x"), "int", false, None),
+        ] {
+            assert_eq!(cast(value.clone(), to, pads), expected, "{value:?} as {to}");
+        }
+    }
 }

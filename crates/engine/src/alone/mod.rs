@@ -99,6 +99,10 @@ struct Table {
 }
 
 impl Table {
+    fn bytes(&self) -> usize {
+        self.rows.rows.iter().flatten().map(expr::weight).sum()
+    }
+
     fn of(owner: &str, rows: Relation) -> Self {
         Self { owners: vec![owner.to_owned(); rows.columns.len()], rows }
     }

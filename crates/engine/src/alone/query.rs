@@ -11,6 +11,8 @@ use pando_sql::ast::{
 
 use super::{Asked, Table, expr};
 
+/// Bytes that one table's values may take, results among them: what is told here is short.
+pub(super) const MAX_BYTES: usize = 16 << 20;
 /// Rows that a join may have: there is little to join.
 const MAX_ROWS: usize = 10_000;
 
@@ -27,7 +29,7 @@ impl Asked<'_> {
                     return None;
                 }
                 left.rows.rows.extend(right.rows.rows);
-                left
+                (left.bytes() <= MAX_BYTES).then_some(left)?
             }
             QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => return None,
         };
@@ -103,6 +105,7 @@ impl Asked<'_> {
         let one_row = [Vec::new()];
         let rows = from.as_ref().map_or(&one_row[..], |table| &table.rows.rows[..]);
         let mut found = Relation { columns: self.labels(select, from.as_ref())?, rows: Vec::new() };
+        let mut left = MAX_BYTES;
         for row in rows {
             let scope = from.as_ref().map(|table| (table, &row[..]));
             if let Some(filter) = &select.filter
@@ -112,12 +115,14 @@ impl Asked<'_> {
             }
             let mut values = Vec::with_capacity(found.columns.len());
             for item in &select.items {
+                let before = values.len();
                 match item {
                     SelectItem::Expr { expr, .. } => values.push(self.value(expr, scope)?),
                     SelectItem::Star(_) | SelectItem::QualifiedStar(..) => {
                         values.extend_from_slice(row);
                     }
                 }
+                left = left.checked_sub(values[before..].iter().map(expr::weight).sum())?;
             }
             found.rows.push(values);
         }
@@ -186,7 +191,10 @@ impl Asked<'_> {
 
 /// Each row of one beside each of the other; `None` when that becomes too much.
 fn product(left: Table, right: Table) -> Option<Table> {
-    if left.rows.rows.len().checked_mul(right.rows.rows.len())? > MAX_ROWS {
+    let (many, more) = (left.rows.rows.len(), right.rows.rows.len());
+    let bytes =
+        left.bytes().saturating_mul(more).saturating_add(right.bytes().saturating_mul(many));
+    if many.checked_mul(more)? > MAX_ROWS || bytes > MAX_BYTES {
         return None;
     }
     let rows =

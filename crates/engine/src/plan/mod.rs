@@ -23,6 +23,7 @@ mod settle;
 mod state;
 mod template;
 mod unions;
+mod wide;
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Templates: the plan of a statement that goes to one target, with the places left open where its values stand. Made from a plan, and only if
-//! it gives the same plan as planning does for this statement and for others of its shape.
+//! Templates: the plan of a statement that goes to one target, or to the same ones whatever its values, with the places left open where these stand.
+//! Made from a plan, and only if it gives the same plan as planning does for this statement and for others of its shape.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use pando_sql::{Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 use super::liftable::liftable;
 use super::lifted::{Chance, Lifted, Lifting, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
+use super::wide::{Given, Source, Wide};
 use super::{Plan, Planned, Purpose, Unit, rewrite};
 
 /// Functions that give the same for every session, and leave nothing behind. Sorted.
@@ -68,6 +69,20 @@ pub struct Template {
     pub(crate) statement: Arc<Statement>,
     /// Where its literals stand.
     spans: Vec<Span>,
+    goes: Goes,
+}
+
+/// Where a statement goes, and with what.
+#[derive(Debug)]
+enum Goes {
+    /// To one target that its values decide.
+    ToOne(One),
+    /// To the same targets whatever its values.
+    Everywhere(Wide),
+}
+
+#[derive(Debug)]
+struct One {
     pick: Arc<dyn Pick>,
     /// Rooms that redirect, by their place in the database.
     redirects: Vec<usize>,
@@ -123,49 +138,38 @@ impl Template {
         shape: &Shape,
         plan: &Plan,
     ) -> Option<Self> {
-        let [unit] = &plan.units[..] else { return None };
-        let is_plain = plan.before.is_empty()
-            && plan.keys.is_none()
-            && plan.spread == Spread::Gather
-            && plan.merge == MergePlan::iterate()
-            && unit.replaced.is_empty()
-            && unit.target.rows.is_none()
-            && are_plain(ctx, stmt)
-            && !counts_keys(ctx, stmt)
-            && !is_marked(&stmt.text);
-        if !is_plain {
-            return None;
-        }
-        let (pick, redirects) = asked(ctx, stmt)?;
-        if !pick.names().iter().all(|name| is_plain_name(name)) {
+        if !are_plain(ctx, stmt) || is_marked(&stmt.text) {
             return None;
         }
         let spans: Vec<Span> = shape.slots().iter().map(|slot| slot.span).collect();
-        let parts = parts(ctx, stmt, &unit.target, &spans)?;
-        let template = Self {
-            statement: Arc::clone(stmt),
-            spans,
-            pick,
-            redirects,
-            parts,
-            parameters: unit.parameters.clone(),
-            writes: plan.writes,
-            lifting: None,
+        let statement = Arc::clone(stmt);
+        let Some(one) = One::of(ctx, stmt, &spans, plan) else {
+            let source = Source { stmt, spans: &spans, slots: shape.slots(), plan };
+            let goes = Goes::Everywhere(Wide::of(ctx, &source)?);
+            return Self { statement, spans, goes }.tried(ctx, shape, plan);
         };
-        if !template.is_right(ctx, shape, plan) {
-            return None;
-        }
+        let [unit] = &plan.units[..] else { return None };
+        let template = Self { statement, spans, goes: Goes::ToOne(one) };
+        let mut template = template.tried(ctx, shape, plan)?;
         let lifting = template.lifting(ctx, shape.slots(), &unit.target);
-        Some(Self { lifting, ..template })
+        if let Goes::ToOne(one) = &mut template.goes {
+            one.lifting = lifting;
+        }
+        Some(template)
+    }
+
+    fn tried(self, ctx: &Context<'_>, shape: &Shape, plan: &Plan) -> Option<Self> {
+        self.is_right(ctx, shape, plan).then_some(self)
     }
 
     fn lifting(&self, ctx: &Context<'_>, slots: &[Slot], target: &Target) -> Option<Lifting> {
         ctx.dialect.lifted(0)?;
+        let Goes::ToOne(one) = &self.goes else { return None };
         let stmt = &self.statement;
         let syntax = ctx.dialect.syntax();
         let now = Now { spans: &self.spans, text: &stmt.text, slots, syntax, parameters: None };
         let watched = Watched { now, asked: RefCell::default() };
-        self.pick.pick(ctx, &watched)?;
+        one.pick.pick(ctx, &watched)?;
         let numbers = liftable(ctx, stmt, slots, &watched.asked.into_inner())?;
         let parts = parts(ctx, stmt, target, &cuts(slots, &numbers)?)?;
         Some(Lifting::new(parts, slots, &numbers, matches!(stmt.kind, Kind::Select(_))))
@@ -179,57 +183,32 @@ impl Template {
         target: &Target,
         chance: Chance,
     ) -> Option<Lifted> {
-        self.lifting.as_ref()?.lifted(ctx.dialect, statement, target, chance)
+        let Goes::ToOne(one) = &self.goes else { return None };
+        one.lifting.as_ref()?.lifted(ctx.dialect, statement, target, chance)
     }
 
     /// The plan of another statement of this shape; `None` when it must be planned in full.
     pub fn plan(&self, ctx: &Context<'_>, text: &str, slots: &[Slot]) -> Option<Plan> {
         let syntax = ctx.dialect.syntax();
         let now = Now { spans: &self.spans, text, slots, syntax, parameters: ctx.parameters };
-        let mut target = self.pick.pick(ctx, &now)?;
-        if !self.redirects.is_empty() {
-            target = self.redirected(ctx, target)?;
+        match &self.goes {
+            Goes::ToOne(one) => one.plan(ctx, &self.statement, &now),
+            Goes::Everywhere(wide) => {
+                let statement = &self.statement;
+                let given = Given { statement, text, slots, values: &now, spans: &self.spans };
+                wide.plan(ctx, &given)
+            }
         }
-        let sql = self.text(text, slots, &target)?;
-        let parameters = self.parameters.clone();
-        let unit = Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() };
-        Some(Plan {
-            units: vec![unit],
-            spread: Spread::Gather,
-            merge: MergePlan::iterate(),
-            keys: None,
-            writes: self.writes,
-            before: Vec::new(),
-        })
     }
 
     /// About how many bytes it takes.
     pub(crate) fn weight(&self) -> usize {
         // Tree and parts of the text are each some times as large as the text.
-        1024 + 24 * self.statement.text.len()
-    }
-
-    fn redirected(&self, ctx: &Context<'_>, target: Target) -> Option<Target> {
-        let mut route = Route::Units(Units::new(vec![target], Spread::Gather));
-        for at in &self.redirects {
-            ctx.database.features.get(*at)?.route(ctx, &self.statement, &mut route).ok()?;
-        }
-        match route {
-            Route::Units(units) if units.targets.len() == 1 => units.targets.into_iter().next(),
-            Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
-        }
-    }
-
-    fn text(&self, text: &str, slots: &[Slot], target: &Target) -> Option<Arc<str>> {
-        let mut sql = String::with_capacity(text.len() + 16 * target.tables.len());
-        for part in &self.parts {
-            sql.push_str(match part {
-                Part::Text(text) => text,
-                Part::Slot(at) => slots.get(*at)?.span.of(text),
-                Part::Name(at) => &target.tables.get(*at)?.actual,
-            });
-        }
-        Some(sql.into())
+        let more = match &self.goes {
+            Goes::ToOne(_) => 0,
+            Goes::Everywhere(wide) => wide.weight(),
+        };
+        1024 + 24 * self.statement.text.len() + more
     }
 
     /// Whether it gives what planning gives: for the statement it was made of, and for others.
@@ -252,6 +231,70 @@ impl Template {
                 Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => short.is_none(),
             }
         })
+    }
+}
+
+impl One {
+    fn of(ctx: &Context<'_>, stmt: &Arc<Statement>, spans: &[Span], plan: &Plan) -> Option<Self> {
+        let [unit] = &plan.units[..] else { return None };
+        let is_plain = plan.before.is_empty()
+            && plan.keys.is_none()
+            && plan.spread == Spread::Gather
+            && plan.merge == MergePlan::iterate()
+            && unit.replaced.is_empty()
+            && unit.target.rows.is_none()
+            && !counts_keys(ctx, stmt);
+        if !is_plain {
+            return None;
+        }
+        let (pick, redirects) = asked(ctx, stmt)?;
+        if !pick.names().iter().all(|name| is_plain_name(name)) {
+            return None;
+        }
+        let parts = parts(ctx, stmt, &unit.target, spans)?;
+        let (parameters, writes) = (unit.parameters.clone(), plan.writes);
+        Some(Self { pick, redirects, parts, parameters, writes, lifting: None })
+    }
+
+    fn plan(&self, ctx: &Context<'_>, stmt: &Statement, now: &Now<'_>) -> Option<Plan> {
+        let mut target = self.pick.pick(ctx, now)?;
+        if !self.redirects.is_empty() {
+            target = self.redirected(ctx, stmt, target)?;
+        }
+        let sql = self.text(now.text, now.slots, &target)?;
+        let parameters = self.parameters.clone();
+        let unit = Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() };
+        Some(Plan {
+            units: vec![unit],
+            spread: Spread::Gather,
+            merge: MergePlan::iterate(),
+            keys: None,
+            writes: self.writes,
+            before: Vec::new(),
+        })
+    }
+
+    fn redirected(&self, ctx: &Context<'_>, stmt: &Statement, target: Target) -> Option<Target> {
+        let mut route = Route::Units(Units::new(vec![target], Spread::Gather));
+        for at in &self.redirects {
+            ctx.database.features.get(*at)?.route(ctx, stmt, &mut route).ok()?;
+        }
+        match route {
+            Route::Units(units) if units.targets.len() == 1 => units.targets.into_iter().next(),
+            Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
+        }
+    }
+
+    fn text(&self, text: &str, slots: &[Slot], target: &Target) -> Option<Arc<str>> {
+        let mut sql = String::with_capacity(text.len() + 16 * target.tables.len());
+        for part in &self.parts {
+            sql.push_str(match part {
+                Part::Text(text) => text,
+                Part::Slot(at) => slots.get(*at)?.span.of(text),
+                Part::Name(at) => &target.tables.get(*at)?.actual,
+            });
+        }
+        Some(sql.into())
     }
 }
 
@@ -285,6 +328,7 @@ fn asked(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Pick>, Vec<usiz
                     return None;
                 }
             }
+            Shortcut::All(_) => return None,
             Shortcut::Redirect => redirects.push(at),
         }
     }

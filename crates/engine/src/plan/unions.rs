@@ -100,7 +100,7 @@ pub(super) fn is_one(ctx: &Context<'_>, targets: &[Target]) -> bool {
 }
 
 /// How many statements of one unit run at a time.
-fn connections(ctx: &Context<'_>) -> usize {
+pub(super) fn connections(ctx: &Context<'_>) -> usize {
     match ctx.session.transaction {
         TransactionState::Idle => ctx.session.connections_per_query.max(1),
         TransactionState::Open | TransactionState::Failed => 1,

@@ -55,6 +55,7 @@ impl Session {
             variables: Variables::default(),
             variables_at_begin: None,
             defined: false,
+            defining: false,
             local_settings: Vec::new(),
             facts,
             // Sessions of one statement each must not all meet the same replica.

@@ -9,6 +9,7 @@ use pando_kernel::event::Event;
 use pando_kernel::feature::Catalog;
 use pando_kernel::route::Need;
 
+use crate::plan::without_units;
 use crate::snapshot::LiveDatabase;
 
 use super::door::find;
@@ -34,7 +35,8 @@ impl Session {
                 self.text_rows(&["formatted_result"], vec![vec![formatted]])
             }
             Errand::ForgetTables => {
-                self.live()?.catalog.forget();
+                let live = self.live()?;
+                self.forget_tables(&live).await;
                 self.complete("REFRESH TABLE METADATA");
                 Ok(())
             }
@@ -63,6 +65,9 @@ impl Session {
             return Err(ErrorKind::UnknownDatabase(name).into());
         }
         let there = find(&self.snapshot, &name, &self.login)?;
+        if !there.has_units() {
+            return Err(without_units(&there.database.name));
+        }
         let here = self.live.replace(Arc::clone(&there));
         self.facts_mut().database = Some(there.database.name.clone());
         let mut rows = Vec::new();

@@ -114,9 +114,9 @@ impl Session {
             }
         }
         if verb.defines
-            && let Some(live) = &self.live
+            && let Some(live) = self.live.clone()
         {
-            live.catalog.forget();
+            Box::pin(self.forget_tables(&live)).await;
             self.defined |= self.transaction.state() != TransactionState::Idle;
         }
         if done.tag.is_empty() {
@@ -149,6 +149,9 @@ impl Session {
         self.encoder = None;
         self.window = None;
         self.note_error(&error);
+        if self.defining {
+            Box::pin(self.end_definition()).await;
+        }
         let Some(dialect) = self.dialect() else { return error };
         if self.transaction.state() == TransactionState::Idle {
             return error;
@@ -220,7 +223,7 @@ impl Session {
         let result = self.wind_up(commit, dialect.as_ref()).await;
         if let Ok(live) = self.live() {
             if defined {
-                live.catalog.forget();
+                Box::pin(self.forget_tables(&live)).await;
             } else if wrote {
                 live.catalog.forget_missing();
             }

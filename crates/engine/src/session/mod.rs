@@ -11,6 +11,7 @@ mod config;
 mod copy;
 mod cursor;
 mod database;
+mod definition;
 mod door;
 mod errand;
 mod finish;
@@ -82,6 +83,8 @@ pub struct Session {
     variables_at_begin: Option<Variables>,
     /// The open transaction has changed definitions: what is read of the catalogue now is nobody else's.
     defined: bool,
+    /// A definition is under way, of which other instances have not been told.
+    defining: bool,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     local_settings: Vec<String>,
     facts: Arc<Facts>,

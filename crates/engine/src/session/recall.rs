@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, Statement};
 
-use crate::plan::{Chance, Lifted, Plan, Template};
+use crate::plan::{self, Chance, Lifted, Plan, Template};
 use crate::snapshot::LiveDatabase;
 use crate::templates::{Entry, Kept, Moment, with_shape};
 
+use super::run::syntax_error;
 use super::{Bound, Session};
 
 /// A statement that needs no planning.
@@ -118,7 +119,29 @@ impl Session {
         }
         let Recalled { live, kept, plan, .. } = recalled;
         self.refuse_moved(live, &kept.template.statement, plan.writes)?;
-        self.start_plan(live, &kept.template.statement, plan, bound).await
+        match self.start_plan(live, &kept.template.statement, plan, bound).await {
+            // Only the answers' types showed that they cannot be merged.
+            Err(refusal) if plan::is_for_assembly(&refusal) => {
+                Box::pin(self.start_assembled(live, text, bound, refusal)).await
+            }
+            started => started,
+        }
+    }
+
+    /// Starts a statement whose answers could not be merged as an assembly.
+    async fn start_assembled(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        text: &Arc<str>,
+        bound: &Bound,
+        refusal: Error,
+    ) -> Result<()> {
+        let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
+        if !matches!(stmt.kind, Kind::Select(_)) {
+            return Err(refusal);
+        }
+        let plan = self.planned_apart(live, &stmt, bound, refusal).await?;
+        self.start_plan(live, &stmt, &plan, bound).await
     }
 
     /// Remembers how a statement of a shape that came before was planned.

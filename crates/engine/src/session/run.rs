@@ -170,6 +170,7 @@ impl Session {
             return self.answer_alone(stmt, &bound);
         }
         if let Kind::Define(define) = &stmt.kind {
+            self.begin_definition(&live)?;
             live.catalog.forget();
             let temporary = define.temporary;
             if live.database.dialect.definitions_commit()

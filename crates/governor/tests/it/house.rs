@@ -29,8 +29,16 @@ impl House for Quiet {
         Ok(Vec::new())
     }
 
-    fn states(&self, _: &str) -> Vec<Vec<Option<String>>> {
-        Vec::new()
+    fn states(&self, database: &str) -> Vec<Vec<Option<String>>> {
+        let served = self.served.lock().unwrap();
+        let disabled = served.last().map(|served| served.cluster.units.clone()).unwrap_or_default();
+        let own = disabled.into_iter().filter(|(own, _)| own == database);
+        let cells = |unit: String| {
+            let mut row = vec![None; 7];
+            (row[0], row[3]) = (Some(unit), Some("DISABLED".to_owned()));
+            row
+        };
+        own.map(|(_, unit)| cells(unit)).collect()
     }
 
     fn algorithms(&self) -> Vec<AlgorithmKind> {

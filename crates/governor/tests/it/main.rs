@@ -13,3 +13,4 @@ mod cluster;
 mod faulty;
 mod house;
 mod large;
+mod statements;

@@ -54,10 +54,10 @@ pub(crate) fn runtime() -> SharedRuntime {
     Arc::new(Tokio)
 }
 
-/// Runs a test on one thread, for at most a minute.
+/// Runs a test on one thread, for at most three minutes.
 pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_secs(180);
     runtime.block_on(async { tokio::time::timeout(limit, test).await }).unwrap();
 }
 

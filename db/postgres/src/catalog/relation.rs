@@ -9,7 +9,7 @@ use pando_sql::visit;
 
 use super::names::{Names, literal, renamed};
 use super::relations::{Owner, Relation, Role};
-use crate::dialect::Postgres;
+use crate::dialect::{POSTGRES, Postgres};
 
 /// Columns every table has that `*` does not show.
 const HIDDEN: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
@@ -199,13 +199,17 @@ fn of_a_table(number: &str) -> String {
     )
 }
 
-/// One row per logical database, all of them with what the unit says of its own.
+/// One row per logical database and one for that which is always there, all of them with what the unit says of its own.
 fn databases(names: &Names<'_>, columns: &[TableColumn], hidden: &[&str]) -> Option<String> {
     let current = names.view.database;
     let others =
         names.view.facts.databases.iter().filter(|name| !name.eq_ignore_ascii_case(current));
-    let all: Vec<String> = std::iter::once(current)
-        .chain(others.map(String::as_str))
+    let named: Vec<&str> = std::iter::once(current).chain(others.map(String::as_str)).collect();
+    let login = Some(POSTGRES).filter(|login| !named.contains(login));
+    let all: Vec<String> = named
+        .iter()
+        .copied()
+        .chain(login)
         .enumerate()
         .map(|(i, name)| format!("({}::pg_catalog.name, {i})", literal(name)))
         .collect();

@@ -121,7 +121,7 @@ fn databases_are_the_logical_ones() {
     assert_eq!(
         presented("SELECT datname FROM pg_database", &[], 0),
         "SELECT datname FROM (SELECT (x.oid::pg_catalog.int8 + d.i)::pg_catalog.oid AS oid, d.n AS datname, x.\"datdba\" \
-         FROM pg_catalog.pg_database x CROSS JOIN (VALUES ('shop'::pg_catalog.name, 0), ('Two'::pg_catalog.name, 1)) d(n, i) \
+         FROM pg_catalog.pg_database x CROSS JOIN (VALUES ('shop'::pg_catalog.name, 0), ('Two'::pg_catalog.name, 1), ('postgres'::pg_catalog.name, 2)) d(n, i) \
          WHERE x.datname = pg_catalog.current_database()) AS pg_database"
     );
     let text = presented("SELECT table_catalog FROM information_schema.tables t", &[], 0);

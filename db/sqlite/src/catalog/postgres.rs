@@ -102,7 +102,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     of(
         "pg_database",
         Shared,
-        "(SELECT column1 AS oid, column2 AS name FROM (VALUES {databases})) AS d",
+        "(SELECT column1 AS oid, column2 AS name FROM (VALUES {databases}) UNION ALL SELECT 4, 'postgres' WHERE NOT EXISTS (SELECT 1 FROM (VALUES {databases}) WHERE column2 = 'postgres')) AS d",
         "oid:i=d.oid ; datname:t=d.name ; datdba:i=10 ; encoding:i=6 ; datlocprovider:t='c' ; datistemplate:b=0 ; datallowconn:b=1 ; datconnlimit:i=-1
         datfrozenxid:i=0 ; datminmxid:i=0 ; dattablespace:i=1663 ; datcollate:t='C' ; datctype:t='C' ; daticulocale:t ; datcollversion:t ; datacl:t",
     ),

@@ -125,7 +125,7 @@ fn psql_lists_logic_tables_and_databases() {
     check(
         pg,
         "SELECT d.datname, pg_catalog.array_to_string(d.datacl, E'\\n') FROM pg_catalog.pg_database d ORDER BY 1",
-        &["other|", "shop|"],
+        &["other|", "postgres|", "shop|"],
     );
     check(
         pg,
