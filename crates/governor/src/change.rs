@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pando_config::Database;
 use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::DataNode;
 use pando_kernel::runtime::within;
 use pando_model::{Change, Check, Kind, Model, Refusal};
 use pando_repository::Error as Failure;
@@ -12,7 +13,7 @@ use crate::cluster::Admits;
 use crate::error::{coded, refusal, refused, repository as failed};
 use crate::governor::{ATTEMPTS, Governor, Now};
 use crate::house::Found;
-use crate::{commit, left, tables};
+use crate::{commit, left, overtaken, tables};
 
 /// How long a change waits for the one before it.
 const TURN: Duration = Duration::from_secs(60);
@@ -89,7 +90,7 @@ impl Governor {
             match self.settled(outcome, &author).await {
                 Ok(()) => {
                     self.all_follow().await;
-                    return Ok(());
+                    return overtaken::look(self, &base, &changes).await;
                 }
                 Err(Failure::Conflict(_)) => {}
                 Err(error) => return Err(failed(&error)),
@@ -190,18 +191,26 @@ impl Governor {
                 });
                 Ok((!stands).then(|| "it does not exist".to_owned()))
             }
-            Check::IsEmpty { nodes, .. } => {
-                let Some(before) = base.database(name) else { return Ok(None) };
-                for node in nodes {
-                    let members = tables::members(before, &node.unit);
-                    let Some(writer) = members.first() else { continue };
-                    if house.has_rows(name, writer, &node.table).await? {
-                        return Ok(Some(format!("{}.{}", node.unit, node.table)));
-                    }
-                }
-                Ok(None)
+            Check::IsEmpty { nodes, .. } => self.inhabited(base, name, nodes).await,
+        }
+    }
+
+    /// The first of the nodes of a database, as it was, that has rows.
+    pub(crate) async fn inhabited(
+        &self,
+        base: &Now,
+        name: &str,
+        nodes: &[DataNode],
+    ) -> Result<Option<String>> {
+        let Some(before) = base.database(name) else { return Ok(None) };
+        for node in nodes {
+            let members = tables::members(before, &node.unit);
+            let Some(writer) = members.first() else { continue };
+            if self.shared.house.has_rows(name, writer, &node.table).await? {
+                return Ok(Some(format!("{}.{}", node.unit, node.table)));
             }
         }
+        Ok(None)
     }
 
     async fn found_once<'f>(

@@ -13,6 +13,7 @@ mod house;
 mod keys;
 mod left;
 mod member;
+mod overtaken;
 mod state;
 mod stored;
 mod tables;

@@ -160,6 +160,10 @@ impl Model {
             );
             return Err(Refusal::new(Kind::InvalidDocument, message));
         }
+        if OF_SERVERS.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+            let message = format!("`{name}` is a database of the servers' own");
+            return Err(Refusal::new(Kind::InvalidDocument, message));
+        }
         let tree = Node::mapping([("databaseName", Node::text(name))]);
         let tree = canonical::database(&tree);
         check_readable(&tree, Kind::InvalidDocument)?;
@@ -241,6 +245,9 @@ fn named(root: &Node, name: &str) -> Node {
     root.set("databaseName", Node::text(name));
     root
 }
+
+/// Names that clients ask for what every server has: a logical database of such a name would stand before it.
+const OF_SERVERS: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
 
 /// As long as the shorter of the two vendors' names may be, in bytes.
 const LONGEST_NAME: usize = 63;

@@ -9,7 +9,10 @@ use pando_kernel::request::CursorId;
 use pando_kernel::row::Rows;
 
 use super::reply::Reply;
-use super::{MAX_CURSORS, Session, Window};
+use super::{Session, Window};
+
+/// Cursors one session may have open.
+const MAX_CURSORS: usize = 1_000;
 
 /// A reply that waits for its client to ask for more.
 #[derive(Debug)]

@@ -145,7 +145,5 @@ struct Bound {
     lifted: Option<(Box<Lifted>, u64)>,
 }
 
-/// Cursors one session may have open.
-const MAX_CURSORS: usize = 1_000;
 /// SQL-level prepared statements one session may have.
 const MAX_NAMED: usize = 10_000;

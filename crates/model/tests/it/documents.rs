@@ -126,6 +126,7 @@ fn only_an_empty_database_gives_way_to_an_import() {
     assert_eq!((dropped.model, dropped.tasks.len()), (Model::default(), 2));
     assert_eq!(full.drop_database("other").unwrap_err().kind, Kind::UnknownDatabase);
     assert_eq!(full.create_database("").unwrap_err().kind, Kind::InvalidDocument);
+    assert_eq!(full.create_database("Information_Schema").unwrap_err().kind, Kind::InvalidDocument);
 }
 
 #[test]
