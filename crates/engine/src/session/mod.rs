@@ -58,10 +58,9 @@ use crate::snapshot::{LiveDatabase, Snapshot};
 use crate::templates::AtHand;
 use crate::variables::Variables;
 
-pub(crate) use setting::{answer, undress};
-
 use cursor::Cursor;
 use reply::Reply;
+pub(crate) use setting::{answer, undress};
 
 /// A client's session.
 #[derive(Debug)]
