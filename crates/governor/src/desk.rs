@@ -58,11 +58,12 @@ impl Administration for Governor {
         Some(Box::pin(async move {
             let told = self.tell_definitions(&*repository).await;
             let told = match told {
-                Ok(()) => self.read(&*repository).await.map(|stored| drop(self.adopt(stored))),
+                Ok(()) => self.read(&*repository).await,
                 Err(error) => Err(error),
             };
-            match told {
-                Ok(()) => self.all_follow().await,
+            match told.map(|stored| self.adopt(stored)) {
+                Ok(Ok(())) => self.all_follow().await,
+                Ok(Err(error)) => self.is_in_trouble(&error.to_string()),
                 Err(error) => {
                     tracing::error!(%error, "other instances cannot be told of a definition yet");
                 }
