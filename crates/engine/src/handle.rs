@@ -1,17 +1,19 @@
 //! What others may know and do about a session: see what it is at, cancel that, end it.
 
+use std::cmp::Reverse;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use pando_deadlock::{Claims, Cost, Held, Stance, Stand};
 use pando_kernel::backend::{CancelToken, Connector};
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::runtime::{SharedRuntime, within};
 use pando_kernel::session::{Key, Login};
-use pando_pool::{Connection, Leash};
+use pando_pool::{Connection, Leash, Pool};
 
 /// A storage unit that has not taken a cancel request within so long does not answer at all: nobody waits for it any longer.
 const CANCEL_LIMIT: Duration = Duration::from_secs(3);
@@ -35,6 +37,8 @@ pub(crate) struct Handle {
     /// What the session is at was cancelled. Changed under the lock of `doing` only.
     cancelled: Arc<AtomicBool>,
     killed: AtomicBool,
+    /// Rows that the open transaction has written.
+    written: AtomicU64,
     /// Who waits for the session to be killed.
     door: Mutex<Option<Waker>>,
 }
@@ -63,6 +67,16 @@ struct Doing {
     asking: usize,
     /// The session, while it waits for a connection or for cancel requests to arrive.
     waker: Option<Waker>,
+    /// Connections of the open transaction, at work or not.
+    branches: Vec<Held>,
+    /// When the first of them came.
+    begun: Option<SystemTime>,
+    /// The pool for one of whose connections it waits, while it has others.
+    queued: Option<Pool>,
+    /// The waits of its BASE transaction for rows.
+    claims: Option<Claims>,
+    /// The deadlock that ended what it is at.
+    doom: Option<Arc<str>>,
 }
 
 /// What a cancel does to a connection.
@@ -98,6 +112,7 @@ impl Handle {
             doing: Mutex::default(),
             cancelled: Arc::default(),
             killed: AtomicBool::new(false),
+            written: AtomicU64::new(0),
             door: Mutex::default(),
         }
     }
@@ -124,6 +139,7 @@ impl Handle {
     pub(crate) fn works(&self) {
         let mut doing = self.doing();
         doing.busy = true;
+        doing.doom = None;
         self.cancelled.store(false, Ordering::Release);
     }
 
@@ -132,6 +148,8 @@ impl Handle {
         {
             let mut doing = self.doing();
             doing.busy = false;
+            doing.doom = None;
+            doing.queued = None;
             doing.let_go();
             self.cancelled.store(false, Ordering::Release);
         }
@@ -189,8 +207,124 @@ impl Handle {
         .await
     }
 
+    /// Waits as [`Handle::taken`] does for a connection of this pool, while others may see that it does.
+    pub(crate) async fn taken_from(&self, pool: &Pool) -> Result<Connection> {
+        let mut taking = pin!(self.taken(pool.take()));
+        let taken = poll_fn(|cx| {
+            let taken = taking.as_mut().poll(cx);
+            self.doing().queued = taken.is_pending().then(|| pool.clone());
+            taken
+        });
+        taken.await
+    }
+
     fn doing(&self) -> MutexGuard<'_, Doing> {
         self.doing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a connection that belongs to the open transaction from here on.
+    pub(crate) fn joins(&self, connection: &Connection) {
+        let mut doing = self.doing();
+        if let Some(connector) = connection.connector() {
+            let id = connection.token().id;
+            doing.branches.push(Held { connector, id, is_running: false });
+        }
+        if doing.begun.is_none() {
+            doing.begun = Some(SystemTime::now());
+            self.written.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that the transaction is over.
+    pub(crate) fn parts(&self) {
+        let mut doing = self.doing();
+        doing.branches.clear();
+        doing.begun = None;
+    }
+
+    /// Notes rows that the open transaction has written.
+    pub(crate) fn wrote(&self, rows: u64) {
+        self.written.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Notes that its BASE transaction waits for a row that another one holds; both by their numbers.
+    pub(crate) fn wants(&self, own: u64, holder: u64) {
+        let mut doing = self.doing();
+        let claims = doing.claims.get_or_insert_with(|| Claims { own, wanted: Vec::new() });
+        claims.wanted.push(holder);
+    }
+
+    /// Notes that such a wait is over.
+    pub(crate) fn wants_no_more(&self, holder: u64) {
+        let mut doing = self.doing();
+        let Some(claims) = &mut doing.claims else { return };
+        if let Some(at) = claims.wanted.iter().position(|wanted| *wanted == holder) {
+            claims.wanted.swap_remove(at);
+        }
+        if claims.wanted.is_empty() {
+            doing.claims = None;
+        }
+    }
+
+    /// How the session stands towards others, and the pool for which it waits; `None` when it has no connection.
+    pub(crate) fn stand(&self) -> Option<(Stand, Option<Pool>)> {
+        let doing = self.doing();
+        let mut held = doing.branches.clone();
+        for running in &doing.running {
+            let id = running.token.id;
+            let same = |held: &&mut Held| {
+                held.id == id && Arc::ptr_eq(&held.connector, &running.connector)
+            };
+            match held.iter_mut().find(same) {
+                Some(held) => held.is_running = true,
+                None => {
+                    let connector = Arc::clone(&running.connector);
+                    held.push(Held { connector, id, is_running: true });
+                }
+            }
+        }
+        if held.is_empty() {
+            return None;
+        }
+        let is_left = doing.running.iter().any(|running| running.manner == Manner::Leave);
+        let waits = doing.busy && (!doing.running.is_empty() || doing.queued.is_some());
+        let begun = doing.begun.and_then(|begun| begun.duration_since(UNIX_EPOCH).ok());
+        let begun = begun.and_then(|begun| u64::try_from(begun.as_micros()).ok());
+        let stand = Stand {
+            session: self.key.id,
+            wait: waits.then_some(doing.round),
+            held,
+            cost: Cost {
+                rows: self.written.load(Ordering::Relaxed),
+                begun: Reverse(begun.unwrap_or(u64::MAX)),
+            },
+            stance: match (self.is_cancelled(), is_left) {
+                (true, _) => Stance::Leaves,
+                (false, true) => Stance::Stays,
+                (false, false) => Stance::Waits,
+            },
+            claims: doing.claims.clone(),
+            queue: None,
+        };
+        Some((stand, doing.queued.clone()))
+    }
+
+    /// Cancels a wait because of a deadlock; false when it is over.
+    pub(crate) fn give_way(
+        self: &Arc<Self>,
+        runtime: &SharedRuntime,
+        (wait, told): (u64, &str),
+    ) -> bool {
+        self.cancel_if(runtime, |doing| {
+            let lasts = doing.round == wait;
+            doing.doom = lasts.then(|| told.into());
+            lasts
+        })
+    }
+
+    /// The deadlock for which what the session is at was cancelled.
+    pub(crate) fn doom(&self) -> Option<Arc<str>> {
+        self.doing().doom.clone()
     }
 
     /// Notes that connections are let go of. Returns whether they were being cancelled: they must then not serve anyone else, for a cancel may still
@@ -257,11 +391,21 @@ impl Handle {
     /// Cancels what the session is at: a wait for connections ends, nothing further is started, and every storage unit that runs something for it is
     /// asked to stop, again and again until the session has let go of the connection. A unit that does not even take the request is given up.
     pub(crate) fn cancel(self: &Arc<Self>, runtime: &SharedRuntime) {
+        self.cancel_if(runtime, |_| true);
+    }
+
+    /// Cancels as [`Handle::cancel`] does, if that is agreed to; false when nothing was cancelled.
+    fn cancel_if(
+        self: &Arc<Self>,
+        runtime: &SharedRuntime,
+        agrees: impl FnOnce(&mut Doing) -> bool,
+    ) -> bool {
         let (running, round, waker) = {
             let mut doing = self.doing();
-            if !doing.busy || self.cancelled.swap(true, Ordering::AcqRel) {
-                return;
+            if !doing.busy || self.is_cancelled() || !agrees(&mut doing) {
+                return false;
             }
+            self.cancelled.store(true, Ordering::Release);
             (doing.running.clone(), doing.round, doing.waker.take())
         };
         if let Some(waker) = waker {
@@ -279,6 +423,7 @@ impl Handle {
                 }
             }));
         }
+        true
     }
 
     async fn ask(&self, runtime: &SharedRuntime, round: u64, one: &Running) {

@@ -3,11 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
+use pando_deadlock::Desk;
 use pando_kernel::Worker;
 use pando_kernel::administration::Administration;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::{Key, Login};
+use pando_kernel::waits::Board;
+use pando_transaction::Coordinator;
 
 use crate::registry::Registry;
 use crate::session::Session;
@@ -26,13 +29,21 @@ pub(crate) struct Inner {
     pub(crate) runtime: SharedRuntime,
     pub(crate) registry: Registry,
     administration: OnceLock<Arc<dyn Administration>>,
+    pub(crate) deadlocks: Arc<Desk>,
     pub(crate) source: System,
+    pub(crate) coordinator: Arc<Coordinator>,
 }
 
 impl Engine {
     /// An engine without any database.
     pub fn new(runtime: SharedRuntime) -> Self {
+        Self::named(runtime, "")
+    }
+
+    /// The same, for an instance of this name: distributed transactions are called after it.
+    pub fn named(runtime: SharedRuntime, instance: &str) -> Self {
         let snapshot = ArcSwap::from_pointee(Snapshot::default());
+        let coordinator = Arc::new(Coordinator::new(Arc::clone(&runtime), instance));
         Self {
             inner: Arc::new(Inner {
                 snapshot,
@@ -40,6 +51,8 @@ impl Engine {
                 registry: Registry::default(),
                 source: System::default(),
                 administration: OnceLock::new(),
+                deadlocks: Arc::default(),
+                coordinator,
             }),
         }
     }
@@ -50,6 +63,16 @@ impl Engine {
         if self.inner.administration.set(administration).is_err() {
             tracing::error!("the engine is governed already");
         }
+    }
+
+    /// Lets this process and the others of its cluster see each other's waiting transactions, so that deadlocks between them are found.
+    pub fn share_waits(&self, board: Arc<dyn Board>) {
+        self.inner.deadlocks.join(board);
+    }
+
+    /// Deadlocks over several storage units that were broken by ending a transaction of this process, since it began.
+    pub fn broken_deadlocks(&self) -> u64 {
+        self.inner.deadlocks.broken()
     }
 
     pub(crate) fn administration(&self) -> Option<&Arc<dyn Administration>> {

@@ -9,6 +9,7 @@ mod house;
 pub mod merge;
 mod moved;
 pub mod plan;
+mod recovery;
 mod registry;
 mod session;
 mod snapshot;
@@ -16,6 +17,7 @@ mod source;
 mod tables;
 mod templates;
 mod variables;
+mod waiting;
 
 pub use house::Engine;
 pub use session::Session;

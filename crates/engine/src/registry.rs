@@ -50,6 +50,12 @@ impl Registry {
         all
     }
 
+    /// All sessions, in no order.
+    pub(crate) fn everyone(&self) -> Vec<Arc<Handle>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.values().cloned().collect()
+    }
+
     /// How many sessions there are.
     pub(crate) fn len(&self) -> usize {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len()

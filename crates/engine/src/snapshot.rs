@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use pando_kernel::TransactionType;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Database;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::Login;
 use pando_pool::Pool;
+use pando_transaction::xa::Way;
 
 use crate::catalog::UnitCatalog;
 use crate::templates::{self, Templates};
@@ -48,6 +50,8 @@ pub struct Settings {
     pub admits: Admits,
     /// Longest time for one statement to begin answering; `None` means no limit.
     pub statement_timeout: Option<Duration>,
+    /// How transactions end of sessions that have not chosen.
+    pub transaction_type: TransactionType,
 }
 
 impl Default for Settings {
@@ -58,6 +62,7 @@ impl Default for Settings {
             sql_show: false,
             admits: Admits::Everything,
             statement_timeout: None,
+            transaction_type: TransactionType::Local,
         }
     }
 }
@@ -81,6 +86,8 @@ pub struct LiveDatabase {
     spoken: Mutex<HashMap<&'static str, Arc<LiveDatabase>>>,
     /// What has moved since, for the newest database that was asked about.
     pub(crate) moved: crate::moved::Known,
+    /// What its transactions of type XA share.
+    pub(crate) together: Arc<crate::recovery::Together>,
 }
 
 impl LiveDatabase {
@@ -98,6 +105,7 @@ impl LiveDatabase {
             client_language: None,
             spoken: Mutex::default(),
             moved: crate::moved::Known::default(),
+            together: Arc::default(),
         }
     }
 
@@ -142,6 +150,7 @@ impl LiveDatabase {
                 client_language,
                 spoken: Mutex::default(),
                 moved: crate::moved::Known::default(),
+                together: Arc::clone(&self.together),
             })
         });
         Arc::clone(live)
@@ -150,6 +159,11 @@ impl LiveDatabase {
     /// Forgets what was read of its tables: somebody else has changed definitions.
     pub fn forget_tables(&self) {
         self.catalog.forget();
+    }
+
+    /// The pools of its storage units.
+    pub(crate) fn pools(&self) -> impl Iterator<Item = &Pool> {
+        self.pools.iter().map(|(_, pool)| pool)
     }
 
     /// The pool of a storage unit.
@@ -166,6 +180,17 @@ impl LiveDatabase {
 }
 
 impl Snapshot {
+    /// The ways to all storage units, each once.
+    pub(crate) fn ways(&self) -> Vec<Way> {
+        let mut ways: Vec<Way> = Vec::new();
+        for (name, pool) in self.databases.iter().flat_map(|live| &live.pools) {
+            if !ways.iter().any(|(_, way)| Arc::ptr_eq(way, pool.connector())) {
+                ways.push((Arc::clone(name), Arc::clone(pool.connector())));
+            }
+        }
+        ways
+    }
+
     /// The database of this name, without regard to case.
     pub fn database(&self, name: &str) -> Option<&Arc<LiveDatabase>> {
         self.databases.iter().find(|live| live.database.name.eq_ignore_ascii_case(name))

@@ -51,17 +51,18 @@ impl Engine {
                     Err(ErrorKind::Timeout(told).into())
                 })
             };
-            Box::pin(asked) as Asking<'_>
+            Box::pin(asked) as Asking<'_, Vec<UnitTable>>
         });
         Ok(all(asking.collect()).await?.into_iter().flatten().collect())
     }
 }
 
-type Asking<'a> = Pin<Box<dyn Future<Output = Result<Vec<UnitTable>>> + Send + 'a>>;
+/// A question to a storage unit.
+pub(crate) type Asking<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// All answers in the order of the questions, or the first error.
-async fn all(mut asking: Vec<Asking<'_>>) -> Result<Vec<Vec<UnitTable>>> {
-    let mut answers: Vec<Option<Vec<UnitTable>>> = asking.iter().map(|_| None).collect();
+pub(crate) async fn all<T>(mut asking: Vec<Asking<'_, T>>) -> Result<Vec<T>> {
+    let mut answers: Vec<Option<T>> = asking.iter().map(|_| None).collect();
     poll_fn(|cx| {
         for (one, answer) in asking.iter_mut().zip(&mut answers) {
             if answer.is_none()

@@ -91,7 +91,7 @@ fn a_prepared_one_is_described_by_its_labels() {
     assert_eq!(prepared.statement.parameters, 0);
     let described = house.describe(&prepared);
     let names: Vec<_> =
-        described.columns.unwrap().list.into_iter().map(|c| (c.name, c.kind)).collect();
+        described.columns.unwrap().list.iter().map(|c| (c.name.clone(), c.kind)).collect();
     assert_eq!(names, [("tree".to_owned(), Kind::Text)]);
     let execute = Execute {
         prepared,

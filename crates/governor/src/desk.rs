@@ -2,12 +2,14 @@
 
 use pando_config::Vendor;
 use pando_distsql::command::{
-    ComputeNode, Metadata, Name, Ral, Rdl, Rql, Rul, State, Subject, Value,
+    ComputeNode, Metadata, Name, Ral, Rdl, Resolution, Rql, Rul, State, Subject, Value,
 };
 use pando_distsql::{Command, Statement, help, is_distsql, parse};
+use pando_kernel::TransactionType;
 use pando_kernel::administration::{Administration, Answer, Caller, Errand, Order, Unless};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::BoxFuture;
+use pando_kernel::two_phase::Verdict;
 use pando_model::{Change, Check, Kind, Refusal};
 use pando_sql::Syntax;
 
@@ -190,13 +192,24 @@ impl Governor {
         let done = || Ok(Answer::Done(verb.to_owned()));
         match order {
             Ral::SetVariable { name, value } if is_transaction_type(name) => {
-                transaction_type(caller, value)?;
-                done()
+                Ok(Answer::Errand(Errand::ChooseTransactionType(transaction_type(value)?)))
             }
-            Ral::ShowVariable(name) if is_transaction_type(name) => Ok(Answer::Rows {
-                labels: SHOWN_VARIABLE.map(str::to_owned).to_vec(),
-                rows: vec![vec![Some(name.text.to_lowercase()), Some(LOCAL.to_owned())]],
-            }),
+            Ral::ShowVariable(name) if is_transaction_type(name) => {
+                Ok(Answer::Errand(Errand::ShowTransactionType))
+            }
+            Ral::ShowInDoubt => {
+                is_administrator(caller)?;
+                Ok(Answer::Errand(Errand::ShowInDoubt))
+            }
+            Ral::ShowTransactionStatus => Ok(Answer::Errand(Errand::ShowTransactionStatus)),
+            Ral::Resolve { global, ending } => {
+                is_administrator(caller)?;
+                let verdict = match ending {
+                    Resolution::Commit => Verdict::Commit,
+                    Resolution::Rollback => Verdict::Abort,
+                };
+                Ok(Answer::Errand(Errand::Resolve { global: global.clone(), verdict }))
+            }
             Ral::SetVariable { .. }
             | Ral::AlterTransactionRule(_)
             | Ral::AlterParserRule(_)
@@ -288,32 +301,13 @@ fn is_transaction_type(name: &Name) -> bool {
     name.text.eq_ignore_ascii_case("transaction_type")
 }
 
-/// The type that every session has.
-const LOCAL: &str = "LOCAL";
-const SHOWN_VARIABLE: [&str; 2] = ["variable_name", "variable_value"];
-
-fn transaction_type(caller: &Caller, value: &Value) -> Result<()> {
-    if caller.in_transaction {
-        return Err(coded(
-            14000,
-            "25001",
-            "the transaction type cannot change inside a transaction",
-        ));
-    }
-    let (Value::Text(text) | Value::Number(text)) = value else {
-        return Err(refused(Kind::InvalidVariable, "`transaction_type` is LOCAL, XA or BASE"));
-    };
-    match text.to_ascii_uppercase().as_str() {
-        LOCAL => Ok(()),
-        other @ ("XA" | "BASE") => {
-            let message =
-                format!("transactions of type {other} are not served by this version; use LOCAL");
-            Err(refused(Kind::NotSupported, &message))
+fn transaction_type(value: &Value) -> Result<TransactionType> {
+    let invalid = || refused(Kind::InvalidVariable, "`transaction_type` is LOCAL, XA or BASE");
+    match value {
+        Value::Text(text) | Value::Number(text) => {
+            text.parse().map_err(|error: Error| refused(Kind::InvalidVariable, &error.to_string()))
         }
-        other => {
-            let message = format!("`transaction_type` is LOCAL, XA or BASE, not `{other}`");
-            Err(refused(Kind::InvalidVariable, &message))
-        }
+        _ => Err(invalid()),
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) const UNITS: &str = "/nodes/storage_units/";
 pub(crate) const MEMORIES: &str = "/nodes/groups/";
 /// Which definition of a database's tables was the last, by database.
 pub(crate) const DEFINITIONS: &str = "/nodes/definitions/";
+/// The waiting transactions of an instance, as long as it has any and its session lives.
+pub(crate) const WAITS: &str = "/waits/";
 /// Whether the cluster takes statements.
 pub(crate) const STATE: &str = "/states/cluster_state";
 

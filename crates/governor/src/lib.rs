@@ -17,6 +17,7 @@ mod overtaken;
 mod state;
 mod stored;
 mod tables;
+mod waits;
 
 pub use cluster::{Admits, Cluster, Instance};
 pub use governor::{Governor, Options, Origin, Secrets};

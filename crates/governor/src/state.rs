@@ -64,6 +64,9 @@ impl Governor {
             | Ral::ShowVariables { .. }
             | Ral::ShowReadUnits { .. }
             | Ral::ShowStorageUnitStates { .. }
+            | Ral::ShowInDoubt
+            | Ral::ShowTransactionStatus
+            | Ral::Resolve { .. }
             | Ral::Metadata(_)
             | Ral::ShowPlugins(_)
             | Ral::ShowGlobalRule(_)

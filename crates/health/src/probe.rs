@@ -135,7 +135,7 @@ async fn ask(backend: &mut dyn Backend, execution: Execution) -> Result<Answer> 
         }
     }
     let labels =
-        columns.map(|columns| columns.list.into_iter().map(|column| column.name).collect());
+        columns.map(|columns| columns.list.iter().map(|column| column.name.clone()).collect());
     Ok(Answer::Rows { labels: labels.unwrap_or_default(), rows })
 }
 

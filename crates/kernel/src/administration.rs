@@ -6,6 +6,7 @@ use pando_sql::Syntax;
 
 use crate::error::Result;
 use crate::runtime::BoxFuture;
+use crate::two_phase::{TransactionType, Verdict};
 
 /// Who changes and shows the configuration when a client asks for it. A session asks [`Administration::takes`] about every statement it has not met before.
 pub trait Administration: Send + Sync + Debug {
@@ -118,6 +119,21 @@ pub enum Errand {
     Format(String),
     /// REFRESH TABLE METADATA: what is known of the current database's tables is read anew.
     ForgetTables,
+    /// SET VARIABLE transaction_type: how the session's next transactions end.
+    ChooseTransactionType(TransactionType),
+    /// SHOW VARIABLE transaction_type.
+    ShowTransactionType,
+    /// SHOW IN DOUBT TRANSACTIONS: branches that are prepared and not ended.
+    ShowInDoubt,
+    /// SHOW TRANSACTION STATUS: how transactions over several units have ended so far.
+    ShowTransactionStatus,
+    /// RESOLVE IN DOUBT TRANSACTION: its branches are ended by hand.
+    Resolve {
+        /// The transaction.
+        global: String,
+        /// How.
+        verdict: Verdict,
+    },
     /// SHOW TABLE METADATA: columns and indexes of these tables of a database, the current one when it is absent.
     ShowTables {
         /// The database.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use crate::column::Format;
 use crate::dialect::Dialect;
 use crate::error::Result;
-use crate::event::{CopyInput, Event};
+use crate::event::{CopyInput, Event, Whole};
 use crate::request::Parameter;
 use crate::runtime::{BoxFuture, SharedRuntime};
 use crate::session::TransactionState;
@@ -61,6 +61,18 @@ pub trait Backend: Send + Debug {
     /// # Cancel safety
     /// May be polled from any task at any time; dropping the caller loses nothing.
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event>>;
+
+    /// As [`Backend::poll_event`], but gives the oldest unfinished reply in one when it has come so: cheaper than piece by piece, and a short reply nearly always
+    /// does. `None` says nothing of the reply: its pieces are to be read. To be asked before the first of them only.
+    ///
+    /// # Errors
+    /// As [`Backend::poll_event`].
+    ///
+    /// # Cancel safety
+    /// As [`Backend::poll_event`].
+    fn poll_whole(&mut self, _cx: &mut Context<'_>) -> Poll<Result<Option<Whole>>> {
+        Poll::Ready(Ok(None))
+    }
 
     /// Queues copy data, in answer to `Event::CopyIn` or `Event::SendFile`. Does no I/O: flush before queueing much more.
     ///

@@ -87,8 +87,8 @@ impl Column {
 /// The columns of a result and the form its rows come in.
 #[derive(Debug, Clone)]
 pub struct Columns {
-    /// In select-list order; may be empty (PostgreSQL allows `SELECT FROM t`).
-    pub list: Vec<Column>,
+    /// In select-list order; may be empty (PostgreSQL allows `SELECT FROM t`). Shared: most replies of a statement have the columns of the one before.
+    pub list: Arc<[Column]>,
     /// Reads and writes the rows that follow.
     pub codec: Arc<dyn RowCodec>,
 }

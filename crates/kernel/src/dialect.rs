@@ -13,7 +13,10 @@ use crate::presentation::Presentation;
 use crate::relation::Relations;
 use crate::request::Parameter;
 use crate::transfer::Transfer;
+use crate::two_phase::TwoPhase;
+use crate::undo::Undo;
 use crate::value::{Kind, Value};
+use crate::waits::Waits;
 
 /// All of a family's traits together.
 pub trait Dialect: Language + Metadata + Ordering + Variables {}
@@ -46,6 +49,11 @@ pub trait Language: Send + Sync + Debug {
     /// Whether an error inside a transaction block fails the whole block until its end.
     fn error_fails_transaction(&self) -> bool;
 
+    /// How distributed transactions end on the family's servers; `None` where they cannot take part in any.
+    fn two_phase(&self) -> Option<&dyn TwoPhase> {
+        None
+    }
+
     /// How rows of one place stand as a table in a statement of another; `None` where they cannot.
     fn relations(&self) -> Option<&dyn Relations> {
         None
@@ -53,6 +61,16 @@ pub trait Language: Send + Sync + Debug {
 
     /// How rows that were read are written by another statement; `None` where they cannot.
     fn transfer(&self) -> Option<&dyn Transfer> {
+        None
+    }
+
+    /// How changes that are committed are taken back by images of their rows; `None` where they cannot.
+    fn undo(&self) -> Option<&dyn Undo> {
+        None
+    }
+
+    /// How servers tell who waits for whom; `None` where nobody waits for others for long.
+    fn waits(&self) -> Option<&dyn Waits> {
         None
     }
 

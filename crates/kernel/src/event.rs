@@ -47,6 +47,17 @@ pub enum Event {
     Done,
 }
 
+/// A reply that came in one piece: the same as its events.
+#[derive(Debug, Clone)]
+pub struct Whole {
+    /// Its columns; `None` when it returns no rows.
+    pub columns: Option<Columns>,
+    /// All of its rows; `None` when there is none.
+    pub rows: Option<Rows>,
+    /// How it ended.
+    pub completion: Completion,
+}
+
 /// How a statement ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {

@@ -280,7 +280,7 @@ mod tests {
         rows.for_each(&columns, |body| {
             let mut fields = Vec::new();
             columns.codec.fields(&columns.list, body, &mut fields)?;
-            for ((field, expected), column) in fields.iter().zip(&values).zip(&columns.list) {
+            for ((field, expected), column) in fields.iter().zip(&values).zip(columns.list.iter()) {
                 let raw = field.clone().map(|range| &body[range]);
                 assert_eq!(&columns.codec.value(column, raw)?, expected);
                 seen += 1;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::dialect::Dialect;
 use crate::error::Result;
-use crate::event::{Description, Event};
+use crate::event::{Description, Event, Whole};
 use crate::request::{Prepared, Request};
 use crate::runtime::{SharedRuntime, TlsAcceptor};
 
@@ -22,6 +22,18 @@ pub trait Session: Send {
     /// # Cancel safety
     /// Dropping the future leaves the session usable only for being dropped.
     fn run(&mut self, request: Request) -> impl Future<Output = Result<()>> + Send;
+
+    /// Starts a request as [`Session::run`] does, and gives its reply, end and all, if it comes in one piece. `None` says nothing of the reply: it is to be pulled
+    /// with [`Session::next`].
+    ///
+    /// # Errors
+    /// As [`Session::run`] and [`Session::next`].
+    ///
+    /// # Cancel safety
+    /// As [`Session::run`].
+    fn answer(&mut self, request: Request) -> impl Future<Output = Result<Option<Whole>>> + Send {
+        async { self.run(request).await.map(|()| None) }
+    }
 
     /// The next piece of the reply; `None` at its end.
     ///

@@ -28,9 +28,15 @@ pub enum Shortcut {
 
 /// Finds the one target of a statement by its values. Gives what the room's `route` would, or nothing.
 pub trait Pick: Send + Sync + Debug {
-    /// The target; `None` when there is not exactly one, or an error to be told: the statement is then planned in full. Of the context
+    /// The number of the target; `None` when there is not exactly one, or an error to be told: the statement is then planned in full. Of the context
     /// it may look at the session and the dialect.
-    fn pick(&self, ctx: &Context<'_>, values: &dyn Values) -> Option<Target>;
+    fn number(&self, ctx: &Context<'_>, values: &dyn Values) -> Option<usize>;
+
+    /// The target of this number, always the same; `None` where none has it.
+    fn target(&self, number: usize) -> Option<Target>;
+
+    /// How many numbers there are: each target's is less.
+    fn count(&self) -> usize;
 
     /// Every actual table name a target may have.
     fn names(&self) -> Vec<Arc<str>>;
@@ -65,8 +71,16 @@ pub trait Values {
 pub struct Always(pub UnitName);
 
 impl Pick for Always {
-    fn pick(&self, _: &Context<'_>, _: &dyn Values) -> Option<Target> {
-        Some(Target::whole(self.0.clone()))
+    fn number(&self, _: &Context<'_>, _: &dyn Values) -> Option<usize> {
+        Some(0)
+    }
+
+    fn target(&self, number: usize) -> Option<Target> {
+        (number == 0).then(|| Target::whole(self.0.clone()))
+    }
+
+    fn count(&self) -> usize {
+        1
     }
 
     fn names(&self) -> Vec<Arc<str>> {

@@ -1,25 +1,26 @@
 //! A connection lent out.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use pando_kernel::{Backend, Connector};
 
 use crate::leash::Leash;
-use crate::live::{Gone, Live, Memory, clean};
+use crate::live::{Gone, Live, clean};
 use crate::recover;
 use crate::slot::Slot;
+
+/// The unit of a connection that has gone back.
+static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(""));
 
 /// A connection lent out; works as its [`Backend`]. Dropped clean (usable, nothing outstanding, no transaction) it goes back to the pool;
 /// dropped in the middle of something it is reset in the background first; dropped broken it is closed.
 #[derive(Debug)]
 pub struct Connection {
-    backend: Box<dyn Backend>,
-    leash: Leash,
-    memory: Memory,
-    unit: Arc<str>,
+    /// Has its connection with it until this is dropped.
     slot: Slot,
     fate: Fate,
+    gone: Gone,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,25 +30,26 @@ enum Fate {
 }
 
 impl Connection {
-    pub(crate) fn lent(slot: Slot, live: Live) -> Self {
-        let unit = slot.shared().map_or_else(|| Arc::from(""), |shared| Arc::clone(&shared.unit));
-        let Live { backend, leash, memory } = live;
-        Self { backend, leash, memory, unit, slot, fate: Fate::Return }
+    pub(crate) fn lent(mut slot: Slot, live: Box<Live>) -> Self {
+        slot.live = Some(live);
+        Self { slot, fate: Fate::Return, gone: Gone }
     }
 
     /// The storage unit's name.
     pub fn unit(&self) -> &Arc<str> {
-        &self.unit
+        self.slot.shared().map_or(&NOWHERE, |shared| &shared.unit)
     }
 
     /// Number of the client-session state (its variables) last applied to this connection; 0 means it is as after login.
     pub fn session_state(&self) -> u64 {
-        self.memory.session_state
+        self.slot.live.as_ref().map_or(0, |live| live.memory.session_state)
     }
 
     /// Remembers which client-session state has been applied. Stays with the connection until it is reset.
     pub fn set_session_state(&mut self, id: u64) {
-        self.memory.session_state = id;
+        if let Some(live) = &mut self.slot.live {
+            live.memory.session_state = id;
+        }
     }
 
     /// What opened it, and so the way to cancel what it runs.
@@ -57,7 +59,7 @@ impl Connection {
 
     /// The way to end a wait for this connection's server from elsewhere.
     pub fn leash(&self) -> Leash {
-        self.leash.clone()
+        self.slot.live.as_ref().map(|live| live.backend.leash().clone()).unwrap_or_default()
     }
 
     /// Closes the connection instead of giving it back.
@@ -70,33 +72,38 @@ impl Deref for Connection {
     type Target = dyn Backend;
 
     fn deref(&self) -> &Self::Target {
-        &*self.backend
+        match &self.slot.live {
+            Some(live) => &live.backend,
+            None => &self.gone,
+        }
     }
 }
 
 impl DerefMut for Connection {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut *self.backend
+        match &mut self.slot.live {
+            Some(live) => &mut live.backend,
+            None => &mut self.gone,
+        }
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let backend = std::mem::replace(&mut self.backend, Box::new(Gone));
+        let Some(mut live) = self.slot.live.take() else { return };
         let mut slot = self.slot.leave();
         let Some(shared) = slot.shared() else { return };
-        let condition = backend.condition();
+        let condition = live.backend.condition();
         if self.fate == Fate::Close {
-            drop(backend);
+            drop(live);
             return;
         }
         if !condition.usable {
             shared.suspect_all();
-            drop(backend);
+            drop(live);
             return;
         }
-        shared.rest(&mut self.memory);
-        let live = Live { backend, leash: self.leash.clone(), memory: self.memory };
+        shared.rest(&mut live.memory);
         if clean(condition) {
             slot.live = Some(live);
         } else if shared.begin_recovery() {

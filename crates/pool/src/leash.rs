@@ -5,7 +5,9 @@ use std::task::{Context, Poll, Waker};
 
 use pando_kernel::backend::Condition;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Backend, CancelToken, CopyInput, Error, ErrorKind, Event, Execution, Result};
+use pando_kernel::{
+    Backend, CancelToken, CopyInput, Error, ErrorKind, Event, Execution, Result, Whole,
+};
 
 use crate::fence::Fence;
 
@@ -86,6 +88,11 @@ impl Leashed {
         Self { backend, leash, given_up: false, fence }
     }
 
+    /// The way to end a wait for it from elsewhere.
+    pub(crate) fn leash(&self) -> &Leash {
+        &self.leash
+    }
+
     /// Why it is of no use any more.
     fn ended(&self) -> Option<Error> {
         if self.given_up {
@@ -121,6 +128,14 @@ impl Backend for Leashed {
             return Poll::Ready(Err(error));
         }
         let poll = self.backend.poll_event(cx);
+        self.or_given_up(poll, cx)
+    }
+
+    fn poll_whole(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Whole>>> {
+        if let Some(error) = self.ended() {
+            return Poll::Ready(Err(error));
+        }
+        let poll = self.backend.poll_whole(cx);
         self.or_given_up(poll, cx)
     }
 

@@ -79,6 +79,15 @@ impl Pool {
         take::one(&self.shared).await
     }
 
+    /// One connection that idles and need not be asked for a sign of life: what [`Pool::take`] gives without waiting, nearly always. `None` says only that it
+    /// may have to wait.
+    ///
+    /// # Errors
+    /// `Shutdown` after [`Pool::close`].
+    pub fn take_idle(&self) -> Result<Option<Connection>> {
+        take::idle(&self.shared)
+    }
+
     /// `count` connections at once: all or none, so that two callers can never hold a part each and wait for the other's. Takes its turn in the
     /// same queue as [`Pool::take`]; nobody overtakes.
     ///

@@ -25,19 +25,17 @@ pub(crate) struct Memory {
     pub(crate) session_state: u64,
 }
 
-/// An open connection that is not lent out.
+/// An open connection. It stays where it is, whoever has it: only the box moves.
 #[derive(Debug)]
 pub(crate) struct Live {
-    pub(crate) backend: Box<dyn Backend>,
-    pub(crate) leash: Leash,
+    pub(crate) backend: Leashed,
     pub(crate) memory: Memory,
 }
 
 impl Live {
-    pub(crate) fn new(backend: Box<dyn Backend>, memory: Memory, fence: &Arc<Fence>) -> Self {
-        let leash = Leash::default();
-        let leashed = Leashed::new(backend, leash.clone(), Arc::clone(fence));
-        Self { backend: Box::new(leashed), leash, memory }
+    pub(crate) fn new(backend: Box<dyn Backend>, memory: Memory, fence: &Arc<Fence>) -> Box<Self> {
+        let backend = Leashed::new(backend, Leash::default(), Arc::clone(fence));
+        Box::new(Self { backend, memory })
     }
 
     pub(crate) fn outlived(&self, now: Instant) -> bool {
@@ -88,7 +86,7 @@ pub(crate) fn clean(condition: Condition) -> bool {
         && condition.transaction == TransactionState::Idle
 }
 
-/// Stands in for a connection that has been moved out of its borrower. Takes no memory.
+/// Stands in for a connection that has been moved out of its borrower.
 #[derive(Debug)]
 pub(crate) struct Gone;
 

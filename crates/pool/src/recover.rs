@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pando_kernel::runtime::within;
-use pando_kernel::{CopyInput, Execution};
+use pando_kernel::{Backend, CopyInput, Execution};
 
 use crate::live::Live;
 use crate::shared::Shared;
@@ -30,7 +30,7 @@ impl Drop for Counted {
 }
 
 /// Spawns the recovery of a connection; [`Shared::begin_recovery`] has counted it. The slot stays taken meanwhile.
-pub(crate) fn start(shared: Arc<Shared>, slot: Slot, live: Live) {
+pub(crate) fn start(shared: Arc<Shared>, slot: Slot, live: Box<Live>) {
     let counted = Counted(Arc::clone(&shared));
     let runtime = Arc::clone(&shared.runtime);
     runtime.spawn(Box::pin(recover(counted, slot, live)));
@@ -54,7 +54,7 @@ async fn stop(shared: &Shared, live: &mut Live) {
     }
 }
 
-async fn recover(counted: Counted, mut slot: Slot, mut live: Live) {
+async fn recover(counted: Counted, mut slot: Slot, mut live: Box<Live>) {
     let shared = &counted.0;
     if live.backend.condition().outstanding > 0 {
         // An error here only says that no copy is under way.

@@ -51,7 +51,8 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 struct State {
     /// The most recently used last.
-    idle: Vec<Live>,
+    #[expect(clippy::vec_box, reason = "who borrows one takes the box along: a pointer moves")]
+    idle: Vec<Box<Live>>,
     /// Slots given out: lent, connecting or being brought back to order.
     held: usize,
     /// In order of arrival.
@@ -65,7 +66,8 @@ struct State {
 /// What must be done after the lock is released: closing connections and waking tasks may take time, and drop slots.
 #[derive(Default)]
 struct Aftermath {
-    close: Vec<Live>,
+    #[expect(clippy::vec_box, reason = "as they idled")]
+    close: Vec<Box<Live>>,
     wake: Vec<(Arc<Ticket>, Option<Waker>)>,
 }
 
@@ -124,6 +126,20 @@ impl Shared {
         Ok(Some(Slot::counted(self, live)))
     }
 
+    /// As [`Shared::try_one`], if an idle connection comes with it.
+    pub(crate) fn try_idle(self: &Arc<Self>) -> Result<Option<Slot>> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(self.over());
+        }
+        if !state.queue.is_empty() || state.held >= self.options.max {
+            return Ok(None);
+        }
+        let Some(live) = state.idle.pop() else { return Ok(None) };
+        state.held += 1;
+        Ok(Some(Slot::counted(self, Some(live))))
+    }
+
     /// A place in the queue; granted at once when nobody has to wait. `count` is at most `max`.
     pub(crate) fn queue(self: &Arc<Self>, count: usize) -> Result<Wait> {
         let mut aftermath = Aftermath::default();
@@ -146,7 +162,7 @@ impl Shared {
     }
 
     /// Gives a slot back, with its connection when that may be lent again.
-    pub(crate) fn release(self: &Arc<Self>, live: Option<Live>) {
+    pub(crate) fn release(self: &Arc<Self>, live: Option<Box<Live>>) {
         let mut aftermath = Aftermath::default();
         {
             let mut state = self.lock();
@@ -257,7 +273,7 @@ impl Shared {
     /// A connection gave no sign of life: the idle ones that would have been asked too are closed, the others will be asked.
     pub(crate) fn throw_stale_away(&self) {
         let now = self.runtime.now();
-        let stale: Vec<Live> = {
+        let stale: Vec<Box<Live>> = {
             let mut state = self.lock();
             state.idle.extract_if(.., |live| self.doubtful(live, now)).collect()
         };

@@ -10,12 +10,12 @@ use crate::shared::Shared;
 pub(crate) struct Slot {
     /// `None` after [`Slot::leave`].
     shared: Option<Arc<Shared>>,
-    pub(crate) live: Option<Live>,
+    pub(crate) live: Option<Box<Live>>,
 }
 
 impl Slot {
     /// Only for a slot already counted in the state.
-    pub(crate) fn counted(shared: &Arc<Shared>, live: Option<Live>) -> Self {
+    pub(crate) fn counted(shared: &Arc<Shared>, live: Option<Box<Live>>) -> Self {
         Self { shared: Some(Arc::clone(shared)), live }
     }
 

@@ -18,6 +18,13 @@ use crate::slot::Slot;
 /// A connection that does not answer a ping for so long is taken for dead. (Never more than a third of the connection timeout.)
 const PING_LIMIT: Duration = Duration::from_secs(5);
 
+/// An idle connection that can be lent as it stands; `None` when there is none, or others wait for one.
+pub(crate) fn idle(shared: &Arc<Shared>) -> Result<Option<Connection>> {
+    let Some(slot) = shared.try_idle()? else { return Ok(None) };
+    keeper::start(shared);
+    Ok(at_once(shared, slot, shared.runtime.now()).ok())
+}
+
 pub(crate) async fn one(shared: &Arc<Shared>) -> Result<Connection> {
     let started = shared.runtime.now();
     let (slot, now) = match shared.try_one()? {
@@ -140,7 +147,7 @@ async fn answers(shared: &Shared, live: &mut Live) -> bool {
 }
 
 /// A new connection. What the server says against it is told as the storage unit's: "access denied" alone would seem to be about the client itself.
-pub(crate) async fn open(shared: &Shared) -> Result<Live> {
+pub(crate) async fn open(shared: &Shared) -> Result<Box<Live>> {
     let error = match shared.connector.connect(&shared.runtime).await {
         Ok(backend) => {
             if shared.unreachable.swap(false, Ordering::Relaxed) {

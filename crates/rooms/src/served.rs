@@ -1,6 +1,6 @@
 //! What can be configured but not served yet. It is refused: a setting that is passed over in silence is worse than one that is missing.
 
-use pando_config::global::{Global, TransactionType};
+use pando_config::global::Global;
 use pando_config::{At, Database, Problem, Report};
 
 pub(crate) fn check(database: &Database, report: &mut Report) {
@@ -22,19 +22,6 @@ pub fn check_global(global: &Global) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |at: &At, message: &str| problems.push(at.problem(message));
     let nowhere = At::default();
-    let at = global.transaction.provider.as_ref().map_or(&nowhere, |provider| &provider.at);
-    match global.transaction.default_type {
-        TransactionType::Local => {}
-        TransactionType::Xa => {
-            refuse(at, "`transaction.defaultType: XA` is not served by this version; use `LOCAL`");
-        }
-        TransactionType::Base => {
-            refuse(
-                at,
-                "`transaction.defaultType: BASE` is not served by this version; use `LOCAL`",
-            );
-        }
-    }
     if global.sql_federation.enabled {
         refuse(&nowhere, "`sqlFederation.sqlFederationEnabled` is not served by this version");
     }

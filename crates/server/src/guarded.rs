@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_engine::Session as Inner;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::event::{Description, Event};
+use pando_kernel::event::{Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
 use pando_kernel::session::{Key, Session, State};
 
@@ -56,6 +56,11 @@ impl Session for Guarded {
     async fn run(&mut self, request: Request) -> Result<()> {
         let done = self.inner.run(request).await;
         self.rights.judged(done)
+    }
+
+    async fn answer(&mut self, request: Request) -> Result<Option<Whole>> {
+        let whole = self.inner.answer(request).await;
+        self.rights.judged(whole)
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {

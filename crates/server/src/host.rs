@@ -11,7 +11,7 @@ use pando_health::Report;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_kernel::{AlgorithmKind, Connector, States, Value, WorkerId};
+use pando_kernel::{AlgorithmKind, Connector, States, TransactionType, Value, WorkerId};
 
 use crate::gate::{Gate, Live};
 use crate::inquiry::Inquiry;
@@ -107,6 +107,11 @@ impl Host {
                 pando_governor::Admits::Everything => Admits::Everything,
                 pando_governor::Admits::Reads => Admits::Reads,
                 pando_governor::Admits::Nothing => Admits::Nothing,
+            },
+            transaction_type: match served.global.transaction.default_type {
+                pando_config::global::TransactionType::Local => TransactionType::Local,
+                pando_config::global::TransactionType::Xa => TransactionType::Xa,
+                pando_config::global::TransactionType::Base => TransactionType::Base,
             },
             ..Settings::default()
         };

@@ -66,7 +66,7 @@ impl Server {
         if matches!(place.origin, Origin::Files) && model.databases().next().is_none() {
             return Err(configuration(NOTHING));
         }
-        let engine = Engine::new(Arc::clone(&runtime));
+        let engine = Engine::named(Arc::clone(&runtime), &place.id);
         let (stop, stopping) = Stop::new();
         let live = Live::new(&global, certificate(&options, &global)?);
         let gate = Gate::new(engine.clone(), Arc::clone(&runtime), stopping.clone(), live);
@@ -85,7 +85,11 @@ impl Server {
         let house: Arc<dyn House> = Arc::<Host>::clone(&host);
         let governor = Governor::start(begin, house, Arc::clone(&runtime)).await?;
         engine.govern(Arc::new(governor.clone()));
+        if let Some(board) = governor.board() {
+            engine.share_waits(board);
+        }
         tidings::follow(&runtime, heard, &host, governor.keeper());
+        engine.recover();
         let doors = Doors::bind(&options, &host.global()).await?;
         let addresses = doors.addresses();
         let handles = Vec::new();

@@ -1,7 +1,12 @@
-//! Transactions over several storage units. LOCAL: one-phase commit to the units the transaction touched.
+//! Transactions over several storage units. LOCAL: one-phase commit to the units the transaction touched. XA: all of them commit, or none.
 
-mod local;
+mod aside;
+mod held;
 mod reply;
+mod transaction;
+pub mod xa;
 
-pub use local::{Ended, Held, Local, Outcome, no_savepoint};
+pub use aside::{Aside, rows};
 pub use reply::{drain, finish, finish_all};
+pub use transaction::{Course, Ended, Outcome, Transaction, no_savepoint};
+pub use xa::{Coordinator, Ready, Recovery};

@@ -4,9 +4,12 @@ use pando_kernel::dialect::{
     Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn, TransactionVerb,
     VariableEffect, Variables, variable_refused,
 };
-use pando_kernel::{Column, Error, Kind, Result, Value};
+use pando_kernel::waits::{Server, Waits};
+use pando_kernel::{Column, Error, Kind, Result, ServerError, Value};
+
 use pando_sql::{Fold, Placeholder, Syntax};
 
+use crate::error::server_error;
 use crate::types::kind_from_name;
 
 /// A language with backtick identifiers, double-quoted strings, backslash escapes and `?`.
@@ -67,7 +70,33 @@ impl Default for FakeDialect {
     }
 }
 
+/// What a fake unit is asked for its name.
+pub const WHO_ARE_YOU: &str = "WHO ARE YOU";
+/// What a fake unit is asked about waits.
+pub const WHO_WAITS: &str = "WHO WAITS";
+
+impl Waits for FakeDialect {
+    fn server_query(&self) -> &'static str {
+        WHO_ARE_YOU
+    }
+
+    fn read_server(&self, row: &[Value]) -> Result<Server> {
+        let [Value::Text(name)] = row else { return Err(Error::internal("a name is a text")) };
+        Ok(Server { name: name.as_str().into(), waits: WHO_WAITS, untold: None })
+    }
+
+    fn deadlock(&self) -> ServerError {
+        let (number, sqlstate) =
+            if self.error_fails_transaction { (0, "40P01") } else { (1213, "40001") };
+        ServerError { number, ..server_error(sqlstate, "deadlock") }
+    }
+}
+
 impl Language for FakeDialect {
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+
     fn family(&self) -> &'static str {
         self.family
     }

@@ -176,7 +176,7 @@ fn declared_tables_can_be_read_back_through_the_catalogue() {
                     columns.codec.fields(&columns.list, body, &mut fields)?;
                     let row: Vec<Value> = fields
                         .iter()
-                        .zip(&columns.list)
+                        .zip(columns.list.iter())
                         .map(|(field, column)| {
                             columns.codec.value(column, field.clone().map(|range| &body[range]))
                         })

@@ -182,7 +182,7 @@ mod tests {
             column("born", ColumnType::Date, 63),
             column("data", ColumnType::Blob, 63),
         ];
-        Columns { list, codec }
+        Columns { list: list.into(), codec }
     }
 
     fn check(codec: Arc<dyn RowCodec>, data: usize) {

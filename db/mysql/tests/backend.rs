@@ -258,6 +258,37 @@ fn transactions_show_in_the_condition() {
 }
 
 #[test]
+fn an_error_that_ended_the_transaction_shows_in_the_condition() {
+    for (name, port) in servers() {
+        run(async {
+            let mut backend = connect(settings(port)).await;
+            for (number, first, left) in [
+                (1205, "ROLLBACK", TransactionState::Idle),
+                (1205, "DO 1", TransactionState::Open),
+                (1020, "ROLLBACK", TransactionState::Idle),
+                (1213, "ROLLBACK", TransactionState::Idle),
+                (1062, "DO 1", TransactionState::Open),
+            ] {
+                let signal = format!("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = {number}");
+                // No server lets `innodb_rollback_on_timeout` be set while it runs.
+                for sql in [
+                    "DROP PROCEDURE IF EXISTS ends_by_itself",
+                    &format!("CREATE PROCEDURE ends_by_itself() BEGIN {first}; {signal}; END"),
+                    "START TRANSACTION",
+                ] {
+                    text(&mut *backend, sql).await.unwrap();
+                }
+                let error = text(&mut *backend, "CALL ends_by_itself()").await.unwrap_err();
+                assert_eq!(support::number(&error), number, "{name}: {error}");
+                assert_eq!(backend.condition().transaction, left, "{name}");
+                text(&mut *backend, "ROLLBACK").await.unwrap();
+            }
+            text(&mut *backend, "DROP PROCEDURE ends_by_itself").await.unwrap();
+        });
+    }
+}
+
+#[test]
 fn a_reset_forgets_transaction_variables_and_database() {
     for (name, port) in servers() {
         run(async {

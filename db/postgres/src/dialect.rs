@@ -6,7 +6,10 @@ mod metadata;
 mod ordering;
 mod relations;
 mod transfer;
+mod two_phase;
+mod undo;
 mod variables;
+mod waits;
 
 use std::fmt::Write as _;
 
@@ -89,11 +92,23 @@ impl Language for Postgres {
         Some(Parameter { native, ..Parameter::made(Value::Int(number)) })
     }
 
+    fn two_phase(&self) -> Option<&dyn pando_kernel::TwoPhase> {
+        Some(self)
+    }
+
     fn relations(&self) -> Option<&dyn pando_kernel::relation::Relations> {
         Some(self)
     }
 
+    fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
+        Some(self)
+    }
+
     fn transfer(&self) -> Option<&dyn pando_kernel::transfer::Transfer> {
+        Some(self)
+    }
+
+    fn undo(&self) -> Option<&dyn pando_kernel::undo::Undo> {
         Some(self)
     }
 

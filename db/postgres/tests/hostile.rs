@@ -9,49 +9,12 @@
 
 mod common;
 
-use std::io;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
+use common::stream::pair;
 use common::{next, text};
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, TlsMode};
 use pando_kernel::{Connector, ErrorKind};
 use pando_postgres::{Options, PostgresConnector};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-
-/// Hands out one prepared stream.
-#[derive(Debug)]
-struct OneStream(Mutex<Option<DuplexStream>>);
-
-impl Runtime for OneStream {
-    fn connect<'a>(&'a self, _: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        let stream = self.0.lock().unwrap().take();
-        Box::pin(async { Ok(Box::new(stream.expect("one connection")) as Box<dyn Stream>) })
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(tokio::time::sleep(duration))
-    }
-
-    fn spawn(&self, task: BoxFuture<'static, ()>) {
-        tokio::spawn(task);
-    }
-
-    fn secure<'a>(
-        &'a self,
-        _: Box<dyn Stream>,
-        _: &'a str,
-        _: TlsMode,
-        _: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
-    }
-}
-
-fn pair() -> (SharedRuntime, DuplexStream) {
-    let (ours, theirs) = tokio::io::duplex(1 << 20);
-    (Arc::new(OneStream(Mutex::new(Some(ours)))), theirs)
-}
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 fn options() -> Options {
     Options::new("ds_0", Address::Unix("/nowhere".into()), "ann", "secret", "shop")

@@ -89,7 +89,7 @@ impl Shape {
     }
 
     pub(crate) fn columns(&self) -> Columns {
-        Columns { list: self.list.clone(), codec: Arc::new(NeutralCodec) }
+        Columns { list: self.list.as_slice().into(), codec: Arc::new(NeutralCodec) }
     }
 
     /// The row's values, one per column.

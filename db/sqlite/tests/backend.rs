@@ -89,7 +89,7 @@ fn read(columns: &Columns, rows: &pando_kernel::Rows, out: &mut Vec<Vec<Value>>)
     rows.for_each(columns, |body| {
         let mut fields = Vec::new();
         columns.codec.fields(&columns.list, body, &mut fields)?;
-        let row = fields.iter().zip(&columns.list);
+        let row = fields.iter().zip(columns.list.iter());
         let row = row.map(|(field, column)| {
             columns.codec.value(column, field.clone().map(|range| &body[range]))
         });

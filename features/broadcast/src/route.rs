@@ -31,7 +31,7 @@ fn claim(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) ->
         return Ok(());
     }
     if only_reads(&stmt.kind) {
-        if let Some(place) = one(rule, ctx) {
+        if let Some(place) = one(rule, ctx).and_then(|number| rule.readable.get(number)) {
             let target = Target::whole(Arc::clone(&place.name));
             *route = Route::Units(Units::new(vec![target], Spread::Gather));
         }
@@ -53,14 +53,14 @@ pub(crate) fn is_ours(rule: &Rule, table: &visit::Occurrence<'_>) -> bool {
     table.name.parts.last().is_some_and(|name| rule.is_broadcast(&name.value.to_lowercase()))
 }
 
-/// A place the session already speaks to, else one after the other.
-pub(crate) fn one<'a>(rule: &'a Rule, ctx: &Context<'_>) -> Option<&'a Place> {
-    let is_held = |place: &&Place| {
+/// The number of a readable place: one the session already speaks to, else one after the other.
+pub(crate) fn one(rule: &Rule, ctx: &Context<'_>) -> Option<usize> {
+    let is_held = |place: &Place| {
         ctx.session.held.iter().any(|unit| *unit == place.name || place.members.contains(unit))
     };
     let places = &rule.readable;
     let turn = usize::try_from(ctx.session.ticket % places.len().max(1) as u64).unwrap_or(0);
-    places.iter().find(is_held).or_else(|| places.get(turn))
+    places.iter().position(is_held).or_else(|| (turn < places.len()).then_some(turn))
 }
 
 /// Another room has claimed the statement. Reading broadcast tables beside its own is fine wherever it goes; changing them is not.

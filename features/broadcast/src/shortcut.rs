@@ -16,8 +16,16 @@ use crate::rule::Rule;
 struct Anywhere(Arc<Rule>);
 
 impl Pick for Anywhere {
-    fn pick(&self, ctx: &Context<'_>, _: &dyn Values) -> Option<Target> {
-        Some(Target::whole(Arc::clone(&one(&self.0, ctx)?.name)))
+    fn number(&self, ctx: &Context<'_>, _: &dyn Values) -> Option<usize> {
+        one(&self.0, ctx)
+    }
+
+    fn target(&self, number: usize) -> Option<Target> {
+        Some(Target::whole(Arc::clone(&self.0.readable.get(number)?.name)))
+    }
+
+    fn count(&self) -> usize {
+        self.0.readable.len()
     }
 
     fn names(&self) -> Vec<Arc<str>> {

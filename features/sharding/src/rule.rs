@@ -77,7 +77,17 @@ impl Rule {
 
     /// A table by its name in lower case.
     pub fn table(&self, logic: &str) -> Option<&Table> {
-        self.tables.get(*self.by_logic.get(logic)?)
+        self.table_at(self.place(logic)?)
+    }
+
+    /// The place of a logic table among [`Rule::tables`].
+    pub(crate) fn place(&self, logic: &str) -> Option<usize> {
+        self.by_logic.get(logic).copied()
+    }
+
+    /// The table at that place.
+    pub(crate) fn table_at(&self, place: usize) -> Option<&Table> {
+        self.tables.get(place)
     }
 
     /// All tables in the order configured, those with data nodes before auto tables.

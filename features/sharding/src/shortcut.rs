@@ -27,13 +27,16 @@ use crate::scope::{conjuncts, last};
 #[derive(Debug)]
 struct ByKeys {
     rule: Arc<Rule>,
-    logic: Arc<str>,
+    /// The table's place in the rule.
+    table: usize,
     columns: Arc<Vec<TableColumn>>,
-    /// What gives each sharding column's value, and the column's place.
-    keys: Vec<(String, Given, Option<usize>)>,
+    keys: Vec<Key>,
     /// Rows are written: values are kept as the column keeps them, and the node must be there.
     inserts: bool,
 }
+
+/// A sharding column, what gives its value, and the column's place.
+type Key = (String, Given, Option<usize>);
 
 /// The shortcut of a statement, if it has one.
 pub(crate) fn shortcut(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
@@ -192,8 +195,8 @@ fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys
         (key, given, place)
     });
     let keys = keys.collect();
-    let (rule, logic) = (Arc::clone(rule), Arc::clone(table.logic()));
-    Some(ByKeys { rule, logic, columns, keys, inserts })
+    let place = rule.place(table.logic())?;
+    Some(ByKeys { rule: Arc::clone(rule), table: place, columns, keys, inserts })
 }
 
 fn from(factors: &[TableFactor]) -> Option<&Table> {
@@ -284,10 +287,10 @@ fn given(expr: &Expr) -> Option<Given> {
 
 impl ByKeys {
     /// The value by which a row is found or kept.
-    fn kept(&self, keeper: &Keeper<'_>, value: Value) -> Option<Value> {
-        if value.is_null() {
-            return None;
-        }
+    fn kept(&self, ctx: &Context<'_>, key: &Key, values: &dyn Values) -> Option<Value> {
+        let (_, given, place) = key;
+        let value = taken(given, values).filter(|value| !value.is_null())?;
+        let keeper = Keeper::new(ctx.dialect, place.and_then(|place| self.columns.get(place)));
         if self.inserts {
             return keeper.stored(value).ok();
         }
@@ -299,22 +302,37 @@ impl ByKeys {
 }
 
 impl Pick for ByKeys {
-    fn pick(&self, ctx: &Context<'_>, values: &dyn Values) -> Option<Target> {
-        let table = self.rule.table(&self.logic)?;
-        let mut kept = Vec::with_capacity(self.keys.len());
-        for (key, given, place) in &self.keys {
-            let value = taken(given, values)?;
-            let own = place.and_then(|place| self.columns.get(place));
-            kept.push((key, self.kept(&Keeper::new(ctx.dialect, own), value)?));
+    fn number(&self, ctx: &Context<'_>, values: &dyn Values) -> Option<usize> {
+        let table = self.rule.table_at(self.table)?;
+        // Nearly every table has one sharding column, for which nothing is allocated.
+        let (mut first, mut others) = (None, Vec::new());
+        for key in &self.keys {
+            let kept = (&*key.0, self.kept(ctx, key, values)?);
+            match first {
+                None => first = Some(kept),
+                Some(_) => others.push(kept),
+            }
         }
-        let of = |column: &str| kept.iter().find(|(key, _)| *key == column).map(|(_, value)| value);
-        let actual = table.node(table.exact(&of)?).ok()?;
-        let name = TableName { logic: Arc::clone(&self.logic), actual: actual.table.clone() };
-        Some(Target { unit: actual.unit.clone(), tables: vec![name], rows: None })
+        let of = |column: &str| {
+            let mut all = first.iter().chain(&others);
+            all.find(|(key, _)| *key == column).map(|(_, value)| value)
+        };
+        table.exact(&of)
+    }
+
+    fn target(&self, number: usize) -> Option<Target> {
+        let table = self.rule.table_at(self.table)?;
+        let node = table.node(number).ok()?;
+        let name = TableName { logic: Arc::clone(table.logic()), actual: node.table.clone() };
+        Some(Target { unit: node.unit.clone(), tables: vec![name], rows: None })
+    }
+
+    fn count(&self) -> usize {
+        self.rule.table_at(self.table).map_or(0, |table| table.nodes().len())
     }
 
     fn names(&self) -> Vec<Arc<str>> {
-        let nodes = self.rule.table(&self.logic).map(crate::Table::nodes).unwrap_or_default();
+        let nodes = self.rule.table_at(self.table).map(crate::Table::nodes).unwrap_or_default();
         nodes.iter().map(|node| Arc::clone(&node.table)).collect()
     }
 }

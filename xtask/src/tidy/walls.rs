@@ -1,4 +1,4 @@
-//! The import walls: `{sql, config} → kernel → {features/*, db/*, pool} → transaction → engine → {server, …} → cli`.
+//! The import walls: `{sql, config} → kernel → {features/*, db/*, pool} → transaction → base → engine → {server, …} → cli`.
 
 use super::Violation;
 use crate::manifest::Manifest;
@@ -14,9 +14,18 @@ const WALLS: &[(&str, &[&str])] = &[
     ("db/", &["crates/sql", "crates/kernel"]),
     ("crates/pool", &["crates/sql", "crates/config", "crates/kernel"]),
     ("crates/transaction", &["crates/sql", "crates/config", "crates/kernel", "crates/pool"]),
+    ("crates/base", &["crates/sql", "crates/kernel", "crates/pool", "crates/transaction"]),
     (
         "crates/engine",
-        &["crates/sql", "crates/config", "crates/kernel", "crates/pool", "crates/transaction"],
+        &[
+            "crates/sql",
+            "crates/config",
+            "crates/kernel",
+            "crates/pool",
+            "crates/transaction",
+            "crates/base",
+            "crates/deadlock",
+        ],
     ),
     ("crates/repository", &["crates/kernel"]),
     ("crates/repository-etcd", REPOSITORY),
@@ -38,6 +47,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ),
     // Decides by what any server tells; which vendor's it is, the dialect knows.
     ("crates/health", &["crates/kernel"]),
+    ("crates/deadlock", &["crates/kernel"]),
     ("crates/distsql", BELOW_SERVER),
     // Pure: rooms are handed to it as a function.
     ("crates/model", &["crates/sql", "crates/config", "crates/kernel", "crates/distsql"]),
@@ -48,6 +58,8 @@ const WALLS: &[(&str, &[&str])] = &[
     ("testing/fuzz", &["crates/", "features/", "db/"]),
     // Its clients must not share a line with what they test.
     ("testing/differential", &[]),
+    // Judges what clients saw, and knows nothing else.
+    ("testing/checker", &[]),
     ("xtask", &[]),
 ];
 
@@ -59,6 +71,7 @@ const BELOW_SERVER: &[&str] = &[
     "crates/kernel",
     "crates/pool",
     "crates/transaction",
+    "crates/base",
     "crates/engine",
     "crates/rooms",
 ];
@@ -69,6 +82,7 @@ const SERVER: &[&str] = &[
     "crates/kernel",
     "crates/pool",
     "crates/transaction",
+    "crates/base",
     "crates/engine",
     "crates/rooms",
     "crates/distsql",

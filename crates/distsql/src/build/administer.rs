@@ -4,8 +4,8 @@ use super::algorithm::{algorithm, properties};
 use super::unit::port;
 use crate::command::{
     Algorithm, Cache, ClockRule, Command, ComputeNode, FederationRule, Labelling, Metadata,
-    MetadataSource, Name, Node, ParserRule, Plugins, Ral, ReadUnit, State, TransactionRule,
-    TranslatorRule, Value, Variables,
+    MetadataSource, Name, Node, ParserRule, Plugins, Ral, ReadUnit, Resolution, State,
+    TransactionRule, TranslatorRule, Value, Variables,
 };
 use crate::error::{Error, Result};
 use crate::tree::Part;
@@ -35,6 +35,11 @@ fn value(part: Part<'_>) -> Value {
 pub(crate) fn set_variable(part: Part<'_>) -> Result<Command> {
     let (name, value) = (part.name_of("variable")?, value(part.need("value")?));
     administer(Ral::SetVariable { name, value })
+}
+
+pub(crate) fn resolve(part: Part<'_>) -> Result<Command> {
+    let ending = if part.has("COMMIT") { Resolution::Commit } else { Resolution::Rollback };
+    administer(Ral::Resolve { global: part.text_of("transaction")?, ending })
 }
 
 pub(crate) fn show_variables(part: Part<'_>) -> Result<Command> {

@@ -10,7 +10,7 @@ mod unit;
 
 pub(crate) use administer::{
     administer, alter_clock, alter_compute_node, alter_federation, alter_parser, alter_transaction,
-    alter_translator, import_metadata, label, lock_cluster, refresh_table, set_node_state,
+    alter_translator, import_metadata, label, lock_cluster, refresh_table, resolve, set_node_state,
     set_read_unit_state, set_unit_state, set_variable, show_plugins, show_variables, timeout,
 };
 pub(crate) use algorithm::{algorithm_use, named_algorithm};

@@ -2,6 +2,15 @@
 
 use super::{Algorithm, Name, Property, Value};
 
+/// How a transaction in doubt is ended by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resolution {
+    /// Its branches commit.
+    Commit,
+    /// Its branches roll back.
+    Rollback,
+}
+
 /// One statement of administration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ral {
@@ -50,6 +59,17 @@ pub enum Ral {
     ShowStorageUnitStates {
         /// Another database than the session's.
         database: Option<Name>,
+    },
+    /// The branches of distributed transactions that are prepared and not ended.
+    ShowInDoubt,
+    /// How transactions over several storage units have ended so far.
+    ShowTransactionStatus,
+    /// Ends the branches of a distributed transaction by hand.
+    Resolve {
+        /// The transaction's name.
+        global: String,
+        /// Commit them, or roll them back.
+        ending: Resolution,
     },
     /// About what is known of databases and tables, and its way in and out.
     Metadata(Metadata),

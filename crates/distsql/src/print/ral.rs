@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use super::{Like, List, Maybe, MaybeIn, Properties, Text, Truth, from};
 use crate::command::{
     Cache, ClockRule, ComputeNode, FederationRule, GlobalRule, Labelling, Metadata, MetadataSource,
-    Node, ParserRule, Plugins, Ral, ReadUnit, State, TransactionRule, TranslatorRule, Variables,
+    Node, ParserRule, Plugins, Ral, ReadUnit, Resolution, State, TransactionRule, TranslatorRule,
+    Variables,
 };
 
 impl Display for Ral {
@@ -34,6 +35,15 @@ impl Display for Ral {
             }
             Self::ShowStorageUnitStates { database } => {
                 write!(f, "SHOW STATUS FROM STORAGE UNITS{}", from(database))
+            }
+            Self::ShowInDoubt => f.write_str("SHOW IN DOUBT TRANSACTIONS"),
+            Self::ShowTransactionStatus => f.write_str("SHOW TRANSACTION STATUS"),
+            Self::Resolve { global, ending } => {
+                let ending = match ending {
+                    Resolution::Commit => "COMMIT",
+                    Resolution::Rollback => "ROLLBACK",
+                };
+                write!(f, "RESOLVE IN DOUBT TRANSACTION {} {ending}", Text(global))
             }
             Self::Metadata(statement) => statement.fmt(f),
             Self::LockCluster { strategy, timeout } => {

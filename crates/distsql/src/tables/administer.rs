@@ -1,8 +1,8 @@
 //! Variables, compute nodes, replicas.
 
 use crate::build::{
-    administer, alter_compute_node, label, set_node_state, set_read_unit_state, set_unit_state,
-    set_variable, show_variables,
+    administer, alter_compute_node, label, resolve, set_node_state, set_read_unit_state,
+    set_unit_state, set_variable, show_variables,
 };
 use crate::command::{ComputeNode, Ral};
 use crate::entry::{Age, Category, Entry};
@@ -14,7 +14,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         age: Age::Current,
         syntax: "SET DIST VARIABLE variable '=' value",
         columns: &[],
-        help: "Sets a property of Pando, or `transaction_type` of this session, of which this version has LOCAL only.",
+        help: "Sets a property of Pando, or how the next transactions of this session end: `transaction_type` is LOCAL, XA or BASE.",
         examples: &[
             "SET DIST VARIABLE sql_show = true",
             "SET DIST VARIABLE proxy_frontend_flush_threshold = 256",
@@ -408,6 +408,56 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "unexpected end of the statement, expected `UNITS` at line 1, column 25",
         )],
         build: |p| administer(Ral::ShowStorageUnitStates { database: p.maybe_name("database") }),
+    },
+    Entry {
+        name: "SHOW IN DOUBT TRANSACTIONS",
+        category: Category::Ral,
+        age: Age::Current,
+        syntax: "SHOW IN DOUBT TRANSACTIONS",
+        columns: &[
+            "transaction",
+            "storage_unit",
+            "branch",
+            "age_seconds",
+            "deciding_unit",
+            "decision",
+            "instance",
+        ],
+        help: "Branches of XA transactions that are prepared and not ended, on every storage unit that answers, and what the deciding unit says of them. Recovery ends them within seconds; what stays here needs somebody's look. Pando only.",
+        examples: &["SHOW IN DOUBT TRANSACTIONS"],
+        wrong: &[(
+            "SHOW IN DOUBT",
+            "unexpected end of the statement, expected `TRANSACTIONS` at line 1, column 14",
+        )],
+        build: |_| administer(Ral::ShowInDoubt),
+    },
+    Entry {
+        name: "SHOW TRANSACTION STATUS",
+        category: Category::Ral,
+        age: Age::Current,
+        syntax: "SHOW TRANSACTION STATUS",
+        columns: &["name", "value"],
+        help: "How transactions over several storage units have ended since this instance started: by two phases, rolled back in the first, committed on some units only (LOCAL), left to recovery, ended by recovery. Pando only.",
+        examples: &["SHOW TRANSACTION STATUS"],
+        wrong: &[(
+            "SHOW TRANSACTION STATUS x",
+            "unexpected `x`, expected the end at line 1, column 25",
+        )],
+        build: |_| administer(Ral::ShowTransactionStatus),
+    },
+    Entry {
+        name: "RESOLVE IN DOUBT TRANSACTION",
+        category: Category::Ral,
+        age: Age::Current,
+        syntax: "RESOLVE IN DOUBT TRANSACTION transaction (COMMIT | ROLLBACK)",
+        columns: &[],
+        help: "Ends the branches of an XA transaction by hand, where the unit that decides is gone for good. Refused when that unit can be asked and has decided otherwise. Pando only.",
+        examples: &["RESOLVE IN DOUBT TRANSACTION 'pando-0a1b2c3d4e5f-0123456789ab-1-2' ROLLBACK"],
+        wrong: &[(
+            "RESOLVE IN DOUBT TRANSACTION 'x'",
+            "unexpected end of the statement, expected `COMMIT` or `ROLLBACK` at line 1, column 33",
+        )],
+        build: resolve,
     },
     Entry {
         name: "SHOW READWRITE_SPLITTING READ RESOURCES",

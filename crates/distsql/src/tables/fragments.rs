@@ -37,6 +37,7 @@ pub static FRAGMENTS: &[Fragment] = &[
     Fragment { name: "user", syntax: "string | bare", title: "a user" },
     Fragment { name: "password", syntax: "string | bare", title: "a password" },
     Fragment { name: "url", syntax: "quoted", title: "a JDBC URL in quotes" },
+    Fragment { name: "transaction", syntax: "quoted", title: "the transaction's name in quotes" },
     Fragment { name: "pattern", syntax: "string", title: "a pattern in quotes" },
     Fragment { name: "file", syntax: "quoted", title: "a file name in quotes" },
     Fragment { name: "metadata", syntax: "quoted", title: "metadata in quotes" },

@@ -31,7 +31,7 @@ pub(super) static GLOBAL: &[Entry] = &[
         examples: &["SHOW TRANSACTION RULE"],
         wrong: &[(
             "SHOW TRANSACTION RULES",
-            "unexpected `RULES`, expected `RULE`; did you mean `RULE`? at line 1, column 18",
+            "unexpected `RULES`, expected `RULE` or `STATUS`; did you mean `RULE`? at line 1, column 18",
         )],
         build: |_| administer(Ral::ShowGlobalRule(GlobalRule::Transaction)),
     },
@@ -101,7 +101,7 @@ pub(super) static GLOBAL: &[Entry] = &[
         age: Age::Both,
         syntax: "ALTER TRANSACTION RULE '(' DEFAULT '=' typeName [',' algorithm] ')'",
         columns: &[],
-        help: "Sets the default transaction type of every session. This version of Pando has LOCAL and refuses XA and BASE.",
+        help: "Sets the transaction type of every session that has not chosen its own.",
         examples: &[
             r#"ALTER TRANSACTION RULE(DEFAULT="XA", TYPE(NAME="Narayana", PROPERTIES("host"="127.0.0.1")))"#,
             "ALTER TRANSACTION RULE(DEFAULT=LOCAL)",

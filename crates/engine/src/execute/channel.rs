@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
-use pando_kernel::{Columns, Execution};
+use pando_kernel::{Columns, Execution, Whole};
 use pando_pool::Connection;
 
 use crate::merge::RowSource;
@@ -35,6 +35,8 @@ pub(crate) struct Channel {
     waiting: VecDeque<Execution>,
     /// An error does not keep what comes behind it from being done.
     goes_on: bool,
+    /// How many executions are sent before the first of them is answered.
+    ahead: usize,
     /// The statement was cancelled: nothing further is started.
     halt: Arc<AtomicBool>,
     /// How the replies ended so far.
@@ -75,6 +77,7 @@ impl Channel {
             first,
             waiting,
             goes_on: false,
+            ahead: AHEAD,
             halt,
             completions: Vec::new(),
             notices: VecDeque::new(),
@@ -99,6 +102,12 @@ impl Channel {
         self.goes_on = true;
     }
 
+    /// Sends no execution before the one in front of it has succeeded. Some servers leave a transaction by themselves when a statement fails (a deadlock's
+    /// victim in MySQL): what has been sent behind it would then stand by itself, and stay.
+    pub(crate) fn one_by_one(&mut self) {
+        self.ahead = 1;
+    }
+
     /// Starts nothing any more.
     pub(crate) fn forgo(&mut self) {
         let dropped = self.waiting.len() + usize::from(self.first.take().is_some());
@@ -114,7 +123,7 @@ impl Channel {
             self.forgo();
             return Err(ErrorKind::Cancelled.into());
         }
-        while self.connection.condition().outstanding < AHEAD
+        while self.connection.condition().outstanding < self.ahead
             && let Some(execution) = self.first.take().or_else(|| self.waiting.pop_front())
         {
             if let Err(error) = self.connection.start(execution) {
@@ -161,6 +170,21 @@ impl Channel {
                 self.swallow -= 1;
             }
         }
+    }
+
+    /// The whole of the one reply there is, if it has come in one piece: see [`pando_kernel::Backend::poll_whole`].
+    pub(crate) fn poll_whole(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Whole>>> {
+        self.feed()?;
+        if self.swallow > 0 || self.remaining != 1 {
+            return Poll::Ready(Ok(None));
+        }
+        let whole = ready!(self.connection.poll_whole(cx));
+        match &whole {
+            Ok(Some(_)) => self.remaining = 0,
+            Ok(None) => {}
+            Err(_) => self.fails(),
+        }
+        Poll::Ready(whole)
     }
 
     /// Whether every reply has been read.

@@ -129,7 +129,10 @@ mod tests {
             let value = Value::Int(i64::from(n));
             NeutralCodec.write(&list, &[Cell::Value(&value)], &mut bytes).unwrap();
         }
-        (Columns { list, codec: Arc::new(NeutralCodec) }, Rows { bytes: bytes.freeze(), count })
+        (
+            Columns { list: list.into(), codec: Arc::new(NeutralCodec) },
+            Rows { bytes: bytes.freeze(), count },
+        )
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A merge plan resolved against the columns that came.
 
+use std::sync::Arc;
+
 use pando_kernel::column::Columns;
 use pando_kernel::dialect;
 use pando_kernel::error::{Error, Result};
@@ -46,14 +48,16 @@ impl Recipe {
             .checked_sub(plan.derived)
             .ok_or_else(|| Error::internal("a merge plan derives more columns than came"))?;
         let mut output = columns.clone();
-        output.list.truncate(visible);
+        if visible < columns.list.len() {
+            output.list = columns.list.iter().take(visible).cloned().collect();
+        }
         let resolver = Resolver { columns: &columns, visible, dialect };
         let (mut order, mut sorted) = (resolver.keys(&plan.order)?, Vec::new());
         let mut group = None;
         if let Some(plan) = &plan.group {
             let spec = group_spec(plan, &mut order, resolver)?;
             for aggregate in &spec.aggregates {
-                if let Some(column) = output.list.get_mut(aggregate.output) {
+                if let Some(column) = Arc::make_mut(&mut output.list).get_mut(aggregate.output) {
                     column.kind = aggregate.kind();
                 }
             }

@@ -107,7 +107,7 @@ fn interchangeable(a: &Column, b: &Column) -> bool {
 fn staying(from: &Columns, to: &Columns, visible: usize) -> Vec<bool> {
     let same_form = from.codec.form() == to.codec.form();
     let octets = |column: &Column| matches!(column.kind, Kind::Text | Kind::Bytes);
-    let pairs = from.list.iter().zip(&to.list).enumerate();
+    let pairs = from.list.iter().zip(to.list.iter()).enumerate();
     pairs
         .map(|(at, (a, b))| {
             let weights = at >= visible && octets(a) && octets(b) && a.format == b.format;

@@ -2,7 +2,7 @@
 //! Made from a plan, and only if it gives the same plan as planning does for this statement and for others of its shape.
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
@@ -56,6 +56,11 @@ const TRIALS: [Trial; 2] = [
     Trial { whole: "0", fraction: "0.0", text: "''" },
 ];
 
+/// Targets whose plans are kept at most.
+const MOST_KEPT: usize = 64;
+/// About how many bytes such a plan takes besides its text.
+const KEPT: usize = 512;
+
 struct Trial {
     whole: &'static str,
     fraction: &'static str,
@@ -81,9 +86,15 @@ enum Goes {
     Everywhere(Wide),
 }
 
+/// The plan of the target of this number.
+type Kept = (usize, Arc<Plan>);
+
 #[derive(Debug)]
 struct One {
     pick: Arc<dyn Pick>,
+    /// The whole plan of each target, where only the target decides it, as far as they were asked for. By the target's number, of which several may share a
+    /// place: it belongs to the first that came.
+    kept: Box<[OnceLock<Kept>]>,
     /// Rooms that redirect, by their place in the database.
     redirects: Vec<usize>,
     parts: Vec<Part>,
@@ -169,7 +180,7 @@ impl Template {
         let syntax = ctx.dialect.syntax();
         let now = Now { spans: &self.spans, text: &stmt.text, slots, syntax, parameters: None };
         let watched = Watched { now, asked: RefCell::default() };
-        one.pick.pick(ctx, &watched)?;
+        one.pick.number(ctx, &watched)?;
         let numbers = liftable(ctx, stmt, slots, &watched.asked.into_inner())?;
         let parts = parts(ctx, stmt, target, &cuts(slots, &numbers)?)?;
         Some(Lifting::new(parts, slots, &numbers, matches!(stmt.kind, Kind::Select(_))))
@@ -188,7 +199,7 @@ impl Template {
     }
 
     /// The plan of another statement of this shape; `None` when it must be planned in full.
-    pub fn plan(&self, ctx: &Context<'_>, text: &str, slots: &[Slot]) -> Option<Plan> {
+    pub fn plan(&self, ctx: &Context<'_>, text: &str, slots: &[Slot]) -> Option<Arc<Plan>> {
         let syntax = ctx.dialect.syntax();
         let now = Now { spans: &self.spans, text, slots, syntax, parameters: ctx.parameters };
         match &self.goes {
@@ -196,7 +207,7 @@ impl Template {
             Goes::Everywhere(wide) => {
                 let statement = &self.statement;
                 let given = Given { statement, text, slots, values: &now, spans: &self.spans };
-                wide.plan(ctx, &given)
+                wide.plan(ctx, &given).map(Arc::new)
             }
         }
     }
@@ -205,7 +216,7 @@ impl Template {
     pub(crate) fn weight(&self) -> usize {
         // Tree and parts of the text are each some times as large as the text.
         let more = match &self.goes {
-            Goes::ToOne(_) => 0,
+            Goes::ToOne(one) => one.kept.len() * (KEPT + 2 * self.statement.text.len()),
             Goes::Everywhere(wide) => wide.weight(),
         };
         1024 + 24 * self.statement.text.len() + more
@@ -214,7 +225,7 @@ impl Template {
     /// Whether it gives what planning gives: for the statement it was made of, and for others.
     fn is_right(&self, ctx: &Context<'_>, shape: &Shape, plan: &Plan) -> bool {
         let own = &self.statement.text;
-        if self.plan(ctx, own, shape.slots()).as_ref() != Some(plan) {
+        if self.plan(ctx, own, shape.slots()).as_deref() != Some(plan) {
             return false;
         }
         TRIALS.iter().all(|trial| {
@@ -227,7 +238,7 @@ impl Template {
             }
             let short = self.plan(ctx, &other, read.slots());
             match super::plan(ctx, &stmt, Purpose::Run) {
-                Ok(Planned::Plan(full)) => short.is_none_or(|short| short == *full),
+                Ok(Planned::Plan(full)) => short.is_none_or(|short| *short == *full),
                 Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => short.is_none(),
             }
         })
@@ -253,14 +264,33 @@ impl One {
         }
         let parts = parts(ctx, stmt, &unit.target, spans)?;
         let (parameters, writes) = (unit.parameters.clone(), plan.writes);
-        Some(Self { pick, redirects, parts, parameters, writes, lifting: None })
+        let is_decided = spans.is_empty() && redirects.is_empty();
+        let count = if is_decided { pick.count().min(MOST_KEPT) } else { 0 };
+        let kept = (0..count).map(|_| OnceLock::new()).collect();
+        Some(Self { pick, kept, redirects, parts, parameters, writes, lifting: None })
     }
 
-    fn plan(&self, ctx: &Context<'_>, stmt: &Statement, now: &Now<'_>) -> Option<Plan> {
-        let mut target = self.pick.pick(ctx, now)?;
+    fn plan(&self, ctx: &Context<'_>, stmt: &Statement, now: &Now<'_>) -> Option<Arc<Plan>> {
+        let number = self.pick.number(ctx, now)?;
+        let place = number.checked_rem(self.kept.len()).and_then(|place| self.kept.get(place));
+        if let Some((owner, plan)) = place.and_then(OnceLock::get)
+            && *owner == number
+        {
+            return Some(Arc::clone(plan));
+        }
+        let mut target = self.pick.target(number)?;
         if !self.redirects.is_empty() {
             target = self.redirected(ctx, stmt, target)?;
         }
+        let plan = Arc::new(self.made(target, now)?);
+        if let Some(place) = place {
+            // Another's is as good.
+            let _taken = place.set((number, Arc::clone(&plan)));
+        }
+        Some(plan)
+    }
+
+    fn made(&self, target: Target, now: &Now<'_>) -> Option<Plan> {
         let sql = self.text(now.text, now.slots, &target)?;
         let parameters = self.parameters.clone();
         let unit = Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() };

@@ -3,17 +3,18 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use pando_kernel::Parameter;
 use pando_kernel::backend::Execution;
 use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
+use pando_kernel::{Parameter, TransactionType};
 use pando_pool::Connection;
+use pando_transaction::Ready;
 
 use crate::execute::{Channel, spread_over};
 use crate::handle::Manner;
-use crate::plan::{Plan, Unit};
+use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
@@ -26,6 +27,23 @@ pub(super) struct Started {
     pub(super) channels: Vec<Channel>,
     /// For each channel which of the plan's units it runs, in order.
     pub(super) jobs: Vec<Vec<usize>>,
+}
+
+/// What a statement is about to do on a unit of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// It reads.
+    Reads,
+    /// It changes something, or may do so.
+    Writes,
+    /// It changes something on several units, on all or on none.
+    WritesAsOne,
+}
+
+impl Aim {
+    fn of(plan: &Plan) -> Self {
+        if plan.writes { Self::Writes } else { Self::Reads }
+    }
 }
 
 /// Name of the savepoint that undoes one statement on every unit.
@@ -60,31 +78,47 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         (plan, unit): (&Plan, &Unit),
-        bound: &Bound,
+        bound: &mut Bound,
     ) -> Result<Channel> {
         if !plan.before.is_empty() && !plan.writes {
             let started = Box::pin(self.start_apart(live, plan, bound)).await?;
             let channel = started.channels.into_iter().next();
             return channel.ok_or_else(|| Error::internal("a plan that was not started"));
         }
-        let execution = execution(unit, plan, bound)?;
-        let (mut connection, mut swallow) = self.lent(live, &unit.target.unit).await?;
-        match lay(&mut connection, plan) {
-            Ok(laid) => swallow += laid,
+        let name = &unit.target.unit;
+        let (mut connection, mut swallow) = match self.transaction.state() {
+            TransactionState::Idle => self.taken_from_pool(live, name).await?,
+            TransactionState::Open | TransactionState::Failed => {
+                self.enlisted(live, name, Aim::of(plan)).await?
+            }
+        };
+        let laid = self
+            .lock_what_is_read(live, &mut connection, &[unit])
+            .and_then(|locked| Ok(locked + lay(&mut connection, plan)?))
+            .and_then(|laid| Ok((laid, whole_execution(unit, plan, bound)?)));
+        match laid {
+            Ok((laid, execution)) => {
+                swallow += laid;
+                Ok(Channel::feeding_one(connection, swallow, execution, self.handle.halt()))
+            }
             Err(error) => {
                 self.release(connection).await;
-                return Err(error);
+                Err(error)
             }
         }
-        Ok(Channel::feeding_one(connection, swallow, execution, self.handle.halt()))
     }
 
-    /// A connection of a unit: the transaction's, or one from the pool.
-    async fn lent(&mut self, live: &LiveDatabase, unit: &UnitName) -> Result<(Connection, usize)> {
-        if self.transaction.state() != TransactionState::Idle {
-            return self.enlisted(live, unit, false).await;
-        }
-        let mut connection = self.handle.taken(live.pool(unit)?.take()).await?;
+    /// A connection from the pool, with the session's variables. Result: how many replies belong to them.
+    pub(super) async fn taken_from_pool(
+        &mut self,
+        live: &LiveDatabase,
+        unit: &UnitName,
+    ) -> Result<(Connection, usize)> {
+        let pool = live.pool(unit)?;
+        let mut connection = match pool.take_idle()? {
+            Some(connection) => connection,
+            None => self.handle.taken(pool.take()).await?,
+        };
         let dressed = match self.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
             Err(error) => Err(error),
@@ -106,21 +140,30 @@ impl Session {
         started: &mut Started,
     ) -> Result<()> {
         let inside = self.transaction.state() != TransactionState::Idle;
-        let savepoint = inside
-            && plan.writes
-            && self.opened == super::Opened::Client
-            && !live.database.dialect.error_fails_transaction();
+        let may_leave = inside && plan.writes && !live.database.dialect.error_fails_transaction();
+        let savepoint = may_leave && self.opened == super::Opened::Client;
+        let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
         for (unit, jobs) in grouped(live, plan) {
             if inside {
-                let (mut connection, mut swallow) = self.enlisted(live, &unit, savepoint).await?;
-                match lay(&mut connection, plan) {
+                let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
+                let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
+                let locked = self.lock_what_is_read(live, &mut connection, &own);
+                match locked.and_then(|locked| Ok(locked + lay(&mut connection, plan)?)) {
                     Ok(laid) => swallow += laid,
                     Err(error) => {
                         self.release(connection).await;
                         return Err(error);
                     }
                 }
-                self.give_jobs((connection, swallow), jobs, (plan, bound), started)?;
+                let several = jobs.len() > 1;
+                let given = self.give_jobs((connection, swallow), jobs, (plan, bound), started);
+                if may_leave
+                    && several
+                    && let Some(channel) = started.channels.last_mut()
+                {
+                    channel.one_by_one();
+                }
+                given?;
                 continue;
             }
             let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
@@ -136,6 +179,9 @@ impl Session {
                 let part = jobs.by_ref().take(share).collect();
                 self.give_jobs((connection, swallow), part, (plan, bound), started)?;
             }
+        }
+        if started.channels.len() > 1 {
+            self.spreads();
         }
         Ok(())
     }
@@ -172,17 +218,31 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         unit: &UnitName,
-        savepoint: bool,
+        aim: Aim,
     ) -> Result<(Connection, usize)> {
         let pool = live.pool(unit)?;
+        if self.transaction.kind() == TransactionType::Base {
+            // What is only read has no part in it.
+            return self.taken_from_pool(live, unit).await;
+        }
+        self.lock_if_serial(live);
+        if let Some(isolation) = self.starts_with_snapshot() {
+            Box::pin(self.open_everywhere(live, isolation)).await?;
+        }
         let (mut connection, swallow) = match self.transaction.lend(unit)? {
             Some(connection) => (connection, Ok(0)),
             None => {
-                let mut connection = self.handle.taken(pool.take()).await?;
-                let swallow = self.enlist(live, &mut connection);
+                let ready = self.ready(live, unit).await?;
+                self.refuse_outside_snapshot(unit)?;
+                let mut connection = self.take_beside(pool).await?;
+                let swallow = self.enlist(live, &mut connection, ready.as_deref());
                 (connection, swallow)
             }
         };
+        if aim != Aim::Reads {
+            self.transaction.writes_on(unit);
+        }
+        let savepoint = aim == Aim::WritesAsOne;
         let ready = self.handle.runs_on(&connection, Manner::Ask);
         let swallow = swallow.and_then(|swallow| ready.map(|()| swallow)).and_then(|swallow| {
             let more = if savepoint { set_savepoint(live, &mut connection)? } else { 0 };
@@ -198,9 +258,15 @@ impl Session {
     }
 
     /// Queues on a fresh connection what makes it one of the transaction's. Returns how many replies belong to that.
-    fn enlist(&mut self, live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
+    pub(super) fn enlist(
+        &mut self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        ready: Option<&Ready>,
+    ) -> Result<usize> {
         let mut swallow = self.dress(live, connection)?;
-        swallow += self.transaction.enlist(connection, live.database.dialect.as_ref())?;
+        swallow += self.transaction.enlist(connection, ready)?;
+        self.handle.joins(connection);
         for text in &self.local_settings {
             connection.start(Execution::Text(text.as_str().into()))?;
             swallow += 1;
@@ -243,7 +309,7 @@ fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
 }
 
 /// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the same order.
-fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
+pub(super) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
     let mut groups: Vec<(UnitName, Vec<usize>)> = Vec::new();
     for (i, unit) in plan.units.iter().enumerate() {
         match groups.iter_mut().find(|(name, _)| *name == unit.target.unit) {
@@ -261,6 +327,32 @@ fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usi
     let Some(text) = live.database.dialect.transaction(&verb) else { return Ok(0) };
     connection.start(Execution::Text(text.into()))?;
     Ok(1)
+}
+
+/// What is sent for the only unit of a plan: as [`execution`], but what the statement came with goes along.
+fn whole_execution(unit: &Unit, plan: &Plan, bound: &mut Bound) -> Result<Execution> {
+    if let Some((lifted, era)) = bound.lifted.take() {
+        let Lifted { sql, parameters } = *lifted;
+        return Ok(Execution::Lifted { text: Arc::clone(&unit.sql), sql, parameters, era });
+    }
+    let are_its_own = bound.prepared
+        && plan.merge.derived == 0
+        && unit.replaced.is_empty()
+        && unit.parameters.len() == bound.parameters.len()
+        && are_in_order(&unit.parameters);
+    if !are_its_own {
+        return execution(unit, plan, bound);
+    }
+    Ok(Execution::Prepared {
+        sql: Arc::clone(&unit.sql),
+        types: types(unit, &bound.declared),
+        parameters: std::mem::take(&mut bound.parameters),
+        formats: std::mem::take(&mut bound.formats),
+    })
+}
+
+fn are_in_order(parameters: &[u32]) -> bool {
+    parameters.iter().enumerate().all(|(at, own)| at == *own as usize)
 }
 
 /// What is sent for one unit of a plan.
@@ -295,8 +387,7 @@ fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
 
 /// The types of the parameters that a unit takes, of those declared for the statement.
 pub(super) fn types(unit: &Unit, declared: &Arc<[u32]>) -> Arc<[u32]> {
-    let in_order = unit.parameters.iter().enumerate().all(|(at, own)| at == *own as usize);
-    if in_order && declared.len() <= unit.parameters.len() {
+    if are_in_order(&unit.parameters) && declared.len() <= unit.parameters.len() {
         return Arc::clone(declared);
     }
     let own = |at: &u32| declared.get(*at as usize).copied().unwrap_or(0);

@@ -35,7 +35,11 @@ impl Session {
             let piece = match step {
                 Ok(Event::Done) => self.end_reply().await.map(|()| None),
                 Ok(event) => self.shape(event),
-                Err(error) => Err(Box::pin(self.fail_reply(error)).await),
+                Err(error) => {
+                    let error = Box::pin(self.fail_reply(error)).await;
+                    Box::pin(self.end_failed_text()).await;
+                    Err(error)
+                }
             };
             let more = match piece {
                 Ok(None) => true,
@@ -46,6 +50,7 @@ impl Session {
                     more
                 }
                 Err(error) => {
+                    let error = self.as_told(error).await;
                     self.handle.idles();
                     self.ahead.push_back(Err(error));
                     return;

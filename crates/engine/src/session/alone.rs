@@ -63,7 +63,7 @@ impl Session {
     /// The columns of such an answer.
     pub(super) fn describe_alone(&self, stmt: &Statement) -> Result<Description> {
         let list = self.alone(stmt, None)?.columns;
-        let columns = Columns { list, codec: Arc::new(NeutralCodec) };
+        let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
         let parameters = vec![Native::default(); stmt.parameters as usize];
         Ok(Description { parameters, columns: Some(columns) })
     }

@@ -50,6 +50,9 @@ impl Session {
             };
             reads.push((stmt, *plan));
         }
+        if assembly.changes() {
+            self.refuse_in_base("a change of rows by those of other shards")?;
+        }
         if assembly.changes() && self.transaction.state() == TransactionState::Idle {
             // The rows are read by the same transaction that changes others.
             self.open_for_statement();
@@ -138,7 +141,7 @@ impl Session {
     ) -> Result<Vec<Box<dyn RelationWriter>>> {
         let mut writers = Vec::new();
         let mut columns: Option<Columns> = None;
-        Box::pin(self.start_plan(live, &stmt, &plan, &Bound::default())).await?;
+        Box::pin(self.start_plan(live, &stmt, &Arc::new(plan), &mut Bound::default())).await?;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {
             match event {
                 Event::Columns(described) => match target.writers(&described) {
@@ -185,7 +188,7 @@ impl Session {
     ) -> Result<Started> {
         let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
         let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
-        let mut connection = self.handle.taken(live.pool(&unit)?.take()).await?;
+        let mut connection = self.take_beside(live.pool(&unit)?).await?;
         self.handle.runs_on(&connection, Manner::Ask)?;
         let mut swallow = self.dress(live, &mut connection)?;
         for text in &self.local_settings {
@@ -245,7 +248,7 @@ impl Target<'_> {
     fn writers(&self, answer: &Columns) -> Result<Vec<Box<dyn RelationWriter>>> {
         let settle = |(typed, column): (&Typed, &Column)| typed.settled(self.relations, column);
         let columns: Vec<Carried> =
-            self.read.columns.iter().zip(&answer.list).map(settle).collect::<Result<_>>()?;
+            self.read.columns.iter().zip(answer.list.iter()).map(settle).collect::<Result<_>>()?;
         Ok(self.places.iter().map(|place| self.relations.begin(*place, &columns)).collect())
     }
 }

@@ -22,6 +22,7 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 use crate::source::System;
 
+use super::acquire::Aim;
 use super::reply::{Reply, Verb};
 use super::{Bound, Opened, Session};
 
@@ -184,11 +185,12 @@ impl Session {
         let live = self.live()?;
         self.refuse_if_failed(false)?;
         self.refuse_unadmitted(true)?;
+        self.refuse_in_base("bulk data")?;
         self.settle_cursors().await?;
         let plan = self.plan(&live, stmt, &Bound::default(), Purpose::Run).await?;
         self.refuse_moved(&live, stmt, true)?;
         if plan.units.len() == 1 {
-            self.start_plan(&live, stmt, &plan, &Bound::default()).await?;
+            self.start_plan(&live, stmt, &Arc::new(plan), &mut Bound::default()).await?;
             return Ok(true);
         }
         let Some(named) = named(stmt)? else { return Ok(false) };
@@ -236,7 +238,7 @@ impl Session {
         if self.transaction.state() == pando_kernel::session::TransactionState::Idle {
             if self.autocommit {
                 let modes = self.modes_for(Vec::new());
-                self.transaction.begin(modes);
+                self.transaction.begin(modes, self.course());
                 self.opened = Opened::Statement;
             } else {
                 self.begin(Vec::new());
@@ -350,7 +352,8 @@ impl Session {
         copy.waiting = copy.waiting.saturating_sub(data.len());
         let live = Arc::clone(&copy.live);
         let Some(unit) = copy.plan.units.get(place) else { return Ok(()) };
-        let (mut connection, swallow) = self.enlisted(&live, &unit.target.unit, false).await?;
+        let (mut connection, swallow) =
+            self.enlisted(&live, &unit.target.unit, Aim::Writes).await?;
         let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let sent = match started {
@@ -392,7 +395,7 @@ impl Session {
             self.settle_cursors().await?;
             match self.plan(&live, stmt, &Bound::default(), Purpose::Run).await {
                 Ok(plan) => {
-                    self.start_plan(&live, stmt, &plan, &Bound::default()).await?;
+                    self.start_plan(&live, stmt, &Arc::new(plan), &mut Bound::default()).await?;
                     return Ok(true);
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}

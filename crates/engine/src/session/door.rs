@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::{Dialect, Facts};
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::event::{Completion, Description, Event};
+use pando_kernel::event::{Completion, Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
 use pando_kernel::session::{Key, Login, State, TransactionState};
-use pando_transaction::Local;
+use pando_transaction::Transaction;
 
 use crate::house::Engine;
 use crate::snapshot::{LiveDatabase, Settings, Snapshot};
@@ -45,9 +45,11 @@ impl Session {
         let mut session = Self {
             engine: engine.clone(),
             handle,
+            transaction_type: None,
             snapshot,
             live,
-            transaction: Local::default(),
+            transaction: Transaction::default(),
+            base: super::Base::default(),
             opened: Opened::Client,
             autocommit: true,
             next_modes: Vec::new(),
@@ -222,16 +224,31 @@ impl pando_kernel::session::Session for Session {
     async fn run(&mut self, request: Request) -> Result<()> {
         if let Request::Copy(input) = request {
             let taken = Box::pin(self.copy_input(input)).await;
+            if taken.is_err() {
+                Box::pin(self.end_failed_text()).await;
+            }
+            let taken = self.or_doomed(taken).await;
             return self.or_idle(taken);
         }
         self.abandon().await;
         self.handle.works();
         let answered = self.answer(request).await;
+        let answered = self.or_doomed(answered).await;
         self.or_idle(answered)
+    }
+
+    async fn answer(&mut self, request: Request) -> Result<Option<Whole>> {
+        let is_statement = matches!(request, Request::Execute(_) | Request::Query(_));
+        self.run(request).await?;
+        if is_statement { self.take_whole().await } else { Ok(None) }
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {
         let event = self.next_event().await;
+        if event.is_err() {
+            Box::pin(self.end_failed_text()).await;
+        }
+        let event = self.or_doomed(event).await;
         if matches!(event, Ok(None)) && !matches!(self.reply, Reply::CopyIn(_)) {
             self.handle.idles();
         }
@@ -254,6 +271,7 @@ impl pando_kernel::session::Session for Session {
             Ok(()) => Box::pin(self.describe_prepared(prepared)).await,
             Err(error) => Err(error),
         };
+        let described = self.or_doomed(described).await;
         self.handle.idles();
         described
     }
@@ -305,6 +323,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.handle.idles();
+        self.take_back_in_base();
         self.engine.inner.registry.remove(self.handle.key.id);
     }
 }

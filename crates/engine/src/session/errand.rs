@@ -40,6 +40,18 @@ impl Session {
                 self.complete("REFRESH TABLE METADATA");
                 Ok(())
             }
+            Errand::ChooseTransactionType(kind) => {
+                self.choose_type(kind)?;
+                self.complete("SET");
+                Ok(())
+            }
+            Errand::ShowTransactionType => {
+                let row = vec!["transaction_type".to_owned(), self.transaction_type().to_string()];
+                self.text_rows(&["variable_name", "variable_value"], vec![row])
+            }
+            Errand::ShowInDoubt => Box::pin(self.show_doubts()).await,
+            Errand::ShowTransactionStatus => self.show_transaction_status(),
+            Errand::Resolve { global, verdict } => Box::pin(self.resolve(&global, verdict)).await,
             Errand::ShowTables { database, tables } => {
                 let rows = Box::pin(self.about_tables(database, &tables)).await?;
                 self.text_rows(&["schema_name", "table_name", "type", "name"], rows)
@@ -47,7 +59,7 @@ impl Session {
         }
     }
 
-    fn text_rows(&mut self, labels: &[&str], rows: Vec<Vec<String>>) -> Result<()> {
+    pub(super) fn text_rows(&mut self, labels: &[&str], rows: Vec<Vec<String>>) -> Result<()> {
         let rows: Vec<Vec<Value>> =
             rows.into_iter().map(|row| row.into_iter().map(Value::Text).collect()).collect();
         self.rows("SHOW", labels, &rows)

@@ -27,20 +27,10 @@ impl Session {
                     self.reply = Reply::Pass(pass);
                     return Ok(());
                 }
-                let mut done = pass.completion.take().unwrap_or_default();
-                if pass.verb.selects && done.affected.is_none() {
-                    done.affected = Some(pass.rows);
-                }
-                if pass.verb.calculates {
-                    return Box::pin(self.end_counted(*pass, done)).await;
-                }
-                if done.warnings > 0 {
-                    let said = std::slice::from_mut(&mut pass.channel);
-                    Box::pin(self.note_warnings(said, done.warnings)).await;
-                }
-                let Pass { channel, verb, .. } = *pass;
-                self.release_channel(channel).await;
-                self.conclude(done, &verb).await
+                let done = pass.completion.take().unwrap_or_default();
+                let done = self.end_pass(pass, done).await?;
+                self.pending.push_back(Event::Complete(done));
+                Ok(())
             }
             Reply::CopyOut(copy) => {
                 let done = total(&[], &copy.channels);
@@ -63,14 +53,38 @@ impl Session {
         }
     }
 
+    /// A reply that was passed on has ended so. Returns how it ended for the client.
+    pub(super) async fn end_pass(
+        &mut self,
+        pass: Box<Pass>,
+        done: Completion,
+    ) -> Result<Completion> {
+        let (mut pass, mut done) = (pass, done);
+        if pass.verb.selects && done.affected.is_none() {
+            done.affected = Some(pass.rows);
+        }
+        if pass.verb.calculates {
+            return Box::pin(self.end_counted(pass, done)).await;
+        }
+        if done.warnings > 0 {
+            let said = std::slice::from_mut(&mut pass.channel);
+            Box::pin(self.note_warnings(said, done.warnings)).await;
+        }
+        let cancelled = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
+        // Only what is needed is moved out of the box.
+        let Pass { channel: Channel { connection, apart, .. }, verb, .. } = *pass;
+        self.hand_back((connection, apart), cancelled);
+        self.settle(done, &verb).await
+    }
+
     /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the connection serves others.
-    async fn end_counted(&mut self, pass: Pass, done: Completion) -> Result<()> {
-        let Pass { mut channel, verb, .. } = pass;
+    async fn end_counted(&mut self, pass: Box<Pass>, done: Completion) -> Result<Completion> {
+        let Pass { mut channel, verb, .. } = *pass;
         let found = self.found_rows(&mut channel.connection).await;
         self.release_channel(channel).await;
-        self.conclude(done, &verb).await?;
+        let done = self.settle(done, &verb).await?;
         self.facts_mut().found_rows = found?;
-        Ok(())
+        Ok(done)
     }
 
     /// Ends a statement that returned no rows.
@@ -104,6 +118,13 @@ impl Session {
 
     /// Ends the statement's own transaction, notes what the session knows, and tells the client.
     pub(super) async fn conclude(&mut self, completion: Completion, verb: &Verb) -> Result<()> {
+        let done = self.settle(completion, verb).await?;
+        self.pending.push_back(Event::Complete(done));
+        Ok(())
+    }
+
+    /// Ends the statement's own transaction and notes what the session knows. Returns what the client is to be told.
+    async fn settle(&mut self, completion: Completion, verb: &Verb) -> Result<Completion> {
         let mut done = completion;
         if self.opened == Opened::Statement && self.transaction.state() != TransactionState::Idle {
             // Up to here all of it can still be undone.
@@ -129,6 +150,9 @@ impl Session {
             self.facts_mut().last_insert_id = done.last_insert_id;
         }
         let affected = done.affected.unwrap_or(0);
+        if !verb.selects && self.transaction.state() != TransactionState::Idle {
+            self.handle.wrote(affected);
+        }
         let facts = self.facts_mut();
         if verb.selects {
             facts.found_rows = affected;
@@ -138,8 +162,7 @@ impl Session {
         }
         done.more = !self.queue.is_empty();
         self.window = None;
-        self.pending.push_back(Event::Complete(done));
-        Ok(())
+        Ok(done)
     }
 
     /// A statement has failed; its connections are already home.

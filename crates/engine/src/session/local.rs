@@ -17,8 +17,11 @@ use pando_transaction::no_savepoint;
 
 use crate::plan::{Planned, Purpose};
 
-use super::modes::{is_global, modes};
-use super::{Bound, MAX_NAMED, Opened, Session, Window};
+use super::modes::{is_global, known};
+use super::{Bound, Opened, Session, Window};
+
+/// SQL-level prepared statements one session may have.
+const MAX_NAMED: usize = 10_000;
 
 impl Session {
     /// Answers a statement that needs no storage unit; false when it needs one.
@@ -112,7 +115,7 @@ impl Session {
     /// Opens a transaction for the client.
     pub(super) fn begin(&mut self, modes: Vec<String>) {
         let all = self.modes_for(modes);
-        self.transaction.begin(all);
+        self.transaction.begin(all, self.course());
         self.opened = Opened::Client;
         self.variables_at_begin = Some(self.variables.clone());
     }
@@ -132,10 +135,9 @@ impl Session {
 
     /// A transaction begun by START TRANSACTION is told so.
     fn name_start(&mut self, text: &str) {
-        let starts =
-            text.trim_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case("start"));
+        let word = text.trim_start().get(..5);
         if let Some(Event::Complete(done)) = self.pending.back_mut()
-            && starts
+            && word.is_some_and(|word| word.eq_ignore_ascii_case("start"))
             && done.tag == "BEGIN"
         {
             done.tag = "START TRANSACTION".into();
@@ -147,7 +149,10 @@ impl Session {
         let open = self.transaction.state() != TransactionState::Idle;
         let dialect = dialect.as_ref();
         match verb {
-            Transaction::Begin(words) => self.begin_verb(modes(words), dialect).await?,
+            Transaction::Begin(words) => {
+                self.ready_all().await?;
+                self.begin_verb(known(words)?, dialect).await?;
+            }
             Transaction::Commit { chain } => self.commit_verb(*chain, dialect).await?,
             Transaction::Rollback { chain } => self.rollback_verb(*chain, dialect).await?,
             Transaction::Savepoint(name) => {
@@ -158,8 +163,9 @@ impl Session {
                 if open {
                     self.settle_cursors().await?;
                     self.attend_transaction()?;
-                    let result = self.transaction.savepoint(&name.value, dialect).await;
+                    let result = self.transaction.savepoint(&name.value).await;
                     self.or_fail(result).await?;
+                    self.base.savepoint(&name.value);
                 }
                 self.complete("SAVEPOINT");
             }
@@ -170,6 +176,7 @@ impl Session {
                 self.attend_transaction()?;
                 let result = self.transaction.release(&name.value, dialect).await;
                 self.or_fail(result).await?;
+                self.base.release(&name.value);
                 self.complete("RELEASE");
             }
             Transaction::RollbackTo(name) => {
@@ -177,6 +184,8 @@ impl Session {
                 self.close_cursors().await;
                 self.attend_transaction()?;
                 let result = self.transaction.rollback_to(&name.value, dialect).await;
+                self.or_fail(result).await?;
+                let result = self.return_in_base(&name.value).await;
                 self.or_fail(result).await?;
                 self.complete("ROLLBACK");
             }
@@ -308,7 +317,8 @@ impl Session {
             let cells: Vec<Cell<'_>> = row.iter().map(Cell::Value).collect();
             NeutralCodec.write(&list, &cells, &mut out)?;
         }
-        self.pending.push_back(Event::Columns(Columns { list, codec: Arc::new(NeutralCodec) }));
+        let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
+        self.pending.push_back(Event::Columns(columns));
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         if count > 0 {
             self.pending.push_back(Event::Rows(Rows { bytes: out.freeze(), count }));

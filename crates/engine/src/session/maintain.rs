@@ -98,7 +98,7 @@ impl Session {
             for chunk in &reply.rows {
                 rows.extend(decoded(&columns, chunk)?);
             }
-            described = columns.list;
+            described = columns.list.to_vec();
         }
         Ok((described, rows))
     }

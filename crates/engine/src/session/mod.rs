@@ -6,6 +6,8 @@ mod admission;
 mod ahead;
 mod alone;
 mod assemble;
+mod base;
+mod bound;
 mod computed;
 mod config;
 mod copy;
@@ -15,6 +17,7 @@ mod definition;
 mod door;
 mod errand;
 mod finish;
+mod global;
 mod home;
 mod insert_query;
 mod keys;
@@ -34,11 +37,15 @@ mod reply;
 mod retell;
 mod round;
 mod run;
+mod seen;
+mod serial;
 mod setting;
 mod status;
 mod steps;
 mod tag;
+mod victim;
 mod warnings;
+mod whole;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -48,16 +55,16 @@ use pando_kernel::error::Result;
 use pando_kernel::event::Event;
 use pando_kernel::request::{CursorId, Prepared};
 use pando_kernel::session::Login;
-use pando_kernel::{Columns, Format, Parameter};
-use pando_transaction::Local;
+use pando_kernel::{Columns, TransactionType};
+use pando_transaction::Transaction;
 
 use crate::handle::Handle;
 use crate::house::Engine;
-use crate::plan::Lifted;
 use crate::snapshot::{LiveDatabase, Snapshot};
 use crate::templates::AtHand;
 use crate::variables::Variables;
-
+use base::Base;
+use bound::{Bound, Window};
 use cursor::Cursor;
 use reply::Reply;
 pub(crate) use setting::{answer, undress};
@@ -71,7 +78,11 @@ pub struct Session {
     snapshot: Arc<Snapshot>,
     /// The current database, or the one that answers before one is chosen.
     live: Option<Arc<LiveDatabase>>,
-    transaction: Local,
+    transaction: Transaction,
+    /// What it has done on units that have committed already, when it is of type BASE.
+    base: Base,
+    /// How the session's next transactions end, when it has chosen.
+    transaction_type: Option<TransactionType>,
     /// Who opened the transaction.
     opened: Opened,
     autocommit: bool,
@@ -124,25 +135,3 @@ enum Opened {
     /// The session, for several statements of one request or pipeline.
     Pipeline,
 }
-
-/// At most so many rows, then the rest waits in a cursor.
-#[derive(Debug, Clone, Copy)]
-struct Window {
-    left: u64,
-    cursor: Option<CursorId>,
-}
-
-/// What comes with a statement besides its text.
-#[derive(Debug, Clone, Default)]
-struct Bound {
-    parameters: Vec<Parameter>,
-    formats: Vec<Format>,
-    declared: Arc<[u32]>,
-    /// It came as a prepared statement: run it as one.
-    prepared: bool,
-    /// It came as text, and a storage unit may run it so; and the era in which its names were found.
-    lifted: Option<(Box<Lifted>, u64)>,
-}
-
-/// SQL-level prepared statements one session may have.
-const MAX_NAMED: usize = 10_000;

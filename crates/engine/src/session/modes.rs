@@ -1,6 +1,6 @@
 //! Transaction modes out of the words of BEGIN and SET TRANSACTION.
 
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::session::TransactionState;
 
 use super::Session;
@@ -9,7 +9,7 @@ use super::local::server_error;
 impl Session {
     /// SET TRANSACTION: for the next transaction, the open one, or all that follow.
     pub(super) async fn set_modes(&mut self, session: bool, words: &[String]) -> Result<()> {
-        let modes = modes(words);
+        let modes = known(words)?;
         if session {
             self.set_session_modes(modes).await?;
         } else if self.transaction.state() == TransactionState::Idle {
@@ -76,6 +76,47 @@ pub(super) fn modes(words: &[String]) -> Vec<String> {
     modes
 }
 
+/// Transaction modes out of their words, all of them known.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn known(words: &[String]) -> Result<Vec<String>> {
+    let modes = modes(words);
+    check(&modes)?;
+    Ok(modes)
+}
+
+/// Refuses what is no transaction mode: it would be sent to a unit with the first statement only.
+///
+/// # Errors
+/// `Syntax`; `Refused` for a snapshot that another server's session has exported.
+fn check(modes: &[String]) -> Result<()> {
+    const KNOWN: [&str; 10] = [
+        "ISOLATION LEVEL SERIALIZABLE",
+        "ISOLATION LEVEL REPEATABLE READ",
+        "ISOLATION LEVEL READ COMMITTED",
+        "ISOLATION LEVEL READ UNCOMMITTED",
+        "READ ONLY",
+        "READ WRITE",
+        "DEFERRABLE",
+        "NOT DEFERRABLE",
+        "WITH CONSISTENT SNAPSHOT",
+        "",
+    ];
+    let Some(unknown) = modes.iter().find(|mode| !KNOWN.contains(&mode.as_str())) else {
+        return Ok(());
+    };
+    if unknown.starts_with("SNAPSHOT") {
+        return Err(Error::refused(
+            30001,
+            "a snapshot belongs to one storage unit",
+            "transactions of type XA at REPEATABLE READ see one snapshot of all units",
+        ));
+    }
+    let message = format!("`{unknown}` is no transaction mode");
+    Err(ErrorKind::Syntax { message, at: 0 }.into())
+}
+
 /// Whether a word that could begin a mode goes on with this one.
 fn continues(mode: &str, word: &str) -> bool {
     matches!(
@@ -91,6 +132,14 @@ mod tests {
     fn check(words: &str, expected: &[&str]) {
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         assert_eq!(modes(&words), expected);
+    }
+
+    #[test]
+    fn what_is_no_mode_is_refused() {
+        let modes = |words: &str| modes(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert!(super::check(&modes("ISOLATION LEVEL READ COMMITTED READ ONLY")).is_ok());
+        assert!(super::check(&modes("ISOLATION LEVEL NONSENSE")).is_err());
+        assert!(super::check(&modes("SNAPSHOT X")).is_err());
     }
 
     #[test]

@@ -3,33 +3,39 @@
 use std::sync::Arc;
 
 use pando_kernel::feature::Database;
-use pando_kernel::route::TableName;
-use pando_kernel::{Attribute, Columns};
+use pando_kernel::{Column, Columns};
 
-use crate::plan::Unit;
+use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
 /// What is needed to tell it for one target.
 #[derive(Debug)]
 pub(super) struct Origin {
     live: Arc<LiveDatabase>,
-    tables: Vec<TableName>,
-    number: usize,
-    attributes: Vec<Attribute>,
+    plan: Arc<Plan>,
 }
 
 impl Origin {
-    pub(super) fn of(live: &Arc<LiveDatabase>, unit: &Unit) -> Self {
-        let number = number_of(&live.database, &unit.target.unit);
-        let (tables, attributes) = (unit.target.tables.clone(), unit.attributes.clone());
-        Self { live: Arc::clone(live), tables, number, attributes }
+    /// Of the plan's first unit.
+    pub(super) fn of(live: &Arc<LiveDatabase>, plan: &Arc<Plan>) -> Self {
+        Self { live: Arc::clone(live), plan: Arc::clone(plan) }
     }
 
     /// Actual names of tables and databases become the logic ones, and numbers of relations those that are shown.
     pub(super) fn rename(&self, columns: &mut Columns) {
+        let Some(unit) = self.plan.units.first() else { return };
         let database = &self.live.database;
-        for column in &mut columns.list {
-            for table in &self.tables {
+        let number = number_of(database, &unit.target.unit);
+        let tells = |column: &Column| {
+            let names = [&column.table, &column.origin_table, &column.schema];
+            names.iter().any(|name| !name.is_empty()) || number > 0 && column.native.relation != 0
+        };
+        if unit.attributes.is_empty() && !columns.list.iter().any(tells) {
+            return;
+        }
+        let list = Arc::make_mut(&mut columns.list);
+        for column in &mut *list {
+            for table in &unit.target.tables {
                 if column.origin_table.eq_ignore_ascii_case(&table.actual) {
                     column.origin_table = table.logic.to_string();
                 }
@@ -40,15 +46,15 @@ impl Origin {
             if !column.schema.is_empty() && !column.origin_table.is_empty() {
                 database.name.clone_into(&mut column.schema);
             }
-            if self.number > 0
+            if number > 0
                 && column.native.relation != 0
                 && let Some(presentation) = database.dialect.presentation()
             {
-                let shown = presentation.relation_number(column.native.relation, self.number);
+                let shown = presentation.relation_number(column.native.relation, number);
                 column.native.relation = shown;
             }
         }
-        for (column, own) in columns.list.iter_mut().zip(&self.attributes) {
+        for (column, own) in list.iter_mut().zip(&unit.attributes) {
             column.native.relation = own.relation;
             column.native.attribute = own.number;
         }

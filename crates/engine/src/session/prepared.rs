@@ -17,7 +17,7 @@ use crate::execute::Channel;
 use crate::handle::Manner;
 use crate::plan::Purpose;
 
-use super::acquire::types;
+use super::acquire::{Aim, types};
 use super::origin::Origin;
 use super::{Bound, Session};
 
@@ -138,11 +138,11 @@ impl Session {
             Err(refusal) => return self.describe_in_steps(&live, prepared, refusal).await,
             Ok(plan) => plan,
         };
-        let unit = plan.units.into_iter().next();
-        let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
+        let plan = Arc::new(plan);
+        let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
         let inside = self.transaction.state() != TransactionState::Idle;
         let (mut connection, swallow) = if inside {
-            self.enlisted(&live, &unit.target.unit, false).await?
+            self.enlisted(&live, &unit.target.unit, Aim::Reads).await?
         } else {
             let pool = live.pool(&unit.target.unit)?;
             let mut connection = self.handle.taken(pool.take()).await?;
@@ -150,7 +150,7 @@ impl Session {
             let swallow = self.dress(&live, &mut connection)?;
             (connection, swallow)
         };
-        let types = types(&unit, &prepared.declared);
+        let types = types(unit, &prepared.declared);
         let started = connection.start(Execution::Describe { sql: Arc::clone(&unit.sql), types });
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let described = match started {
@@ -160,7 +160,7 @@ impl Session {
         self.release_channel(channel).await;
         let mut described = described?;
         if let Some(columns) = &mut described.columns {
-            Origin::of(&live, &unit).rename(columns);
+            Origin::of(&live, &plan).rename(columns);
         }
         let mut parameters = vec![Native::default(); stmt.parameters as usize];
         for (native, index) in described.parameters.iter().zip(&unit.parameters) {

@@ -18,7 +18,7 @@ use super::{Bound, Session};
 pub(super) struct Recalled {
     live: Arc<LiveDatabase>,
     kept: Arc<Kept>,
-    plan: Plan,
+    plan: Arc<Plan>,
     lifted: Option<Box<Lifted>>,
 }
 
@@ -105,7 +105,7 @@ impl Session {
         &mut self,
         recalled: &Recalled,
         text: &Arc<str>,
-        bound: &Bound,
+        bound: &mut Bound,
     ) -> Result<()> {
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(text);
@@ -133,7 +133,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         text: &Arc<str>,
-        bound: &Bound,
+        bound: &mut Bound,
         refusal: Error,
     ) -> Result<()> {
         let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
@@ -141,7 +141,7 @@ impl Session {
             return Err(refusal);
         }
         let plan = self.planned_apart(live, &stmt, bound, refusal).await?;
-        self.start_plan(live, &stmt, &plan, bound).await
+        self.start_plan(live, &stmt, &Arc::new(plan), bound).await
     }
 
     /// Remembers how a statement of a shape that came before was planned.

@@ -40,7 +40,7 @@ impl Session {
                 let runtime = Arc::clone(&self.engine.inner.runtime);
                 let in_time = within(&*runtime, GRACE, run_out(channels)).await.is_some();
                 // The transaction goes on with its connections, so it must wait for them; a pool need not.
-                if !in_time && channels.iter().any(|channel| self.is_inside(channel)) {
+                if !in_time && channels.iter().any(|channel| self.is_inside(&channel.connection)) {
                     self.handle.cancel(&runtime);
                     drop(run_out(channels).await);
                 }
@@ -49,8 +49,8 @@ impl Session {
     }
 
     /// Whether a channel's connection is the transaction's.
-    fn is_inside(&self, channel: &Channel) -> bool {
-        self.transaction.expects(channel.connection.unit())
+    fn is_inside(&self, connection: &Connection) -> bool {
+        self.transaction.expects(connection.unit())
     }
 
     /// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here on.
@@ -66,8 +66,8 @@ impl Session {
     pub(super) async fn release_channels(&mut self, channels: Vec<Channel>) {
         let mut channels = channels;
         let cancelled = self.gather_home(&mut channels).await;
-        for channel in channels {
-            self.hand_back(channel, cancelled);
+        for Channel { connection, apart, .. } in channels {
+            self.hand_back((connection, apart), cancelled);
         }
     }
 
@@ -75,11 +75,11 @@ impl Session {
     pub(super) async fn release_channel(&mut self, channel: Channel) {
         let mut channel = channel;
         let cancelled = self.gather_home(std::slice::from_mut(&mut channel)).await;
-        self.hand_back(channel, cancelled);
+        self.hand_back((channel.connection, channel.apart), cancelled);
     }
 
     /// Ends the work of connections for the session. Returns whether they were being cancelled.
-    async fn gather_home(&mut self, channels: &mut [Channel]) -> bool {
+    pub(super) async fn gather_home(&mut self, channels: &mut [Channel]) -> bool {
         channels.iter_mut().for_each(Channel::forgo);
         self.bring_home(channels).await;
         let cancelled = self.handle.lets_go();
@@ -89,13 +89,13 @@ impl Session {
         cancelled
     }
 
-    fn hand_back(&mut self, channel: Channel, cancelled: bool) {
-        let inside = self.is_inside(&channel);
-        let connection = channel.connection;
+    /// Gives one connection back after [`Session::gather_home`]. One that stands apart takes no part in the transaction.
+    pub(super) fn hand_back(&mut self, (connection, apart): (Connection, bool), cancelled: bool) {
+        let inside = self.is_inside(&connection);
         let home = connection.condition().outstanding == 0;
-        if channel.apart && home && !cancelled {
+        if apart && home && !cancelled {
             put_back(connection);
-        } else if channel.apart {
+        } else if apart {
             connection.discard();
         } else if inside {
             if cancelled {
@@ -118,7 +118,7 @@ impl Session {
         let runtime = Arc::clone(&self.engine.inner.runtime);
         within(&*runtime, GRACE, drain_all(channels)).await;
         for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
-            if self.is_inside(channel) {
+            if self.is_inside(&channel.connection) {
                 let _ = drain(&mut channel.connection, usize::MAX).await;
             }
         }
@@ -165,13 +165,20 @@ impl Session {
         for connection in self.transaction.connections() {
             self.handle.runs_on(connection, Manner::Leave)?;
         }
+        let parts = self.end_base(commit).await;
+        let commit = commit && parts.is_ok();
         let ended: Ended = if commit {
             self.transaction.commit(dialect).await
         } else {
-            self.transaction.rollback(dialect).await
+            self.transaction.rollback().await
         };
         self.handle.lets_go();
-        ended.release()
+        self.handle.parts();
+        let outcome = parts.and(ended.release());
+        if let Err(error) = &outcome {
+            self.learn_of_loss(error);
+        }
+        outcome
     }
 
     /// Rolls back what the session itself has opened or what cannot go on.

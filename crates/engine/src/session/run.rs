@@ -37,7 +37,7 @@ impl Session {
         if let Some(mut recalled) = self.recall(text, &bound) {
             bound.lifted = recalled.take_lifted();
             self.text_request = true;
-            return match self.start_recalled(&recalled, text, &bound).await {
+            return match self.start_recalled(&recalled, text, &mut bound).await {
                 Ok(()) => Ok(()),
                 Err(error) => Err(Box::pin(self.fail_text(error)).await),
             };
@@ -65,7 +65,7 @@ impl Session {
         let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
         if together && self.autocommit && self.transaction.state() == TransactionState::Idle {
             let modes = self.modes_for(Vec::new());
-            self.transaction.begin(modes);
+            self.transaction.begin(modes, self.course());
             self.opened = Opened::Pipeline;
         }
     }
@@ -103,6 +103,16 @@ impl Session {
         error
     }
 
+    /// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client hears of the error.
+    pub(super) async fn end_failed_text(&mut self) {
+        if self.opened == Opened::Pipeline
+            && std::mem::take(&mut self.text_request)
+            && let Err(error) = self.sync().await
+        {
+            tracing::debug!(%error, "a failed text could not be rolled back in order");
+        }
+    }
+
     /// Starts a prepared statement.
     pub(super) async fn begin_execute(&mut self, execute: Execute) -> Result<()> {
         self.text_request = false;
@@ -112,7 +122,7 @@ impl Session {
         if let Some(cursor) = execute.cursor {
             self.close_cursor(cursor).await;
         }
-        let bound = Bound {
+        let mut bound = Bound {
             parameters: execute.parameters,
             formats: execute.result_formats,
             declared: Arc::clone(&execute.prepared.declared),
@@ -123,7 +133,7 @@ impl Session {
         self.window =
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
         let started = match self.recall(&statement.text, &bound) {
-            Some(recalled) => self.start_recalled(&recalled, &statement.text, &bound).await,
+            Some(recalled) => self.start_recalled(&recalled, &statement.text, &mut bound).await,
             // Boxed, as all that is rare: every client's task is as large as the largest of what it may wait for.
             None => Box::pin(self.start_statement(&statement, bound)).await,
         };
@@ -163,6 +173,7 @@ impl Session {
 
     /// Starts one statement on storage units.
     pub(super) async fn start_on_units(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
+        let mut bound = bound;
         self.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
         let live = self.live()?;
@@ -186,18 +197,18 @@ impl Session {
                 self.refuse_moved(&live, stmt, true)?;
                 return self.start_in_steps(&live, stmt, &bound, refusal).await;
             }
-            Ok(plan) => plan,
+            Ok(plan) => Arc::new(plan),
         };
         self.refuse_moved(&live, stmt, plan.writes)?;
         if self.learns && !bound.prepared {
             Box::pin(self.look_at_table(&live, stmt)).await;
         }
         self.learn(&live, stmt, (&bound, &plan));
-        match self.start_plan(&live, stmt, &plan, &bound).await {
+        match self.start_plan(&live, stmt, &plan, &mut bound).await {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) && is_select(&stmt.kind) => {
                 let plan = self.planned_apart(&live, stmt, &bound, refusal).await?;
-                self.start_plan(&live, stmt, &plan, &bound).await
+                self.start_plan(&live, stmt, &Arc::new(plan), &mut bound).await
             }
             started => started,
         }
@@ -307,17 +318,17 @@ impl Session {
     /// Opens a transaction that ends with the statement.
     pub(super) fn open_for_statement(&mut self) {
         let modes = self.modes_for(Vec::new());
-        self.transaction.begin(modes);
+        self.transaction.begin(modes, self.course());
         self.opened = Opened::Statement;
     }
 
-    /// Runs a plan up to its first piece of reply.
+    /// Runs a plan up to its first piece of reply. The parameters of a plan for one unit go with it, once nothing can refuse it any more.
     pub(super) async fn start_plan(
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        plan: &Plan,
-        bound: &Bound,
+        plan: &Arc<Plan>,
+        bound: &mut Bound,
     ) -> Result<()> {
         self.refuse_unadmitted(plan.writes)?;
         if self.settings().sql_show {
@@ -330,7 +341,10 @@ impl Session {
                 self.begin(Vec::new());
             } else if plan.writes && self.session_modes.iter().any(|mode| mode == "READ ONLY") {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
-            } else if plan.writes && plan.units.len() > 1 && !is_definition(&stmt.kind) {
+            } else if (plan.writes && plan.units.len() > 1 && !is_definition(&stmt.kind))
+                || self.changes_in_base(stmt)
+                || self.reads_as_one(plan)
+            {
                 self.open_for_statement();
             }
         }
@@ -346,9 +360,12 @@ impl Session {
             key: first_key(plan),
             calculates: calculates(&stmt.kind),
         };
+        if self.is_for_base(stmt)? {
+            return Box::pin(self.start_in_base(live, plan, bound, verb)).await;
+        }
         if let [unit] = &plan.units[..] {
             let channel = self.start_unit(live, (plan, unit), bound).await?;
-            let origin = Origin::of(live, unit);
+            let origin = Origin::of(live, plan);
             let retell = Retelling::of(&live.database, &stmt.kind, &unit.target.unit);
             let pass =
                 Pass { channel, origin, retell, columns: None, completion: None, rows: 0, verb };
@@ -367,7 +384,7 @@ impl Session {
     async fn start_many(
         &mut self,
         live: &Arc<LiveDatabase>,
-        plan: &Plan,
+        plan: &Arc<Plan>,
         started: Started,
         (verb, splice): (Verb, Option<Splice>),
     ) -> Result<()> {
@@ -417,7 +434,7 @@ impl Session {
     async fn merge(
         &mut self,
         live: &Arc<LiveDatabase>,
-        (plan, verb): (&Plan, Verb),
+        (plan, verb): (&Arc<Plan>, Verb),
         (channels, jobs): (Vec<crate::execute::Channel>, Vec<Vec<usize>>),
         heads: Vec<Option<Event>>,
     ) -> Result<()> {
@@ -428,11 +445,9 @@ impl Session {
             && plan.merge.distinct.is_none();
         let limit = self.settings().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
-        let origin = plan.units.first().map(|unit| Origin::of(live, unit));
+        let origin = Origin::of(live, plan);
         let dress = move |mut columns: Columns| {
-            if let Some(origin) = &origin {
-                origin.rename(&mut columns);
-            }
+            origin.rename(&mut columns);
             columns
         };
         let same = plan.spread == Spread::Same;

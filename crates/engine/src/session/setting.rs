@@ -13,6 +13,7 @@ use pando_transaction::finish;
 use crate::handle::Manner;
 use crate::plan::any_unit_of;
 
+use super::acquire::Aim;
 use super::computed::is_expression;
 use super::home::{home, move_to};
 use super::{Bound, Session};
@@ -140,7 +141,7 @@ impl Session {
             self.settle_cursors().await?;
             if self.transaction.units().is_empty() && live.has_units() {
                 let unit = any_unit_of(&live.database)?;
-                let (mut connection, swallow) = self.enlisted(&live, &unit, false).await?;
+                let (mut connection, swallow) = self.enlisted(&live, &unit, Aim::Reads).await?;
                 let mut result = Ok(());
                 for _ in 0..swallow {
                     result = result.and(finish(&mut connection).await.map(|_| ()));
@@ -275,32 +276,12 @@ pub(crate) async fn undress(connection: &mut pando_pool::Connection) -> Result<(
 }
 
 /// One reply read to its end, its rows decoded.
-#[expect(clippy::wildcard_enum_match_arm, reason = "only rows matter")]
 pub(crate) async fn answer(
     connection: &mut pando_pool::Connection,
     text: &str,
 ) -> Result<Vec<Vec<pando_kernel::Value>>> {
-    connection.start(Execution::Text(text.into()))?;
-    let mut columns = None;
-    let mut rows = Vec::new();
-    loop {
-        match std::future::poll_fn(|cx| connection.poll_event(cx)).await? {
-            Event::Columns(found) => columns = Some(found),
-            Event::Rows(chunk) => {
-                let Some(columns) = &columns else { continue };
-                rows.extend(super::warnings::decoded(columns, &chunk)?);
-                if rows.len() > MAX_ANSWER {
-                    return Err(ErrorKind::TooLarge("the catalogue is too large".into()).into());
-                }
-            }
-            Event::Done => return Ok(rows),
-            _ => {}
-        }
-    }
+    pando_transaction::rows(&mut **connection, text).await
 }
-
-/// Rows a question of the session's own may bring.
-const MAX_ANSWER: usize = 1_000_000;
 
 fn keep(variables: &mut crate::variables::Variables, name: &str, text: &str) -> Result<()> {
     if variables.set(name, text) {

@@ -101,6 +101,7 @@ impl Session {
         refusal: Error,
     ) -> Result<()> {
         self.refuse_unadmitted(true)?;
+        self.refuse_in_base("a statement that runs in several steps")?;
         if plan::is_for_reading_first(stmt, &refusal) {
             return self.start_insert_query(live, stmt, bound, refusal).await;
         }
@@ -182,14 +183,14 @@ impl Session {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
             } else {
                 let modes = self.modes_for(Vec::new());
-                self.transaction.begin(modes);
+                self.transaction.begin(modes, self.course());
                 self.opened = Opened::Steps;
             }
         }
         let savepoint = self.opened == Opened::Client && !dialect.error_fails_transaction();
         if savepoint {
             self.attend_transaction()?;
-            let set = self.transaction.savepoint(SAVEPOINT, dialect).await;
+            let set = self.transaction.savepoint(SAVEPOINT).await;
             self.let_go().await;
             set?;
         }
@@ -310,7 +311,8 @@ impl Session {
             .map_err(super::run::syntax_error)?;
         let plan = Box::pin(self.plan(live, &stmt, bound, Purpose::Run)).await?;
         let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
-        Box::pin(self.start_plan(live, &stmt, &plan, bound)).await?;
+        let mut own = bound.clone();
+        Box::pin(self.start_plan(live, &stmt, &Arc::new(plan), &mut own)).await?;
         let mut held = 0;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {
             match event {

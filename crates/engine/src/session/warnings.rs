@@ -178,7 +178,7 @@ async fn read(connection: &mut Connection, query: &str, into: &mut Warnings) -> 
             Event::Columns(found) => columns = Some(found),
             Event::Rows(rows) => {
                 if let Some(columns) = &columns {
-                    into.columns.clone_from(&columns.list);
+                    into.columns = columns.list.to_vec();
                     into.rows.extend(decoded(columns, &rows)?);
                     into.rows.truncate(MAX);
                 }

@@ -176,8 +176,9 @@ fn rows_of_another_form_are_written_in_the_form_of_the_first_stream() {
 fn a_column_of_another_type_is_written_anew_only_where_its_bytes_differ() {
     let described = |format, type_id| {
         let mut columns = columns(&[Kind::Int]);
-        columns.list[0].format = format;
-        columns.list[0].native.type_id = type_id;
+        let list = std::sync::Arc::make_mut(&mut columns.list);
+        list[0].format = format;
+        list[0].native.type_id = type_id;
         columns
     };
     for (format, same) in [(Format::Text, true), (Format::Binary, false)] {
@@ -204,7 +205,7 @@ fn streams_with_different_numbers_of_columns_are_refused() {
 fn a_name_means_the_one_visible_column_that_has_it() {
     let named = |names: &[&str]| {
         let mut columns = columns(&vec![Kind::Int; names.len()]);
-        for (column, name) in columns.list.iter_mut().zip(names) {
+        for (column, name) in std::sync::Arc::make_mut(&mut columns.list).iter_mut().zip(names) {
             column.name = (*name).to_owned();
         }
         columns

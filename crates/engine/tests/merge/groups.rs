@@ -72,7 +72,7 @@ fn a_result_that_does_not_fit_or_is_no_number_is_an_error() {
 
 fn average(column: Columns, sums: &[(Value, i64)]) -> Record {
     let mut columns = columns(&[Kind::Other, Kind::Decimal, Kind::Int]);
-    columns.list[0] = column.list[0].clone();
+    std::sync::Arc::make_mut(&mut columns.list)[0] = column.list[0].clone();
     let (sum, count) = (Position::Derived(0), Position::Derived(1));
     let row = |(sum, count): &(Value, i64)| vec![vec![Value::Null, sum.clone(), int(*count)]];
     let streams: Vec<Vec<Record>> = sums.iter().map(row).collect();
@@ -85,7 +85,7 @@ fn averages_have_the_digits_of_their_column() {
     let sums = [(int(5), 2), (Value::Null, 0), (int(5), 1)];
     assert_eq!(average(columns(&[Kind::Decimal]), &sums), [decimal("3.3333333333333333")]);
     let mut fixed = columns(&[Kind::Decimal]);
-    fixed.list[0].native.decimals = 4;
+    std::sync::Arc::make_mut(&mut fixed.list)[0].native.decimals = 4;
     assert_eq!(average(fixed, &sums), [decimal("3.3333")]);
     assert_eq!(average(columns(&[Kind::Float]), &sums), [Value::Float(10.0 / 3.0)]);
     assert_eq!(average(columns(&[Kind::Decimal]), &[(Value::Null, 0)]), [Value::Null]);
@@ -181,7 +181,7 @@ fn a_group_that_its_order_tears_apart_is_put_together_again() {
 #[test]
 fn distinct_values_are_counted_once_and_need_no_memory_when_they_come_sorted() {
     let mut columns = columns(&[Kind::Text, Kind::Int, Kind::Text]);
-    columns.list[1].native.type_id = 20;
+    std::sync::Arc::make_mut(&mut columns.list)[1].native.type_id = 20;
     let row = |value: Option<&str>| vec![text("g"), int(1), value.map_or(Value::Null, text)];
     let stream = |values: &[&str]| {
         let mut rows = vec![row(None)];

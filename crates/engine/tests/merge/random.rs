@@ -72,7 +72,7 @@ impl Split {
                 columns_in(Arc::new(NeutralCodec), kinds)
             };
             if let Some(at) = average {
-                columns.list[at].native.decimals = 4;
+                Arc::make_mut(&mut columns.list)[at].native.decimals = 4;
             }
             columns
         };

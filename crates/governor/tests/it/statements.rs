@@ -2,6 +2,7 @@
 
 use pando_distsql::{Category, entries};
 use pando_kernel::administration::{Administration, Answer, Errand, Order};
+use pando_kernel::two_phase::Verdict;
 use pando_repository::embedded::{Options, Store};
 
 use crate::house::{Seat, administrator, runtime};
@@ -52,6 +53,10 @@ const LOCKED: &[&str] = &[
 
 /// In the order in which they are run at instance `a` of two.
 fn cases() -> Vec<Case> {
+    of_state().into_iter().chain(of_transactions()).collect()
+}
+
+fn of_state() -> Vec<Case> {
     use Seen::{Answers, Errand as Sent, Rows};
     vec![
         case(
@@ -144,6 +149,31 @@ fn cases() -> Vec<Case> {
                 "UNLOCK CLUSTER|RAL|current|UNLOCK CLUSTER [TIMEOUT timeout]|Ends LOCK CLUSTER.",
             ),
             "HELP DISTSQL LIKE",
+        ),
+    ]
+}
+
+/// Those that only a session can answer, as it has the transactions.
+fn of_transactions() -> Vec<Case> {
+    use Seen::Errand as Sent;
+    vec![
+        case(
+            "SHOW IN DOUBT TRANSACTIONS",
+            "SHOW IN DOUBT TRANSACTIONS",
+            Sent(Errand::ShowInDoubt),
+            "SHOW IN DOUBT",
+        ),
+        case(
+            "SHOW TRANSACTION STATUS",
+            "SHOW TRANSACTION STATUS",
+            Sent(Errand::ShowTransactionStatus),
+            "SHOW TRANSACTION STATUS t",
+        ),
+        case(
+            "RESOLVE IN DOUBT TRANSACTION",
+            "RESOLVE IN DOUBT TRANSACTION 'pando-a-b-1-2' COMMIT",
+            Sent(Errand::Resolve { global: text("pando-a-b-1-2"), verdict: Verdict::Commit }),
+            "RESOLVE IN DOUBT TRANSACTION 'pando-a-b-1-2'",
         ),
     ]
 }

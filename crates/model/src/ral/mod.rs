@@ -43,6 +43,9 @@ impl Model {
             | Ral::SetStorageUnitState { .. }
             | Ral::ShowReadUnits { .. }
             | Ral::ShowStorageUnitStates { .. }
+            | Ral::ShowInDoubt
+            | Ral::ShowTransactionStatus
+            | Ral::Resolve { .. }
             | Ral::Metadata(_)
             | Ral::LockCluster { .. }
             | Ral::UnlockCluster { .. }
@@ -121,6 +124,9 @@ impl Model {
             )
             | Ral::SetVariable { .. }
             | Ral::ShowStorageUnitStates { .. }
+            | Ral::ShowInDoubt
+            | Ral::ShowTransactionStatus
+            | Ral::Resolve { .. }
             | Ral::SetReadUnitState { .. }
             | Ral::SetStorageUnitState { .. }
             | Ral::LockCluster { .. }

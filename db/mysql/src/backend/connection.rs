@@ -25,6 +25,9 @@ const MAX_JOBS: usize = 1024;
 /// The protocol's own bound on a packet, in bytes.
 const MAX_COMMAND: usize = 1 << 30;
 
+/// Its victim's transaction is over.
+pub(super) const DEADLOCK: u32 = 1213;
+
 pub(super) struct Connection {
     pub(super) settings: Arc<Settings>,
     pub(super) wire: Wire,
@@ -223,7 +226,7 @@ impl Connection {
         self.ready.clear();
         if let ErrorKind::Server(server) = error.kind() {
             // A deadlock's victim is rolled back as a whole; the packet has no status to tell it.
-            if server.number == 1213 {
+            if server.number == DEADLOCK {
                 self.status = self.status.without(Status::IN_TRANSACTION);
             }
         } else if !matches!(error.kind(), ErrorKind::Value(_)) {

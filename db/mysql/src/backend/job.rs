@@ -82,6 +82,9 @@ pub(super) enum Stage {
     Reset(Reset),
     /// The answer to a ping.
     Pong,
+    /// The answer to a ping after this error inside a transaction. Servers roll whole transactions back at some errors (a lock wait timeout under
+    /// `innodb_rollback_on_timeout`, a full lock table, a record changed under `innodb_snapshot_isolation`), and an ERR packet has no status to tell it.
+    Standing(Error),
     /// Nothing: it failed before it was sent.
     Failed(Option<Error>),
 }

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use pando_kernel::{
     Columns, Completion, Description, Error, ErrorKind, Event, Format, Result, RowCodec, Rows,
+    ServerError,
 };
 
-use super::connection::Connection;
+use super::connection::{Connection, DEADLOCK};
 use super::job::{Definitions, Stage, Work, may_ask_for_file};
 use super::old_names::{NOT_UNDERSTOOD, UNKNOWN_VARIABLE, is_new_name};
 use super::statements::Statement;
 use crate::codec::{
-    Capabilities, ColumnDefinition, Eof, ErrPacket, LocalInfile, MAX_FRAME, OkPacket, PrepareOk,
-    Reader, Run, SessionChange, SessionChanges, Status,
+    Capabilities, ColumnDefinition, CommandCode, Eof, ErrPacket, LocalInfile, MAX_FRAME, OkPacket,
+    PrepareOk, Reader, Run, SessionChange, SessionChanges, Status,
 };
 use crate::error::{malformed, server_error};
 use crate::types::column_of;
@@ -26,6 +27,9 @@ const FORGOTTEN: [u32; 2] = [1243, 1615];
 
 /// `ER_UNSUPPORTED_PS`: the statement runs as text only.
 const TEXT_ONLY: u32 = 1295;
+
+/// Leaves the transaction as it is, and is what applications meet every day: the server is not asked how the transaction stands.
+const DUPLICATE: u32 = 1062;
 
 impl Connection {
     /// The next event that the bytes at hand give; `None` when more must be read first.
@@ -63,6 +67,7 @@ impl Connection {
                 | Stage::PrepareAnswer
                 | Stage::Definitions(_)
                 | Stage::Reset(_)
+                | Stage::Standing(_)
                 | Stage::Pong => {}
             }
             let Some(packet) = self.wire.input.next_packet().map_err(malformed)? else {
@@ -80,6 +85,11 @@ impl Connection {
         let stage = std::mem::replace(&mut job.stage, Stage::Queued);
         let next = match stage {
             Stage::Reset(reset) => self.read_reset(reset, payload)?.map(Stage::Reset),
+            Stage::Standing(error) => {
+                let ok = OkPacket::decode(payload, self.agreement.capabilities);
+                self.status = ok.map_err(malformed)?.status;
+                return Err(error);
+            }
             _ if payload.first() == Some(&0xFF) => self.refused(&stage, payload)?,
             Stage::Answer => self.answer(payload)?,
             Stage::Columns { list, left } => Some(self.column(list, left, payload)?),
@@ -123,35 +133,49 @@ impl Connection {
     fn refused(&mut self, stage: &Stage, payload: &Bytes) -> Result<Option<Stage>> {
         let error = server_error(&ErrPacket::decode(payload).map_err(malformed)?);
         let ErrorKind::Server(server) = error.kind() else { return Err(error) };
-        let number = server.number;
         // Nothing may have been written behind the job, or the order would be lost.
         let alone = self.sent == 1;
-        let Some(job) = self.jobs.front_mut() else { return Err(error) };
+        if let Some(stage) = self.another_way(stage, server, alone) {
+            return Ok(Some(stage));
+        }
+        // Behind other jobs the next reply tells it.
+        let asks = alone && self.status.has(Status::IN_TRANSACTION);
+        if !asks || server.number == DEADLOCK || server.number == DUPLICATE {
+            return Err(error);
+        }
+        self.command(|out| CommandCode::Ping.encode(&[], out));
+        self.held = true;
+        self.wire.input.expect(self.answered_from);
+        Ok(Some(Stage::Standing(error)))
+    }
+
+    /// Tries a job that the server has refused in another form, or once more.
+    fn another_way(&mut self, stage: &Stage, server: &ServerError, alone: bool) -> Option<Stage> {
+        let number = server.number;
+        let job = self.jobs.front_mut()?;
         let renamed = number == UNKNOWN_VARIABLE && is_new_name(&server.message);
         if renamed && alone && job.work.use_old_names() {
-            return Ok(Some(self.again()));
+            return Some(self.again());
         }
         if number == NOT_UNDERSTOOD && alone && job.work.use_values() {
-            return Ok(Some(self.again()));
+            return Some(self.again());
         }
-        let Work::Prepared { sql, parameters } = &job.work else { return Err(error) };
+        let Work::Prepared { sql, parameters } = &job.work else { return None };
         let preparing = matches!(stage, Stage::PrepareAnswer);
         if preparing && number == TEXT_ONLY && parameters.is_empty() {
             job.work = Work::Text(sql.clone());
-            return Ok(Some(self.again()));
+            return Some(self.again());
         }
-        if !preparing && FORGOTTEN.contains(&number) {
-            let sql = sql.clone();
-            let retry = alone && !std::mem::replace(&mut job.retried, true);
-            let closed = self.statements.forget(&sql);
-            if let Some(id) = closed.filter(|_| number == 1615) {
-                self.write_close(id);
-            }
-            if retry {
-                return Ok(Some(self.again()));
-            }
+        if preparing || !FORGOTTEN.contains(&number) {
+            return None;
         }
-        Err(error)
+        let sql = sql.clone();
+        let retry = alone && !std::mem::replace(&mut job.retried, true);
+        let closed = self.statements.forget(&sql);
+        if let Some(id) = closed.filter(|_| number == 1615) {
+            self.write_close(id);
+        }
+        retry.then(|| self.again())
     }
 
     /// Writes the first command of the oldest job once more; nothing may be written behind it yet.
@@ -212,7 +236,7 @@ impl Connection {
         }
         let codec: Arc<dyn RowCodec> =
             if prepared { self.binary_rows.clone() } else { self.text_rows.clone() };
-        self.ready.push_back(Event::Columns(Columns { list, codec }));
+        self.ready.push_back(Event::Columns(Columns { list: list.into(), codec }));
         if self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF) {
             return Ok(Stage::Rows { count: 0 });
         }
@@ -335,7 +359,7 @@ impl Connection {
     /// Answers a describe from the kept statement.
     fn describe(&mut self, found: &Statement) {
         let columns = (!found.columns.is_empty())
-            .then(|| Columns { list: found.columns.to_vec(), codec: self.text_rows.clone() });
+            .then(|| Columns { list: Arc::clone(&found.columns), codec: self.text_rows.clone() });
         let parameters = found.parameters.to_vec();
         self.ready.push_back(Event::Described(Description { parameters, columns }));
         self.done();

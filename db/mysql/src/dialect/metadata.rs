@@ -79,6 +79,7 @@ impl Metadata for MySql {
 
     fn tables_query(&self) -> String {
         "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
+         AND TABLE_NAME NOT IN ('pando_unit', 'pando_decision', 'pando_undo', 'pando_row_lock') \
          ORDER BY TABLE_NAME"
             .to_owned()
     }

@@ -31,7 +31,7 @@ impl<D: Doorway> Client<D> {
                 Err(error) => return self.fail_with(error).await,
             }
         }
-        for column in columns.iter().flat_map(|columns| &columns.list) {
+        for column in columns.iter().flat_map(|columns| columns.list.iter()) {
             if pattern.is_empty() || like(&column.name, pattern) {
                 self.wire.output.packet(|out| {
                     definition(column).encode(out);

@@ -1,6 +1,7 @@
 //! How a result's rows reach the client: as they are, or written anew.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::BytesMut;
 use pando_kernel::{Cell, Column, Columns, Native, Result, RowCodec, Rows};
@@ -15,7 +16,7 @@ use crate::types::{FAMILY, definition_of};
 pub(super) struct Shape {
     source: Columns,
     /// The columns as this protocol describes them, where another vendor did.
-    target: Option<Vec<Column>>,
+    target: Option<Arc<[Column]>>,
     codec: Box<dyn RowCodec>,
     forward: bool,
     fields: Vec<Option<Range<usize>>>,
@@ -40,7 +41,7 @@ impl Shape {
 
     /// Appends the column definitions, each a packet.
     pub(super) fn define(&self, output: &mut Outbound) {
-        for column in self.target.as_ref().unwrap_or(&self.source.list) {
+        for column in self.target.as_ref().unwrap_or(&self.source.list).iter() {
             output.packet(|out| definition(column).encode(out));
         }
     }
@@ -59,7 +60,7 @@ impl Shape {
         let mut frame = BytesMut::new();
         rows.for_each(source, |body| {
             source.codec.fields(&source.list, body, fields)?;
-            let values = fields.iter().zip(&source.list).map(|(range, column)| {
+            let values = fields.iter().zip(source.list.iter()).map(|(range, column)| {
                 let field = range.clone().and_then(|range| body.get(range));
                 source.codec.value(column, field)
             });
@@ -106,8 +107,6 @@ pub(super) fn definition(column: &Column) -> ColumnDefinition<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use pando_kernel::{Kind, NeutralCodec, Value};
 
     use super::*;
@@ -116,7 +115,7 @@ mod tests {
     #[test]
     fn rows_of_another_form_are_written_anew() {
         let list = vec![Column::computed("n", Kind::Int), Column::computed("t", Kind::Text)];
-        let source = Columns { list, codec: Arc::new(NeutralCodec) };
+        let source = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
         let mut bytes = BytesMut::new();
         let values = [Value::Int(7), Value::Text("x".into())];
         let cells: Vec<_> = values.iter().map(Cell::Value).collect();

@@ -137,7 +137,7 @@ pub async fn reply(backend: &mut dyn Backend) -> Result<Reply, Error> {
                 rows.for_each(columns, |body| {
                     count += 1;
                     columns.codec.fields(&columns.list, body, &mut fields)?;
-                    let values = fields.iter().zip(&columns.list).map(|(range, column)| {
+                    let values = fields.iter().zip(columns.list.iter()).map(|(range, column)| {
                         columns.codec.value(column, range.clone().map(|range| &body[range]))
                     });
                     reply.rows.push(values.collect::<Result<_, _>>()?);

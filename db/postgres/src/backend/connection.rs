@@ -3,18 +3,19 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
     Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Parameter,
-    Result, Rows,
+    Result, Rows, Whole,
 };
 
 use super::line::{Again, Line, Outcome, Reply, Run, Subject, Task};
 use super::request::{self, Call, Steps};
 use super::statements::{Found, Origin, Statements, name};
+use super::whole;
 use super::wire::Wire;
 use super::{Options, unavailable};
 use crate::codec::backend::Backend as Message;
@@ -308,6 +309,29 @@ impl Backend for Connection {
                 },
             }
         }
+    }
+
+    fn poll_whole(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Whole>>> {
+        let is_told = |reply: &Reply| !reply.silent();
+        if self.lost.is_some() || !self.line.replies.front().is_some_and(is_told) {
+            return Poll::Ready(Ok(None));
+        }
+        self.try_write(cx);
+        while self.wire.input.is_empty() {
+            if let Err(error) = ready!(self.wire.poll_read(cx)) {
+                return Poll::Ready(Err(self.broken(&error)));
+            }
+        }
+        match whole::begins(&self.wire.input, self.wire.limit()) {
+            Ok(true) => {}
+            // Whatever is wrong with it shows when it is read.
+            Ok(false) | Err(_) => return Poll::Ready(Ok(None)),
+        }
+        let whole = whole::gather(|| self.step());
+        if let Err(error) = &whole {
+            self.lose(error.to_string());
+        }
+        Poll::Ready(whole.map(Some))
     }
 
     fn copy(&mut self, input: CopyInput) -> Result<()> {

@@ -1,15 +1,15 @@
 //! RowDescription and ParameterDescription as the kernel's columns and types.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use pando_kernel::{Column, Columns, Format, Native};
+use pando_kernel::{Column, Columns, Format, Native, RowCodec};
 
 use crate::codec::backend::{ParameterDescription, RowDescription};
 use crate::row::DataRows;
 use crate::types;
 
 /// The columns as described, each with the format the description says.
-pub(super) fn columns(description: &RowDescription<'_>) -> Vec<Column> {
+pub(super) fn columns(description: &RowDescription<'_>) -> Arc<[Column]> {
     description
         .columns()
         .map(|column| Column {
@@ -32,18 +32,24 @@ pub(super) fn columns(description: &RowDescription<'_>) -> Vec<Column> {
 }
 
 /// Columns with the formats asked for: none means text, one means all, else one per column.
-pub(super) fn formatted(columns: &[Column], formats: &[Format]) -> Columns {
-    let mut list = columns.to_vec();
-    for (index, column) in list.iter_mut().enumerate() {
+pub(super) fn formatted(columns: &Arc<[Column]>, formats: &[Format]) -> Columns {
+    let format = |index| {
         let at = if formats.len() == 1 { 0 } else { index };
-        column.format = formats.get(at).copied().unwrap_or_default();
+        formats.get(at).copied().unwrap_or_default()
+    };
+    let mut list = Arc::clone(columns);
+    if list.iter().enumerate().any(|(index, column)| column.format != format(index)) {
+        for (index, column) in Arc::make_mut(&mut list).iter_mut().enumerate() {
+            column.format = format(index);
+        }
     }
     with_codec(list)
 }
 
 /// Columns whose rows come as DataRow frames.
-pub(super) fn with_codec(list: Vec<Column>) -> Columns {
-    Columns { list, codec: Arc::new(DataRows) }
+pub(super) fn with_codec(list: Arc<[Column]>) -> Columns {
+    static CODEC: LazyLock<Arc<dyn RowCodec>> = LazyLock::new(|| Arc::new(DataRows));
+    Columns { list, codec: Arc::clone(&CODEC) }
 }
 
 /// The types of a statement's parameters.

@@ -7,6 +7,8 @@
 
 use pando_kernel::ServerError;
 
+use crate::codec::first_word;
+
 /// Whether the text may fare better than its prepared form, which failed so before it was bound. Not when somebody ended it, or waiting did.
 pub(super) fn may_fare_better(error: &ServerError) -> bool {
     // Conflicts, resources, locks, cancels and shutdowns.
@@ -16,7 +18,7 @@ pub(super) fn may_fare_better(error: &ServerError) -> bool {
 /// Whether what ended with this tag may have made a table, perhaps a temporary one that hides another of its name. CREATE TABLE AS and SELECT INTO say
 /// `SELECT`, and return nothing.
 pub(super) fn may_name(tag: &str, returns: bool) -> bool {
-    match tag.split(' ').next().unwrap_or_default() {
+    match first_word(tag) {
         "SELECT" => !returns,
         "CREATE" | "ALTER" | "DROP" | "DISCARD" | "DO" | "CALL" => true,
         _ => false,

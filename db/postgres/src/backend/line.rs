@@ -15,6 +15,7 @@ use super::request::Call;
 use super::statements::{Returns, Statements};
 use crate::codec::backend::{Backend, CommandComplete, ParameterStatus, RowDescription, Status};
 use crate::codec::copy::CopyResponse;
+use crate::codec::first_word;
 use crate::error;
 
 /// What is awaited, oldest first.
@@ -27,7 +28,7 @@ pub(super) struct Line {
 /// One awaited reply.
 pub(super) struct Reply {
     task: Task,
-    failed: Option<ServerError>,
+    failed: Option<Box<ServerError>>,
     /// It has rows.
     returns: bool,
     /// The server waits for copy data.
@@ -197,7 +198,7 @@ impl Line {
             }
             Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => {}
         }
-        reply.failed = Some(error);
+        reply.failed = Some(Box::new(error));
         // In copy mode the server has passed over the Sync that went with the call.
         let stuck = std::mem::take(&mut reply.copying) && reply.extended();
         if stuck { Outcome::Sync } else { Outcome::Quiet }
@@ -231,13 +232,13 @@ impl Line {
                 return Ok(Outcome::Again(again));
             }
         }
-        Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(Box::new(error))))))
+        Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(error)))))
     }
 
     /// A statement that came as text has failed in its prepared form; `id` is its number in the cache if it did not come to be bound.
     fn lifted_failed(
         &mut self,
-        mut error: ServerError,
+        mut error: Box<ServerError>,
         (sql, text): (&str, &Arc<str>),
         id: Option<u64>,
     ) -> Outcome {
@@ -252,7 +253,7 @@ impl Line {
             }
         }
         lifted::relocate(&mut error, sql, text);
-        Outcome::Over(Err(Error::new(ErrorKind::Server(Box::new(error)))))
+        Outcome::Over(Err(Error::new(ErrorKind::Server(error))))
     }
 
     fn parsed(&mut self) -> Result<()> {
@@ -291,14 +292,14 @@ impl Line {
             Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
             Task::Run(run) => {
                 if let Some(id) = run.id.filter(|_| run.call.text.is_none()) {
-                    let returns = columns.clone().map(Arc::from);
+                    let returns = columns.clone();
                     self.statements.described(&run.call.sql, id, returns);
                 }
                 columns.map(|list| Event::Columns(describe::with_codec(list)))
             }
             Task::Describe(subject, parameters) => {
                 if let Some(id) = subject.id {
-                    let returns = columns.clone().map(Arc::from);
+                    let returns = columns.clone();
                     self.statements.described(&subject.sql, id, returns);
                 }
                 Some(Event::Described(Description {
@@ -320,7 +321,7 @@ impl Line {
         let affected = complete.rows();
         let tag = match affected {
             // `INSERT 0 5` has the number of an oid in between.
-            Some(_) => complete.tag.split(' ').next().unwrap_or_default(),
+            Some(_) => first_word(complete.tag),
             None => complete.tag,
         };
         Ok(self.tell(|| {

@@ -9,6 +9,7 @@ mod login;
 mod options;
 mod request;
 mod statements;
+mod whole;
 mod wire;
 
 use std::sync::Arc;

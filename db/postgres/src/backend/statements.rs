@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::Column;
 
-use crate::codec::numbered;
+use crate::codec::{Numbered, numbered};
 
 /// What a statement returns, once the server has told.
 pub(super) type Returns = Option<Arc<[Column]>>;
@@ -207,7 +207,7 @@ impl Statements {
 }
 
 /// The name of a statement at the server.
-pub(super) fn name(id: u64) -> String {
+pub(super) fn name(id: u64) -> Numbered {
     numbered("pando_", id)
 }
 

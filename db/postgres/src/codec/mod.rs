@@ -19,4 +19,6 @@ pub use malformed::{Fault, Malformed};
 pub use pando_kernel::Format;
 
 pub(crate) use reader::Reader;
-pub(crate) use writer::{body, count, numbered, put_cstr, put_number, put_value, tagged};
+pub(crate) use writer::{
+    Numbered, body, count, first_word, numbered, put_cstr, put_number, put_value, tagged,
+};

@@ -1,5 +1,7 @@
 //! Appends frames and fields to a buffer.
 
+use std::ops::Deref;
+
 use bytes::{BufMut, BytesMut};
 
 use super::{Fault, Malformed};
@@ -69,23 +71,56 @@ fn digits(number: u64) -> ([u8; 20], usize) {
     }
 }
 
-/// A text and a number behind it.
-pub(crate) fn numbered(text: &str, number: u64) -> String {
+/// A short text with a number behind it, made for every statement and therefore without memory of its own.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Numbered {
+    bytes: [u8; 32],
+    length: usize,
+}
+
+/// A text of at most 12 bytes and a number behind it.
+pub(crate) fn numbered(text: &'static str, number: u64) -> Numbered {
     let (digits, start) = digits(number);
-    let mut out = String::with_capacity(text.len() + digits.len() - start);
-    out.push_str(text);
-    out.extend(digits[start..].iter().map(|digit| char::from(*digit)));
-    out
+    let (digits, mut numbered) = (&digits[start..], Numbered::default());
+    if let Some(bytes) = numbered.bytes.get_mut(..text.len() + digits.len()) {
+        let (before, behind) = bytes.split_at_mut(text.len());
+        before.copy_from_slice(text.as_bytes());
+        behind.copy_from_slice(digits);
+        numbered.length = bytes.len();
+    }
+    numbered
+}
+
+impl Deref for Numbered {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+}
+
+/// What stands before the first space.
+pub(crate) fn first_word(text: &str) -> &str {
+    let end = text.bytes().position(|byte| byte == b' ');
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::numbered;
+    use super::{first_word, numbered};
 
     #[test]
     fn numbers_are_written_as_everywhere() {
         for number in [0, 7, 10, 99, 100, 12_345, u64::MAX] {
-            assert_eq!(numbered("SELECT ", number), format!("SELECT {number}"));
+            assert_eq!(*numbered("SELECT ", number), format!("SELECT {number}"));
+        }
+        assert_eq!(&*numbered("twelve_bytes", u64::MAX), "twelve_bytes18446744073709551615");
+    }
+
+    #[test]
+    fn the_first_word_ends_at_a_space() {
+        for (text, word) in [("INSERT 0 5", "INSERT"), ("BEGIN", "BEGIN"), ("", ""), (" x", "")] {
+            assert_eq!(first_word(text), word);
         }
     }
 }

@@ -158,7 +158,8 @@ impl Metadata for Postgres {
         "SELECT n.nspname::text, c.relname::text, c.relkind = 'S' FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND n.nspname <> 'information_schema' \
-         AND n.nspname !~ '^pg_' ORDER BY 1, 2"
+         AND n.nspname !~ '^pg_' \
+         AND NOT (n.nspname = 'pando' AND c.relname IN ('unit', 'decision', 'undo', 'row_lock')) ORDER BY 1, 2"
             .into()
     }
 }

@@ -42,21 +42,25 @@ impl Transfer for Postgres {
     }
 
     fn obstacles_query(&self, table: &str) -> String {
-        let table = format!("to_regclass({})", text_literal(&self.quote(table)));
-        // Columns that older versions lack are read through `to_jsonb`, which gives NULL for them.
-        format!(
-            "SELECT 'computed'::text, attname::text, ''::text FROM pg_catalog.pg_attribute a \
-             WHERE attrelid = {table} AND attnum > 0 AND NOT attisdropped AND coalesce(to_jsonb(a)->>'attgenerated', '') <> '' \
-             UNION ALL SELECT 'always', attname::text, '' FROM pg_catalog.pg_attribute \
-             WHERE attrelid = {table} AND attnum > 0 AND NOT attisdropped AND attidentity = 'a' \
-             UNION ALL SELECT 'reference', conrelid::regclass::text, \
-             CASE WHEN 'c' IN (confdeltype, confupdtype) THEN 'CASCADE' WHEN 'n' IN (confdeltype, confupdtype) THEN 'SET NULL' ELSE 'SET DEFAULT' END \
-             FROM pg_catalog.pg_constraint WHERE contype = 'f' AND confrelid = {table} \
-             AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd')) \
-             UNION ALL SELECT 'trigger', tgname::text, '' FROM pg_catalog.pg_trigger WHERE tgrelid = {table} AND NOT tgisinternal \
-             UNION ALL SELECT 'trigger', rulename::text, '' FROM pg_catalog.pg_rewrite WHERE ev_class = {table}"
-        )
+        obstacles(&format!("to_regclass({})", text_literal(&self.quote(table))))
     }
+}
+
+/// The query for the obstacles of a table, given as an expression of its OID.
+pub(super) fn obstacles(table: &str) -> String {
+    // Columns that older versions lack are read through `to_jsonb`, which gives NULL for them.
+    format!(
+        "SELECT 'computed'::text, attname::text, ''::text FROM pg_catalog.pg_attribute a \
+         WHERE attrelid = {table} AND attnum > 0 AND NOT attisdropped AND coalesce(to_jsonb(a)->>'attgenerated', '') <> '' \
+         UNION ALL SELECT 'always', attname::text, '' FROM pg_catalog.pg_attribute \
+         WHERE attrelid = {table} AND attnum > 0 AND NOT attisdropped AND attidentity = 'a' \
+         UNION ALL SELECT 'reference', conrelid::regclass::text, \
+         CASE WHEN 'c' IN (confdeltype, confupdtype) THEN 'CASCADE' WHEN 'n' IN (confdeltype, confupdtype) THEN 'SET NULL' ELSE 'SET DEFAULT' END \
+         FROM pg_catalog.pg_constraint WHERE contype = 'f' AND confrelid = {table} \
+         AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd')) \
+         UNION ALL SELECT 'trigger', tgname::text, '' FROM pg_catalog.pg_trigger WHERE tgrelid = {table} AND NOT tgisinternal \
+         UNION ALL SELECT 'trigger', rulename::text, '' FROM pg_catalog.pg_rewrite WHERE ev_class = {table}"
+    )
 }
 
 /// Names of built-in types in the catalogue whose values an assignment may cast; others are assigned to their own type only.

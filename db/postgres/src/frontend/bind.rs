@@ -7,8 +7,8 @@ use super::end::own;
 use crate::codec::frontend::Bind;
 use crate::types::{self, FAMILY};
 
-/// Bodies up to this many bytes are copied once, so that values that stay do not hold on to the
-/// client's input buffer.
+/// Bodies up to this many bytes are copied for a portal with a name, so that values that stay do not
+/// hold on to the client's input buffer. There is but one portal without.
 const COPY_BELOW: usize = 16 * 1024;
 
 /// Whether the types must be asked for: a value came in binary and its type is not known.
@@ -37,23 +37,21 @@ pub(super) fn parameters(
     }
     let kept = match bind.values.is_empty() {
         true => Bytes::new(),
-        false if body.len() < COPY_BELOW => Bytes::copy_from_slice(body),
+        false if !bind.portal.is_empty() && body.len() < COPY_BELOW => Bytes::copy_from_slice(body),
         false => body.clone(),
     };
     let start = body.as_ptr() as usize;
     let description = prepared.description.get();
-    bind.values
-        .iter()
-        .enumerate()
-        .map(|(index, value)| {
-            let raw = value.map(|value| {
-                let at = value.as_ptr() as usize - start;
-                kept.slice(at..at + value.len())
-            });
-            let type_id = type_of(prepared, description, index);
-            parameter(type_id, bind.formats.get(index), raw)
-        })
-        .collect()
+    let mut parameters = Vec::with_capacity(given);
+    for (index, value) in bind.values.iter().enumerate() {
+        let raw = value.map(|value| {
+            let at = value.as_ptr() as usize - start;
+            kept.slice(at..at + value.len())
+        });
+        let type_id = type_of(prepared, description, index);
+        parameters.push(parameter(type_id, bind.formats.get(index), raw)?);
+    }
+    Ok(parameters)
 }
 
 /// The type the client declared, else the one the storage unit found; 0 when neither is known.

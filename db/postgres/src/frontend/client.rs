@@ -63,7 +63,12 @@ impl<D: Doorway> Client<D> {
         let mut stopping = pin!(doorway.stopping(self.session.key()));
         let mut idle = Idle::new(doorway.runtime(), self.settings.idle_timeout);
         loop {
-            let step = match next(&mut self.wire, &mut idle, stopping.as_mut()).await {
+            let message = match self.wire.take() {
+                Ok(Some(frame)) => Ok(Next::Frame(frame)),
+                Ok(None) => next(&mut self.wire, &mut idle, stopping.as_mut()).await,
+                Err(malformed) => Ok(Next::Broken(malformed)),
+            };
+            let step = match message {
                 Ok(Next::Frame(frame)) => self.obey(&frame).await,
                 Ok(Next::Broken(malformed)) => Err(self.wire.last_words(&malformed.into()).await),
                 Ok(Next::Idle) => {
@@ -98,6 +103,9 @@ impl<D: Doorway> Client<D> {
             Ok(message) => message,
             Err(malformed) => return self.malformed(frame.tag, malformed).await,
         };
+        if self.deferred.is_none() {
+            return self.dispatch(message, frame, Owed::Nothing).await;
+        }
         let owed = match self.settle_deferred(&message).await {
             Ok(owed) => owed,
             Err(halt) => {
@@ -146,7 +154,10 @@ impl<D: Doorway> Client<D> {
                 return self.unexpected(frame.tag).await;
             }
         };
-        self.stumble(outcome).await
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(halt) => self.stumble(Err(halt)).await,
+        }
     }
 
     /// Pays what a Describe left open, unless the message is the Execute it waited for.

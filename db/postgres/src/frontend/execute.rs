@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::session::Doorway;
-use pando_kernel::{Columns, Completion, Error, Event, Execute as Run, Pipeline, Request};
+use pando_kernel::{Columns, Completion, Error, Event, Execute as Run, Pipeline, Request, Rows};
 
 use super::client::Client;
 use super::end::{Halt, own};
@@ -42,15 +42,22 @@ impl<D: Doorway> Client<D> {
             _ => None,
         };
         self.portals.get_mut(name)?.progress = Progress::Done;
-        self.run(request).await?;
         let mut owed = owed;
+        if let Some(whole) = self.begin(request).await? {
+            if let Some(columns) = whole.columns {
+                self.columns(name, columns, &mut owed)?;
+            }
+            if let Some(rows) = whole.rows {
+                self.rows(name, rows)?;
+            }
+            self.no_data(&mut owed);
+            self.complete(&whole.completion, || &sql);
+            return Ok(());
+        }
         while let Some(event) = self.next().await? {
             match event {
                 Event::Columns(columns) => self.columns(name, columns, &mut owed)?,
-                Event::Rows(rows) => match &self.portals.get_mut(name)?.shape {
-                    Some(shape) => shape.rows(&mut self.wire.output, rows)?,
-                    None => return Err(Error::internal("rows came before their columns").into()),
-                },
+                Event::Rows(rows) => self.rows(name, rows)?,
                 Event::Notice(_) | Event::Parameter { .. } => {
                     self.aside(&event);
                 }
@@ -110,6 +117,13 @@ impl<D: Doorway> Client<D> {
         };
         portal.shape = Some(shape);
         Ok(())
+    }
+
+    fn rows(&mut self, name: &str, rows: Rows) -> Result<(), Halt> {
+        match &self.portals.get_mut(name)?.shape {
+            Some(shape) => Ok(shape.rows(&mut self.wire.output, rows)?),
+            None => Err(Error::internal("rows came before their columns").into()),
+        }
     }
 
     fn no_data(&mut self, owed: &mut Owed) {

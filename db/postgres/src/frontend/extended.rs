@@ -32,8 +32,10 @@ impl<D: Doorway> Client<D> {
 
     pub(super) async fn bind(&mut self, bind: Bind<'_>, body: &Bytes) -> Result<(), Halt> {
         let prepared = self.statements.get(bind.statement)?;
-        if bind.portal.is_empty() {
-            self.close_portal("").await?;
+        if bind.portal.is_empty()
+            && let Some(cursor) = self.portals.remove("")
+        {
+            self.run_quietly(Request::CloseCursor(cursor)).await?;
         }
         self.portals.check(bind.portal)?;
         if bind::needs_types(&prepared, &bind) {
@@ -140,11 +142,24 @@ impl<D: Doorway> Client<D> {
     /// Ends a pipeline: what it did is committed, or rolled back when it failed.
     pub(super) async fn sync(&mut self) -> Result<(), End> {
         self.skipping = false;
-        if let Err(halt) = self.end_pipeline().await {
+        self.executed = false;
+        if self.opened
+            && let Err(halt) = self.end_pipeline().await
+        {
             self.fail(halt, None).await?;
         }
-        if let Err(halt) = self.leave_transaction().await {
-            self.fail(halt, None).await?;
+        self.rest().await
+    }
+
+    /// Ends a request: portals do not outlive their transaction, and the client hears that the next may come.
+    pub(super) async fn rest(&mut self) -> Result<(), End> {
+        if self.session.state().transaction == TransactionState::Idle {
+            for cursor in self.portals.take_all() {
+                if let Err(halt) = self.run_quietly(Request::CloseCursor(cursor)).await {
+                    self.fail(halt, None).await?;
+                    break;
+                }
+            }
         }
         self.ready().await
     }
@@ -154,17 +169,6 @@ impl<D: Doorway> Client<D> {
         self.executed = false;
         if std::mem::take(&mut self.opened) {
             self.run_quietly(Request::Sync).await?;
-        }
-        Ok(())
-    }
-
-    /// Portals do not outlive their transaction.
-    pub(super) async fn leave_transaction(&mut self) -> Result<(), Halt> {
-        if self.session.state().transaction != TransactionState::Idle {
-            return Ok(());
-        }
-        for cursor in self.portals.take_all() {
-            self.run_quietly(Request::CloseCursor(cursor)).await?;
         }
         Ok(())
     }

@@ -129,6 +129,9 @@ impl Portals {
 
     /// Removes all portals; the cursors they wait on have to be closed.
     pub(super) fn take_all(&mut self) -> Vec<CursorId> {
+        if self.named.is_empty() {
+            return self.unnamed.take().and_then(|portal| portal.cursor()).into_iter().collect();
+        }
         let named = self.named.drain().map(|(_, portal)| portal);
         self.unnamed.take().into_iter().chain(named).filter_map(|portal| portal.cursor()).collect()
     }

@@ -21,10 +21,7 @@ impl<D: Doorway> Client<D> {
             let place = place(&halt, &text, done);
             self.fail(halt, place).await?;
         }
-        if let Err(halt) = self.leave_transaction().await {
-            self.fail(halt, None).await?;
-        }
-        self.ready().await
+        self.rest().await
     }
 
     async fn answer(&mut self, text: &Arc<str>, done: &mut usize) -> Result<(), Halt> {
@@ -34,7 +31,16 @@ impl<D: Doorway> Client<D> {
         if let Some(cursor) = self.portals.remove("") {
             self.run_quietly(Request::CloseCursor(cursor)).await?;
         }
-        self.run(Request::Query(Arc::clone(text))).await?;
+        if let Some(whole) = self.begin(Request::Query(Arc::clone(text))).await? {
+            if let Some(columns) = whole.columns {
+                let shape = Shape::simple(columns);
+                shape.describe(self.wire.output.buffer())?;
+                whole.rows.map_or(Ok(()), |rows| shape.rows(&mut self.wire.output, rows))?;
+            }
+            self.complete(&whole.completion, || statement(text, 0));
+            *done = 1;
+            return Ok(());
+        }
         let mut shape = None;
         while let Some(event) = self.next().await? {
             match event {

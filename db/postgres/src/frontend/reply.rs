@@ -3,7 +3,7 @@
 use std::pin::pin;
 
 use pando_kernel::session::{Doorway, Session, TransactionState};
-use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request};
+use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request, Whole};
 
 use super::client::Client;
 use super::end::{End, Halt};
@@ -12,6 +12,7 @@ use crate::codec::backend::{
     ParameterStatus, ReadyForQuery, Status, encode_command_complete, encode_counted,
 };
 use crate::codec::copy::{CopyResponse, Direction, encode_data, encode_done};
+use crate::codec::first_word;
 use crate::error::{self, Severity};
 
 /// Copied data goes out in messages of at most so many bytes.
@@ -24,6 +25,15 @@ impl<D: Doorway> Client<D> {
         let (doorway, session) = (&*self.doorway, &mut self.session);
         let left = || doorway.cancel(key);
         Ok(watched(&mut self.wire, pin!(session.run(request)), left).await?)
+    }
+
+    /// Starts a request as [`Client::run`] does. The result is its whole reply, if it has come in one
+    /// piece; else its pieces are to be read.
+    pub(super) async fn begin(&mut self, request: Request) -> Result<Option<Whole>, Halt> {
+        let key = self.session.key();
+        let (doorway, session) = (&*self.doorway, &mut self.session);
+        let left = || doorway.cancel(key);
+        Ok(watched(&mut self.wire, pin!(session.answer(request)), left).await?)
     }
 
     /// The next piece of the reply. What waits to be written goes out first when it is much, so that
@@ -147,10 +157,10 @@ pub(super) fn response(form: CopyForm) -> CopyResponse {
 
 /// The full tag of a statement that forgets all prepared statements.
 fn forgets_all<'t>(tag: &str, text: impl FnOnce() -> &'t str) -> Option<&'static str> {
-    let all = match tag.split(' ').next() {
-        Some("DISCARD") => "DISCARD ALL",
-        Some("DEALLOCATE") => "DEALLOCATE ALL",
-        Some(_) | None => return None,
+    let all = match first_word(tag) {
+        "DISCARD" => "DISCARD ALL",
+        "DEALLOCATE" => "DEALLOCATE ALL",
+        _ => return None,
     };
     let last = text().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
     let last = last.rsplit(char::is_whitespace).next().unwrap_or_default();

@@ -17,10 +17,8 @@ use crate::types::{self, FAMILY};
 pub(super) struct Shape {
     /// What the rows come with.
     source: Columns,
-    /// What the client was or will be told.
-    target: Vec<Target>,
-    /// The frames go out unchanged.
-    passes: bool,
+    /// What the client was or will be told; `None` when that is what they come with, and their frames go out unchanged.
+    target: Option<Vec<Target>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,19 +27,23 @@ struct Target {
     format: Format,
 }
 
+impl Target {
+    /// What a column comes as.
+    fn of(column: &Column) -> Target {
+        Target { oid: oid(column), format: column.format }
+    }
+}
+
 impl Shape {
     /// Rows as they come where they are this family's own, else as text.
     pub(super) fn simple(source: Columns) -> Shape {
         let own = source.codec.form() == FORM;
-        let target: Vec<Target> = source
-            .list
-            .iter()
-            .map(|column| Target {
-                oid: oid(column),
-                format: if own { column.format } else { Format::Text },
-            })
-            .collect();
-        Shape::new(source, target)
+        let target = |(_, column): (usize, &Column)| Target {
+            oid: oid(column),
+            format: if own { column.format } else { Format::Text },
+        };
+        let target = Shape::target(&source, &source.list, target);
+        Shape { source, target }
     }
 
     /// Rows in the formats asked for, with the types the client was told when it was.
@@ -58,22 +60,24 @@ impl Shape {
             return Err(own("0A000", message.into()));
         }
         check(formats, source.list.len())?;
-        let list = told.unwrap_or(&source.list);
-        let target = list
-            .iter()
-            .enumerate()
-            .map(|(index, column)| Target { oid: oid(column), format: format(formats, index) })
-            .collect();
-        Ok(Shape::new(source, target))
+        let target = |(index, column): (usize, &Column)| Target {
+            oid: oid(column),
+            format: format(formats, index),
+        };
+        let target = Shape::target(&source, told.unwrap_or(&source.list), target);
+        Ok(Shape { source, target })
     }
 
-    fn new(source: Columns, target: Vec<Target>) -> Shape {
-        let same =
-            source.list.iter().zip(&target).all(|(column, target)| {
-                *target == Target { oid: oid(column), format: column.format }
-            });
-        let passes = same && source.codec.form() == FORM;
-        Shape { source, target, passes }
+    /// What the client is told of these columns, as many as the source has, unless the rows come so.
+    fn target(
+        source: &Columns,
+        told: &[Column],
+        target: impl Fn((usize, &Column)) -> Target,
+    ) -> Option<Vec<Target>> {
+        let targets = || told.iter().enumerate().map(&target);
+        let mut both = source.list.iter().zip(targets());
+        let same = both.all(|(column, target)| target == Target::of(column));
+        (!same || source.codec.form() != FORM).then(|| targets().collect())
     }
 
     /// Appends the RowDescription.
@@ -81,8 +85,11 @@ impl Shape {
     /// # Errors
     /// `TooLarge` when there are too many columns.
     pub(super) fn describe(&self, buf: &mut BytesMut) -> Result<()> {
-        let columns = self.source.list.iter().zip(&self.target);
-        encode(buf, columns.map(|(column, target)| (column, *target)))
+        let columns = self.source.list.iter();
+        match &self.target {
+            None => encode(buf, columns.map(|column| (column, Target::of(column)))),
+            Some(target) => encode(buf, columns.zip(target.iter().copied())),
+        }
     }
 
     /// Appends rows.
@@ -90,18 +97,18 @@ impl Shape {
     /// # Errors
     /// `Value` when a value cannot be written in the form asked for.
     pub(super) fn rows(&self, output: &mut Output, rows: Rows) -> Result<()> {
-        if self.passes {
+        let Some(target) = &self.target else {
             output.append(rows.bytes);
             return Ok(());
-        }
+        };
         let mut fields = Vec::new();
-        rows.for_each(&self.source, |body| self.row(output.buffer(), body, &mut fields))
+        rows.for_each(&self.source, |body| self.row(output.buffer(), (body, target), &mut fields))
     }
 
     fn row(
         &self,
         buf: &mut BytesMut,
-        body: &[u8],
+        (body, target): (&[u8], &[Target]),
         fields: &mut Vec<Option<Range<usize>>>,
     ) -> Result<()> {
         self.source.codec.fields(&self.source.list, body, fields)?;
@@ -109,7 +116,7 @@ impl Shape {
         buf.put_u8(b'D');
         buf.put_u32(0);
         buf.put_u16(u16::try_from(fields.len()).unwrap_or(u16::MAX));
-        for ((column, target), field) in self.source.list.iter().zip(&self.target).zip(&*fields) {
+        for ((column, target), field) in self.source.list.iter().zip(target).zip(&*fields) {
             let field = field.clone().and_then(|range| body.get(range));
             let written = self
                 .source

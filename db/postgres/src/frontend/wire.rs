@@ -110,7 +110,8 @@ impl Wire {
         }
     }
 
-    fn take(&mut self) -> Result<Option<Frame>, Malformed> {
+    /// The next message, if all of it is there.
+    pub(super) fn take(&mut self) -> Result<Option<Frame>, Malformed> {
         let Some(header) = frame::header(&self.input, self.limit)? else { return Ok(None) };
         let limit = frame::frontend_limit(header.tag, self.limit);
         if header.total > limit.saturating_add(1) {

@@ -14,7 +14,7 @@ use pando_kernel::session::{
 use pando_kernel::{
     Cell, Column, Columns, Completion, CopyForm, CopyInput, CursorId, Description, Error, Event,
     Format, Kind, Native, NeutralCodec, Parameter, Prepared, Request, Result, RowCodec, Rows,
-    ServerError, Value,
+    ServerError, Value, Whole,
 };
 use pando_postgres::codec::backend::{Authentication, Backend, Status};
 use pando_postgres::codec::frame;
@@ -140,7 +140,7 @@ fn int_column(format: Format) -> Column {
 }
 
 fn int_columns(format: Format) -> Columns {
-    Columns { list: vec![int_column(format)], codec: Arc::new(DataRows) }
+    Columns { list: [int_column(format)].into(), codec: Arc::new(DataRows) }
 }
 
 fn int_rows(format: Format, numbers: std::ops::Range<u32>) -> Rows {
@@ -159,7 +159,7 @@ fn neutral() -> (Columns, Rows) {
     let (one, text, null) = (Value::Int(1), Value::Text("x".into()), Value::Null);
     NeutralCodec.write(&list, &[Cell::Value(&one), Cell::Value(&text)], &mut out).unwrap();
     NeutralCodec.write(&list, &[Cell::Value(&null), Cell::Value(&text)], &mut out).unwrap();
-    let columns = Columns { list, codec: Arc::new(NeutralCodec) };
+    let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
     (columns, Rows { bytes: out.freeze(), count: 2 })
 }
 
@@ -343,6 +343,25 @@ impl Session for Script {
             other => panic!("unexpected {other:?}"),
         }
         Ok(())
+    }
+
+    /// Short replies come in one piece, as from the engine.
+    async fn answer(&mut self, request: Request) -> Result<Option<Whole>> {
+        self.run(request).await?;
+        let mut whole = Whole { columns: None, rows: None, completion: Completion::default() };
+        for (at, event) in self.events.iter().enumerate() {
+            match event {
+                Ok(Event::Columns(columns)) if at == 0 => whole.columns = Some(columns.clone()),
+                Ok(Event::Rows(rows)) if at == 1 => whole.rows = Some(rows.clone()),
+                Ok(Event::Complete(done)) if at + 1 == self.events.len() => {
+                    whole.completion = done.clone();
+                    self.events.clear();
+                    return Ok(Some(whole));
+                }
+                _ => break,
+            }
+        }
+        Ok(None)
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {

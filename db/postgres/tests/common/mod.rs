@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub(crate) mod door;
+pub(crate) mod stream;
 
 use std::future::poll_fn;
 use std::io;

@@ -125,7 +125,12 @@ fn rest(number: Option<Number>, count: usize, value: &Value) -> Result<usize> {
 }
 
 fn remainder(number: i128, count: usize) -> usize {
-    usize::try_from(number.rem_euclid(count as i128)).unwrap_or_default()
+    match (i64::try_from(number), i64::try_from(count)) {
+        // Which a processor divides at once.
+        (Ok(number), Ok(count)) => usize::try_from(number.rem_euclid(count)),
+        (Err(_), _) | (_, Err(_)) => usize::try_from(number.rem_euclid(count as i128)),
+    }
+    .unwrap_or_default()
 }
 
 fn floor(value: &Value) -> Result<i128> {

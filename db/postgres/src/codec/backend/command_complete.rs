@@ -25,7 +25,8 @@ impl<'a> CommandComplete<'a> {
 
     /// The number of rows that the tag tells; `None` when it tells none (`CREATE TABLE`).
     pub fn rows(&self) -> Option<u64> {
-        let (words, number) = self.tag.rsplit_once(' ')?;
+        let space = memchr::memrchr(b' ', self.tag.as_bytes())?;
+        let (words, number) = (self.tag.get(..space)?, self.tag.get(space + 1..)?);
         match words {
             "SELECT" | "INSERT 0" | "UPDATE" | "DELETE" | "MERGE" | "MOVE" | "FETCH" | "COPY" => {
                 number.parse().ok()

@@ -1,42 +1,50 @@
-//! LOCAL transactions (paper §IV.B): each touched storage unit has its own transaction; units are enlisted when first touched, and
-//! all are committed in one phase. There is no atomicity between units when a commit fails: that is reported, never hidden.
+//! The transaction of one session: each touched storage unit has its own part, and is enlisted when first touched.
+//!
+//! LOCAL (paper §IV.B): all parts are committed in one phase. There is no atomicity between units when a commit fails: that is reported, never hidden.
+//! XA: see [`crate::xa`].
 
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use pando_kernel::Execution;
 use pando_kernel::dialect::{Dialect, TransactionVerb};
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Completion;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
+use pando_kernel::{Execution, TransactionType};
 use pando_pool::Connection;
 
-use crate::reply::{drain, finish_all};
+use crate::held::{DRAIN_BYTES, Held, tell};
+use crate::reply::drain;
+use crate::xa::{Coordinator, Global, Ready, count};
 
-/// Rows of an abandoned reply that are read away before the connection is given up, in bytes.
-const DRAIN_BYTES: usize = 64 << 20;
-
-/// A connection enlisted in the transaction.
-#[derive(Debug)]
-pub struct Held {
-    /// Its storage unit.
-    pub unit: UnitName,
-    /// `None` while a statement uses it.
-    connection: Option<Connection>,
+/// How a transaction is to end, and who counts it.
+#[derive(Debug, Clone)]
+pub struct Course {
+    /// How. What a transaction of type BASE does on its units is not seen here: it never enlists any.
+    pub kind: TransactionType,
+    /// The instance's.
+    pub coordinator: Arc<Coordinator>,
 }
 
 /// The transaction of one session.
 #[derive(Debug, Default)]
-pub struct Local {
+pub struct Transaction {
     state: TransactionState,
     modes: Vec<String>,
-    held: Vec<Held>,
+    pub(crate) held: Vec<Held>,
     savepoints: Vec<String>,
     wrote: bool,
+    locks: bool,
     lost: bool,
-    tainted: bool,
+    pub(crate) tainted: bool,
+    /// How it ends; LOCAL where there is none.
+    pub(crate) global: Option<Global>,
+    /// It is of type BASE.
+    is_base: bool,
+    /// Where ends are counted.
+    pub(crate) coordinator: Option<Arc<Coordinator>>,
 }
 
 /// What the end of a transaction came to.
@@ -61,7 +69,7 @@ impl Ended {
     /// Gives the connections to their pools: from here on nobody may cancel them on behalf of this transaction.
     ///
     /// # Errors
-    /// What kept the transaction from being committed: [`Local::commit`].
+    /// What kept the transaction from being committed: [`Transaction::commit`].
     pub fn release(self) -> Result<Outcome> {
         if self.tainted {
             self.connections.into_iter().for_each(Connection::discard);
@@ -70,16 +78,49 @@ impl Ended {
     }
 }
 
-impl Local {
+impl Transaction {
     /// Where the transaction stands.
     pub fn state(&self) -> TransactionState {
         self.state
     }
 
     /// Opens a transaction; no unit is touched yet.
-    pub fn begin(&mut self, modes: Vec<String>) {
+    pub fn begin(&mut self, modes: Vec<String>, course: Course) {
         self.state = TransactionState::Open;
         self.modes = modes;
+        self.global = (course.kind == TransactionType::Xa).then(Global::default);
+        self.is_base = course.kind == TransactionType::Base;
+        self.coordinator = Some(course.coordinator);
+    }
+
+    /// From here on statements lock what they read, under these modes.
+    pub fn locks_reads(&mut self, modes: Vec<String>) {
+        self.modes = modes;
+        self.locks = true;
+    }
+
+    /// Whether statements lock what they read.
+    pub fn is_locking(&self) -> bool {
+        self.locks
+    }
+
+    /// Whether it was begun to read only.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.modes.iter().any(|mode| mode == "READ ONLY")
+    }
+
+    /// Whether no unit is enlisted yet.
+    pub fn is_fresh(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Of which type it is.
+    pub fn kind(&self) -> TransactionType {
+        match &self.global {
+            Some(_) => TransactionType::Xa,
+            None if self.is_base => TransactionType::Base,
+            None => TransactionType::Local,
+        }
     }
 
     /// The modes it was opened with.
@@ -115,6 +156,11 @@ impl Local {
         self.wrote |= self.state == TransactionState::Open;
     }
 
+    /// Whether it can only be rolled back.
+    pub fn is_doomed(&self) -> bool {
+        self.lost || self.state == TransactionState::Failed
+    }
+
     /// Whether it has written.
     pub fn has_written(&self) -> bool {
         self.wrote
@@ -142,26 +188,40 @@ impl Local {
     }
 
     /// Enlists a fresh connection: queues what opens the transaction on it. Returns how many replies belong to that. The
-    /// connection stays with the caller until [`Local::give_back`].
+    /// connection stays with the caller until [`Transaction::give_back`]. `ready` is the unit's, in an XA transaction.
     ///
     /// # Errors
     /// What the connection says to being given executions.
-    pub fn enlist(&mut self, connection: &mut Connection, dialect: &dyn Dialect) -> Result<usize> {
-        let mut queued = 0;
-        let mut queue = |text: Option<String>| -> Result<()> {
-            if let Some(text) = text {
-                connection.start(Execution::Text(text.into()))?;
-                queued += 1;
+    pub fn enlist(&mut self, connection: &mut Connection, ready: Option<&Ready>) -> Result<usize> {
+        let connector = connection.connector();
+        let connector = connector.ok_or_else(|| Error::internal("a connection of no pool"))?;
+        let dialect = connector.dialect();
+        let mut held = Held::new(Arc::clone(connection.unit()), Arc::clone(&dialect));
+        let identity = ready.and_then(|ready| ready.identity.as_deref());
+        let mut texts = match (&mut self.global, &self.coordinator, identity) {
+            (Some(global), Some(coordinator), Some(identity)) => {
+                let place = (self.held.len(), connection.token().id);
+                let decides = global.is_unnamed();
+                let (id, part) = global.joins(coordinator, identity, place);
+                held.join(part, decides)?;
+                held.opening(id, &self.modes)
             }
-            Ok(())
+            _ => held.opening_alone(&self.modes),
         };
-        queue(dialect.transaction(&TransactionVerb::BeforeBegin(&self.modes)))?;
-        queue(dialect.transaction(&TransactionVerb::Begin(&self.modes)))?;
-        for name in &self.savepoints {
-            queue(dialect.transaction(&TransactionVerb::Savepoint(name)))?;
+        let savepoint = |name: &String| dialect.transaction(&TransactionVerb::Savepoint(name));
+        texts.extend(self.savepoints.iter().filter_map(savepoint));
+        for text in &texts {
+            connection.start(Execution::Text(text.as_str().into()))?;
         }
-        self.held.push(Held { unit: Arc::clone(connection.unit()), connection: None });
-        Ok(queued)
+        self.held.push(held);
+        Ok(texts.len())
+    }
+
+    /// Notes that a statement that changes something is about to run on a unit.
+    pub fn writes_on(&mut self, unit: &str) {
+        if let Some(held) = self.held.iter_mut().find(|held| &*held.unit == unit) {
+            held.wrote = true;
+        }
     }
 
     /// Takes back a lent or newly enlisted connection.
@@ -201,18 +261,26 @@ impl Local {
     pub async fn commit(&mut self, dialect: &dyn Dialect) -> Ended {
         if self.state == TransactionState::Failed || self.lost || !self.is_whole() {
             let gone = self.lost && !dialect.error_fails_transaction();
-            let mut ended = self.rollback(dialect).await;
+            let mut ended = self.rollback().await;
             if gone {
                 ended.outcome = Err(aborted("a storage unit's connection was lost"));
             }
             return ended;
         }
         if let Some(why) = self.obstacle().await {
-            let mut ended = self.rollback(dialect).await;
+            let mut ended = self.rollback().await;
             ended.outcome = Err(aborted(&why));
             return ended;
         }
-        let results = self.everywhere(dialect, &TransactionVerb::Commit).await;
+        match self.global.is_some() {
+            true => self.commit_globally().await,
+            false => self.commit_each().await,
+        }
+    }
+
+    /// Commits in one phase.
+    async fn commit_each(&mut self) -> Ended {
+        let results = self.everywhere(&TransactionVerb::Commit).await;
         let units = self.units();
         let failed = results.iter().filter(|(_, result)| result.is_err()).count();
         let all = results.len();
@@ -220,7 +288,13 @@ impl Local {
         let outcome = match error {
             None => Ok(Outcome::Committed),
             Some((_, error)) if all == failed => Err(error),
-            Some((unit, error)) => Err(partial(&units, &unit, all - failed, error)),
+            Some((unit, error)) => {
+                if let Some(coordinator) = &self.coordinator {
+                    count(&coordinator.counts.partial);
+                }
+                tracing::error!(%unit, %error, "a transaction is committed on some storage units only");
+                Err(partial(&units, &unit, all - failed, error))
+            }
         };
         self.clear(outcome)
     }
@@ -248,17 +322,37 @@ impl Local {
     }
 
     /// Ends the transaction without its changes. Connections that cannot be rolled back are closed, which rolls them back as well.
-    pub async fn rollback(&mut self, dialect: &dyn Dialect) -> Ended {
-        self.everywhere(dialect, &TransactionVerb::Rollback).await;
+    pub async fn rollback(&mut self) -> Ended {
+        match self.global.is_some() {
+            true => self.rollback_globally().await,
+            false => drop(self.everywhere(&TransactionVerb::Rollback).await),
+        }
         self.clear(Ok(Outcome::RolledBack))
+    }
+
+    /// Undoes everything on every unit at once, and lets go of them, as [`Transaction::rollback`] does; the client has still to end the transaction, and
+    /// cannot return to a savepoint.
+    pub async fn forfeit(&mut self) -> Ended {
+        let (modes, savepoints) = (self.modes.clone(), self.savepoints.clone());
+        let coordinator = self.coordinator.clone();
+        let ended = self.rollback().await;
+        *self = Self {
+            state: TransactionState::Failed,
+            modes,
+            savepoints,
+            lost: true,
+            coordinator,
+            ..Self::default()
+        };
+        ended
     }
 
     /// Sets a savepoint on every enlisted unit (and, later, on every unit enlisted after it).
     ///
     /// # Errors
     /// The first unit's error.
-    pub async fn savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        self.all_or_first_error(dialect, &TransactionVerb::Savepoint(name)).await?;
+    pub async fn savepoint(&mut self, name: &str) -> Result<()> {
+        self.all_or_first_error(&TransactionVerb::Savepoint(name)).await?;
         self.savepoints.push(name.to_owned());
         Ok(())
     }
@@ -269,7 +363,7 @@ impl Local {
     /// The vendor's own (3B001, 1305) when there is no such savepoint; else the first unit's error.
     pub async fn release(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
         let at = self.find_savepoint(name, dialect)?;
-        self.all_or_first_error(dialect, &TransactionVerb::Release(name)).await?;
+        self.all_or_first_error(&TransactionVerb::Release(name)).await?;
         self.savepoints.truncate(at);
         Ok(())
     }
@@ -283,7 +377,7 @@ impl Local {
         if self.lost {
             return Err(ErrorKind::TransactionFailed.into());
         }
-        self.all_or_first_error(dialect, &TransactionVerb::RollbackTo(name)).await?;
+        self.all_or_first_error(&TransactionVerb::RollbackTo(name)).await?;
         self.savepoints.truncate(at + 1);
         self.state = TransactionState::Open;
         Ok(())
@@ -307,50 +401,34 @@ impl Local {
         at.ok_or_else(|| no_savepoint(name, dialect))
     }
 
-    async fn all_or_first_error(
-        &mut self,
-        dialect: &dyn Dialect,
-        verb: &TransactionVerb<'_>,
-    ) -> Result<()> {
-        first_error(self.everywhere(dialect, verb).await)
+    async fn all_or_first_error(&mut self, verb: &TransactionVerb<'_>) -> Result<()> {
+        first_error(self.everywhere(verb).await)
     }
 
     async fn everywhere(
         &mut self,
-        dialect: &dyn Dialect,
         verb: &TransactionVerb<'_>,
     ) -> Vec<(UnitName, Result<Completion>)> {
-        match dialect.transaction(verb) {
-            Some(text) => self.run(&text).await,
-            None => Vec::new(),
-        }
+        let texts = |held: &Held| held.dialect.transaction(verb).into_iter().collect();
+        let texts: Vec<Vec<String>> = self.held.iter().map(texts).collect();
+        self.told(texts).await
     }
 
     async fn run(&mut self, text: &str) -> Vec<(UnitName, Result<Completion>)> {
-        let text: Arc<str> = text.into();
-        let mut results = Vec::new();
-        let mut started: Vec<&mut Connection> = Vec::new();
-        for held in &mut self.held {
-            let Some(connection) = held.connection.as_mut() else {
-                results.push((Arc::clone(&held.unit), Err(lost(&held.unit))));
-                continue;
-            };
-            let ready = drain(connection, DRAIN_BYTES).await;
-            match ready.and_then(|()| connection.start(Execution::Text(Arc::clone(&text)))) {
-                Ok(()) => started.push(connection),
-                Err(error) => results.push((Arc::clone(&held.unit), Err(error))),
-            }
-        }
-        let ended = finish_all(&mut started).await;
-        for (connection, result) in started.iter().zip(ended) {
-            results.push((Arc::clone(connection.unit()), result));
-        }
-        results
+        let texts = self.held.iter().map(|_| vec![text.to_owned()]).collect();
+        self.told(texts).await
     }
 
-    fn clear(&mut self, outcome: Result<Outcome>) -> Ended {
-        let before = std::mem::take(self);
-        let connections = before.held.into_iter().filter_map(|held| held.connection).collect();
+    async fn told(&mut self, texts: Vec<Vec<String>>) -> Vec<(UnitName, Result<Completion>)> {
+        let ended = tell(&mut self.held, texts).await;
+        let units = self.held.iter().map(|held| Arc::clone(&held.unit));
+        units.zip(ended).filter_map(|(unit, ended)| Some((unit, ended?))).collect()
+    }
+
+    pub(crate) fn clear(&mut self, outcome: Result<Outcome>) -> Ended {
+        let mut before = std::mem::take(self);
+        let held = before.held.iter_mut();
+        let connections = held.filter_map(|held| held.connection.take()).collect();
         Ended { outcome, connections, tainted: before.tainted }
     }
 }
@@ -366,7 +444,7 @@ pub fn no_savepoint(name: &str, dialect: &dyn Dialect) -> Error {
 }
 
 /// The whole transaction is rolled back, and running it again may help: both vendors tell deadlocks and failed serializations so.
-fn aborted(why: &str) -> Error {
+pub(crate) fn aborted(why: &str) -> Error {
     server_error(
         1213,
         "40001",
@@ -374,7 +452,7 @@ fn aborted(why: &str) -> Error {
     )
 }
 
-fn server_error(number: u32, sqlstate: &str, message: String) -> Error {
+pub(crate) fn server_error(number: u32, sqlstate: &str, message: String) -> Error {
     ErrorKind::Server(Box::new(ServerError {
         number,
         sqlstate: sqlstate.to_owned(),
@@ -383,11 +461,6 @@ fn server_error(number: u32, sqlstate: &str, message: String) -> Error {
         fields: Vec::new(),
     }))
     .into()
-}
-
-fn lost(unit: &str) -> Error {
-    ErrorKind::Unavailable { unit: unit.to_owned(), message: "its connection is gone".into() }
-        .into()
 }
 
 fn first_error(results: Vec<(UnitName, Result<Completion>)>) -> Result<()> {

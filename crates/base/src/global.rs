@@ -1,0 +1,392 @@
+//! A global transaction over the units it has touched: the decision, and what follows from it.
+//!
+//! The decision to commit is a row in the ledger of one of its units (the deciding one, which is the first that was touched), written in the same local
+//! transaction that drops this unit's images and locks. Whoever finds images of a transaction whose time is over decides there to abort, unless it is
+//! decided: so either all units keep its changes, or all take them back, whichever instance lives to see to it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pando_kernel::Execution;
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
+use pando_kernel::route::UnitName;
+use pando_kernel::runtime::{SharedRuntime, within};
+use pando_kernel::two_phase::Verdict;
+use pando_pool::{Connection, Pool};
+use pando_transaction::finish;
+use pando_transaction::xa::{Coordinator, GlobalId, decide};
+
+use crate::recover::Open;
+use crate::rollback::Undone;
+use crate::unit::{Branch, Unit};
+
+/// How long a transaction may take before anybody may take it back; as Seata has it.
+pub const LIMIT: Duration = Duration::from_secs(60);
+/// Inquiries about a decision whose connection was lost, and the time between two of them.
+const INQUIRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(100);
+/// Time for one unit when what others have left is looked for.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// A global transaction.
+#[derive(Debug)]
+pub struct Global {
+    id: GlobalId,
+    decider: UnitName,
+    /// In the order in which they were touched.
+    units: Vec<UnitName>,
+    statement: u64,
+    began: Instant,
+}
+
+/// The storage units' pools, and what ends transactions on this instance.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// Of every unit of the database.
+    pub pools: Vec<Pool>,
+    /// The instance's.
+    pub coordinator: Arc<Coordinator>,
+    /// Where it waits.
+    pub runtime: SharedRuntime,
+}
+
+impl Field {
+    fn pool(&self, unit: &str) -> Result<&Pool> {
+        let found = self.pools.iter().find(|pool| &**pool.unit() == unit);
+        found.ok_or_else(|| Error::internal(format!("no storage unit is named `{unit}`")))
+    }
+
+    /// A connection on which nothing of any session is left.
+    async fn bare(&self, unit: &str) -> Result<Connection> {
+        let mut connection = self.pool(unit)?.take().await?;
+        if connection.session_state() != 0 {
+            connection.start(Execution::Reset)?;
+            finish(&mut connection).await?;
+            connection.set_session_state(0);
+        }
+        Ok(connection)
+    }
+
+    async fn rollback(&self, unit: &str, (global, from): (&str, u64)) -> Result<Undone> {
+        let mut connection = self.bare(unit).await?;
+        let dialect = self.pool(unit)?.connector().dialect();
+        Unit::of(&mut connection, dialect.as_ref())?.rollback(global, from).await
+    }
+
+    /// Ends, on every unit that answers, the transactions whose time is over. Returns how many parts were ended.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn recover(&self) -> u64 {
+        let mut ended = 0;
+        for pool in &self.pools {
+            let looked = within(&*self.runtime, LOOK, self.recover_unit(pool.unit())).await;
+            match looked {
+                Some(Ok(count)) => ended += count,
+                Some(Err(error)) => {
+                    tracing::debug!(unit = %pool.unit(), %error, "a storage unit's undo log cannot be read now");
+                }
+                None => {
+                    tracing::debug!(unit = %pool.unit(), "a storage unit does not tell its undo log");
+                }
+            }
+        }
+        ended
+    }
+
+    /// What waits for a person, or for its time to be over, on the units that answer: by unit.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn left(&self) -> Vec<(UnitName, Open)> {
+        let mut left = Vec::new();
+        for pool in &self.pools {
+            let unit = pool.unit();
+            if let Some(Ok(open)) = within(&*self.runtime, LOOK, self.open(unit)).await {
+                let waits = open.into_iter().filter(|one| one.is_overdue || one.dirty.is_some());
+                left.extend(waits.map(|one| (Arc::clone(unit), one)));
+            }
+        }
+        left
+    }
+
+    async fn open(&self, unit: &UnitName) -> Result<Vec<Open>> {
+        let mut connection = self.bare(unit).await?;
+        let dialect = self.pool(unit)?.connector().dialect();
+        if dialect.undo().is_none() {
+            return Ok(Vec::new());
+        }
+        let mut unit = Unit::of(&mut connection, dialect.as_ref())?;
+        if unit.is_prepared().await? { unit.open().await } else { Ok(Vec::new()) }
+    }
+
+    /// A person has looked at a transaction that could not be taken back: its rows are taken back now, or stay as they are. Returns how many parts it had.
+    ///
+    /// # Errors
+    /// What keeps it from being taken back once more (40002); `TransactionState` when it was decided to commit, or nobody has tried yet to take it back.
+    pub async fn resolve(&self, global: &str, verdict: Verdict) -> Result<u64> {
+        let mut parts = 0;
+        for (unit, open) in self.left().await.into_iter().filter(|(_, open)| open.global == global)
+        {
+            parts += 1;
+            let mut connection = self.bare(&unit).await?;
+            let dialect = self.pool(&unit)?.connector().dialect();
+            let mut own = Unit::of(&mut connection, dialect.as_ref())?;
+            match (verdict, GlobalId::read(global)) {
+                (Verdict::Commit, _) if open.dirty.is_some() => own.accept(global).await?,
+                (Verdict::Abort, Some(id)) => {
+                    let decider = self.pool(&open.decider)?.connector();
+                    if decide(decider, &self.runtime, &id).await? == Verdict::Commit {
+                        return Err(wrong("it is decided to commit it"));
+                    }
+                    if let Undone::Dirty(rows) = own.rollback(global, 0).await? {
+                        return Err(dirty(&unit, &rows));
+                    }
+                }
+                (Verdict::Commit | Verdict::Abort, _) => {
+                    return Err(wrong("nobody has tried yet to take it back"));
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    async fn recover_unit(&self, unit: &UnitName) -> Result<u64> {
+        let mut connection = self.bare(unit).await?;
+        let dialect = self.pool(unit)?.connector().dialect();
+        if dialect.undo().is_none() {
+            return Ok(0);
+        }
+        let mut own = Unit::of(&mut connection, dialect.as_ref())?;
+        if !own.is_prepared().await? {
+            return Ok(0);
+        }
+        let mut ended = 0;
+        for open in own.open().await? {
+            let Some(id) = GlobalId::read(&open.global) else { continue };
+            if !open.is_overdue || open.dirty.is_some() {
+                continue;
+            }
+            let Ok(decider) = self.pool(&open.decider) else { continue };
+            match decide(decider.connector(), &self.runtime, &id).await? {
+                Verdict::Commit => {
+                    own.conclude(id.as_str(), &[]).await?;
+                }
+                Verdict::Abort => {
+                    if let Undone::Dirty(rows) = own.rollback(id.as_str(), 0).await? {
+                        tracing::error!(%unit, transaction = %id, ?rows, "an abandoned transaction cannot be taken back");
+                        continue;
+                    }
+                }
+            }
+            tracing::info!(%unit, transaction = %id, "a part of an abandoned transaction is ended");
+            ended += 1;
+        }
+        Ok(ended)
+    }
+}
+
+impl Global {
+    /// Begins one; the unit of this name and identity will decide.
+    pub fn begin(field: &Field, decider: UnitName, identity: &str) -> Self {
+        let id = field.coordinator.name(identity);
+        let began = field.runtime.now();
+        Self { id, decider, units: Vec::new(), statement: 0, began }
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &GlobalId {
+        &self.id
+    }
+
+    /// The number of the last statement; 0 before the first.
+    pub fn statement(&self) -> u64 {
+        self.statement
+    }
+
+    /// The next statement, about to run on a unit: its number, and the time that is left. From here on the unit is asked when the transaction ends, whatever
+    /// comes of the statement.
+    ///
+    /// # Errors
+    /// One of class 40001 when the transaction's time is over.
+    pub fn next(&mut self, unit: &UnitName, now: Instant) -> Result<(u64, Duration)> {
+        let gone = now.saturating_duration_since(self.began);
+        let remaining = LIMIT.checked_sub(gone).filter(|left| !left.is_zero());
+        let remaining = remaining.ok_or_else(|| aborted("it has taken longer than 60 s"))?;
+        if !self.units.contains(unit) {
+            self.units.push(Arc::clone(unit));
+        }
+        self.statement += 1;
+        Ok((self.statement, remaining))
+    }
+
+    /// What a unit is told of a statement.
+    pub fn branch(&self, (statement, remaining): (u64, Duration)) -> Branch<'_> {
+        Branch { global: self.id.as_str(), statement, decider: &self.decider, remaining }
+    }
+
+    /// Decides to commit, and lets go of its rows.
+    ///
+    /// # Errors
+    /// The transaction is taken back then, and the error says why; only one of class 08007 means that it is not known yet how it will end: on all units alike.
+    pub async fn commit(&self, field: &Field) -> Result<()> {
+        if self.units.is_empty() {
+            return Ok(());
+        }
+        match self.decide(field).await {
+            Ok(Verdict::Commit) => {}
+            Ok(Verdict::Abort) => {
+                self.rollback(field, 0).await?;
+                return Err(aborted("it was decided otherwise meanwhile"));
+            }
+            Err(error) => return Err(error),
+        }
+        let others = self.units.iter().filter(|unit| **unit != self.decider);
+        let others: Vec<UnitName> = others.map(Arc::clone).collect();
+        for unit in &others {
+            if let Err(error) = self.release(field, unit).await {
+                tracing::warn!(%unit, transaction = %self.id, %error, "a committed transaction still holds rows");
+            }
+        }
+        if others.is_empty() {
+            field.coordinator.settles(&self.id);
+            return Ok(());
+        }
+        let (field, id) = (field.clone(), self.id.clone());
+        let runtime = Arc::clone(&field.runtime);
+        runtime.spawn(Box::pin(async move {
+            let mut whole = true;
+            for unit in &others {
+                whole &= cleaned(&field, unit, &id).await.is_ok();
+            }
+            // Otherwise recovery needs to find the decision.
+            if whole {
+                field.coordinator.settles(&id);
+            }
+        }));
+        Ok(())
+    }
+
+    async fn release(&self, field: &Field, unit: &str) -> Result<()> {
+        let mut connection = field.bare(unit).await?;
+        let dialect = field.pool(unit)?.connector().dialect();
+        Unit::of(&mut connection, dialect.as_ref())?.release(self.id.as_str()).await
+    }
+
+    /// Writes the decision, unless somebody has decided otherwise.
+    async fn decide(&self, field: &Field) -> Result<Verdict> {
+        let pool = field.pool(&self.decider)?;
+        let dialect = pool.connector().dialect();
+        let family = dialect.two_phase();
+        let family = family.ok_or_else(|| Error::internal("a deciding unit without a ledger"))?;
+        let record = [family.ledger().record(self.id.as_str())];
+        let error = match field.bare(&self.decider).await {
+            Ok(mut connection) => {
+                let mut unit = Unit::of(&mut connection, dialect.as_ref())?;
+                match unit.conclude(self.id.as_str(), &record).await {
+                    Ok(()) => return Ok(Verdict::Commit),
+                    Err(error) => error,
+                }
+            }
+            Err(error) => error,
+        };
+        // Whatever became of it: whoever asks decides, if it is not decided.
+        for _ in 0..INQUIRIES {
+            match decide(pool.connector(), &field.runtime, &self.id).await {
+                Ok(Verdict::Commit) => return Ok(Verdict::Commit),
+                Ok(Verdict::Abort) => {
+                    self.rollback(field, 0).await?;
+                    return Err(error);
+                }
+                Err(later) => tracing::debug!(%later, "a decision cannot be learned yet"),
+            }
+            field.runtime.sleep(PAUSE).await;
+        }
+        Err(unknown(&self.id))
+    }
+
+    /// Takes back its statements from a number on; from 0 on all, and it lets go of its rows.
+    ///
+    /// # Errors
+    /// What keeps a unit's part from being taken back: rows that somebody else has changed (40002), or the unit's own. All other units' parts are taken
+    /// back all the same.
+    pub async fn rollback(&self, field: &Field, from: u64) -> Result<()> {
+        let mut result = Ok(());
+        for unit in self.units.iter().rev() {
+            let undone = match field.rollback(unit, (self.id.as_str(), from)).await {
+                // A connection that was lost meanwhile says nothing of the unit.
+                Err(error) if matches!(error.kind(), ErrorKind::Unavailable { .. }) => {
+                    field.rollback(unit, (self.id.as_str(), from)).await
+                }
+                undone => undone,
+            };
+            match undone {
+                Ok(Undone::Clean) => {}
+                Ok(Undone::Dirty(rows)) => {
+                    tracing::error!(%unit, transaction = %self.id, ?rows, "a transaction cannot be taken back");
+                    result = Err(dirty(unit, &rows));
+                }
+                Err(error) => {
+                    tracing::warn!(%unit, transaction = %self.id, %error, "a part of a transaction is left to recovery");
+                    result = result.and(Err(error));
+                }
+            }
+        }
+        result
+    }
+}
+
+/// Images go together with the locks that may be left: whoever finds no images looks for no locks.
+async fn cleaned(field: &Field, unit: &str, id: &GlobalId) -> Result<()> {
+    let mut connection = field.bare(unit).await?;
+    let dialect = field.pool(unit)?.connector().dialect();
+    Unit::of(&mut connection, dialect.as_ref())?.conclude(id.as_str(), &[]).await
+}
+
+fn wrong(why: &str) -> Error {
+    ErrorKind::TransactionState(format!("the transaction cannot be resolved so: {why}")).into()
+}
+
+fn dirty(unit: &str, rows: &[String]) -> Error {
+    told(
+        1180,
+        "40002",
+        format!(
+            "the transaction cannot be taken back on storage unit `{unit}`: {}",
+            rows.join("; ")
+        ),
+    )
+}
+
+fn aborted(why: &str) -> Error {
+    told(1213, "40001", format!("the transaction is taken back on every storage unit: {why}"))
+}
+
+fn unknown(id: &GlobalId) -> Error {
+    told(
+        1180,
+        "08007",
+        format!(
+            "whether the transaction {id} is committed is not known yet: its deciding storage unit does not answer; all of its parts will end alike"
+        ),
+    )
+}
+
+fn told(number: u32, sqlstate: &str, message: String) -> Error {
+    ErrorKind::Server(Box::new(ServerError {
+        number,
+        sqlstate: sqlstate.to_owned(),
+        message,
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
+}
+
+/// Refuses sessions under whose variables (name, value text) images would lose something, and families without an undo log.
+///
+/// # Errors
+/// `Refused`.
+pub fn admits(dialect: &dyn pando_kernel::Dialect, variables: &[(String, String)]) -> Result<()> {
+    crate::table::undo_of(dialect)?.check(variables)
+}

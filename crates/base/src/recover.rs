@@ -1,0 +1,73 @@
+//! What is found in a unit's undo log by whoever looks: any instance, at any time.
+
+use pando_kernel::error::Result;
+
+use crate::ask::text;
+use crate::unit::{Unit, is_missing};
+
+/// Transactions told at once.
+const MOST: usize = 1000;
+
+/// A global transaction that has images on a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Open {
+    /// Which.
+    pub global: String,
+    /// The storage unit that holds its decision.
+    pub decider: String,
+    /// Its time is over by the unit's own clock: unless its commit is decided, anybody may take it back.
+    pub is_overdue: bool,
+    /// Why it could not be taken back; it waits for a person. Empty for all others.
+    pub dirty: Option<String>,
+    /// Rows of the undo log.
+    pub images: u64,
+}
+
+impl Unit<'_> {
+    /// The global transactions with images here, those first whose time ends first; at most 1,000.
+    ///
+    /// # Errors
+    /// The unit's own. A unit without an undo log has none open.
+    pub async fn open(&mut self) -> Result<Vec<Open>> {
+        let query = format!(
+            "SELECT global_id, min(decider), CASE WHEN min(deadline) <= {} THEN 'over' ELSE 'open' END, min(state), max(note), count(*) \
+             FROM {} GROUP BY global_id ORDER BY min(deadline), global_id LIMIT {MOST}",
+            self.undo.now(),
+            self.undo.tables().undo
+        );
+        let rows = match self.ask(&query).await {
+            Ok(answer) => answer.rows,
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        rows.iter()
+            .map(|row| {
+                Ok(Open {
+                    global: text(row, 0)?.to_owned(),
+                    decider: text(row, 1)?.to_owned(),
+                    is_overdue: text(row, 2)? == "over",
+                    dirty: (text(row, 3)? == "dirty")
+                        .then(|| text(row, 4).unwrap_or("").to_owned()),
+                    images: text(row, 5)?.parse().unwrap_or_default(),
+                })
+            })
+            .collect()
+    }
+
+    /// Whether anything can be found here at all.
+    ///
+    /// # Errors
+    /// The unit's own.
+    pub async fn is_prepared(&mut self) -> Result<bool> {
+        let told = self.ask(self.undo.present_query()).await?;
+        Ok(told.rows.first().is_some_and(|row| text(row, 0).is_ok_and(|one| one == "1")))
+    }
+
+    /// A person has looked: the rows of a transaction that could not be taken back here stay as they are now, its images are dropped and its rows let go.
+    ///
+    /// # Errors
+    /// The unit's own.
+    pub async fn accept(&mut self, global: &str) -> Result<()> {
+        self.conclude(global, &[]).await
+    }
+}

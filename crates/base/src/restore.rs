@@ -1,0 +1,225 @@
+//! How the rows of an image stand, and what puts them back. Pure.
+
+use std::collections::HashMap;
+
+use pando_kernel::dialect::Dialect;
+use pando_kernel::error::Result;
+use pando_kernel::undo::{Telling, Undo};
+
+use crate::image::{Image, Row, Shape, ShapeColumn};
+use crate::packed::unpack;
+use crate::plan::row_of;
+
+/// Rows asked for in one query.
+const CHUNK: usize = 200;
+
+type Key = Vec<String>;
+
+/// The rows of an image as they stand now.
+#[derive(Debug)]
+pub(crate) struct Standing<'a> {
+    image: &'a Image,
+    now: HashMap<Key, Row>,
+    is_packed: bool,
+}
+
+/// What puts one row back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    /// It came in, and goes.
+    Delete(&'a Row),
+    /// It was changed, and changes back.
+    Update {
+        /// As it stands.
+        from: &'a Row,
+        /// As it was.
+        to: &'a Row,
+    },
+    /// It is gone, and comes back.
+    Insert(&'a Row),
+}
+
+impl<'a> Standing<'a> {
+    pub(crate) fn of(image: &'a Image) -> Self {
+        Self { image, now: HashMap::new(), is_packed: false }
+    }
+
+    /// Queries for all rows that the image is about, under lock.
+    ///
+    /// # Errors
+    /// `Value` for an image that does not say what it should.
+    pub(crate) fn queries(
+        &mut self,
+        undo: &dyn Undo,
+        dialect: &dyn Dialect,
+    ) -> Result<Vec<String>> {
+        let shape = &self.image.shape;
+        let mut keys: Vec<Key> = Vec::new();
+        for change in &self.image.changes {
+            for row in [&change.before, &change.after].into_iter().flatten() {
+                shape.fits(row)?;
+                keys.push(key(shape, row));
+            }
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        let reads: Vec<String> = shape
+            .columns
+            .iter()
+            .map(|column| undo.read(column.form, &dialect.quote(&column.name)))
+            .collect();
+        self.is_packed = undo.telling() == Telling::Returning;
+        let items = if self.is_packed { row_of(&reads) } else { reads.join(", ") };
+        keys.chunks(CHUNK)
+            .map(|chunk| {
+                let conditions: Result<Vec<String>> =
+                    chunk.iter().map(|key| condition(shape, key, (undo, dialect))).collect();
+                Ok(format!(
+                    "SELECT {items} FROM {} WHERE {} FOR UPDATE",
+                    shape.path,
+                    conditions?.join(" OR ")
+                ))
+            })
+            .collect()
+    }
+
+    /// Takes in what such a query found.
+    ///
+    /// # Errors
+    /// `Protocol`, `Internal` for rows of another shape.
+    pub(crate) fn found(&mut self, rows: Vec<Vec<Option<String>>>) -> Result<()> {
+        for row in rows {
+            let row = match (&row[..], self.is_packed) {
+                ([Some(packed)], true) => unpack(packed)?,
+                (_, _) => row,
+            };
+            self.image.shape.fits(&row)?;
+            self.now.insert(key(&self.image.shape, &row), row);
+        }
+        Ok(())
+    }
+
+    /// What puts the rows back, the last change first; or the rows that stand otherwise than the image left them. Rows that stand already as they were
+    /// before need nothing.
+    pub(crate) fn steps(mut self) -> (Vec<Step<'a>>, Vec<String>) {
+        let image = self.image;
+        let shape = &image.shape;
+        let mut steps = Vec::new();
+        let mut dirty = Vec::new();
+        for change in image.changes.iter().rev() {
+            let (before, after) = (change.before.as_ref(), change.after.as_ref());
+            let old_key = before.map(|row| key(shape, row));
+            let new_key = after.map(|row| key(shape, row));
+            let moves = old_key != new_key;
+            let new_stands = match (&new_key, after) {
+                (Some(key), Some(row)) => self.now.get(key) == Some(row),
+                (_, _) => true,
+            };
+            let place_is_free = match &old_key {
+                Some(key) if moves => !self.now.contains_key(key),
+                Some(_) | None => true,
+            };
+            if new_stands && place_is_free {
+                if let Some(key) = &new_key {
+                    self.now.remove(key);
+                }
+                if let (Some(key), Some(row)) = (old_key, before) {
+                    self.now.insert(key, row.clone());
+                }
+                match (before, after) {
+                    (Some(to), Some(from)) if to == from => {}
+                    (Some(to), Some(from)) => steps.push(Step::Update { from, to }),
+                    (Some(row), None) => steps.push(Step::Insert(row)),
+                    (None, Some(row)) => steps.push(Step::Delete(row)),
+                    (None, None) => {}
+                }
+                continue;
+            }
+            let old_stands = match (&old_key, before) {
+                (Some(key), Some(row)) => self.now.get(key) == Some(row),
+                (_, _) => true,
+            };
+            let new_is_gone = match &new_key {
+                Some(key) if moves => !self.now.contains_key(key),
+                Some(_) | None => true,
+            };
+            if !(old_stands && new_is_gone) {
+                dirty.push(described(shape, new_key.as_ref().or(old_key.as_ref())));
+            }
+        }
+        (steps, dirty)
+    }
+}
+
+fn key(shape: &Shape, row: &Row) -> Key {
+    shape.key_of(row).into_iter().map(str::to_owned).collect()
+}
+
+fn described(shape: &Shape, key: Option<&Key>) -> String {
+    let columns = shape.key.iter().filter_map(|at| shape.columns.get(*at));
+    let values = key.map(Vec::as_slice).unwrap_or_default();
+    let parts: Vec<String> =
+        columns.zip(values).map(|(column, value)| format!("{} = {value}", column.name)).collect();
+    format!("the row with {} of {} was changed by somebody else", parts.join(", "), shape.path)
+}
+
+fn condition(
+    shape: &Shape,
+    key: &[String],
+    (undo, dialect): (&dyn Undo, &dyn Dialect),
+) -> Result<String> {
+    let columns = shape.key.iter().filter_map(|at| shape.columns.get(*at));
+    let parts: Result<Vec<String>> = columns
+        .zip(key)
+        .map(|(column, value)| {
+            Ok(format!("{} = {}", dialect.quote(&column.name), undo.write(column.form, value)?))
+        })
+        .collect();
+    Ok(format!("({})", parts?.join(" AND ")))
+}
+
+/// The statements of the steps, one each.
+///
+/// # Errors
+/// `Value` for a value that is none of its form.
+pub(crate) fn restoration(
+    shape: &Shape,
+    steps: &[Step<'_>],
+    (undo, dialect): (&dyn Undo, &dyn Dialect),
+) -> Result<Vec<String>> {
+    let literal = |column: &ShapeColumn, value: &Option<String>| match value {
+        Some(value) => undo.write(column.form, value),
+        None => Ok("NULL".to_owned()),
+    };
+    let by_key = |row: &Row| condition(shape, &key(shape, row), (undo, dialect));
+    let keep = dialect.transfer().map_or("", |transfer| transfer.keep_given());
+    let texts = steps.iter().map(|step| match step {
+        Step::Delete(row) => Ok(format!("DELETE FROM {} WHERE {}", shape.path, by_key(row)?)),
+        Step::Insert(row) => {
+            let names: Vec<String> =
+                shape.columns.iter().map(|column| dialect.quote(&column.name)).collect();
+            let values: Result<Vec<String>> = shape
+                .columns
+                .iter()
+                .zip(*row)
+                .map(|(column, value)| literal(column, value))
+                .collect();
+            let (names, values) = (names.join(", "), values?.join(", "));
+            Ok(format!("INSERT INTO {} ({names}){keep} VALUES ({values})", shape.path))
+        }
+        Step::Update { from, to } => {
+            let mut sets = Vec::new();
+            for ((column, old), new) in shape.columns.iter().zip(*to).zip(*from) {
+                if old != new || column.stamped {
+                    sets.push(format!(
+                        "{} = {}",
+                        dialect.quote(&column.name),
+                        literal(column, old)?
+                    ));
+                }
+            }
+            Ok(format!("UPDATE {} SET {} WHERE {}", shape.path, sets.join(", "), by_key(from)?))
+        }
+    });
+    texts.collect()
+}

@@ -1,0 +1,151 @@
+//! What earlier looks have seen: only what two looks in a row see alike is believed, as servers are not asked at the same instant and waits end by
+//! themselves.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use crate::party::{Edge, Party, PartyId, Spot};
+
+/// What earlier looks have seen.
+#[derive(Debug, Default)]
+pub(crate) struct Trail {
+    waits: HashMap<PartyId, Instant>,
+    edges: HashSet<Known>,
+    queues: HashSet<Queue>,
+}
+
+/// Who waits for one of these connections, and the sessions that have them.
+type Queue = (PartyId, Vec<(Spot, Option<PartyId>)>);
+
+/// An edge between the sessions that have its ends.
+type Known = (Edge, Option<PartyId>, Option<PartyId>);
+
+impl Trail {
+    /// Notes the waits there are now. Returns how long each has lasted, as far as was seen.
+    pub(crate) fn lasting(
+        &mut self,
+        now: Instant,
+        waits: impl Iterator<Item = PartyId>,
+    ) -> HashMap<PartyId, Duration> {
+        let before = std::mem::take(&mut self.waits);
+        self.waits = waits
+            .map(|wait| {
+                let since = before.get(&wait).copied().unwrap_or(now);
+                (wait, since)
+            })
+            .collect();
+        self.waits
+            .iter()
+            .map(|(wait, since)| (wait.clone(), now.saturating_duration_since(*since)))
+            .collect()
+    }
+
+    /// Keeps of the edges those that the last look saw too, for the same waits of the same sessions. A queue that is no longer the same is none.
+    pub(crate) fn confirm(&mut self, parties: &mut [Party], edges: &[Edge]) -> Vec<Edge> {
+        let mut owners: HashMap<&Spot, &PartyId> = HashMap::new();
+        for party in parties.iter() {
+            for spot in &party.spots {
+                owners.entry(spot).or_insert(&party.id);
+            }
+        }
+        let owner = |spot: &Spot| owners.get(spot).map(|id| (*id).clone());
+        let at = |edge: &Edge, id| owner(&Spot { server: edge.server.clone(), id });
+        let known = |edge: &Edge| (edge.clone(), at(edge, edge.waiter), at(edge, edge.blocker));
+        let seen: HashSet<Known> = edges.iter().map(known).collect();
+        let edges = edges.iter().filter(|edge| self.edges.contains(&known(edge))).cloned();
+        let edges = edges.collect();
+        let queue = |party: &Party| {
+            let mut spots: Vec<_> =
+                party.queue.as_ref()?.iter().map(|spot| (spot.clone(), owner(spot))).collect();
+            spots.sort();
+            Some((party.id.clone(), spots))
+        };
+        let queues: Vec<_> = parties.iter().map(queue).collect();
+        for (party, queue) in parties.iter_mut().zip(&queues) {
+            if queue.as_ref().is_none_or(|queue| !self.queues.contains(queue)) {
+                party.queue = None;
+            }
+        }
+        self.edges = seen;
+        self.queues = queues.into_iter().flatten().collect();
+        edges
+    }
+
+    /// Nobody waits.
+    pub(crate) fn clear(&mut self) {
+        self.edges.clear();
+        self.queues.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::party::{Cost, Stance};
+
+    fn spot(id: u64) -> Spot {
+        Spot { server: "a".into(), id }
+    }
+
+    fn party(session: u32, wait: u64, queue: Option<&[u64]>) -> Party {
+        Party {
+            id: PartyId { instance: "".into(), session, wait },
+            spots: vec![spot(u64::from(session))],
+            cost: Cost { rows: 0, begun: Reverse(0) },
+            stance: Stance::Waits,
+            wanted: Vec::new(),
+            queue: queue.map(|ids| ids.iter().copied().map(spot).collect()),
+        }
+    }
+
+    fn edge(waiter: u64, blocker: u64) -> Edge {
+        Edge { server: Arc::from("a"), waiter, blocker }
+    }
+
+    #[test]
+    fn an_edge_counts_when_two_looks_see_it_between_the_same_waits() {
+        let mut trail = Trail::default();
+        let all = [edge(1, 2), edge(1, 77)];
+        let mut parties = [party(1, 5, None), party(2, 6, None)];
+        assert_eq!(trail.confirm(&mut parties, &all), []);
+        assert_eq!(trail.confirm(&mut parties, &all), all);
+        // The second has gone on, and waits again.
+        parties[1].id.wait = 7;
+        assert_eq!(trail.confirm(&mut parties, &all), [edge(1, 77)]);
+        assert_eq!(trail.confirm(&mut parties, &all[..1]), [edge(1, 2)]);
+        assert_eq!(trail.confirm(&mut parties, &all), [edge(1, 2)]);
+        trail.clear();
+        assert_eq!(trail.confirm(&mut parties, &all), []);
+    }
+
+    #[test]
+    fn a_queue_counts_when_the_same_sessions_have_the_pool() {
+        let mut trail = Trail::default();
+        let look = |trail: &mut Trail, wait, queue: &[u64]| {
+            let mut parties = [party(1, 5, Some(queue)), party(2, wait, None)];
+            trail.confirm(&mut parties, &[]);
+            parties[0].queue.is_some()
+        };
+        assert!(!look(&mut trail, 6, &[2, 3]));
+        assert!(look(&mut trail, 6, &[3, 2]), "in whatever order");
+        assert!(!look(&mut trail, 6, &[2]));
+        assert!(look(&mut trail, 6, &[2]));
+        assert!(!look(&mut trail, 7, &[2]), "somebody has gone on meanwhile");
+    }
+
+    #[test]
+    fn waits_last_from_when_they_were_seen_first() {
+        let mut trail = Trail::default();
+        let now = Instant::now();
+        let id = |wait| party(1, wait, None).id;
+        let second = Duration::from_secs(1);
+        assert_eq!(trail.lasting(now, [id(5)].into_iter())[&id(5)], Duration::ZERO);
+        let lasting = trail.lasting(now + second, [id(5), id(6)].into_iter());
+        assert_eq!((lasting[&id(5)], lasting[&id(6)]), (second, Duration::ZERO));
+        trail.lasting(now + second, [].into_iter());
+        assert_eq!(trail.lasting(now + second, [id(5)].into_iter())[&id(5)], Duration::ZERO);
+    }
+}

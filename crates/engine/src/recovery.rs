@@ -1,0 +1,223 @@
+//! Distributed transactions beside sessions: which units can take part, and finishing what was left.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pando_base::{Field, Open, Table, TableName};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::route::UnitName;
+use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::two_phase::Verdict;
+use pando_transaction::xa::{Barrier, Counts, Doubt, ROUND, Way};
+use pando_transaction::{Ready, Recovery};
+
+use crate::house::Engine;
+use crate::snapshot::LiveDatabase;
+
+/// How often abandoned transactions of type BASE are looked for.
+const BASE_ROUND: Duration = Duration::from_secs(10);
+
+/// Which units of a database can take part in XA transactions, as far as they have been asked.
+#[derive(Debug, Default)]
+pub(crate) struct Readiness {
+    known: Mutex<HashMap<UnitName, Arc<Ready>>>,
+}
+
+impl Readiness {
+    /// What is known of a unit.
+    pub(crate) fn of(&self, unit: &str) -> Option<Arc<Ready>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(unit).cloned()
+    }
+
+    /// Keeps what a unit has told.
+    ///
+    /// # Errors
+    /// `Configuration` when it is a copy of another one: decisions on transactions could not be told apart.
+    pub(crate) fn keep(&self, unit: &UnitName, ready: Ready) -> Result<Arc<Ready>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_copy = |other: &&Arc<Ready>| {
+            ready.identity.is_some()
+                && other.identity == ready.identity
+                && other.place != ready.place
+        };
+        if let Some((other, _)) = known.iter().find(|(_, other)| is_copy(other)) {
+            return Err(ErrorKind::Configuration(format!(
+                "storage units `{other}` and `{unit}` have the same identity: one is a copy of the other; give one a new identity in its table `unit` of schema `pando` (MySQL: `pando_unit`)"
+            ))
+            .into());
+        }
+        let ready = Arc::new(ready);
+        known.insert(Arc::clone(unit), Arc::clone(&ready));
+        Ok(ready)
+    }
+}
+
+/// What a database's transactions of type XA share: who of its units can take part, and the barrier for snapshots of all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Together {
+    pub(crate) ready: Readiness,
+    barrier: Mutex<Option<Arc<Barrier>>>,
+    /// What transactions of type BASE know of its units.
+    pub(crate) known: Known,
+}
+
+/// Tables that are remembered for transactions of type BASE, over all storage units.
+const TABLES: usize = 10_000;
+
+/// Where an actual table stands.
+pub(crate) type Place = (UnitName, TableName);
+
+/// What transactions of type BASE know of storage units.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    identities: Mutex<HashMap<UnitName, Arc<str>>>,
+    /// With the catalogue's epoch at which each was read.
+    tables: Mutex<HashMap<Place, (u64, Arc<Table>)>>,
+}
+
+impl Known {
+    /// Who a unit is, when it has told.
+    pub(crate) fn identity(&self, unit: &UnitName) -> Option<Arc<str>> {
+        self.identities.lock().unwrap_or_else(PoisonError::into_inner).get(unit).cloned()
+    }
+
+    /// Keeps who a unit is.
+    pub(crate) fn keep_identity(&self, unit: &UnitName, identity: Arc<str>) {
+        let mut identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner);
+        identities.insert(Arc::clone(unit), identity);
+    }
+
+    /// An actual table, as it was in this epoch of the catalogue.
+    pub(crate) fn table(&self, place: &Place, epoch: u64) -> Option<Arc<Table>> {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.get(place).filter(|(read, _)| *read == epoch).map(|(_, table)| Arc::clone(table))
+    }
+
+    /// Keeps what a table is like.
+    pub(crate) fn keep_table(&self, place: Place, read: (u64, Arc<Table>)) {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if tables.len() >= TABLES {
+            tables.clear();
+        }
+        tables.insert(place, read);
+    }
+}
+
+impl Together {
+    /// The barrier; `units` makes it, once all are known.
+    pub(crate) fn barrier(
+        &self,
+        runtime: &SharedRuntime,
+        units: impl FnOnce() -> Vec<(String, Way)>,
+    ) -> Arc<Barrier> {
+        let mut barrier = self.barrier.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || Arc::new(Barrier::new(Arc::clone(runtime), units()));
+        Arc::clone(barrier.get_or_insert_with(made))
+    }
+
+    /// Somebody has removed Pando's tables from a unit: all are asked anew, which makes them where they are missing.
+    pub(crate) fn forget(&self) {
+        self.ready.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.known.identities.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.barrier.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl Engine {
+    /// Finishes, for as long as the engine lives, what instances have left of distributed transactions: on every storage unit of every database, at
+    /// once and every 2 seconds.
+    pub fn recover(&self) {
+        let inner = Arc::downgrade(&self.inner);
+        let runtime = Arc::clone(&self.inner.runtime);
+        let mut recovery = Recovery::new(Arc::clone(&self.inner.coordinator));
+        let sleeper = Arc::clone(&runtime);
+        runtime.spawn(Box::pin(async move {
+            while let Some(ways) = inner.upgrade().map(|inner| inner.snapshot.load().ways()) {
+                recovery.round(&ways).await;
+                sleeper.sleep(ROUND).await;
+            }
+        }));
+        self.recover_base();
+    }
+
+    /// The same for transactions of type BASE, every 10 seconds.
+    fn recover_base(&self) {
+        let inner = Arc::downgrade(&self.inner);
+        let runtime = Arc::clone(&self.inner.runtime);
+        runtime.clone().spawn(Box::pin(async move {
+            while let Some(inner) = inner.upgrade() {
+                let (snapshot, engine) = (inner.snapshot.load_full(), Self { inner });
+                for live in &snapshot.databases {
+                    engine.field(live).recover().await;
+                }
+                drop((snapshot, engine));
+                runtime.sleep(BASE_ROUND).await;
+            }
+        }));
+    }
+
+    /// What ends transactions of type BASE on a database.
+    pub(crate) fn field(&self, live: &LiveDatabase) -> Field {
+        Field {
+            pools: live.pools().cloned().collect(),
+            coordinator: Arc::clone(&self.inner.coordinator),
+            runtime: Arc::clone(&self.inner.runtime),
+        }
+    }
+
+    /// The branches that are prepared and not ended, on all storage units that answer.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn doubts(&self) -> Vec<Doubt> {
+        let mut recovery = Recovery::new(Arc::clone(&self.inner.coordinator));
+        recovery.doubts(&self.snapshot().ways()).await
+    }
+
+    /// What transactions of type BASE have left on storage units that answer: by unit.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn left_in_base(&self) -> Vec<(UnitName, Open)> {
+        let mut left = Vec::new();
+        for live in &self.snapshot().databases {
+            left.extend(self.field(live).left().await);
+        }
+        left
+    }
+
+    /// Ends the branches of a transaction by hand. Returns how many there were.
+    ///
+    /// # Errors
+    /// As [`Recovery::resolve`].
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await; some branches may be ended then.
+    pub async fn resolve(&self, global: &str, verdict: Verdict) -> Result<u64> {
+        let snapshot = self.snapshot();
+        for live in &snapshot.databases {
+            let parts = self.field(live).resolve(global, verdict).await?;
+            if parts > 0 {
+                return Ok(parts);
+            }
+        }
+        let mut recovery = Recovery::new(Arc::clone(&self.inner.coordinator));
+        recovery.resolve(&self.snapshot().ways(), global, verdict).await
+    }
+
+    /// How transactions over several units have ended since the start.
+    pub fn transaction_counts(&self) -> Counts {
+        self.inner.coordinator.counts()
+    }
+}
+
+/// A unit that cannot take part, as its client is told.
+pub(crate) fn cannot_take_part(unit: &str, error: Error) -> Error {
+    if let ErrorKind::Refused { code, reason, instead } = error.kind() {
+        let reason = format!("storage unit `{unit}` cannot take part in XA transactions: {reason}");
+        return Error::refused(*code, reason, instead.clone());
+    }
+    let ErrorKind::Timeout(message) = error.kind() else { return error };
+    ErrorKind::Timeout(format!("storage unit `{unit}`: {message}")).into()
+}

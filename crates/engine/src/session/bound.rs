@@ -1,0 +1,27 @@
+//! What comes with a statement besides its text.
+
+use std::sync::Arc;
+
+use pando_kernel::request::CursorId;
+use pando_kernel::{Format, Parameter};
+
+use crate::plan::Lifted;
+
+/// At most so many rows, then the rest waits in a cursor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Window {
+    pub(super) left: u64,
+    pub(super) cursor: Option<CursorId>,
+}
+
+/// Parameters, and the form of the answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bound {
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) formats: Vec<Format>,
+    pub(super) declared: Arc<[u32]>,
+    /// It came as a prepared statement: run it as one.
+    pub(super) prepared: bool,
+    /// It came as text, and a storage unit may run it so; and the era in which its names were found.
+    pub(super) lifted: Option<(Box<Lifted>, u64)>,
+}

@@ -1,0 +1,193 @@
+//! Distributed transactions, as a session sees them: their type, and the units that can take part.
+
+use std::sync::Arc;
+
+use pando_kernel::TransactionType;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::route::UnitName;
+use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::session::TransactionState;
+use pando_kernel::two_phase::Verdict;
+use pando_transaction::xa::GlobalId;
+use pando_transaction::{Course, Ready};
+
+use crate::recovery::cannot_take_part;
+use crate::snapshot::LiveDatabase;
+use crate::tables::{Asking, all};
+
+use super::Session;
+
+impl Session {
+    /// How a transaction that begins now ends.
+    pub(super) fn course(&self) -> Course {
+        let coordinator = Arc::clone(&self.engine.inner.coordinator);
+        Course { kind: self.transaction_type(), coordinator }
+    }
+
+    /// The type of a transaction that begins now.
+    pub(super) fn transaction_type(&self) -> TransactionType {
+        self.transaction_type.unwrap_or(self.snapshot.settings.transaction_type)
+    }
+
+    /// Chooses how the session's next transactions end.
+    ///
+    /// # Errors
+    /// `TransactionState` inside one.
+    pub(super) fn choose_type(&mut self, kind: TransactionType) -> Result<()> {
+        if self.transaction.state() != TransactionState::Idle {
+            let message = "the transaction type cannot change inside a transaction";
+            return Err(ErrorKind::TransactionState(message.into()).into());
+        }
+        if let (TransactionType::Base, Some(dialect)) = (kind, self.dialect()) {
+            pando_base::admits(dialect.as_ref(), &[])?;
+        }
+        self.transaction_type = Some(kind);
+        Ok(())
+    }
+
+    /// The branches in doubt, as rows.
+    pub(super) async fn show_doubts(&mut self) -> Result<()> {
+        let (engine, handle) = (self.engine.clone(), Arc::clone(&self.handle));
+        let doubts = handle.taken(async { Ok(engine.doubts().await) }).await?;
+        let rows = doubts.into_iter().map(|doubt| {
+            let decision = match (doubt.verdict, &doubt.decider) {
+                (Some(Verdict::Commit), _) => "COMMIT",
+                (Some(Verdict::Abort), _) => "ROLLBACK",
+                (None, Some(_)) => "NONE YET",
+                (None, None) => "UNKNOWN",
+            };
+            let instance = GlobalId::read(&doubt.global);
+            vec![
+                doubt.unit.to_string(),
+                doubt.part,
+                doubt.seconds.to_string(),
+                doubt.decider.map(|unit| unit.to_string()).unwrap_or_default(),
+                decision.to_owned(),
+                instance.map(|id| id.instance().to_owned()).unwrap_or_default(),
+            ]
+            .into_iter()
+            .fold(vec![doubt.global], |mut row, cell| {
+                row.push(cell);
+                row
+            })
+        });
+        let engine = self.engine.clone();
+        let left = self.handle.clone().taken(async { Ok(engine.left_in_base().await) }).await?;
+        let left = left.into_iter().map(|(unit, open)| {
+            let instance = GlobalId::read(&open.global);
+            let instance = instance.map(|id| id.instance().to_owned()).unwrap_or_default();
+            let why = open.dirty.unwrap_or_else(|| "its time is over".to_owned());
+            let unit = unit.to_string();
+            vec![open.global, unit, why, String::new(), open.decider, "BASE".to_owned(), instance]
+        });
+        let labels = [
+            "transaction",
+            "storage_unit",
+            "branch",
+            "age_seconds",
+            "deciding_unit",
+            "decision",
+            "instance",
+        ];
+        self.text_rows(&labels, rows.chain(left).collect())
+    }
+
+    /// How transactions over several units have ended, as rows.
+    pub(super) fn show_transaction_status(&mut self) -> Result<()> {
+        let counts = self.engine.transaction_counts();
+        let rows = [
+            ("xa_committed", counts.committed),
+            ("xa_rolled_back", counts.rolled_back),
+            ("xa_left_to_recovery", counts.left),
+            ("branches_recovered", counts.recovered),
+            ("local_partial_commits", counts.partial),
+            ("deadlocks_broken", self.engine.broken_deadlocks()),
+        ];
+        let rows = rows.map(|(name, value)| vec![name.to_owned(), value.to_string()]);
+        self.text_rows(&["name", "value"], rows.to_vec())
+    }
+
+    /// Ends a transaction in doubt by hand.
+    ///
+    /// # Errors
+    /// As [`crate::Engine::resolve`].
+    pub(super) async fn resolve(&mut self, global: &str, verdict: Verdict) -> Result<()> {
+        let (engine, handle) = (self.engine.clone(), Arc::clone(&self.handle));
+        handle.taken(engine.resolve(global, verdict)).await?;
+        self.complete("RESOLVE IN DOUBT TRANSACTION");
+        Ok(())
+    }
+
+    /// Whether a unit can take part in the open transaction; `None` where it need not be asked.
+    ///
+    /// # Errors
+    /// `Refused`, with what is to be done on its server.
+    pub(super) async fn ready(
+        &mut self,
+        live: &LiveDatabase,
+        unit: &UnitName,
+    ) -> Result<Option<Arc<Ready>>> {
+        if self.transaction.kind() != TransactionType::Xa {
+            return Ok(None);
+        }
+        if let Some(ready) = live.together.ready.of(unit) {
+            return Ok(Some(ready));
+        }
+        let runtime = Arc::clone(&self.engine.inner.runtime);
+        let handle = Arc::clone(&self.handle);
+        let ready = handle.taken(readiness(live, unit, &runtime)).await;
+        ready.map(Some)
+    }
+
+    /// Asks all units of the database that have not been asked yet, so that a client learns when it begins a transaction, and not in its midst, that
+    /// one of them cannot take part. A unit that does not answer is asked again when it is needed.
+    ///
+    /// # Errors
+    /// `Refused`, with what is to be done on a unit's server.
+    pub(super) async fn ready_all(&mut self) -> Result<()> {
+        if self.transaction_type() != TransactionType::Xa {
+            return Ok(());
+        }
+        let live = self.live()?;
+        let runtime = Arc::clone(&self.engine.inner.runtime);
+        let units =
+            live.database.units.iter().filter(|unit| live.together.ready.of(unit).is_none());
+        let asking = units.map(|unit| {
+            let (live, runtime) = (&live, &runtime);
+            Box::pin(async move {
+                match readiness(live, unit, runtime).await {
+                    Err(error) if is_of_the_moment(&error) => Ok(()),
+                    told => told.map(drop),
+                }
+            }) as Asking<'_, ()>
+        });
+        let asking = all(asking.collect());
+        self.handle.taken(asking).await.map(drop)
+    }
+
+    /// When an error says that a unit lacks Pando's own tables, what is known of the units is forgotten: the next transaction makes them.
+    pub(super) fn learn_of_loss(&self, error: &Error) {
+        if let (true, Some(live)) = (lacks_own_tables(error), &self.live) {
+            tracing::warn!(%error, "Pando's own tables were removed from a storage unit, and are made anew");
+            live.together.forget();
+        }
+    }
+}
+
+fn lacks_own_tables(error: &Error) -> bool {
+    pando_base::is_missing(error) && error.to_string().contains("pando")
+}
+
+async fn readiness(
+    live: &LiveDatabase,
+    unit: &UnitName,
+    runtime: &SharedRuntime,
+) -> Result<Arc<Ready>> {
+    let told = Ready::ask(live.pool(unit)?.connector(), runtime).await;
+    live.together.ready.keep(unit, told.map_err(|error| cannot_take_part(unit, error))?)
+}
+
+/// A unit that cannot be asked now may be there when it is needed.
+fn is_of_the_moment(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unavailable { .. } | ErrorKind::Timeout(_))
+}

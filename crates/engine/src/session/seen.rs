@@ -1,0 +1,159 @@
+//! Global snapshots: at REPEATABLE READ and SERIALIZABLE a transaction of type XA sees all or nothing of every other one, on all units.
+//!
+//! Only for who asks for such a level, by a statement or a variable: opening a transaction on all units, and holding up the commits of others for a moment,
+//! is not for those who have just not changed what their server starts with.
+
+use std::sync::Arc;
+
+use pando_kernel::TransactionType;
+use pando_kernel::backend::Execution;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::route::UnitName;
+use pando_kernel::session::TransactionState;
+use pando_kernel::two_phase::Isolation;
+use pando_pool::Connection;
+use pando_transaction::finish_all;
+use pando_transaction::xa::{Barrier, Way};
+
+use crate::handle::Manner;
+use crate::plan::Plan;
+use crate::snapshot::LiveDatabase;
+
+use super::Session;
+
+/// A connection with its storage unit's part opened on it, and the replies that belong to that.
+type Part = (Connection, usize);
+
+impl Session {
+    /// The level of the open transaction, when its client has asked for one at which it sees one state of the data, and no unit is touched yet.
+    pub(super) fn starts_with_snapshot(&self) -> Option<Isolation> {
+        let fresh = self.transaction.kind() == TransactionType::Xa
+            && self.transaction.is_fresh()
+            && !self.transaction.is_locking();
+        fresh.then(|| self.asked_isolation(self.transaction.modes())).flatten()
+    }
+
+    /// Whether a query outside a transaction has to see one state of several units.
+    pub(super) fn reads_as_one(&self, plan: &Plan) -> bool {
+        if plan.writes || self.transaction_type() != TransactionType::Xa {
+            return false;
+        }
+        let Some(first) = plan.units.first() else { return false };
+        let several = plan.units.iter().any(|unit| unit.target.unit != first.target.unit);
+        let modes: Vec<String> =
+            self.next_modes.iter().chain(&self.session_modes).cloned().collect();
+        several && self.asked_isolation(&modes).is_some()
+    }
+
+    /// The first level that these modes, or else the session's variables, name.
+    pub(super) fn asked_isolation(&self, modes: &[String]) -> Option<Isolation> {
+        if let Some(level) = modes.iter().find_map(|mode| mode.strip_prefix("ISOLATION LEVEL ")) {
+            return Isolation::read(level);
+        }
+        if modes.iter().any(|mode| mode == "WITH CONSISTENT SNAPSHOT") {
+            return Some(Isolation::RepeatableRead);
+        }
+        // Every family's names for it end so.
+        let variable =
+            self.variables.list().iter().rev().find(|(name, _)| name.ends_with("isolation"));
+        variable.and_then(|(_, value)| Isolation::read(value))
+    }
+
+    /// Opens the transaction on all units that take writes, so that they see the same transactions.
+    pub(super) async fn open_everywhere(
+        &mut self,
+        live: &LiveDatabase,
+        isolation: Isolation,
+    ) -> Result<()> {
+        let mut parts = Vec::new();
+        let mut result = self.take_everywhere(live, isolation, &mut parts).await;
+        if result.is_ok() {
+            result = self.look_together(live, &mut parts).await;
+        }
+        for (connection, _) in parts {
+            self.release(connection).await;
+        }
+        if let Err(error) = &result {
+            self.learn_of_loss(error);
+            // Some units may see what others do not.
+            self.transaction.lose();
+        }
+        result
+    }
+
+    async fn take_everywhere(
+        &mut self,
+        live: &LiveDatabase,
+        isolation: Isolation,
+        parts: &mut Vec<Part>,
+    ) -> Result<()> {
+        for unit in &live.database.units {
+            let Some(ready) = self.ready(live, unit).await? else { continue };
+            if ready.identity.is_none() {
+                continue;
+            }
+            let mut connection = self.take_beside(live.pool(unit)?).await?;
+            let mut replies = self.enlist(live, &mut connection, Some(&ready))?;
+            let query = live.database.dialect.two_phase().and_then(|f| f.snapshot_query(isolation));
+            if let Some(query) = query {
+                connection.start(Execution::Text(query.into()))?;
+                replies += 1;
+            }
+            parts.push((connection, replies));
+        }
+        Ok(())
+    }
+
+    /// Sends what opens the transaction to all units while no other is half committed.
+    async fn look_together(&mut self, live: &LiveDatabase, parts: &mut [Part]) -> Result<()> {
+        let barrier = self.barrier(live);
+        let handle = Arc::clone(&self.handle);
+        let pass = handle.taken(barrier.pass()).await?;
+        for (connection, _) in parts.iter() {
+            handle.runs_on(connection, Manner::Ask)?;
+        }
+        let mut result = Ok(());
+        while parts.iter().any(|(_, replies)| *replies > 0) {
+            let mut waiting: Vec<&mut Connection> = Vec::new();
+            for (connection, replies) in parts.iter_mut().filter(|(_, replies)| *replies > 0) {
+                *replies -= 1;
+                waiting.push(connection);
+            }
+            for ended in finish_all(&mut waiting).await {
+                result = result.and(ended.map(drop));
+            }
+        }
+        drop(pass);
+        result
+    }
+
+    fn barrier(&self, live: &LiveDatabase) -> Arc<Barrier> {
+        let units = || {
+            let units = live.database.units.iter().filter_map(|unit| {
+                let identity = live.together.ready.of(unit)?.identity.as_ref()?.to_string();
+                let connector = Arc::clone(live.pool(unit).ok()?.connector());
+                let way: Way = (Arc::clone(unit), connector);
+                Some((identity, way))
+            });
+            units.collect()
+        };
+        live.together.barrier(&self.engine.inner.runtime, units)
+    }
+
+    /// A unit that was not there when the transaction began to look, such as a replica, would show it another state.
+    pub(super) fn refuse_outside_snapshot(&self, unit: &UnitName) -> Result<()> {
+        let looks = self.transaction.kind() == TransactionType::Xa
+            && self.transaction.state() != TransactionState::Idle
+            && !self.transaction.is_fresh()
+            && !self.transaction.is_locking()
+            && self.asked_isolation(self.transaction.modes()).is_some();
+        if !looks {
+            return Ok(());
+        }
+        Err(Error::refused(
+            30001,
+            format!("storage unit `{unit}` is not part of the transaction's snapshot"),
+            "let transactions read from the primary (transactionalReadQueryStrategy: PRIMARY), or use READ COMMITTED",
+        ))
+    }
+}

@@ -1,0 +1,134 @@
+//! SERIALIZABLE over several storage units whose servers find anomalies instead of locking (PostgreSQL).
+//!
+//! Each server sees its own half of a write skew that spans two of them, which alone is none. So transactions of type XA that may write lock the tables they
+//! read and write until they end, and read what is committed once they have the lock: strict two-phase locking, whose order of commits is the same on all
+//! units. On the units they run at READ COMMITTED for that: a snapshot that is older than the lock would miss who had it before.
+
+use pando_kernel::TransactionType;
+use pando_kernel::backend::Execution;
+use pando_kernel::error::Result;
+use pando_kernel::two_phase::{Against, Isolation};
+use pando_pool::Connection;
+use pando_sql::ast::{Insert, InsertSource, Kind};
+use pando_sql::visit;
+
+use crate::plan::Unit;
+use crate::snapshot::LiveDatabase;
+
+use super::Session;
+use super::run::syntax_error;
+
+impl Session {
+    /// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not make it so.
+    pub(super) fn lock_if_serial(&mut self, live: &LiveDatabase) {
+        let fresh = self.transaction.kind() == TransactionType::Xa && self.transaction.is_fresh();
+        if !fresh || self.transaction.is_locking() || live.database.units.len() < 2 {
+            return;
+        }
+        let family = live.database.dialect.two_phase();
+        let locks =
+            family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers).is_some());
+        let modes = self.transaction.modes();
+        // One that only reads stands in the order of commits where its snapshot was taken.
+        let writes = !modes.iter().any(|mode| mode == "READ ONLY");
+        if !locks || !writes || self.asked_isolation(modes) != Some(Isolation::Serializable) {
+            return;
+        }
+        let others = modes.iter().filter(|mode| !mode.starts_with("ISOLATION")).cloned();
+        let level = "ISOLATION LEVEL READ COMMITTED".to_owned();
+        self.transaction.locks_reads(others.chain([level]).collect());
+    }
+
+    /// Queues the locks that statements on one unit need, in front of them. Returns how many replies belong to that.
+    ///
+    /// # Errors
+    /// `Syntax` when what is sent cannot be read.
+    pub(super) fn lock_what_is_read(
+        &self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        units: &[&Unit],
+    ) -> Result<usize> {
+        if !self.transaction.is_locking() {
+            return Ok(0);
+        }
+        let Some(family) = live.database.dialect.two_phase() else { return Ok(0) };
+        let mut queued = 0;
+        for unit in units {
+            let statement = pando_sql::parse(&unit.sql, live.database.dialect.syntax());
+            let statement = statement.map_err(syntax_error)?;
+            let Some(against) = against(&statement.kind) else { continue };
+            let mut names: Vec<&str> = visit::tables(&statement.kind)
+                .iter()
+                .map(|table| table.name.span.of(&statement.text))
+                .filter(|name| !is_of_the_vendor(name))
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            if names.is_empty() {
+                continue;
+            }
+            if let Some(text) = family.lock_tables(&names, against) {
+                connection.start(Execution::Text(text.into()))?;
+                queued += 1;
+            }
+        }
+        Ok(queued)
+    }
+}
+
+/// What a statement's tables are locked against. Two that both read and then write would wait for each other: who writes keeps both out from the start.
+fn against(kind: &Kind) -> Option<Against> {
+    match kind {
+        Kind::Select(query) if query.lock.is_none() => Some(Against::Writers),
+        Kind::Insert(insert) if only_adds(insert) && visit::tables(kind).len() == 1 => None,
+        Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_) => {
+            Some(Against::Everybody)
+        }
+        Kind::Copy(_) => Some(Against::Writers),
+        Kind::Empty
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::Use(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Administration
+        | Kind::Define(_)
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Lock(_)
+        | Kind::Load(_)
+        | Kind::Utility { .. }
+        | Kind::Show(_)
+        | Kind::Explain { .. }
+        | Kind::Opaque => None,
+    }
+}
+
+/// An INSERT that looks at no row.
+fn only_adds(insert: &Insert) -> bool {
+    insert.on_conflict.is_none() && !matches!(insert.source, InsertSource::Query(_))
+}
+
+/// Nobody's transactions write there.
+fn is_of_the_vendor(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("pg_") || name.starts_with("information_schema.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_writes_keeps_everybody_out() {
+        let of = |text: &str| against(&pando_sql::parse(text, &pando_fake::STANDARD).unwrap().kind);
+        assert_eq!(of("SELECT a FROM t"), Some(Against::Writers));
+        assert_eq!(of("UPDATE t SET a = 1"), Some(Against::Everybody));
+        assert_eq!(of("INSERT INTO t VALUES (1)"), None);
+        assert_eq!(of("INSERT INTO t VALUES ((SELECT a FROM u))"), Some(Against::Everybody));
+        assert_eq!(of("BEGIN"), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! When a session's transaction is ended to break a deadlock.
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::session::TransactionState;
+use pando_pool::{Connection, Pool};
+
+use crate::handle::Manner;
+
+use super::Session;
+
+/// The letter of an error's detail.
+/// <https://www.postgresql.org/docs/current/protocol-error-fields.html>
+const DETAIL: u8 = b'D';
+
+impl Session {
+    /// The session has more than one connection: from here on its waits may be part of a deadlock.
+    pub(super) fn spreads(&self) {
+        let inner = &self.engine.inner;
+        inner.deadlocks.rouse(&inner.runtime, inner);
+    }
+
+    /// A connection of a pool beside those that the transaction has, if it has any.
+    ///
+    /// # Errors
+    /// `Cancelled`, or what the pool says.
+    pub(super) async fn take_beside(&mut self, pool: &Pool) -> Result<Connection> {
+        if !self.transaction.units().is_empty() {
+            self.spreads();
+        }
+        self.handle.taken_from(pool).await
+    }
+
+    /// A result as it is told: see [`Session::as_told`].
+    pub(super) async fn or_doomed<T>(&mut self, result: Result<T>) -> Result<T> {
+        match result {
+            Ok(told) => Ok(told),
+            Err(error) => Err(self.as_told(error).await),
+        }
+    }
+
+    /// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that, and the whole transaction is
+    /// undone, as on one server.
+    pub(super) async fn as_told(&mut self, error: Error) -> Error {
+        match self.handle.doom() {
+            Some(cycle) => Box::pin(self.give_way(error, &cycle)).await,
+            None => error,
+        }
+    }
+
+    async fn give_way(&mut self, error: Error, cycle: &str) -> Error {
+        let Some(dialect) = self.dialect() else { return error };
+        let Some(mut told) = dialect.waits().map(|waits| waits.deadlock()) else { return error };
+        if self.transaction.state() != TransactionState::Idle {
+            if dialect.error_fails_transaction() {
+                self.forfeit().await;
+            } else if let Err(error) = self.end_transaction(false).await {
+                tracing::debug!(%error, "a deadlock's victim could not be rolled back in order");
+            }
+        }
+        if dialect.error_fails_transaction() {
+            told.fields.push((DETAIL, format!("{cycle}.")));
+        }
+        let told = Error::new(ErrorKind::Server(Box::new(told))).because(error);
+        self.note_error(&told);
+        told
+    }
+
+    /// Rolls back on every unit, so that their locks are free; the client is still in its transaction, which has failed.
+    async fn forfeit(&mut self) {
+        self.close_cursors().await;
+        if let Err(error) = self.undo_in_base(0).await {
+            tracing::warn!(%error, "what a deadlock's victim has changed is not taken back yet");
+        }
+        self.handle.lets_go();
+        self.handle.overlook();
+        for connection in self.transaction.connections() {
+            // What is not to be cancelled is not refused.
+            let _ = self.handle.runs_on(connection, Manner::Leave);
+        }
+        let ended = self.transaction.forfeit().await;
+        self.handle.lets_go();
+        self.handle.parts();
+        if let Err(error) = ended.release() {
+            tracing::debug!(%error, "a deadlock's victim could not be rolled back in order");
+        }
+    }
+}

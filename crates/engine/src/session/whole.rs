@@ -1,0 +1,51 @@
+//! Replies that come in one piece: taken from the storage unit, ended and handed to the door in one go, past everything that pieces go through.
+
+use std::future::poll_fn;
+
+use pando_kernel::error::Result;
+use pando_kernel::event::Whole;
+
+use super::reply::Reply;
+use super::{Opened, Session};
+
+impl Session {
+    /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`, and it is read piece by piece.
+    ///
+    /// # Errors
+    /// What reading the pieces would say. The reply is over then.
+    pub(super) async fn take_whole(&mut self) -> Result<Option<Whole>> {
+        let is_text_of_several = self.opened == Opened::Pipeline && self.text_request;
+        let is_plain = self.passes_on() && self.window.is_none() && self.queue.is_empty();
+        if !is_plain || is_text_of_several {
+            return Ok(None);
+        }
+        let Reply::Pass(pass) = &mut self.reply else { return Ok(None) };
+        if pass.retell.is_some() {
+            return Ok(None);
+        }
+        let taken = poll_fn(|cx| pass.channel.poll_whole(cx)).await;
+        let ended = match taken {
+            Ok(None) => return Ok(None),
+            Ok(Some(whole)) => self.end_whole(whole).await,
+            Err(error) => {
+                let error = Box::pin(self.fail_reply(error)).await;
+                Box::pin(self.end_failed_text()).await;
+                Err(error)
+            }
+        };
+        let ended = self.or_doomed(ended).await;
+        self.handle.idles();
+        ended.map(Some)
+    }
+
+    async fn end_whole(&mut self, whole: Whole) -> Result<Whole> {
+        let Reply::Pass(mut pass) = std::mem::take(&mut self.reply) else { return Ok(whole) };
+        let mut whole = whole;
+        if let Some(columns) = &mut whole.columns {
+            pass.origin.rename(columns);
+        }
+        pass.rows = whole.rows.as_ref().map_or(0, |rows| rows.count.into());
+        whole.completion = self.end_pass(pass, whole.completion).await?;
+        Ok(whole)
+    }
+}

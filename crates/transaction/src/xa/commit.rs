@@ -1,0 +1,383 @@
+//! The two phases. The steps are numbered as in the crate's README, which tells what a failure at each of them comes to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pando_kernel::dialect::TransactionVerb;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::Completion;
+use pando_kernel::two_phase::{Part, Verdict};
+use pando_kernel::value::Value;
+
+use crate::aside::rows;
+use crate::held::{Held, tell};
+use crate::transaction::{Ended, Outcome, Transaction, aborted, server_error};
+
+use super::coordinator::{Coordinator, count};
+use super::id::GlobalId;
+use super::recovery::decide;
+
+/// A first phase that took longer is rolled back: fences are kept for an hour, so whoever comes later than this could not be told from one that was
+/// given up and forgotten.
+const FIRST_PHASE: Duration = Duration::from_secs(60);
+/// How often, and with what pause, a unit that was lost while it decided is asked what it has decided.
+const INQUIRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What makes a transaction an XA transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Global {
+    id: Option<GlobalId>,
+    /// Process or thread number of the deciding unit's connection.
+    decider: u64,
+}
+
+impl Global {
+    /// Whether no unit that takes writes is part of it yet.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        self.id.is_none()
+    }
+
+    /// The transaction's name and that of one more part of it. The first unit that takes writes decides.
+    pub(crate) fn joins(
+        &mut self,
+        coordinator: &Coordinator,
+        identity: &str,
+        (number, connection): (usize, u64),
+    ) -> (&GlobalId, Part) {
+        if self.id.is_none() {
+            self.decider = connection;
+        }
+        let id = self.id.get_or_insert_with(|| coordinator.name(identity));
+        (id, Part { number, connection, decider: self.decider })
+    }
+}
+
+/// Where a branch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// At work.
+    Open,
+    /// Prepared.
+    Prepared,
+    /// Over.
+    Over,
+    /// Nobody here knows.
+    Unknown,
+}
+
+/// What a branch does in the first phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Records the decision.
+    Decides,
+    /// Prepares.
+    Prepares,
+    /// Has only read, and leaves at once.
+    Leaves,
+    /// Has only read as far as Pando knows, and leaves with the others.
+    Follows,
+}
+
+impl Transaction {
+    /// Commits an XA transaction: step 1 to 6.
+    pub(crate) async fn commit_globally(&mut self) -> Ended {
+        let id = self.global.as_ref().and_then(|global| global.id.clone());
+        let (Some(id), Some(coordinator)) = (id, self.coordinator.clone()) else {
+            return self.clear(Ok(Outcome::Committed));
+        };
+        if self.is_read_only() {
+            // What was refused has written nothing, and a decision could not be recorded.
+            self.held.iter_mut().for_each(|held| held.wrote = false);
+        } else if self.held.len() > 1
+            && let Err(error) = self.ask_who_wrote().await
+        {
+            return self.give_up(error).await;
+        }
+        if self.held.iter().filter(|held| held.wrote).count() < 2 {
+            return self.commit_one(&id).await;
+        }
+        let ending = coordinator.ends(&id);
+        let ended = self.two_phases(&id, &coordinator).await;
+        drop(ending);
+        ended
+    }
+
+    /// Step 1: units that can tell are asked whether a statement that only seemed to read has written.
+    async fn ask_who_wrote(&mut self) -> Result<()> {
+        for held in &mut self.held {
+            let query = held.dialect.two_phase().and_then(|family| family.wrote_query());
+            let (Some(query), false, Some(connection)) =
+                (query.filter(|_| held.part.is_some()), held.wrote, held.connection.as_mut())
+            else {
+                continue;
+            };
+            let answer = rows(&mut **connection, query).await?;
+            held.wrote = matches!(answer.concat()[..], [Value::Bool(true)]);
+        }
+        Ok(())
+    }
+
+    /// At most one unit has written: it commits in one phase, after those that have read. Not between other units' snapshots and its own: it heeds
+    /// barriers first, by a step of its own, as MySQL would commit all the same when that fails.
+    async fn commit_one(&mut self, id: &GlobalId) -> Ended {
+        let several = self.held.len() > 1;
+        let first_step = self.texts(|held| match held.wrote {
+            true if several => held.heed(id),
+            true => Vec::new(),
+            false => held.commit(id),
+        });
+        let last_step = self.texts(|held| if held.wrote { held.commit(id) } else { Vec::new() });
+        for texts in [first_step, last_step] {
+            if let Some(error) = first(self.tell(texts).await) {
+                return self.give_up(error).await;
+            }
+        }
+        self.clear(Ok(Outcome::Committed))
+    }
+
+    async fn two_phases(&mut self, id: &GlobalId, coordinator: &Arc<Coordinator>) -> Ended {
+        let roles: Vec<Role> = self.held.iter().map(role).collect();
+        self.held.iter_mut().for_each(|held| held.ends = true);
+        let started = coordinator.runtime.now();
+        // Step 2 and 3: all prepare, and the deciding unit writes what it is about to decide.
+        let texts = self.held.iter().zip(&roles).map(|(held, role)| held.first_phase(id, *role));
+        let results = self.tell(texts.collect()).await;
+        let mut stages = Vec::new();
+        let mut failed = None;
+        for ((held, role), result) in self.held.iter().zip(&roles).zip(results) {
+            let (stage, error) = held.reached(*role, result);
+            stages.push(stage);
+            failed = failed.or(error);
+        }
+        let late = coordinator.runtime.now().saturating_duration_since(started) > FIRST_PHASE;
+        if let Some(error) = failed.or_else(|| late.then(|| aborted("preparing it took too long")))
+        {
+            count(&coordinator.counts.rolled_back);
+            self.abandon(id, &stages).await;
+            return self.clear(Err(error));
+        }
+        // Step 4: the decision.
+        match self.decision(id, &roles, coordinator).await {
+            Decided::Commit => {}
+            Decided::Abort(error) => {
+                count(&coordinator.counts.rolled_back);
+                over(&roles, Role::Decides, &mut stages);
+                self.abandon(id, &stages).await;
+                return self.clear(Err(error));
+            }
+            Decided::Unknown => {
+                count(&coordinator.counts.left);
+                self.held.iter_mut().for_each(Held::discard);
+                return self.clear(Err(unknown(id)));
+            }
+        }
+        // Step 5: the second phase. It cannot fail any more; what is not done now is done by recovery.
+        let texts = self.held.iter().zip(&roles).map(|(held, role)| held.second_phase(id, *role));
+        let results = self.tell(texts.collect()).await;
+        let mut whole = true;
+        for (held, result) in self.held.iter_mut().zip(results) {
+            if let Some(Err(error)) = result {
+                tracing::warn!(unit = %held.unit, %error, transaction = %id, "a part of a committed transaction is left to recovery");
+                whole = false;
+                held.discard();
+            }
+        }
+        count(&coordinator.counts.committed);
+        // Step 6: the decision is not needed any longer.
+        if whole {
+            coordinator.settles(id)
+        } else {
+            count(&coordinator.counts.left)
+        }
+        self.clear(Ok(Outcome::Committed))
+    }
+
+    /// Commits the deciding unit's part, and with it the decision.
+    async fn decision(
+        &mut self,
+        id: &GlobalId,
+        roles: &[Role],
+        coordinator: &Arc<Coordinator>,
+    ) -> Decided {
+        let decides = |at: usize| roles.get(at) == Some(&Role::Decides);
+        let texts = (0..self.held.len()).map(|at| match self.held.get(at) {
+            Some(held) if decides(at) => held.commit(id),
+            _ => Vec::new(),
+        });
+        let results = self.tell(texts.collect()).await;
+        let Some(error) = first(results) else { return Decided::Commit };
+        let decider = (0..).zip(&mut self.held).find(|(at, _)| decides(*at));
+        let Some((_, held)) = decider else { return Decided::Unknown };
+        if held.has_said(&error) {
+            return Decided::Abort(error);
+        }
+        // Lost: it may have committed all the same. Whoever asks decides, if it has not.
+        let connector = held.connection.as_ref().and_then(|connection| connection.connector());
+        held.discard();
+        let Some(connector) = connector else { return Decided::Unknown };
+        for attempt in 0..INQUIRIES {
+            match decide(&connector, &coordinator.runtime, id).await {
+                Ok(Verdict::Commit) => return Decided::Commit,
+                Ok(Verdict::Abort) => {
+                    return Decided::Abort(aborted("a storage unit was lost while it committed"));
+                }
+                Err(error) => tracing::debug!(%error, attempt, "a decision cannot be learned yet"),
+            }
+            coordinator.runtime.sleep(PAUSE).await;
+        }
+        Decided::Unknown
+    }
+
+    /// Rolls back every branch of which it is known how it stands.
+    async fn abandon(&mut self, id: &GlobalId, stages: &[Stage]) {
+        let texts =
+            self.held.iter().zip(stages).map(|(held, stage)| match (stage, held.branch(id)) {
+                (Stage::Prepared, Some((family, branch))) => {
+                    vec![family.rollback_prepared(&branch)]
+                }
+                (Stage::Open, _) => held.rollback(id),
+                (Stage::Prepared | Stage::Over | Stage::Unknown, _) => Vec::new(),
+            });
+        let results = self.tell(texts.collect()).await;
+        for ((held, stage), result) in self.held.iter_mut().zip(stages).zip(results) {
+            if *stage == Stage::Unknown
+                || (*stage == Stage::Prepared && matches!(result, Some(Err(_))))
+            {
+                held.discard();
+            }
+        }
+    }
+
+    /// Rolls back an XA transaction none of whose branches is prepared.
+    pub(crate) async fn rollback_globally(&mut self) {
+        let Some(id) = self.global.as_ref().and_then(|global| global.id.clone()) else { return };
+        let texts = self.texts(|held| held.rollback(&id));
+        self.tell(texts).await;
+    }
+
+    /// Rolls back what is left, because of this error.
+    async fn give_up(&mut self, error: Error) -> Ended {
+        self.rollback_globally().await;
+        self.clear(Err(error))
+    }
+
+    fn texts(&self, of: impl Fn(&Held) -> Vec<String>) -> Vec<Vec<String>> {
+        self.held.iter().map(of).collect()
+    }
+
+    async fn tell(&mut self, texts: Vec<Vec<String>>) -> Vec<Option<Result<Completion>>> {
+        tell(&mut self.held, texts).await
+    }
+}
+
+impl Held {
+    /// What waits until no snapshot of all units is being taken, and keeps the next from it.
+    fn heed(&self, id: &GlobalId) -> Vec<String> {
+        let heed = self.branch(id).map(|(family, _)| family.ledger().heed().to_owned());
+        heed.into_iter().collect()
+    }
+
+    /// What commits it without a first phase.
+    fn commit(&self, id: &GlobalId) -> Vec<String> {
+        match self.branch(id) {
+            Some((family, branch)) if !self.decides => family.commit(&branch),
+            Some(_) | None => {
+                self.dialect.transaction(&TransactionVerb::Commit).into_iter().collect()
+            }
+        }
+    }
+
+    fn rollback(&self, id: &GlobalId) -> Vec<String> {
+        match self.branch(id) {
+            Some((family, branch)) if !self.decides => family.rollback(&branch),
+            Some(_) | None => {
+                self.dialect.transaction(&TransactionVerb::Rollback).into_iter().collect()
+            }
+        }
+    }
+
+    fn first_phase(&self, id: &GlobalId, role: Role) -> Vec<String> {
+        match (role, self.branch(id)) {
+            (Role::Decides, Some((family, _))) => vec![family.ledger().record(id.as_str())],
+            (Role::Prepares, Some((family, branch))) => family.prepare(&branch),
+            (Role::Leaves, _) => self.commit(id),
+            (Role::Follows, _) | (_, None) => Vec::new(),
+        }
+    }
+
+    fn second_phase(&self, id: &GlobalId, role: Role) -> Vec<String> {
+        match (role, self.branch(id)) {
+            (Role::Prepares, Some((family, branch))) => vec![family.commit_prepared(&branch)],
+            (Role::Follows, _) => self.commit(id),
+            (Role::Decides | Role::Leaves | Role::Prepares, _) => Vec::new(),
+        }
+    }
+
+    /// Whether an error is the unit's answer. What a server says when it ends a connection is none: it may have done what it was told.
+    fn has_said(&self, error: &Error) -> bool {
+        let goes_on = self.connection.as_ref().is_some_and(|one| one.condition().usable);
+        goes_on && matches!(error.kind(), ErrorKind::Server(_))
+    }
+
+    /// Where a branch stands after the first phase, and what is wrong with it.
+    fn reached(&self, role: Role, result: Option<Result<Completion>>) -> (Stage, Option<Error>) {
+        let family = self.dialect.two_phase();
+        match (role, result) {
+            (_, Some(Err(error))) => {
+                (if self.has_said(&error) { Stage::Open } else { Stage::Unknown }, Some(error))
+            }
+            (Role::Prepares | Role::Leaves, Some(Ok(done)))
+                if family.is_some_and(|family| family.refused(&done.tag)) =>
+            {
+                (
+                    Stage::Over,
+                    Some(aborted(&format!("its part on storage unit `{}` has failed", self.unit))),
+                )
+            }
+            (Role::Prepares, Some(Ok(_))) => (Stage::Prepared, None),
+            (Role::Leaves, Some(Ok(_))) => (Stage::Over, None),
+            (Role::Decides | Role::Follows, _) | (_, None) => (Stage::Open, None),
+        }
+    }
+}
+
+fn role(held: &Held) -> Role {
+    let asks = held.dialect.two_phase().is_some_and(|family| family.wrote_query().is_some());
+    match held.wrote {
+        _ if held.decides => Role::Decides,
+        true => Role::Prepares,
+        false if asks => Role::Leaves,
+        false => Role::Follows,
+    }
+}
+
+fn over(roles: &[Role], which: Role, stages: &mut [Stage]) {
+    for (role, stage) in roles.iter().zip(stages) {
+        if *role == which {
+            *stage = Stage::Over;
+        }
+    }
+}
+
+/// What came of asking the deciding unit to commit.
+enum Decided {
+    Commit,
+    Abort(Error),
+    Unknown,
+}
+
+fn first(results: Vec<Option<Result<Completion>>>) -> Option<Error> {
+    results.into_iter().flatten().find_map(Result::err)
+}
+
+/// SQLSTATE 08007, transaction resolution unknown.
+fn unknown(id: &GlobalId) -> Error {
+    server_error(
+        1180,
+        "08007",
+        format!(
+            "whether the transaction is committed is not known yet: the storage unit that decides was lost at that moment; all of its parts will end alike as soon as it answers (SHOW IN DOUBT TRANSACTIONS; {id})"
+        ),
+    )
+}

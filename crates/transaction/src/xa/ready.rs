@@ -1,0 +1,106 @@
+//! Whether a storage unit can take part in XA transactions, and who it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pando_kernel::backend::Connector;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::two_phase::Standing;
+use pando_kernel::value::Value;
+
+use crate::aside::Aside;
+
+/// Those who make the same ledger at once get in each other's way: so often, and with ever longer pauses, it is looked whether it is there.
+const ATTEMPTS: u32 = 12;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A storage unit that can take part in XA transactions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ready {
+    /// Who it is, for as long as its data lives; `None` for one that takes no writes.
+    pub identity: Option<Arc<str>>,
+    /// Where it is now. Two units with one identity are one place, or one is a copy of the other.
+    pub place: String,
+}
+
+impl Ready {
+    /// Asks a storage unit, and makes its ledger where it has none.
+    ///
+    /// # Errors
+    /// `Refused` with what is to be set or granted on the server; `Unavailable` and `Timeout` when it cannot be asked.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn ask(connector: &Arc<dyn Connector>, runtime: &SharedRuntime) -> Result<Self> {
+        let mut aside = Aside::open(Arc::clone(connector), Arc::clone(runtime)).await?;
+        let query = aside.two_phase(|family| Ok(family.standing_query()))?;
+        let rows = aside.rows(query).await?;
+        let row = rows.first().ok_or_else(|| Error::internal("a standing without a row"))?;
+        if aside.two_phase(|family| family.read_standing(row))? == Standing::ReadOnly {
+            return Ok(Self { identity: None, place: String::new() });
+        }
+        let query = aside.two_phase(|family| Ok(family.prepared_query()))?;
+        aside.rows(query).await.map_err(|error| lacks(&error, "list prepared transactions"))?;
+        Self::identify(&mut aside).await
+    }
+
+    /// Who a storage unit is that decides on transactions without preparing any, and makes its ledger where it has none.
+    ///
+    /// # Errors
+    /// `Refused` with what is to be granted on the server, or because it takes no writes; `Unavailable` and `Timeout` when it cannot be asked.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn decider(
+        connector: &Arc<dyn Connector>,
+        runtime: &SharedRuntime,
+    ) -> Result<Arc<str>> {
+        let mut aside = Aside::open(Arc::clone(connector), Arc::clone(runtime)).await?;
+        let known = Self::identify(&mut aside).await?;
+        known.identity.ok_or_else(|| Error::internal("a ledger without an identity"))
+    }
+
+    async fn identify(aside: &mut Aside) -> Result<Self> {
+        let present = aside.two_phase(|family| Ok(family.ledger().present_query()))?;
+        let query = aside.two_phase(|family| Ok(family.ledger().identity_query()))?;
+        let setup = aside.two_phase(|family| Ok(family.ledger().setup()))?;
+        let mut made = Ok(());
+        for attempt in 0..ATTEMPTS {
+            if is_true(&aside.rows(present).await?)
+                && let [Value::Text(identity), Value::Text(place)] =
+                    &aside.rows(query).await?.concat()[..]
+            {
+                let identity = Some(Arc::from(identity.as_str()));
+                return Ok(Self { identity, place: place.clone() });
+            }
+            made = Ok(());
+            for text in &setup {
+                if let Err(error) = aside.rows(text).await {
+                    made = made.and(Err(lacks(&error, "keep a ledger of decisions")));
+                }
+            }
+            if made.is_err() {
+                aside.pause(PAUSE * attempt).await;
+            }
+        }
+        made?;
+        Err(Error::internal("a ledger that was made is not there"))
+    }
+}
+
+fn is_true(rows: &[Vec<Value>]) -> bool {
+    matches!(rows.first().and_then(|row| row.first()), Some(Value::Bool(true) | Value::Int(1)))
+}
+
+/// The unit does not let its user do what is needed.
+fn lacks(error: &Error, what: &str) -> Error {
+    if matches!(error.kind(), ErrorKind::Server(_)) {
+        return Error::refused(
+            30001,
+            format!("its user cannot {what} there: {error}"),
+            "grant the user the rights that XA transactions need: CREATE and, on MySQL 8, XA_RECOVER_ADMIN",
+        );
+    }
+    ErrorKind::Timeout(format!("it cannot be asked whether it can take part: {error}")).into()
+}

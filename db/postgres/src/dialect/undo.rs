@@ -1,0 +1,195 @@
+//! Images of rows: each as the text of a row value, which every type's own output function writes.
+//! <https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX>
+
+use pando_kernel::dialect::{Language, TableColumn};
+use pando_kernel::relation::Relations;
+use pando_kernel::undo::{Form, Images, Telling, Undo, UndoTables};
+use pando_kernel::{Error, ErrorKind, Result};
+
+use super::transfer::obstacles;
+use super::{Postgres, text_literal};
+
+/// Variables under which dates and intervals are written so that any session reads them alike, by what their values begin with.
+const STYLES: &[(&str, &[&str])] =
+    &[("datestyle", &["iso"]), ("intervalstyle", &["postgres", "iso_8601"])];
+
+impl Images for Postgres {
+    fn telling(&self) -> Telling {
+        Telling::Returning
+    }
+
+    fn check(&self, variables: &[(String, String)]) -> Result<()> {
+        Relations::check(self, variables)?;
+        for (name, value) in variables {
+            let value = value.trim().trim_matches('\'').to_ascii_lowercase();
+            let known = STYLES.iter().find(|(style, _)| name.eq_ignore_ascii_case(style));
+            let reads = known.is_none_or(|(_, styles)| {
+                value == "default" || styles.iter().any(|style| value.starts_with(style))
+            });
+            if !reads {
+                return Err(Error::refused(
+                    30001,
+                    format!("with `{name}` = {value} images of rows would be ambiguous"),
+                    "use ISO dates and PostgreSQL's intervals in BASE transactions",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn facts_query(&self, schema: Option<&str>, table: &str) -> String {
+        let find = |name: &str| {
+            let name = match schema {
+                Some(schema) => format!("{}.{}", self.quote(schema), self.quote(name)),
+                None => self.quote(name),
+            };
+            format!("to_regclass({})", text_literal(&name))
+        };
+        let table = format!("coalesce({}, {})", find(table), find(&table.to_lowercase()));
+        let obstacles = obstacles(&table);
+        let own = format!("FROM pg_catalog.pg_class c WHERE c.oid = {table}");
+        let reason = |condition: &str, why: &str| {
+            format!(" UNION ALL SELECT 'refused', '{why}', '' {own} AND ({condition})")
+        };
+        let inherits = "c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE inhparent = c.oid)";
+        format!(
+            "{obstacles} UNION ALL SELECT 'table', c.relname::text, n.nspname::text FROM pg_catalog.pg_class c \
+             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = {table} \
+             UNION ALL SELECT CASE WHEN i.indisprimary THEN 'primary' ELSE 'unique' END, coalesce(a.attname::text, ''), i.indexrelid::text \
+             FROM pg_catalog.pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (number, place) \
+             LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0 \
+             WHERE i.indrelid = {table} AND i.indisunique AND k.place <= i.indnkeyatts{}{}{}",
+            reason("c.relkind NOT IN ('r', 'p')", "it is no table"),
+            reason(inherits, "other tables inherit from it"),
+            reason("c.relrowsecurity", "it has row-level security"),
+        )
+    }
+
+    fn form(&self, column: &TableColumn) -> Result<Form> {
+        let name = column.type_name.as_str();
+        if name.starts_with("reg") {
+            return Err(Error::refused(
+                30001,
+                format!("a column of type {name} (`{}`) has no exact image", column.name),
+                "use a LOCAL or XA transaction",
+            ));
+        }
+        Ok(if name == "money" { Form::Money } else { Form::Plain })
+    }
+
+    fn read(&self, form: Form, column: &str) -> String {
+        match form {
+            Form::Money => format!("{column}::pg_catalog.numeric"),
+            Form::Plain
+            | Form::Padded
+            | Form::Number
+            | Form::Float
+            | Form::Coded
+            | Form::Temporal
+            | Form::Octets
+            | Form::Moment => column.to_owned(),
+        }
+    }
+
+    fn write(&self, form: Form, text: &str) -> Result<String> {
+        if text.contains('\0') {
+            return Err(Error::new(ErrorKind::Value("an image holds a zero byte".into())));
+        }
+        let literal = text_literal(text);
+        Ok(match form {
+            Form::Money => format!("{literal}::pg_catalog.numeric::pg_catalog.money"),
+            Form::Plain
+            | Form::Padded
+            | Form::Number
+            | Form::Float
+            | Form::Coded
+            | Form::Temporal
+            | Form::Octets
+            | Form::Moment => literal,
+        })
+    }
+}
+
+impl Undo for Postgres {
+    fn tables(&self) -> UndoTables {
+        UndoTables { undo: "pando.undo", lock: "pando.row_lock" }
+    }
+
+    fn present_query(&self) -> &'static str {
+        "SELECT (to_regclass('pando.undo') IS NOT NULL AND to_regclass('pando.row_lock') IS NOT NULL)::int"
+    }
+
+    fn definitions(&self) -> Vec<String> {
+        let lock = "CREATE TABLE IF NOT EXISTS pando.row_lock (table_name text COLLATE \"C\" NOT NULL, key_text text COLLATE \"C\" NOT NULL, \
+                    global_id text COLLATE \"C\" NOT NULL, PRIMARY KEY (table_name, key_text))";
+        let undo = "CREATE TABLE IF NOT EXISTS pando.undo (global_id text COLLATE \"C\" NOT NULL, statement_no bigint NOT NULL, \
+                    part_no bigint NOT NULL, decider text NOT NULL, deadline bigint NOT NULL, state text NOT NULL DEFAULT 'open', \
+                    note text NOT NULL DEFAULT '', image text NOT NULL, PRIMARY KEY (global_id, statement_no, part_no))";
+        // Rows are claimed before images are written: where the one table is missing, so may be the other, and never the other way round.
+        [
+            "CREATE SCHEMA IF NOT EXISTS pando",
+            undo,
+            lock,
+            "CREATE INDEX IF NOT EXISTS row_lock_global ON pando.row_lock (global_id)",
+        ]
+        .map(str::to_owned)
+        .into()
+    }
+
+    /// A lock that another global transaction holds would lose its holder, which its column forbids.
+    fn claim(&self, rows: &str) -> String {
+        format!(
+            "INSERT INTO pando.row_lock AS held (table_name, key_text, global_id) VALUES {rows} \
+             ON CONFLICT (table_name, key_text) DO UPDATE SET global_id = NULL WHERE held.global_id <> excluded.global_id"
+        )
+    }
+
+    fn claim_fails(&self) -> bool {
+        true
+    }
+
+    fn guard(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    fn now(&self) -> &'static str {
+        "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+    }
+
+    fn around(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        // All of them end with the transaction.
+        (
+            &[
+                "SET LOCAL datestyle = 'ISO'",
+                "SET LOCAL intervalstyle = 'postgres'",
+                "SET LOCAL extra_float_digits = 1",
+                "SET LOCAL bytea_output = 'hex'",
+            ],
+            &[],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_variables_that_make_images_ambiguous_are_refused() {
+        let check = |name: &str, value: &str| {
+            Images::check(&Postgres, &[(name.to_owned(), value.to_owned())]).is_ok()
+        };
+        assert!(check("datestyle", "'ISO, DMY'") && check("DateStyle", "iso"));
+        assert!(!check("datestyle", "'German'") && !check("intervalstyle", "sql_standard"));
+        assert!(!check("extra_float_digits", "0"));
+        assert!(check("application_name", "'German'"));
+    }
+
+    #[test]
+    fn values_are_written_as_their_own_type_reads_them() {
+        let write = |form, text: &str| Images::write(&Postgres, form, text).unwrap();
+        assert_eq!(write(Form::Plain, "it's"), "'it''s'");
+        assert_eq!(write(Form::Money, "1.50"), "'1.50'::pg_catalog.numeric::pg_catalog.money");
+        assert!(Images::write(&Postgres, Form::Plain, "a\0b").is_err());
+    }
+}

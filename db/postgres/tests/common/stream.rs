@@ -1,0 +1,43 @@
+//! A connection whose server is the test itself.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use tokio::io::DuplexStream;
+
+/// Hands out one prepared stream.
+#[derive(Debug)]
+struct OneStream(Mutex<Option<DuplexStream>>);
+
+impl Runtime for OneStream {
+    fn connect<'a>(&'a self, _: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
+        let stream = self.0.lock().unwrap().take();
+        Box::pin(async { Ok(Box::new(stream.expect("one connection")) as Box<dyn Stream>) })
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        tokio::spawn(task);
+    }
+
+    fn secure<'a>(
+        &'a self,
+        _: Box<dyn Stream>,
+        _: &'a str,
+        _: TlsMode,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
+        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
+    }
+}
+
+/// A runtime with the one stream it has, and that stream's other end.
+pub(crate) fn pair() -> (SharedRuntime, DuplexStream) {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    (Arc::new(OneStream(Mutex::new(Some(ours)))), theirs)
+}
