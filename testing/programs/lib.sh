@@ -96,7 +96,7 @@ authority:
   privilege:
     type: ALL_PERMITTED
 transaction:
-  defaultType: LOCAL
+  defaultType: ${TRANSACTION_TYPE:-LOCAL}
 Y
   {
     echo "databaseName: $2"

@@ -40,10 +40,11 @@ mysql_template() {
     >"$DIR/template-mysql.log" 2>&1
 }
 
-# The default login method stays what MySQL 8 has (caching_sha2_password): that is what users meet.
+# The default login method stays what MySQL 8 has (caching_sha2_password): that is what users meet. So does the performance schema, in which it tells
+# who waits for whom, but without its instruments.
 mysql_start() {
   rm -f "$DIR/$1"/sock* "$DIR/$1/auto.cnf"
-  launch "$1" "$mysql_home/bin/mysqld" --no-defaults --datadir="$DIR/$1" $(innodb_options) --mysqlx=OFF --secure-file-priv= \
+  launch "$1" "$mysql_home/bin/mysqld" --no-defaults --datadir="$DIR/$1" $(innodb_options) --mysqlx=OFF --secure-file-priv= --performance-schema=ON --performance-schema-instrument=%=OFF \
     --port="$2" --bind-address=127.0.0.1 --socket=sock --pid-file="$DIR/$1/server.pid"
   echo $! >"$DIR/$1.pid"
 }

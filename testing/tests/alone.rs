@@ -319,6 +319,6 @@ fn a_prepared_answer_is_described() {
         session.describe(&prepared).await.unwrap()
     });
     let kinds: Vec<_> =
-        described.columns.unwrap().list.into_iter().map(|c| (c.name, c.kind)).collect();
+        described.columns.unwrap().list.iter().map(|c| (c.name.clone(), c.kind)).collect();
     assert_eq!(kinds, [("a".to_owned(), Kind::Int), ("b".to_owned(), Kind::Text)]);
 }

@@ -122,10 +122,10 @@ impl Lab {
         shape.read(text, self.database.dialect.syntax()).then_some(shape)
     }
 
-    fn full(&self, text: &str, parameters: Option<&[Parameter]>) -> Option<Plan> {
+    fn full(&self, text: &str, parameters: Option<&[Parameter]>) -> Option<Arc<Plan>> {
         let stmt = pando_sql::parse(text, self.database.dialect.syntax()).ok()?;
         match plan(&self.ctx(parameters), &stmt, Purpose::Run) {
-            Ok(Planned::Plan(plan)) => Some(*plan),
+            Ok(Planned::Plan(plan)) => Some(Arc::from(plan)),
             _ => None,
         }
     }

@@ -63,7 +63,7 @@ class case:
     """`with case("name"):` is ok unless something is raised in it. A `quiet` one says nothing when it is ok: it holds other cases."""
 
     def __init__(self, name, detail="", quiet=False):
-        self.name, self.detail, self.quiet = name, detail, quiet
+        self.name, self.detail, self.quiet, self.failed = name, detail, quiet, False
 
     def __enter__(self):
         return self
@@ -75,6 +75,7 @@ class case:
         elif issubclass(kind, (KeyboardInterrupt, SystemExit)):
             return False
         else:
+            self.failed = True
             place = traceback.extract_tb(trace)[-1]
             bad(self.name, f"{kind.__name__}: {str(value)[:400]} (line {traceback.extract_tb(trace)[0].lineno}, {place.name})")
         return True
@@ -158,8 +159,7 @@ authority:
   privilege:
     type: ALL_PERMITTED
 transaction:
-  defaultType: LOCAL
-"""
+  defaultType: """ + os.environ.get("TRANSACTION_TYPE", "LOCAL") + "\n"
 
 
 def sources(family, units=2, **pool):

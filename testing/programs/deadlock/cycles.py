@@ -1,0 +1,300 @@
+"""Cycles made by hand: who is told what, what stands afterwards, and what must not be taken for a cycle."""
+import time
+
+from plain.background import Background
+from plain.house import ERRORS, case, skip, until
+
+from units import CODES, LONG, Client, door, drop, has, is_blind, mixes, start, unit
+
+#: A cycle is broken within a second of being closed, with half a one for a busy machine; a suspected one needs some more.
+SOON, LATER = 1.5, 5.0
+ROWS = 24
+
+
+def fill(pando, mix):
+    client = Client(pando, mix)
+    client.query("create table t (id bigint primary key, n int)" + ("" if mix == "pg" else " engine=innodb"))
+    client.query("insert into t (id, n) values " + ", ".join(f"({id}, 0)" for id in range(ROWS)))
+    client.close()
+
+
+def outcome(work, seconds=10):
+    """What a statement in the background came to: None, or the error."""
+    result = work.wait(seconds)
+    return result if isinstance(result, Exception) else None
+
+
+def settled(works, seconds=10):
+    """Waits for one of several to fail; the position of that one, and the seconds that took."""
+    began = time.monotonic()
+    failed = lambda: [at for at, work in enumerate(works) if isinstance(work.result, Exception)]
+    assert until(seconds, failed, every=0.005), "nobody gives way"
+    return failed()[0], time.monotonic() - began
+
+
+def ring(pando, mix, count, statement, wrote=(), kind="LOCAL"):
+    """`count` transactions, each of which has row n and wants row n + 1, which is on another unit. Returns the clients, the victim's place and its error;
+    all others have gone on."""
+    clients = [Client(pando, mix, kind=kind) for _ in range(count)]
+    for n, client in enumerate(clients):
+        client.query("begin")
+        client.query(statement.format(id=n))
+        for id in wrote[n] if n < len(wrote) else ():
+            client.query(f"update t set n = n + 1 where id = {id}")
+    works = []
+    for n, client in enumerate(clients):
+        works.append(Background(lambda client=client, n=n: client.query(statement.format(id=(n + 1) % count))))
+        # The one that closes the cycle comes last.
+        time.sleep(0.12)
+    victim, took = settled(works)
+    took += 0.12
+    error = outcome(works[victim])
+    assert getattr(error, "code", None) == CODES[door(mix)], error
+    assert took < (LATER if is_blind(mix) else SOON), f"{took:.2f} s"
+    # Whoever waited for the victim goes on; once that one has committed, the next.
+    for step in range(1, count):
+        at = (victim - step) % count
+        assert outcome(works[at]) is None, outcome(works[at])
+        clients[at].query("commit")
+    return clients, victim, error, took
+
+
+def finished(clients):
+    for client in clients:
+        client.close()
+
+
+def values(pando, mix):
+    client = Client(pando, mix)
+    rows = client.query("select id, n from t where n <> 0 order by id")
+    client.query("update t set n = 0")
+    client.close()
+    return [(int(id), int(n)) for id, n in rows]
+
+
+def rings(pando, mix):
+    update = "update t set n = n + 1 where id = {id}"
+    with case(f"{mix}-two-sessions") as one:
+        clients, victim, error, took = ring(pando, mix, 2, update)
+        afterwards(clients[victim], mix)
+        finished(clients)
+        assert values(pando, mix) == [(0, 1), (1, 1)]
+        one.detail = f"{took:.2f} s"
+    with case(f"{mix}-three-sessions") as one:
+        clients, victim, error, took = ring(pando, mix, 3, update)
+        afterwards(clients[victim], mix)
+        finished(clients)
+        assert sorted(n for _, n in values(pando, mix)) == [1, 1, 2]
+        one.detail = f"{took:.2f} s"
+    with case(f"{mix}-in-two-phases") as one:
+        clients, victim, error, took = ring(pando, mix, 3, update, kind="XA")
+        afterwards(clients[victim], mix)
+        finished(clients)
+        assert sorted(n for _, n in values(pando, mix)) == [1, 1, 2]
+        one.detail = f"{took:.2f} s"
+    with case(f"{mix}-in-base") as one:
+        # Rows are held in a table, and no server knows of the waits.
+        clients, victim, error, took = ring(pando, mix, 3, update, kind="BASE")
+        afterwards(clients[victim], mix)
+        finished(clients)
+        assert sorted(n for _, n in values(pando, mix)) == [1, 1, 2]
+        one.detail = f"{took:.2f} s"
+    with case(f"{mix}-for-update") as one:
+        clients, victim, error, took = ring(pando, mix, 2, "select n from t where id = {id} for update")
+        afterwards(clients[victim], mix)
+        finished(clients)
+        one.detail = f"{took:.2f} s"
+    with case(f"{mix}-the-cheapest-gives-way"):
+        # The first has written least, the last is the youngest.
+        clients, victim, error, took = ring(pando, mix, 3, update, [(), (10, 11, 12), (20,)])
+        assert victim == 0, victim
+        finished(clients)
+        values(pando, mix)
+
+
+def afterwards(client, mix):
+    """The victim's session: the whole transaction is gone, and the session goes on."""
+    if mix == "pg":
+        for sql in ("select n from t where id = 5", "savepoint s", "update t set n = 7 where id = 5"):
+            assert refused(client, sql).code == "25P02", sql
+        # As on one server, the end of a failed transaction is its rollback, whichever was asked for.
+        client.query("commit")
+    # On MySQL it is outside of a transaction: this commits by itself.
+    client.query("update t set n = n + 0 where id = 5")
+    client.query("begin")
+    client.query("update t set n = n + 0 where id in (4, 5, 6)")
+    client.query("rollback")
+
+
+def refused(client, sql):
+    try:
+        client.query(sql)
+    except ERRORS as error:
+        return error
+    raise AssertionError(f"`{sql}` is not refused")
+
+
+def savepoints(pando, mix):
+    """A savepoint does not bring a victim's transaction back: it is gone."""
+    with case(f"{mix}-savepoint-of-a-victim"):
+        first, second = Client(pando, mix), Client(pando, mix)
+        first.query("begin")
+        first.query("savepoint s")
+        first.query("update t set n = 1 where id = 0")
+        second.query("begin")
+        second.query("update t set n = 2 where id in (1, 4, 7)")
+        waiting = Background(lambda: second.query("update t set n = 2 where id = 0"))
+        time.sleep(0.12)
+        assert refused(first, "update t set n = 1 where id = 1").code == CODES[door(mix)]
+        assert outcome(waiting) is None
+        error = refused(first, "rollback to savepoint s")
+        assert error.code == ("25P02" if mix == "pg" else 1305), error
+        if mix == "pg":
+            assert refused(first, "select 1").code == "25P02"
+        first.query("rollback")
+        second.query("commit")
+        assert values(pando, mix) == [(0, 2), (1, 2), (4, 2), (7, 2)]
+        finished([first, second])
+
+
+def alone(pando, mix):
+    """Statements that stand alone and write to several units, against transactions."""
+    with case(f"{mix}-autocommit") as one:
+        first, second = Client(pando, mix), Client(pando, mix)
+        first.query("begin")
+        first.query("update t set n = 1 where id in (2, 5, 8)")
+        # It has rows of units 0 and 1, and waits on unit 2.
+        waiting = Background(lambda: second.query("update t set n = 5 where id in (0, 1, 2)"))
+        time.sleep(0.3)
+        closing = Background(lambda: first.query("update t set n = 1 where id = 0"))
+        victim, took = settled([waiting, closing])
+        assert victim == 0, outcome(closing)
+        assert outcome(waiting).code == CODES[door(mix)], outcome(waiting)
+        assert took < SOON, f"{took:.2f} s"
+        assert outcome(closing) is None
+        first.query("commit")
+        assert values(pando, mix) == [(0, 1), (2, 1), (5, 1), (8, 1)]
+        # Its session is outside of a transaction.
+        second.query("update t set n = 0 where id = 2")
+        second.query("begin")
+        second.query("rollback")
+        finished([first, second])
+        one.detail = f"{took:.2f} s"
+
+
+def left_alone(pando, mix):
+    """Waits that end by themselves, however long they are."""
+    with case(f"{mix}-a-long-wait"):
+        clients = [Client(pando, mix) for _ in range(3)]
+        for n, client in enumerate(clients):
+            client.query("begin")
+            client.query(f"update t set n = n + 1 where id in ({6 + n * 3}, {7 + n * 3})")
+        clients[0].query("update t set n = n + 1 where id in (0, 1)")
+        # Not both of them rows of both units: the units may let them in in another order each, which would be a cycle.
+        wanted = ("id in (0, 1)", "id = 0")
+        works = [Background(lambda client=client, which=which: client.query(f"update t set n = n + 1 where {which}"))
+                 for client, which in zip(clients[1:], wanted)]
+        time.sleep(1.5)
+        assert all(work.thread.is_alive() for work in works)
+        clients[0].query("commit")
+        for _ in range(2):
+            assert until(5, lambda: any(not work.thread.is_alive() for work in works), every=0.01)
+            done = next(at for at, work in enumerate(works) if not work.thread.is_alive())
+            assert outcome(works[done]) is None
+            clients[1 + done].query("commit")
+            del works[done], clients[1 + done]
+        assert values(pando, mix)[:2] == [(0, 3), (1, 2)]
+        finished(clients)
+    with case(f"{mix}-a-stranger-in-the-cycle") as one:
+        # Straight at unit 0 somebody waits for the first and is waited for by the second.
+        stranger, first, second = unit(mix, 0, timeout=20), Client(pando, mix), Client(pando, mix)
+        stranger.query("begin")
+        stranger.query("update t_0 set n = 1 where id = 3")
+        first.query("begin")
+        # One by one: for several of so few rows MariaDB reads, and locks, them all.
+        for id in (0, 6, 9):
+            first.query(f"update t set n = 1 where id = {id}")
+        second.query("begin")
+        second.query("update t set n = 2 where id = 1")
+        theirs = Background(lambda: stranger.query("update t_0 set n = 1 where id = 0"))
+        time.sleep(0.12)
+        works = [Background(lambda: first.query("update t set n = 1 where id = 1"))]
+        time.sleep(0.12)
+        works.append(Background(lambda: second.query("update t set n = 2 where id = 3")))
+        victim, took = settled(works)
+        assert victim == 1 and outcome(works[1]).code == CODES[door(mix)], outcome(works[1])
+        assert took < SOON, f"{took:.2f} s"
+        assert outcome(works[0]) is None
+        assert theirs.thread.is_alive()
+        first.query("rollback")
+        assert outcome(theirs) is None
+        stranger.query("rollback")
+        second.query("rollback")
+        values(pando, mix)
+        finished([stranger, first, second])
+        one.detail = f"{took:.2f} s"
+
+
+def queue(mix):
+    """Transactions that have all of one unit's connections and want one of another's, against others the other way round."""
+    pando = start(mix, maxPoolSize=3, connectionTimeoutMilliseconds=20000)
+    fill(pando, mix)
+    with case(f"{mix}-full-pools") as one:
+        clients = [Client(pando, mix, timeout=30) for _ in range(6)]
+        for n, client in enumerate(clients):
+            client.query("begin")
+            client.query(f"select n from t where id = {n % 2 + 6 * n}" if n < 4 else f"select n from t where id = {n % 2}")
+        began = time.monotonic()
+        works = [Background(lambda client=client, n=n: (client.query(f"select n from t where id = {(n + 1) % 2}"), client.query("commit")))
+                 for n, client in enumerate(clients)]
+        results = [outcome(work, 15) for work in works]
+        took = time.monotonic() - began
+        codes = [error.code for error in results if error]
+        assert codes and set(codes) == {CODES[door(mix)]} and len(codes) <= 3, results
+        assert took < 3, f"{took:.2f} s"
+        one.detail = f"{len(codes)} of 6 gave way, {took:.2f} s"
+    finished(clients)
+    pando.stop(f"{mix}-full-pools-stop")
+
+
+def counted(pando, mix):
+    with case(f"{mix}-counted") as one:
+        client = Client(pando, mix)
+        counts = dict(client.query("SHOW TRANSACTION STATUS"))
+        assert int(counts["deadlocks_broken"]) >= 5, counts
+        one.detail = f"{counts['deadlocks_broken']} deadlocks broken"
+        client.close()
+
+
+def innocent(pando, mix):
+    """Somebody who is not concerned notices nothing."""
+    with case(f"{mix}-others-go-on"):
+        other = Client(pando, mix)
+        other.query("begin")
+        other.query("update t set n = n + 1 where id in (15, 16, 17)")
+        clients, victim, error, took = ring(pando, mix, 2, "update t set n = n + 1 where id = {id}")
+        other.query("update t set n = n + 1 where id in (18, 19, 20)")
+        other.query("commit")
+        finished([*clients, other])
+        assert values(pando, mix)[2:] == [(id, 1) for id in range(15, 21)]
+
+
+def run():
+    for mix in mixes("pg mariadb mysql mixed"):
+        if not has(mix):
+            skip(f"{mix}-cycles", "no such server")
+            continue
+        pando = start(mix)
+        fill(pando, mix)
+        rings(pando, mix)
+        savepoints(pando, mix)
+        if not is_blind(mix):
+            alone(pando, mix)
+            if LONG or mix != "mysql":
+                left_alone(pando, mix)
+                innocent(pando, mix)
+        counted(pando, mix)
+        pando.stop(f"{mix}-cycles-stop")
+        if mix in ("pg", "mariadb"):
+            queue(mix)
+        drop(mix)

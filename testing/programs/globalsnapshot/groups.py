@@ -1,0 +1,149 @@
+"""Groups of rows that are always changed together, who changes them and who looks."""
+import random
+import threading
+import time
+
+from plain.units import LOST, choose, door
+
+GROUPS, ROWS = 8, 6
+# Rows that nobody touches: on a small table MariaDB takes a scan, which locks all of it, for cheaper than looking up a list of keys.
+OTHERS = 3000
+# How a group is read: in one statement by itself, in one statement of a transaction, row by row in a transaction.
+WAYS = ("alone", "together", "row by row")
+LEVELS = ("repeatable read", "serializable")
+
+
+def fill(client, units):
+    client.query("create table balances (id bigint primary key, ytd bigint not null)")
+    for first in range(0, OTHERS, 500):
+        client.query(f"insert into balances (id, ytd) values {', '.join(f'({row}, 0)' for row in range(first, first + 500))}")
+    for unit in units:
+        unit.analyze("balances")
+
+
+def rows(group):
+    """Consecutive ids lie on different units."""
+    return list(range(group * ROWS, (group + 1) * ROWS))
+
+
+class Groups:
+    """Readers and writers of a kind of transactions, spread over the instances."""
+
+    def __init__(self, units, pandos, kind, clients, user=None):
+        self.units, self.pandos, self.kind, self.clients, self.user = units, pandos, kind, clients, user or {}
+        self.pg, self.lock = door(units) == "pg", threading.Lock()
+        self.told, self.torn, self.stale, self.errors = [0] * GROUPS, [], [], {}
+        self.reads = self.writes = self.reads_at_first = 0
+        self.broken, self.by_way = [], {}
+
+    def run(self, seconds, until_torn=False):
+        self.end, self.until_torn = time.monotonic() + seconds, until_torn
+        self._start_from_what_is_there()
+        work = [self._write, self._read] * self.clients
+        threads = [threading.Thread(target=self._at_work, args=(what, n), daemon=True) for n, what in enumerate(work)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(seconds + 60)
+            assert not thread.is_alive(), "a client hangs"
+        if self.broken:
+            raise self.broken[0]
+
+    def _start_from_what_is_there(self):
+        client = self._connect(0, LEVELS[0])
+        for group in range(GROUPS):
+            client.query(f"update balances set ytd = 0 where {self._among(rows(group))}")
+        client.close()
+
+    def ways(self):
+        return ", ".join(f"{way} {count}" for way, count in sorted(self.by_way.items()))
+
+    @staticmethod
+    def _among(ids):
+        return f"id in ({', '.join(map(str, ids))})"
+
+    def _connect(self, n, level):
+        client = self.pandos[n % len(self.pandos)].client(door(self.units), "shop", timeout=60, **self.user)
+        if self.pg:
+            client.query(f"set session characteristics as transaction isolation level {level}")
+            client.query("set lock_timeout = '2s'")
+        else:
+            client.query(f"set session transaction isolation level {level}")
+            client.query("set innodb_lock_wait_timeout = 2")
+        why = choose(client, self.kind)
+        assert not why, why
+        return client
+
+    def _at_work(self, what, n):
+        chance, client = random.Random(n), None
+        # Pairs of a writer and a reader go to one instance; levels change from pair to pair, and once more after all instances.
+        pair = n // 2
+        level = LEVELS[pair // len(self.pandos) % 2] if what == self._read else ("read committed", "repeatable read")[pair % 2]
+        try:
+            while time.monotonic() < self.end and not (self.until_torn and self.torn):
+                try:
+                    client = client or self._connect(pair, level)
+                    what(client, chance, (pair % len(self.pandos), level))
+                except LOST as error:
+                    client = self._after(client, error)
+        except Exception as error:
+            self.broken.append(error)
+
+    def _after(self, client, error):
+        """The connection, if it is still of use."""
+        key = str(error)[:100]
+        with self.lock:
+            self.errors[key] = self.errors.get(key, 0) + 1
+        try:
+            client.query("rollback")
+            return client
+        except (*LOST, AttributeError):
+            return None
+
+    def _write(self, client, chance, _who):
+        group = chance.randrange(GROUPS)
+        client.query("begin")
+        # Whoever has the first row has the group: statements that go to several units at once would wait for each other in circles.
+        first, *others = rows(group)
+        for ids in [[first], others] if chance.random() < 0.5 else [[row] for row in rows(group)]:
+            client.query(f"update balances set ytd = ytd + 10 where {self._among(ids)}")
+        client.query("commit")
+        if getattr(client, "tag", "") == "ROLLBACK":
+            return
+        with self.lock:
+            self.writes += 1
+            self.told[group] += 10
+
+    def _read(self, client, chance, who):
+        group, way = chance.randrange(GROUPS), chance.choice(WAYS)
+        with self.lock:
+            least = self.told[group]
+        if way == "alone":
+            values = self._values(client, rows(group))
+        else:
+            client.query("begin")
+            values = [value for ids in self._steps(group, way, who[1], chance) for value in self._values(client, ids)]
+            client.query("commit")
+        assert len(values) == ROWS, values
+        with self.lock:
+            self.reads += 1
+            witness = f"group {group} as {values}, read {way} at {who[1]} through instance {who[0]}"
+            if len(set(values)) > 1:
+                self.reads_at_first = self.reads_at_first or self.reads
+                self.torn.append(witness)
+                key = f"{way} at {who[1]}"
+                self.by_way[key] = self.by_way.get(key, 0) + 1
+            elif values[0] < least:
+                self.stale.append(f"{witness}, when {least} was told to be committed")
+
+    def _steps(self, group, way, level, chance):
+        """The ids that each statement reads. Readers that lock take the first row first, as writers do."""
+        first, *others = rows(group)
+        locks = level == "serializable" and not self.pg
+        if way == "together":
+            return [[first], others] if locks else [rows(group)]
+        rest = chance.sample(others, len(others))
+        return [[row] for row in ([first, *others] if locks else [*rest, first])]
+
+    def _values(self, client, ids):
+        return [int(row[0]) for row in client.query(f"select ytd from balances where {self._among(ids)}")]

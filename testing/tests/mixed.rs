@@ -1,0 +1,173 @@
+//! Transactions of type XA over PostgreSQL, MariaDB and MySQL at once: they commit on all of them or on none, wherever their coordinator is lost.
+
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, and says what it skips"
+)]
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use pando_kernel::backend::Connector;
+use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::{Execution, TransactionType, Value};
+use pando_pool::{Options, Pool};
+use pando_testing::poll::{Threads, block_on};
+use pando_transaction::xa::Way;
+use pando_transaction::{Aside, Coordinator, Course, Ended, Ready, Recovery, Transaction, finish};
+
+/// One storage unit of each family that runs.
+struct Units {
+    runtime: SharedRuntime,
+    pools: Vec<Pool>,
+    ready: Vec<Ready>,
+}
+
+fn urls() -> Vec<(&'static str, String)> {
+    let port = |name: &str| std::env::var(name).ok();
+    let mysql = |port: String| {
+        format!("jdbc:mysql://127.0.0.1:{port}/test?useSSL=false&allowPublicKeyRetrieval=true")
+    };
+    let pg =
+        port("PG1_PORT").map(|port| ("pg", format!("jdbc:postgresql://127.0.0.1:{port}/test")));
+    let maria = port("MARIADB1_PORT").map(|port| ("mariadb", mysql(port)));
+    let mysql = port("MYSQL1_PORT").map(|port| ("mysql", mysql(port)));
+    pg.into_iter().chain(maria).chain(mysql).collect()
+}
+
+fn connector(name: &str, url: &str) -> Arc<dyn Connector> {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "databaseName: {name}\ndataSources:\n  {name}: {{url: \"{url}\", username: test, password: test}}\nrules: []\n"
+    );
+    std::fs::write(folder.path().join("database-one.yaml"), text).unwrap();
+    let configuration = pando_config::load(folder.path()).unwrap();
+    let built = pando_rooms::build(&configuration.databases[0], folder.path()).unwrap();
+    built.units.into_iter().next().unwrap().connector
+}
+
+impl Units {
+    /// `None` with a visible line where fewer than two families run.
+    async fn all(table: &str) -> Option<Self> {
+        let urls = urls();
+        if urls.len() < 2 {
+            eprintln!("skipped: no servers of two families");
+            return None;
+        }
+        let runtime: SharedRuntime = Arc::new(Threads);
+        let (mut pools, mut ready) = (Vec::new(), Vec::new());
+        for (name, url) in urls {
+            let connector = connector(name, &url);
+            let mut aside =
+                Aside::open(Arc::clone(&connector), Arc::clone(&runtime)).await.unwrap();
+            aside.rows(&format!("DROP TABLE IF EXISTS {table}")).await.unwrap();
+            aside.rows(&format!("CREATE TABLE {table} (id INT PRIMARY KEY, n INT)")).await.unwrap();
+            aside.rows(&format!("INSERT INTO {table} VALUES (1, 0)")).await.unwrap();
+            ready.push(Ready::ask(&connector, &runtime).await.unwrap());
+            pools.push(Pool::new(name, connector, Arc::clone(&runtime), Options::default()));
+        }
+        Some(Self { runtime, pools, ready })
+    }
+
+    fn ways(&self) -> Vec<Way> {
+        let way = |pool: &Pool| (Arc::clone(pool.unit()), Arc::clone(pool.connector()));
+        self.pools.iter().map(way).collect()
+    }
+
+    async fn ask(&self, text: &str) -> Vec<Value> {
+        let mut answers = Vec::new();
+        for (_, way) in self.ways() {
+            let mut aside = Aside::open(way, Arc::clone(&self.runtime)).await.unwrap();
+            answers.extend(aside.rows(text).await.unwrap().concat());
+        }
+        answers
+    }
+
+    /// A transaction that has added one on every unit.
+    async fn added(&self, coordinator: &Arc<Coordinator>, table: &str) -> Transaction {
+        let mut transaction = Transaction::default();
+        let course = Course { kind: TransactionType::Xa, coordinator: Arc::clone(coordinator) };
+        transaction.begin(Vec::new(), course);
+        for (pool, ready) in self.pools.iter().zip(&self.ready) {
+            let mut connection = pool.take().await.unwrap();
+            let opening = transaction.enlist(&mut connection, Some(ready)).unwrap();
+            transaction.writes_on(pool.unit());
+            let change = format!("UPDATE {table} SET n = n + 1 WHERE id = 1");
+            connection.start(Execution::Text(change.into())).unwrap();
+            for _ in 0..=opening {
+                finish(&mut connection).await.unwrap();
+            }
+            transaction.give_back(connection);
+        }
+        transaction
+    }
+
+    async fn commit(&self, transaction: &mut Transaction) -> Ended {
+        transaction.commit(self.pools[0].connector().dialect().as_ref()).await
+    }
+}
+
+/// Polls a future so often, then drops it, as if its process were gone. Whether it came to its end.
+async fn lost_after<T>(polls: usize, future: impl Future<Output = T>) -> Option<T> {
+    let mut left = polls;
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        let Some(rest) = left.checked_sub(1) else { return Poll::Ready(None) };
+        left = rest;
+        future.as_mut().poll(cx).map(Some)
+    })
+    .await
+}
+
+#[test]
+fn all_families_commit_or_none_does() {
+    block_on(async {
+        let Some(units) = Units::all("mixed_together").await else { return };
+        let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "mixed"));
+        let mut transaction = units.added(&coordinator, "mixed_together").await;
+        units.commit(&mut transaction).await.release().unwrap();
+        let ones = vec![Value::Int(1); units.pools.len()];
+        assert_eq!(units.ask("SELECT n FROM mixed_together").await, ones);
+        let mut transaction = units.added(&coordinator, "mixed_together").await;
+        transaction.rollback().await.release().unwrap();
+        assert_eq!(units.ask("SELECT n FROM mixed_together").await, ones);
+        assert_eq!(coordinator.counts().committed, 1);
+    });
+}
+
+#[test]
+fn a_coordinator_lost_at_any_moment_leaves_all_or_nothing() {
+    block_on(async {
+        let Some(units) = Units::all("mixed_lost").await else { return };
+        let (mut expected, mut polls) = (0, 0);
+        loop {
+            let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "lost"));
+            let mut transaction = units.added(&coordinator, "mixed_lost").await;
+            let ended = lost_after(polls, units.commit(&mut transaction)).await;
+            let done = ended.map(|ended| ended.release().unwrap());
+            drop(transaction);
+            // Somebody else, who knows nothing of it.
+            let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
+            let mut recovery = Recovery::after(other, Duration::ZERO);
+            while !recovery.doubts(&units.ways()).await.is_empty() {
+                recovery.round(&units.ways()).await;
+            }
+            let values = units.ask("SELECT n FROM mixed_lost").await;
+            assert!(values.iter().all(|value| *value == values[0]), "{polls} polls: {values:?}");
+            if values[0] == Value::Int(expected + 1) {
+                expected += 1;
+            }
+            assert_eq!(values[0], Value::Int(expected), "{polls} polls");
+            if done.is_some() {
+                break;
+            }
+            polls += 1;
+        }
+        assert!(expected > 0, "the last one is committed");
+    });
+}
