@@ -1,7 +1,7 @@
 # Everything a developer runs. They need a Rust toolchain, a C compiler and, for the tests, apt.
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build demo check test fuzz bench stages soak
+.PHONY: build demo check test fuzz bench pgo stages soak
 
 build:
 	cargo build -p pando
@@ -29,6 +29,10 @@ fuzz:
 # Pando, a release build, beside a direct connection and other proxies, in turns. BENCH: what to pass on, as "--families pg --scenarios point_select".
 bench:
 	@bench/run $(BENCH)
+
+# A release built by the profile of its own benchmark: target/pgo/pando. Needs what bench needs, and llvm-profdata.
+pgo:
+	@bench/pgo/run
 
 # Instructions per operation of each stage, beside the figures kept in bench/stages; STAGES may name some. Needs valgrind.
 stages:

@@ -1,5 +1,8 @@
 //! What one operation of each stage costs, in instructions: the same on a quiet machine and on a busy one.
 
+// The futures of a whole line, from the client's bytes to the unit's, are one type.
+#![recursion_limit = "256"]
+
 mod figures;
 mod line;
 mod measure;

@@ -50,7 +50,7 @@ fn column(name: &str, kind: Kind, type_id: u32) -> Column {
 
 /// `row` gives row n of a stream.
 fn answers(list: Vec<Column>, rows: u32, row: impl Fn(u32, u32) -> Vec<Value>) -> Outcome<Answers> {
-    let columns = Columns { list, codec: Arc::new(DataRows) };
+    let columns = Columns { list: list.into(), codec: Arc::new(DataRows) };
     let chunk = |stream| {
         let mut out = BytesMut::new();
         for n in 0..rows {
