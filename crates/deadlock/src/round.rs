@@ -117,7 +117,7 @@ impl Rounds {
         let (mut edges, blind) = edges(&told);
         edges.extend(parties.iter().flat_map(claimed));
         let guesses = guesses(&parties, (&edges, &blind), lasting);
-        let edges = self.trail.confirm(&mut parties, &edges);
+        let edges = self.trail.confirm(self.runtime.now(), &mut parties, &edges);
         let mut broken = 0;
         let certain = verdicts(&parties, &edges, &[]);
         let suspected = match certain.is_empty() && !guesses.is_empty() {
@@ -152,15 +152,20 @@ impl Rounds {
         let text = described(verdict);
         let gives_way = sessions.give_way(*session, *wait, &text);
         if gives_way {
-            // It was closed by the last of its waits at the earliest.
-            let waits = verdict.cycle.iter().filter_map(|member| match member {
-                Member::Party(id) => lasting.get(id),
-                Member::Stranger(_) => None,
-            });
-            let stood = waits.min().copied().unwrap_or_default().as_millis();
+            let stood = self.stood(verdict, lasting).as_millis();
             tracing::warn!(session, "{kind}: {text}; the first is rolled back, after {stood} ms");
         }
         gives_way
+    }
+
+    /// It was closed by the last of its waits at the earliest; and later where a server made somebody wait for another one than before.
+    fn stood(&self, verdict: &Verdict, lasting: &HashMap<PartyId, Duration>) -> Duration {
+        let waits = verdict.cycle.iter().filter_map(|member| match member {
+            Member::Party(id) => lasting.get(id).copied(),
+            Member::Stranger(_) => None,
+        });
+        let seen = self.trail.stood(self.runtime.now(), &verdict.cycle);
+        waits.chain(seen).min().unwrap_or_default()
     }
 
     fn id(&self, stand: &Stand) -> Option<PartyId> {

@@ -4,13 +4,15 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use crate::graph::Member;
 use crate::party::{Edge, Party, PartyId, Spot};
 
 /// What earlier looks have seen.
 #[derive(Debug, Default)]
 pub(crate) struct Trail {
     waits: HashMap<PartyId, Instant>,
-    edges: HashSet<Known>,
+    /// With when each was seen first.
+    edges: HashMap<Known, Instant>,
     queues: HashSet<Queue>,
 }
 
@@ -41,7 +43,12 @@ impl Trail {
     }
 
     /// Keeps of the edges those that the last look saw too, for the same waits of the same sessions. A queue that is no longer the same is none.
-    pub(crate) fn confirm(&mut self, parties: &mut [Party], edges: &[Edge]) -> Vec<Edge> {
+    pub(crate) fn confirm(
+        &mut self,
+        now: Instant,
+        parties: &mut [Party],
+        edges: &[Edge],
+    ) -> Vec<Edge> {
         let mut owners: HashMap<&Spot, &PartyId> = HashMap::new();
         for party in parties.iter() {
             for spot in &party.spots {
@@ -51,9 +58,14 @@ impl Trail {
         let owner = |spot: &Spot| owners.get(spot).map(|id| (*id).clone());
         let at = |edge: &Edge, id| owner(&Spot { server: edge.server.clone(), id });
         let known = |edge: &Edge| (edge.clone(), at(edge, edge.waiter), at(edge, edge.blocker));
-        let seen: HashSet<Known> = edges.iter().map(known).collect();
-        let edges = edges.iter().filter(|edge| self.edges.contains(&known(edge))).cloned();
-        let edges = edges.collect();
+        let before = std::mem::take(&mut self.edges);
+        let mut confirmed = Vec::new();
+        for edge in edges {
+            let known = known(edge);
+            let since = before.get(&known).copied();
+            confirmed.extend(since.map(|_| edge.clone()));
+            self.edges.insert(known, since.unwrap_or(now));
+        }
         let queue = |party: &Party| {
             let mut spots: Vec<_> =
                 party.queue.as_ref()?.iter().map(|spot| (spot.clone(), owner(spot))).collect();
@@ -66,15 +78,36 @@ impl Trail {
                 party.queue = None;
             }
         }
-        self.edges = seen;
         self.queues = queues.into_iter().flatten().collect();
-        edges
+        confirmed
+    }
+
+    /// How long all of a cycle has been seen; nothing where part of it was only guessed.
+    pub(crate) fn stood(&self, now: Instant, cycle: &[Member]) -> Option<Duration> {
+        let ends = cycle.iter().zip(cycle.iter().cycle().skip(1));
+        let since = ends.map(|(waiter, blocker)| {
+            let between = self.edges.iter().filter(|((edge, one, other), _)| {
+                is(waiter, one.as_ref(), (edge, edge.waiter))
+                    && is(blocker, other.as_ref(), (edge, edge.blocker))
+            });
+            between.map(|(_, since)| *since).min()
+        });
+        let latest = since.collect::<Option<Vec<_>>>()?.into_iter().max()?;
+        Some(now.saturating_duration_since(latest))
     }
 
     /// Nobody waits.
     pub(crate) fn clear(&mut self) {
         self.edges.clear();
         self.queues.clear();
+    }
+}
+
+/// Whether this is the end of an edge.
+fn is(member: &Member, owner: Option<&PartyId>, (edge, id): (&Edge, u64)) -> bool {
+    match member {
+        Member::Party(party) => owner == Some(party),
+        Member::Stranger(spot) => owner.is_none() && spot.server == edge.server && spot.id == id,
     }
 }
 
@@ -107,18 +140,35 @@ mod tests {
 
     #[test]
     fn an_edge_counts_when_two_looks_see_it_between_the_same_waits() {
-        let mut trail = Trail::default();
+        let (mut trail, now) = (Trail::default(), Instant::now());
         let all = [edge(1, 2), edge(1, 77)];
         let mut parties = [party(1, 5, None), party(2, 6, None)];
-        assert_eq!(trail.confirm(&mut parties, &all), []);
-        assert_eq!(trail.confirm(&mut parties, &all), all);
+        assert_eq!(trail.confirm(now, &mut parties, &all), []);
+        assert_eq!(trail.confirm(now, &mut parties, &all), all);
         // The second has gone on, and waits again.
         parties[1].id.wait = 7;
-        assert_eq!(trail.confirm(&mut parties, &all), [edge(1, 77)]);
-        assert_eq!(trail.confirm(&mut parties, &all[..1]), [edge(1, 2)]);
-        assert_eq!(trail.confirm(&mut parties, &all), [edge(1, 2)]);
+        assert_eq!(trail.confirm(now, &mut parties, &all), [edge(1, 77)]);
+        assert_eq!(trail.confirm(now, &mut parties, &all[..1]), [edge(1, 2)]);
+        assert_eq!(trail.confirm(now, &mut parties, &all), [edge(1, 2)]);
         trail.clear();
-        assert_eq!(trail.confirm(&mut parties, &all), []);
+        assert_eq!(trail.confirm(now, &mut parties, &all), []);
+    }
+
+    #[test]
+    fn a_cycle_has_stood_since_its_last_edge_was_seen() {
+        let (mut trail, began) = (Trail::default(), Instant::now());
+        let mut parties = [party(1, 5, None), party(2, 6, None)];
+        let second = Duration::from_secs(1);
+        let members = |parties: &[Party]| {
+            let party = |at: usize| Member::Party(parties[at].id.clone());
+            [party(0), party(1), Member::Stranger(spot(77))]
+        };
+        trail.confirm(began, &mut parties, &[edge(1, 2), edge(77, 1)]);
+        assert_eq!(trail.stood(began, &members(&parties)), None);
+        let all = [edge(1, 2), edge(2, 77), edge(77, 1)];
+        trail.confirm(began + second, &mut parties, &all);
+        trail.confirm(began + second * 3, &mut parties, &all);
+        assert_eq!(trail.stood(began + second * 3, &members(&parties)), Some(second * 2));
     }
 
     #[test]
@@ -126,7 +176,7 @@ mod tests {
         let mut trail = Trail::default();
         let look = |trail: &mut Trail, wait, queue: &[u64]| {
             let mut parties = [party(1, 5, Some(queue)), party(2, wait, None)];
-            trail.confirm(&mut parties, &[]);
+            trail.confirm(Instant::now(), &mut parties, &[]);
             parties[0].queue.is_some()
         };
         assert!(!look(&mut trail, 6, &[2, 3]));

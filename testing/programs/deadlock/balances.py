@@ -8,18 +8,18 @@ import time
 
 from plain.house import ERRORS, case, check, skip
 
-from units import CODES, UNITS, Client, door, drop, has, is_blind, mixes, start, unit
+from units import CODES, PATIENCE, UNITS, Client, door, drop, has, is_blind, mixes, start, unit
 
 SECONDS = float(os.environ.get("DEADLOCK_SECONDS", 3))
 THREADS = 16
 ACCOUNTS = 60
 BALANCE = 1000
 #: A statement may wait for several others in turn, and they for victims. A cycle alone is broken within a second.
-LONGEST = 4.0
+LONGEST = 4.0 * PATIENCE
 #: So long at most nobody at all gets on: with so few favourites one cycle holds everybody up.
-STANDSTILL = 1.5
-#: Milliseconds that the last wait of a cycle has lasted when it is broken.
-AGE = 900
+STANDSTILL = 1.5 * PATIENCE
+#: Milliseconds that a cycle has stood when it is broken.
+AGE = 900 * PATIENCE
 KIND = os.environ.get("DEADLOCK_TYPE", "LOCAL")
 
 

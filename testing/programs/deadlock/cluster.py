@@ -10,12 +10,12 @@ from plain.house import GLOBAL, TESTING, Pando, bad, case, skip, until
 
 from balances import ACCOUNTS, BALANCE, Mover, fill
 from cycles import outcome, settled
-from units import CODES, Client, config, door, drop, empty, has, mixes
+from units import CODES, PATIENCE, Client, config, door, drop, empty, has, mixes
 
 # Hexadecimal digits of the key that seals passwords; every instance has the same.
 SECRET = {"PANDO_SECRET_KEY": "0123456789abcdef" * 4}
 #: An instance tells of waits that have lasted, and looks less often while others look as well.
-SOON = 2.0
+SOON = 2.0 * PATIENCE
 SECONDS = float(os.environ.get("DEADLOCK_SECONDS", 3))
 
 

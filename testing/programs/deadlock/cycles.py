@@ -4,10 +4,10 @@ import time
 from plain.background import Background
 from plain.house import ERRORS, case, skip, until
 
-from units import CODES, LONG, Client, door, drop, has, is_blind, mixes, start, unit
+from units import CODES, LONG, PATIENCE, Client, door, drop, has, is_blind, mixes, start, unit
 
 #: A cycle is broken within a second of being closed, with half a one for a busy machine; a suspected one needs some more.
-SOON, LATER = 1.5, 5.0
+SOON, LATER = 1.5 * PATIENCE, 5.0 * PATIENCE
 ROWS = 24
 
 
@@ -251,7 +251,7 @@ def queue(mix):
         took = time.monotonic() - began
         codes = [error.code for error in results if error]
         assert codes and set(codes) == {CODES[door(mix)]} and len(codes) <= 3, results
-        assert took < 3, f"{took:.2f} s"
+        assert took < 3 * PATIENCE, f"{took:.2f} s"
         one.detail = f"{len(codes)} of 6 gave way, {took:.2f} s"
     finished(clients)
     pando.stop(f"{mix}-full-pools-stop")
