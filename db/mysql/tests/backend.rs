@@ -7,7 +7,9 @@ use pando_kernel::backend::{Connector, Execution};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{CopyInput, ErrorKind, Event, Value};
 use pando_mysql::MySqlConnector;
-use support::{connect, event, execute, number, prepared, reply, run, servers, settings, text};
+use support::{
+    connect, event, execute, number, prepared, reply, run, servers, settings, text, whole,
+};
 
 fn words(text: &str) -> Value {
     Value::Text(text.into())
@@ -36,6 +38,90 @@ fn text_statements_give_columns_rows_and_counts() {
             let info = &update.completions[0].info;
             // A MySQL 5.7 without its file of messages leaves the text out.
             assert!(info.contains("matched: 2") || name == "MYSQL57_PORT", "{name}: {info}");
+        });
+    }
+}
+
+#[test]
+fn a_reply_in_one_piece_says_what_its_pieces_say() {
+    let queries = [
+        "SELECT 1 AS a, 'x' AS b, NULL AS c",
+        "SELECT * FROM t WHERE id = 2",
+        "SELECT * FROM t WHERE id = 99",
+        "SELECT id FROM t ORDER BY v DESC, id",
+        "SELECT a.v, b.v, 1 / 0 FROM t a JOIN t2 b USING (id)",
+        "UPDATE t SET v = v + 1 WHERE id < 3",
+        "UPDATE t SET v = v",
+        "INSERT INTO t3 (v) VALUES (5), (6)",
+        "DELETE FROM t3",
+        // More packets than numbers.
+        "SELECT a.v, b.v, c.v, d.v FROM t2 d, (SELECT v FROM t LIMIT 5) a,
+            (SELECT 1 AS v UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4) b,
+            (SELECT 1 AS v UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4) c",
+        "DO 1",
+    ];
+    for (name, port) in servers() {
+        run(async {
+            // Each way on a connection of its own, over tables of its own.
+            let (mut one, mut other) =
+                (connect(settings(port)).await, connect(settings(port)).await);
+            for backend in [&mut one, &mut other] {
+                for table in ["t", "t2", "t3"] {
+                    let made = format!(
+                        "CREATE TEMPORARY TABLE {table} (id INT AUTO_INCREMENT PRIMARY KEY, v INT)"
+                    );
+                    text(&mut **backend, &made).await.unwrap();
+                    let filled =
+                        format!("INSERT INTO {table} (v) VALUES (1), (2), (3), (NULL), (5)");
+                    text(&mut **backend, &filled).await.unwrap();
+                }
+            }
+            let mut in_one = 0;
+            for (sql, binary) in queries.iter().flat_map(|sql| [(sql, false), (sql, true)]).chain(
+                // Known by now.
+                queries.iter().map(|sql| (sql, true)),
+            ) {
+                let execution =
+                    if binary { prepared(sql, &[]) } else { Execution::Text((*sql).into()) };
+                one.start(execution.clone()).unwrap();
+                let said = match whole(&mut *one).await.unwrap() {
+                    Some(said) => {
+                        in_one += 1;
+                        said
+                    }
+                    None => reply(&mut *one).await.unwrap(),
+                };
+                assert_eq!(one.condition().outstanding, 0, "{name}: {sql}");
+                other.start(execution).unwrap();
+                let pieces = reply(&mut *other).await.unwrap();
+                assert_eq!(said.columns, pieces.columns, "{name}: {sql}");
+                assert_eq!(said.rows, pieces.rows, "{name}: {sql}");
+                assert_eq!(said.completions, pieces.completions, "{name}: {sql}");
+            }
+            // All but what is prepared first or has more than some hundred rows.
+            assert!(in_one > queries.len(), "{name}: {in_one}");
+        });
+    }
+}
+
+#[test]
+fn what_is_no_single_result_is_left_to_its_pieces() {
+    for (name, port) in servers() {
+        run(async {
+            let mut backend = connect(settings(port)).await;
+            let several = "SELECT 1; SELECT 2; SELECT nothing FROM nowhere";
+            for sql in ["SELECT nothing FROM nowhere", several, "SET autocommit = 0", "BEGIN"] {
+                backend.start(Execution::Text(sql.into())).unwrap();
+                if whole(&mut *backend).await.unwrap().is_none() {
+                    let _ = reply(&mut *backend).await;
+                }
+                let condition = backend.condition();
+                assert!(condition.usable && condition.outstanding == 0, "{name}: {sql}");
+            }
+            assert_eq!(backend.condition().transaction, TransactionState::Open, "{name}");
+            backend.start(Execution::Text("SELECT 1 FROM nowhere".into())).unwrap();
+            assert!(whole(&mut *backend).await.unwrap().is_none(), "{name}");
+            assert_eq!(number(&reply(&mut *backend).await.unwrap_err()), 1146, "{name}");
         });
     }
 }

@@ -1,10 +1,10 @@
 //! What planning makes: plain data.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
-use pando_kernel::{Attribute, Value};
+use pando_kernel::{Attribute, Column, Value};
 
 use super::assemble::Assembly;
 
@@ -43,6 +43,41 @@ pub struct Plan {
     pub writes: bool,
     /// Statements that run on the one unit's connection before; that connection then stands apart from any transaction, and is reset.
     pub before: Vec<Arc<str>>,
+    /// How the columns of its replies are told.
+    pub told: Told,
+}
+
+/// Columns as a unit gave them first, and as they were told: nearly every reply of a target has the same. What makes a plan once notes nothing. Plans do not differ by it.
+#[derive(Debug, Clone, Default)]
+pub struct Told(Option<Arc<OnceLock<Pair>>>);
+
+/// The columns given, and the same as they are told.
+type Pair = (Arc<[Column]>, Arc<[Column]>);
+
+impl Told {
+    /// For plans of one target that is met again.
+    pub fn noted() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// The columns as they are told, if the unit gave the same before.
+    pub fn get(&self, given: &Arc<[Column]>) -> Option<&Arc<[Column]>> {
+        let (known, told) = self.0.as_ref()?.get()?;
+        (Arc::ptr_eq(known, given) || known == given).then_some(told)
+    }
+
+    /// Notes how these are told, unless others were noted before.
+    pub fn set(&self, given: Arc<[Column]>, told: &Arc<[Column]>) {
+        if let Some(place) = &self.0 {
+            let _ = place.set((given, Arc::clone(told)));
+        }
+    }
+}
+
+impl PartialEq for Told {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// One actual statement.

@@ -15,7 +15,7 @@ use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
 use super::parts::{Part, Parts};
 use super::unions::{self, Union};
-use super::{Plan, Unit, labels, parts, writes};
+use super::{Plan, Told, Unit, labels, parts, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -43,7 +43,15 @@ pub(super) fn finish(
         let out: Result<Vec<Unit>> =
             groups.into_iter().map(|group| work.united(&union, group)).collect();
         let (spread, writes) = (units.spread, writes(&stmt.kind));
-        return Ok(Plan { units: out?, spread, merge, keys, writes, before: Vec::new() });
+        return Ok(Plan {
+            units: out?,
+            spread,
+            merge,
+            keys,
+            writes,
+            before: Vec::new(),
+            told: Told::default(),
+        });
     }
     let common = work.common(&units.targets)?;
     let mut out = Vec::with_capacity(units.targets.len());
@@ -56,7 +64,15 @@ pub(super) fn finish(
         out.push(Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() });
     }
     let before = Vec::new();
-    Ok(Plan { units: out, spread: units.spread, merge, keys, writes: writes(&stmt.kind), before })
+    Ok(Plan {
+        units: out,
+        spread: units.spread,
+        merge,
+        keys,
+        writes: writes(&stmt.kind),
+        before,
+        told: Told::default(),
+    })
 }
 
 /// A statement to be written for each of its targets.

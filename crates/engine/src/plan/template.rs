@@ -16,7 +16,7 @@ use super::liftable::liftable;
 use super::lifted::{Chance, Lifted, Lifting, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
 use super::wide::{Given, Source, Wide};
-use super::{Plan, Planned, Purpose, Unit, rewrite};
+use super::{Plan, Planned, Purpose, Told, Unit, rewrite};
 
 /// Functions that give the same for every session, and leave nothing behind. Sorted.
 const PLAIN_FUNCTIONS: &[&str] = &[
@@ -86,15 +86,24 @@ enum Goes {
     Everywhere(Wide),
 }
 
-/// The plan of the target of this number.
-type Kept = (usize, Arc<Plan>);
+/// What is kept of a target.
+#[derive(Debug)]
+struct Kept {
+    /// The target's.
+    number: usize,
+    /// The whole plan, where only the target decides it.
+    plan: Option<Arc<Plan>>,
+    /// How the columns of its replies are told.
+    told: Told,
+}
 
 #[derive(Debug)]
 struct One {
     pick: Arc<dyn Pick>,
-    /// The whole plan of each target, where only the target decides it, as far as they were asked for. By the target's number, of which several may share a
-    /// place: it belongs to the first that came.
+    /// What is kept of each target that was asked for. By the target's number, of which several may share a place: it belongs to the first that came.
     kept: Box<[OnceLock<Kept>]>,
+    /// No value is part of the text: only the target decides the plan.
+    is_decided: bool,
     /// Rooms that redirect, by their place in the database.
     redirects: Vec<usize>,
     parts: Vec<Part>,
@@ -264,33 +273,39 @@ impl One {
         }
         let parts = parts(ctx, stmt, &unit.target, spans)?;
         let (parameters, writes) = (unit.parameters.clone(), plan.writes);
-        let is_decided = spans.is_empty() && redirects.is_empty();
-        let count = if is_decided { pick.count().min(MOST_KEPT) } else { 0 };
+        let count = if redirects.is_empty() { pick.count().min(MOST_KEPT) } else { 0 };
         let kept = (0..count).map(|_| OnceLock::new()).collect();
-        Some(Self { pick, kept, redirects, parts, parameters, writes, lifting: None })
+        let is_decided = spans.is_empty();
+        Some(Self { pick, kept, is_decided, redirects, parts, parameters, writes, lifting: None })
     }
 
     fn plan(&self, ctx: &Context<'_>, stmt: &Statement, now: &Now<'_>) -> Option<Arc<Plan>> {
         let number = self.pick.number(ctx, now)?;
         let place = number.checked_rem(self.kept.len()).and_then(|place| self.kept.get(place));
-        if let Some((owner, plan)) = place.and_then(OnceLock::get)
-            && *owner == number
-        {
+        let kept = place.and_then(OnceLock::get).filter(|kept| kept.number == number);
+        if let Some(Kept { plan: Some(plan), .. }) = kept {
             return Some(Arc::clone(plan));
         }
         let mut target = self.pick.target(number)?;
         if !self.redirects.is_empty() {
             target = self.redirected(ctx, stmt, target)?;
         }
-        let plan = Arc::new(self.made(target, now)?);
+        let told = match (kept, place) {
+            (Some(kept), _) => kept.told.clone(),
+            (None, Some(_)) => Told::noted(),
+            (None, None) => Told::default(),
+        };
+        let plan = Arc::new(self.made(target, now, told)?);
         if let Some(place) = place {
+            let told = plan.told.clone();
+            let plan = self.is_decided.then(|| Arc::clone(&plan));
             // Another's is as good.
-            let _taken = place.set((number, Arc::clone(&plan)));
+            let _taken = place.set(Kept { number, told, plan });
         }
         Some(plan)
     }
 
-    fn made(&self, target: Target, now: &Now<'_>) -> Option<Plan> {
+    fn made(&self, target: Target, now: &Now<'_>, told: Told) -> Option<Plan> {
         let sql = self.text(now.text, now.slots, &target)?;
         let parameters = self.parameters.clone();
         let unit = Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() };
@@ -301,6 +316,7 @@ impl One {
             keys: None,
             writes: self.writes,
             before: Vec::new(),
+            told,
         })
     }
 

@@ -11,7 +11,7 @@ use pando_kernel::{Attribute, Parameter, Value};
 use pando_sql::ast::{Expr, Kind, Literal, Node, QueryBody, Statement};
 use pando_sql::{Slot, Span, TokenKind};
 
-use super::{Plan, Planned, Purpose, Unit, unions};
+use super::{Plan, Planned, Purpose, Told, Unit, unions};
 
 /// The first of the numbers that literals are replaced by, and the step from one to the next: ranges between two of them are wide, and all fit into 32 bits.
 const FIRST: u64 = 700_000_001;
@@ -126,7 +126,15 @@ impl Wide {
             self.sent.iter().map(|sent| sent.unit(given, limit)).collect();
         let merge = MergePlan { limit, ..self.merge.clone() };
         let (keys, before) = (None, Vec::new());
-        Some(Plan { units: units?, spread: Spread::Gather, merge, keys, writes: false, before })
+        Some(Plan {
+            units: units?,
+            spread: Spread::Gather,
+            merge,
+            keys,
+            writes: false,
+            before,
+            told: Told::default(),
+        })
     }
 
     /// Whether nobody redirects its targets now.

@@ -23,6 +23,16 @@ impl Origin {
 
     /// Actual names of tables and databases become the logic ones, and numbers of relations those that are shown.
     pub(super) fn rename(&self, columns: &mut Columns) {
+        if let Some(told) = self.plan.told.get(&columns.list) {
+            columns.list = Arc::clone(told);
+            return;
+        }
+        let given = Arc::clone(&columns.list);
+        self.rename_anew(columns);
+        self.plan.told.set(given, &columns.list);
+    }
+
+    fn rename_anew(&self, columns: &mut Columns) {
         let Some(unit) = self.plan.units.first() else { return };
         let database = &self.live.database;
         let number = number_of(database, &unit.target.unit);

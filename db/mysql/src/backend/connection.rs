@@ -8,11 +8,12 @@ use std::task::{Context, Poll, ready};
 use bytes::{BufMut, BytesMut};
 use pando_kernel::backend::{Backend, CancelToken, Condition, Execution};
 use pando_kernel::session::TransactionState;
-use pando_kernel::{CopyInput, Error, ErrorKind, Event, Parameter, Result};
+use pando_kernel::{CopyInput, Error, ErrorKind, Event, Parameter, Result, Whole};
 
 use super::job::{Job, Stage, Work};
 use super::login::Agreement;
 use super::statements::Statements;
+use super::whole::Seen;
 use super::wire::Wire;
 use super::{Settings, unavailable};
 use crate::codec::{CommandCode, Query, Status};
@@ -47,6 +48,7 @@ pub(super) struct Connection {
     pub(super) lacks_reset: bool,
     /// The current database is no longer that of the login.
     pub(super) moved: bool,
+    pub(super) seen: Seen,
     pub(super) text_rows: Arc<TextRows>,
     pub(super) binary_rows: Arc<BinaryRows>,
     /// The sequence number that the answer to the last written command begins with.
@@ -85,6 +87,7 @@ impl Connection {
             no_file: None,
             lacks_reset: false,
             moved: false,
+            seen: Seen::default(),
             text_rows: Arc::new(TextRows),
             binary_rows: Arc::new(BinaryRows),
             answered_from: 1,
@@ -317,6 +320,23 @@ impl Backend for Connection {
             return Poll::Ready(Err(error));
         }
         self.step(cx)
+    }
+
+    fn poll_whole(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Whole>>> {
+        self.pump();
+        // Why nothing can be written shows when the pieces are read.
+        let is_lost =
+            self.lost.is_some() || matches!(self.wire.poll_write(cx), Poll::Ready(Err(_)));
+        if is_lost || !self.may_come_whole() {
+            return Poll::Ready(Ok(None));
+        }
+        while self.wire.input.buffered().is_empty() {
+            if let Err(error) = ready!(self.wire.poll_read(cx)) {
+                return Poll::Ready(Err(self.lose(error)));
+            }
+        }
+        let whole = self.take_whole();
+        Poll::Ready(whole.map_err(|error| self.lose(error)))
     }
 
     fn copy(&mut self, input: CopyInput) -> Result<()> {

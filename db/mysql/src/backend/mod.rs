@@ -7,6 +7,7 @@ mod old_names;
 mod reply;
 mod reset;
 mod statements;
+mod whole;
 mod wire;
 
 use std::sync::Arc;

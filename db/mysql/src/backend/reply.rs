@@ -20,7 +20,7 @@ use crate::error::{malformed, server_error};
 use crate::types::column_of;
 
 /// Columns of one result: the server's own bound is 4096.
-const MAX_COLUMNS: u64 = 65_535;
+pub(super) const MAX_COLUMNS: usize = 65_535;
 
 /// Errors that say the server has forgotten a prepared statement.
 const FORGOTTEN: [u32; 2] = [1243, 1615];
@@ -212,7 +212,7 @@ impl Connection {
             _ => {
                 let mut reader = Reader::new("result", payload);
                 let left = reader.lenenc_int("number of columns").map_err(malformed)?;
-                if left == 0 || left > MAX_COLUMNS {
+                if left == 0 || left > MAX_COLUMNS as u64 {
                     return Err(Error::protocol(format!("a result cannot have {left} columns")));
                 }
                 Ok(Some(Stage::Columns { list: Vec::new(), left }))
@@ -281,15 +281,7 @@ impl Connection {
             return Err(Error::new(ErrorKind::Value(why)));
         }
         let more = ok.status.has(Status::MORE_RESULTS);
-        self.ready.push_back(Event::Complete(Completion {
-            tag: "".into(),
-            affected: Some(rows.unwrap_or(ok.affected)),
-            matched: matched(ok.info),
-            last_insert_id: ok.last_insert_id,
-            warnings: ok.warnings,
-            info: String::from_utf8_lossy(ok.info).into_owned(),
-            more,
-        }));
+        self.ready.push_back(Event::Complete(completion_of(ok, rows)));
         Ok(more.then_some(Stage::Answer))
     }
 
@@ -366,8 +358,21 @@ impl Connection {
     }
 }
 
+/// What an OK packet, or the end of so many rows, says.
+pub(super) fn completion_of(ok: &OkPacket<'_>, rows: Option<u64>) -> Completion {
+    Completion {
+        tag: "".into(),
+        affected: Some(rows.unwrap_or(ok.affected)),
+        matched: matched(ok.info),
+        last_insert_id: ok.last_insert_id,
+        warnings: ok.warnings,
+        info: String::from_utf8_lossy(ok.info).into_owned(),
+        more: ok.status.has(Status::MORE_RESULTS),
+    }
+}
+
 /// Tells the packet behind the last row from a row: see [`Eof::is_one`].
-fn row_end(capabilities: Capabilities) -> impl Fn(u8, usize) -> bool {
+pub(super) fn row_end(capabilities: Capabilities) -> impl Fn(u8, usize) -> bool {
     let longest = if capabilities.has(Capabilities::DEPRECATE_EOF) { MAX_FRAME } else { 9 };
     move |first, len| first == 0xFF || (first == 0xFE && len < longest)
 }

@@ -1,5 +1,7 @@
 //! Packets: a three byte length, a sequence number, a payload; payloads of 16 MiB and more span several.
 
+use std::ops::Range;
+
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::malformed::{Fault, Malformed};
@@ -167,6 +169,18 @@ impl Inbound {
         let packets = self.buffer.split_to(whole).freeze();
         self.settle(whole);
         Ok(Run::Packets(packets, count))
+    }
+
+    /// Takes so many packets, of `total` bytes, off the front of the buffer; returns the bytes of `part`, which is within them, headers included. What is not there is left out.
+    pub fn cut(&mut self, part: Range<usize>, total: usize, packets: u8) -> Bytes {
+        let total = total.min(self.buffer.len());
+        let (start, end) = (part.start.min(total), part.end.min(total));
+        self.buffer.advance(start);
+        let part = self.buffer.split_to(end.saturating_sub(start));
+        self.buffer.advance(total - end.max(start));
+        self.expected = self.expected.wrapping_add(packets);
+        self.settle(total);
+        part.freeze()
     }
 
     /// What is left of a large allocation would keep all of it.

@@ -98,10 +98,12 @@ impl<D: Doorway> Client<D> {
             cursor: cursor.then_some(CursorId(u64::from(id))),
             pipeline: Pipeline::Alone,
         });
-        if let Err(error) = self.session.run(request).await {
-            return self.fail_with(error).await;
-        }
         let purpose = if cursor { Purpose::Cursor } else { Purpose::Whole(Form::Binary) };
+        match self.session.answer(request).await {
+            Ok(Some(whole)) => return self.whole(purpose, whole).await,
+            Ok(None) => {}
+            Err(error) => return self.fail_with(error).await,
+        }
         let outcome = self.reply(purpose).await?;
         self.keep_cursor(id, outcome);
         Ok(())

@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use pando_kernel::session::{Doorway, Session, State, TransactionState};
-use pando_kernel::{Columns, Completion, Error, ErrorKind, Event, Request};
+use pando_kernel::{Columns, Completion, Error, ErrorKind, Event, Request, Rows, Whole};
 
 use super::client::Client;
 use super::end::End;
@@ -51,20 +51,46 @@ struct Progress {
     open: bool,
 }
 
+impl Progress {
+    fn new(purpose: Purpose) -> Self {
+        let open = !matches!(purpose, Purpose::Fetch(_));
+        Self { purpose, shape: None, variables: Vec::new(), notices: 0, open }
+    }
+}
+
 impl<D: Doorway> Client<D> {
     /// Runs a request and sends its whole reply.
     pub(super) async fn run(&mut self, request: Request, form: Form) -> Result<(), End> {
-        match self.session.run(request).await {
-            Ok(()) => self.reply(Purpose::Whole(form)).await.map(drop),
+        match self.session.answer(request).await {
+            Ok(Some(whole)) => self.whole(Purpose::Whole(form), whole).await,
+            Ok(None) => self.reply(Purpose::Whole(form)).await.map(drop),
             Err(error) => self.fail_with(error).await,
         }
     }
 
+    /// Sends a reply that the session has given in one piece.
+    pub(super) async fn whole(&mut self, purpose: Purpose, whole: Whole) -> Result<(), End> {
+        match self.put_whole(purpose, whole) {
+            Ok(()) => Ok(()),
+            Err(error) => self.fail_with(error).await,
+        }
+    }
+
+    fn put_whole(&mut self, purpose: Purpose, whole: Whole) -> Result<(), Error> {
+        let mut progress = Progress::new(purpose);
+        if let Some(columns) = whole.columns {
+            self.columns(&mut progress, columns);
+        }
+        if let Some(rows) = whole.rows {
+            self.rows(&mut progress, &rows)?;
+        }
+        self.complete(&mut progress, &whole.completion);
+        Ok(())
+    }
+
     /// Sends the reply that the session has begun. Stops pulling rows while the client does not take them.
     pub(super) async fn reply(&mut self, purpose: Purpose) -> Result<Outcome, End> {
-        let fetching = matches!(purpose, Purpose::Fetch(_));
-        let mut progress =
-            Progress { purpose, shape: None, variables: Vec::new(), notices: 0, open: !fetching };
+        let mut progress = Progress::new(purpose);
         loop {
             let piece = match self.session.ahead() {
                 Some(piece) => piece,
@@ -104,19 +130,7 @@ impl<D: Doorway> Client<D> {
     fn event(&mut self, progress: &mut Progress, event: Event) -> Result<(), Error> {
         match event {
             Event::Columns(columns) => self.columns(progress, columns),
-            Event::Rows(rows) => {
-                if matches!(progress.purpose, Purpose::Cursor) {
-                    // Rows that do not wait for a fetch: a result like any other.
-                    self.end_of_columns();
-                    progress.purpose = Purpose::Whole(Form::Binary);
-                }
-                let shape = match &mut progress.purpose {
-                    Purpose::Fetch(shape) => Some(shape),
-                    Purpose::Whole(_) | Purpose::Cursor => progress.shape.as_mut(),
-                };
-                let shape = shape.ok_or_else(|| Error::internal("rows came before columns"))?;
-                return shape.rows(&rows, &mut self.wire.output);
-            }
+            Event::Rows(rows) => return self.rows(progress, &rows),
             Event::Complete(completion) => self.complete(progress, &completion),
             Event::Empty => {
                 if !self.says_something {
@@ -135,6 +149,20 @@ impl<D: Doorway> Client<D> {
             }
         }
         Ok(())
+    }
+
+    fn rows(&mut self, progress: &mut Progress, rows: &Rows) -> Result<(), Error> {
+        if matches!(progress.purpose, Purpose::Cursor) {
+            // Rows that do not wait for a fetch: a result like any other.
+            self.end_of_columns();
+            progress.purpose = Purpose::Whole(Form::Binary);
+        }
+        let shape = match &mut progress.purpose {
+            Purpose::Fetch(shape) => Some(shape),
+            Purpose::Whole(_) | Purpose::Cursor => progress.shape.as_mut(),
+        };
+        let shape = shape.ok_or_else(|| Error::internal("rows came before columns"))?;
+        shape.rows(rows, &mut self.wire.output)
     }
 
     fn columns(&mut self, progress: &mut Progress, columns: Columns) {

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use pando_kernel::backend::{Backend, Connector, Execution};
 use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
-use pando_kernel::{Completion, Error, Event, Value};
+use pando_kernel::{Columns, Completion, Error, Event, Rows, Value};
 use pando_mysql::MySqlConnector;
 use pando_mysql::backend::Settings;
 
@@ -115,6 +115,37 @@ pub struct Reply {
     pub described: Option<pando_kernel::Description>,
 }
 
+impl Reply {
+    fn take(&mut self, columns: &Columns, rows: &Rows) -> Result<(), Error> {
+        self.chunks += 1;
+        let (mut count, mut fields) = (0, Vec::new());
+        rows.for_each(columns, |body| {
+            count += 1;
+            columns.codec.fields(&columns.list, body, &mut fields)?;
+            let values = fields.iter().zip(columns.list.iter()).map(|(range, column)| {
+                columns.codec.value(column, range.clone().map(|range| &body[range]))
+            });
+            self.rows.push(values.collect::<Result<_, _>>()?);
+            Ok(())
+        })?;
+        assert_eq!(count, rows.count);
+        Ok(())
+    }
+}
+
+/// Reads one execution's reply in one piece; `None` when it does not come so.
+pub async fn whole(backend: &mut dyn Backend) -> Result<Option<Reply>, Error> {
+    let Some(whole) = std::future::poll_fn(|cx| backend.poll_whole(cx)).await? else {
+        return Ok(None);
+    };
+    let mut reply = Reply { completions: vec![whole.completion], ..Reply::default() };
+    if let Some(columns) = &whole.columns {
+        reply.columns = columns.list.iter().map(|column| column.name.clone()).collect();
+        whole.rows.iter().try_for_each(|rows| reply.take(columns, rows))?;
+    }
+    Ok(Some(reply))
+}
+
 pub async fn event(backend: &mut dyn Backend) -> Result<Event, Error> {
     std::future::poll_fn(|cx| backend.poll_event(cx)).await
 }
@@ -129,22 +160,7 @@ pub async fn reply(backend: &mut dyn Backend) -> Result<Reply, Error> {
                 reply.columns = found.list.iter().map(|column| column.name.clone()).collect();
                 columns = Some(found);
             }
-            Event::Rows(rows) => {
-                reply.chunks += 1;
-                let columns = columns.as_ref().unwrap();
-                let mut count = 0;
-                let mut fields = Vec::new();
-                rows.for_each(columns, |body| {
-                    count += 1;
-                    columns.codec.fields(&columns.list, body, &mut fields)?;
-                    let values = fields.iter().zip(columns.list.iter()).map(|(range, column)| {
-                        columns.codec.value(column, range.clone().map(|range| &body[range]))
-                    });
-                    reply.rows.push(values.collect::<Result<_, _>>()?);
-                    Ok(())
-                })?;
-                assert_eq!(count, rows.count);
-            }
+            Event::Rows(rows) => reply.take(columns.as_ref().unwrap(), &rows)?,
             Event::Complete(completion) => reply.completions.push(completion),
             Event::Parameter { name, value } => reply.parameters.push((name, value)),
             Event::Described(described) => reply.described = Some(described),
