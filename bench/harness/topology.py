@@ -6,9 +6,10 @@ USER = PASSWORD = "test"
 
 
 def url(servers, family, unit):
+    """Without TLS, as a direct client has it: servers offer it, and whoever was not told otherwise would take it on its own way to them."""
     address = f"127.0.0.1:{servers.port(family, unit)}/ds_{unit}"
     if family == "pg":
-        return f"jdbc:postgresql://{address}"
+        return f"jdbc:postgresql://{address}?sslmode=disable"
     return f"jdbc:mysql://{address}?useSSL=false&allowPublicKeyRetrieval=true"
 
 

@@ -27,6 +27,7 @@ max_client_conn = 12000
 server_idle_timeout = 60
 ignore_startup_parameters = extra_float_digits
 client_tls_sslmode = allow
+server_tls_sslmode = disable
 client_tls_cert_file = {self.bench.certificate.file}
 client_tls_key_file = {self.bench.certificate.key}
 log_connections = 0

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pando_kernel::feature::Database;
 use pando_kernel::{Column, Columns};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
 
 /// What is needed to tell it for one target.
@@ -23,19 +23,8 @@ impl Origin {
 
     /// Actual names of tables and databases become the logic ones, and numbers of relations those that are shown.
     pub(super) fn rename(&self, columns: &mut Columns) {
-        if let Some(told) = self.plan.told.get(&columns.list) {
-            columns.list = Arc::clone(told);
-            return;
-        }
-        let given = Arc::clone(&columns.list);
-        self.rename_anew(columns);
-        self.plan.told.set(given, &columns.list);
-    }
-
-    fn rename_anew(&self, columns: &mut Columns) {
         let Some(unit) = self.plan.units.first() else { return };
-        let database = &self.live.database;
-        let number = number_of(database, &unit.target.unit);
+        let number = number_of(&self.live.database, &unit.target.unit);
         let tells = |column: &Column| {
             let names = [&column.table, &column.origin_table, &column.schema];
             names.iter().any(|name| !name.is_empty()) || number > 0 && column.native.relation != 0
@@ -43,6 +32,17 @@ impl Origin {
         if unit.attributes.is_empty() && !columns.list.iter().any(tells) {
             return;
         }
+        if let Some(told) = self.plan.told.get(&columns.list) {
+            columns.list = Arc::clone(told);
+            return;
+        }
+        let given = Arc::clone(&columns.list);
+        self.rename_anew(unit, number, columns);
+        self.plan.told.set(given, &columns.list);
+    }
+
+    fn rename_anew(&self, unit: &Unit, number: usize, columns: &mut Columns) {
+        let database = &self.live.database;
         let list = Arc::make_mut(&mut columns.list);
         for column in &mut *list {
             for table in &unit.target.tables {
