@@ -28,9 +28,26 @@ pub(crate) enum Mode {
     Prepared,
 }
 
+/// Whether a client asks by itself or has begun a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Within {
+    Nothing,
+    Transaction,
+}
+
 pub(crate) const STAGES: &[Stage] = &[
-    stage::of("line/point-select/postgres/text", "query", |n| postgres(Mode::Text, n)),
-    stage::of("line/point-select/postgres/prepared", "query", |n| postgres(Mode::Prepared, n)),
+    stage::of("line/point-select/postgres/text", "query", |n| {
+        postgres((Mode::Text, Within::Nothing), n)
+    }),
+    stage::of("line/point-select/postgres/prepared", "query", |n| {
+        postgres((Mode::Prepared, Within::Nothing), n)
+    }),
+    stage::of("line/in-transaction/postgres/text", "query", |n| {
+        postgres((Mode::Text, Within::Transaction), n)
+    }),
+    stage::of("line/in-transaction/postgres/prepared", "query", |n| {
+        postgres((Mode::Prepared, Within::Transaction), n)
+    }),
     stage::of("line/point-select/mysql/text", "query", |n| mysql(Mode::Text, n)),
     stage::of("line/point-select/mysql/prepared", "query", |n| mysql(Mode::Prepared, n)),
 ];
@@ -39,8 +56,8 @@ pub(crate) const STAGES: &[Stage] = &[
 pub(super) const ROW: &[u8] = b"68487932199-96439406143-93774651418-41631865787-96406072701-\
     20604855487-25459966574-28203206787-41238978918-19503783441";
 
-fn postgres(mode: Mode, times: u32) -> Outcome {
-    serve(Family::Postgres, postgres::dialogue(mode, times)?, times)
+fn postgres(how: (Mode, Within), times: u32) -> Outcome {
+    serve(Family::Postgres, postgres::dialogue(how, times)?, times)
 }
 
 fn mysql(mode: Mode, times: u32) -> Outcome {

@@ -16,15 +16,15 @@ use pando_postgres::types::oid;
 
 use super::client::{Dialogue, Replies};
 use super::wire::Peer;
-use super::{Mode, ROW};
+use super::{Mode, ROW, Within};
 use crate::Outcome;
 use crate::shop::{Family, POINT_SELECT};
 
-/// A login and the point select, in text or prepared once.
+/// A login and the point select, in text or prepared once, in a transaction or not.
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn dialogue(mode: Mode, times: u32) -> Outcome<Dialogue> {
+pub(super) fn dialogue((mode, within): (Mode, Within), times: u32) -> Outcome<Dialogue> {
     let mut login = BytesMut::new();
     startup::encode(&mut login, &[("user", "test"), ("database", "shop")]);
     let mut opening = vec![login.freeze()];
@@ -47,6 +47,11 @@ pub(super) fn dialogue(mode: Mode, times: u32) -> Outcome<Dialogue> {
             Execute { portal: "", max_rows: 0 }.encode(&mut request);
             encode_sync(&mut request);
         }
+    }
+    if within == Within::Transaction {
+        let mut begin = BytesMut::new();
+        Query { text: "BEGIN" }.encode(&mut begin);
+        opening.push(begin.freeze());
     }
     let mut farewell = BytesMut::new();
     encode_terminate(&mut farewell);
@@ -87,7 +92,9 @@ pub(super) struct Unit {
     greeted: bool,
     described: Bytes,
     rows: Bytes,
-    ready: Bytes,
+    /// Outside of a transaction, and inside.
+    ready: [Bytes; 2],
+    in_transaction: bool,
     /// The columns of the table.
     catalogue: Bytes,
 }
@@ -136,11 +143,15 @@ impl Unit {
     /// # Errors
     /// When they cannot be written.
     pub(super) fn new() -> io::Result<Self> {
-        let (mut head, mut rows, mut ready) = (BytesMut::new(), BytesMut::new(), BytesMut::new());
+        let (mut head, mut rows) = (BytesMut::new(), BytesMut::new());
         described(&mut head, &[("c", oid::BPCHAR)])?;
         row(&mut rows, &[ROW])?;
         encode_command_complete(&mut rows, "SELECT 1");
-        ReadyForQuery(Status::Idle).encode(&mut ready);
+        let ready = [Status::Idle, Status::Transaction].map(|status| {
+            let mut ready = BytesMut::new();
+            ReadyForQuery(status).encode(&mut ready);
+            ready.freeze()
+        });
         let mut catalogue = BytesMut::new();
         described(&mut catalogue, &CATALOGUE_TYPES.map(|oid| ("f", oid)))?;
         for fields in CATALOGUE {
@@ -151,7 +162,8 @@ impl Unit {
             greeted: false,
             described: head.freeze(),
             rows: rows.freeze(),
-            ready: ready.freeze(),
+            ready,
+            in_transaction: false,
             catalogue: catalogue.freeze(),
         })
     }
@@ -164,11 +176,19 @@ impl Unit {
             ParameterStatus { name, value: value.as_bytes() }.encode(out);
         }
         KeyData { process: 1, key: &[0, 0, 0, 1] }.encode(out);
-        out.extend_from_slice(&self.ready);
+        out.extend_from_slice(self.ready());
     }
 
-    fn query(&self, body: &[u8], out: &mut BytesMut) -> io::Result<()> {
-        if body.starts_with(b"SELECT c FROM sbtest1_") {
+    fn ready(&self) -> &[u8] {
+        let [outside, inside] = &self.ready;
+        if self.in_transaction { inside } else { outside }
+    }
+
+    fn query(&mut self, body: &[u8], out: &mut BytesMut) -> io::Result<()> {
+        if body.starts_with(b"BEGIN") {
+            self.in_transaction = true;
+            encode_command_complete(out, "BEGIN");
+        } else if body.starts_with(b"SELECT c FROM sbtest1_") {
             out.extend_from_slice(&self.described);
             out.extend_from_slice(&self.rows);
         } else if body.starts_with(b"SELECT a.attname") {
@@ -177,7 +197,7 @@ impl Unit {
             let text = String::from_utf8_lossy(body).into_owned();
             return Err(io::Error::other(format!("the unit does not know `{text}`")));
         }
-        out.extend_from_slice(&self.ready);
+        out.extend_from_slice(self.ready());
         Ok(())
     }
 }
@@ -205,7 +225,7 @@ impl Peer for Unit {
                     out.extend_from_slice(&self.described);
                 }
                 b'E' => out.extend_from_slice(&self.rows),
-                b'S' => out.extend_from_slice(&self.ready),
+                b'S' => out.extend_from_slice(self.ready()),
                 tag => return Err(io::Error::other(format!("the unit does not know {tag}"))),
             }
             rest = rest.get(header.total..).unwrap_or_default();
