@@ -17,7 +17,7 @@ mariadb_template() {
   local to=$DIR/.template-mariadb
   mkdir "$to" && { echo "FLUSH PRIVILEGES;"; users_sql; } >"$DIR/users-mariadb.sql"
   mariadb-install-db --no-defaults $(as_root_flag) --datadir="$to" --auth-root-authentication-method=normal --skip-test-db \
-    --skip-name-resolve --innodb-flush-method=nosync --innodb-log-file-size=32M --innodb-doublewrite=0 --extra-file="$DIR/users-mariadb.sql" \
+    --skip-name-resolve --innodb-flush-method=nosync --innodb-use-native-aio=0 --innodb-log-file-size=32M --innodb-doublewrite=0 --extra-file="$DIR/users-mariadb.sql" \
     >"$DIR/template-mariadb.log" 2>&1
 }
 
