@@ -235,7 +235,9 @@ impl Session {
                 let ready = self.ready(live, unit).await?;
                 self.refuse_outside_snapshot(unit)?;
                 let mut connection = self.take_beside(pool).await?;
-                let swallow = self.enlist(live, &mut connection, ready.as_deref());
+                let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
+                let swallow =
+                    still.and_then(|()| self.enlist(live, &mut connection, ready.as_deref()));
                 (connection, swallow)
             }
         };

@@ -338,6 +338,7 @@ impl Session {
         }
         if self.transaction.state() == TransactionState::Idle {
             if !self.autocommit && opens_transaction(&stmt.kind) {
+                Box::pin(self.ready_all()).await?;
                 self.begin(Vec::new());
             } else if plan.writes && self.session_modes.iter().any(|mode| mode == "READ ONLY") {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());

@@ -93,6 +93,7 @@ impl Session {
                 continue;
             }
             let mut connection = self.take_beside(live.pool(unit)?).await?;
+            self.still_ready(live, &mut connection, Some(&ready)).await?;
             let mut replies = self.enlist(live, &mut connection, Some(&ready))?;
             let query = live.database.dialect.two_phase().and_then(|f| f.snapshot_query(isolation));
             if let Some(query) = query {
