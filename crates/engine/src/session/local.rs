@@ -17,7 +17,7 @@ use pando_transaction::no_savepoint;
 
 use crate::plan::{Planned, Purpose};
 
-use super::modes::{is_global, known};
+use super::modes::{completed, is_global, known};
 use super::{Bound, Opened, Session, Window};
 
 /// SQL-level prepared statements one session may have.
@@ -99,13 +99,13 @@ impl Session {
                 self.complete("UNLISTEN");
             }
             Kind::Show(show) if show.what.ends_with("PROCESSLIST") => self.processlist()?,
+            Kind::Show(show) => return self.show_setting(show),
             Kind::Select(_) => return self.set_config(stmt, bound).await,
             Kind::Utility { .. } => return self.maintain(stmt).await,
             Kind::Copy(_)
             | Kind::Insert(_)
             | Kind::Update(_)
             | Kind::Delete(_)
-            | Kind::Show(_)
             | Kind::Explain { .. }
             | Kind::Opaque => return Ok(false),
         }
@@ -122,15 +122,8 @@ impl Session {
 
     /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
     pub(super) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
-        let mut all = own;
         let further = std::mem::take(&mut self.next_modes);
-        for mode in further.into_iter().chain(self.session_modes.iter().cloned()) {
-            let kind = mode.split(' ').next().unwrap_or("");
-            if !all.iter().any(|known| known.starts_with(kind)) {
-                all.push(mode);
-            }
-        }
-        all
+        completed(own, further.iter().chain(&self.session_modes))
     }
 
     /// A transaction begun by START TRANSACTION is told so.

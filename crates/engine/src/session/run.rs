@@ -160,7 +160,9 @@ impl Session {
             return Ok(());
         }
         self.forget_warnings();
-        self.facts_mut().settings = self.variables.shared();
+        let (settings, isolation) = (self.variables.shared(), self.told_isolation());
+        let facts = self.facts_mut();
+        (facts.settings, facts.isolation) = (settings, isolation);
         if self.start_local(stmt, &bound).await? {
             return Ok(());
         }

@@ -53,9 +53,16 @@ impl Session {
         if modes.iter().any(|mode| mode == "WITH CONSISTENT SNAPSHOT") {
             return Some(Isolation::RepeatableRead);
         }
+        // A transaction keeps the level it was begun at, whatever is set in it for those to come.
+        let idle = self.transaction.state() == TransactionState::Idle;
+        let before = self.variables_at_begin.as_ref().filter(|_| !idle);
         // Every family's names for it end so.
-        let variable =
-            self.variables.list().iter().rev().find(|(name, _)| name.ends_with("isolation"));
+        let variable = before
+            .unwrap_or(&self.variables)
+            .list()
+            .iter()
+            .rev()
+            .find(|(name, _)| name.ends_with("isolation"));
         variable.and_then(|(_, value)| Isolation::read(value))
     }
 
