@@ -21,7 +21,7 @@ postgres_start() {
   launch "$1" $(type -P setpriv >/dev/null && [ "$(id -u)" = 0 ] && echo setpriv --reuid postgres --regid "$(id -gn postgres)" --clear-groups) \
     "$bin/postgres" -D "$DIR/$1" -p "$2" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
     -c fsync=off -c full_page_writes=off -c synchronous_commit=on -c wal_level=logical -c max_wal_size=256MB \
-    -c max_connections="${SERVICES_CONNECTIONS:-300}" -c max_prepared_transactions=200 -c shared_buffers=64MB \
+    -c max_connections="${SERVICES_CONNECTIONS:-300}" -c max_prepared_transactions="${SERVICES_PREPARED:-200}" -c shared_buffers=64MB \
     -c log_min_messages=error -c log_min_error_statement=panic
   echo $! >"$DIR/$1.pid"
 }

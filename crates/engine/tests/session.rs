@@ -294,6 +294,28 @@ fn several_statements_of_one_text_are_one_transaction_where_the_language_says_so
 }
 
 #[test]
+fn statements_behind_a_commit_of_their_text_are_one_transaction() {
+    let mut house = house(&Manners::Postgres);
+    house.ok(
+        "BEGIN; UPDATE zero_t SET a = 1; COMMIT; UPDATE one_t SET a = 2; UPDATE zero_t SET a = 3",
+    );
+    assert_eq!(
+        house.sent(),
+        sent(
+            &[
+                "BEGIN",
+                "UPDATE zero_t SET a = 1",
+                "COMMIT",
+                "BEGIN",
+                "UPDATE zero_t SET a = 3",
+                "COMMIT"
+            ],
+            &["BEGIN", "UPDATE one_t SET a = 2", "COMMIT"]
+        )
+    );
+}
+
+#[test]
 fn rows_of_two_units_are_merged_in_order_within_the_limit() {
     let mut house = house(&Manners::Postgres);
     let sql = "SELECT id FROM all_t ORDER BY id LIMIT 3";

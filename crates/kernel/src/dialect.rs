@@ -13,7 +13,7 @@ use crate::presentation::Presentation;
 use crate::relation::Relations;
 use crate::request::Parameter;
 use crate::transfer::Transfer;
-use crate::two_phase::TwoPhase;
+use crate::two_phase::{Isolation, TwoPhase};
 use crate::undo::Undo;
 use crate::value::{Kind, Value};
 use crate::waits::Waits;
@@ -310,6 +310,12 @@ pub trait Variables: Send + Sync + Debug {
     /// it into the text as a literal; `None` leaves the text to the storage unit. `name` is lower-cased, without parentheses.
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value>;
 
+    /// The same for a setting that is asked for by its name: by a function of one text (`current_setting('…')`; `by` is its name in lower case), or by SHOW (`by` is
+    /// `show`). `name` is as written.
+    fn session_setting(&self, _by: &str, _name: &str, _facts: &Facts) -> Option<Value> {
+        None
+    }
+
     /// What is told where there is no storage unit to ask; `None` tells nothing.
     fn alone(&self) -> Option<&dyn Alone> {
         None
@@ -359,6 +365,8 @@ pub struct Facts {
     pub warning_count: u64,
     /// Errors of the last statement.
     pub error_count: u64,
+    /// The level of the transaction, where its storage units run at another one and so tell another one.
+    pub isolation: Option<Isolation>,
     /// Session variables the client has set: lower-cased name, and the value's text as SQL. In the order they were last set.
     pub settings: Arc<[(String, String)]>,
 }

@@ -2,6 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use pando_kernel::{Backend, Connector};
 
@@ -50,6 +51,11 @@ impl Connection {
         if let Some(live) = &mut self.slot.live {
             live.memory.session_state = id;
         }
+    }
+
+    /// Whether it was opened after this moment: its server may have been started anew in between. One that has gone back was not.
+    pub fn is_younger_than(&self, moment: Instant) -> bool {
+        self.slot.live.as_ref().is_some_and(|live| live.memory.born > moment)
     }
 
     /// What opened it, and so the way to cancel what it runs.

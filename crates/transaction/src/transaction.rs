@@ -36,7 +36,8 @@ pub struct Transaction {
     pub(crate) held: Vec<Held>,
     savepoints: Vec<String>,
     wrote: bool,
-    locks: bool,
+    /// Statements lock what they read, and its units run under these modes instead.
+    locks_under: Option<Vec<String>>,
     lost: bool,
     pub(crate) tainted: bool,
     /// How it ends; LOCAL where there is none.
@@ -93,15 +94,14 @@ impl Transaction {
         self.coordinator = Some(course.coordinator);
     }
 
-    /// From here on statements lock what they read, under these modes.
-    pub fn locks_reads(&mut self, modes: Vec<String>) {
-        self.modes = modes;
-        self.locks = true;
+    /// From here on statements lock what they read, on units that run under these modes.
+    pub fn locks_reads(&mut self, under: Vec<String>) {
+        self.locks_under = Some(under);
     }
 
     /// Whether statements lock what they read.
     pub fn is_locking(&self) -> bool {
-        self.locks
+        self.locks_under.is_some()
     }
 
     /// Whether it was begun to read only.
@@ -198,15 +198,16 @@ impl Transaction {
         let dialect = connector.dialect();
         let mut held = Held::new(Arc::clone(connection.unit()), Arc::clone(&dialect));
         let identity = ready.and_then(|ready| ready.identity.as_deref());
+        let modes = self.locks_under.as_ref().unwrap_or(&self.modes);
         let mut texts = match (&mut self.global, &self.coordinator, identity) {
             (Some(global), Some(coordinator), Some(identity)) => {
                 let place = (self.held.len(), connection.token().id);
                 let decides = global.is_unnamed();
                 let (id, part) = global.joins(coordinator, identity, place);
                 held.join(part, decides)?;
-                held.opening(id, &self.modes)
+                held.opening(id, modes)
             }
-            _ => held.opening_alone(&self.modes),
+            _ => held.opening_alone(modes),
         };
         let savepoint = |name: &String| dialect.transaction(&TransactionVerb::Savepoint(name));
         texts.extend(self.savepoints.iter().filter_map(savepoint));

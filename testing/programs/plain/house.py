@@ -142,9 +142,10 @@ def reset(family, databases=("ds_0", "ds_1")):
         client.close()
 
 
-def signal_server(name, what):
-    """`kill`, `stop` or `start`, as testing/services/server does it."""
-    subprocess.run([f"{TESTING}/services/server", SERVICES, name, what], check=True, timeout=90)
+def signal_server(name, what, **settings):
+    """`kill`, `stop` or `start`, as testing/services/server does it; `settings` are its variables, as SERVICES_PREPARED."""
+    environment = {**os.environ, **{key: str(value) for key, value in settings.items()}}
+    subprocess.run([f"{TESTING}/services/server", SERVICES, name, what], check=True, timeout=90, env=environment)
 
 
 # --- pando ---------------------------------------------------------------------------------------------------------------

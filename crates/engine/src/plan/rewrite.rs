@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Target, Units};
 use pando_sql::ast::{
-    Expr, Insert, InsertRow, InsertSource, Kind, Node, Query, QueryBody, SelectItem, Statement,
-    TableFactor,
+    Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody, SelectItem,
+    Statement, TableFactor,
 };
 use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
@@ -311,7 +312,14 @@ fn column_number(ctx: &Context<'_>, insert: &Insert, column: &str) -> Result<usi
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn session_functions(ctx: &Context<'_>, stmt: &Statement, edits: &mut Edits) {
     let mut found: Vec<(Span, String)> = Vec::new();
+    let mut put = |span: Span, name: &str, value: &Value| {
+        let literal = ctx.dialect.literal(value);
+        found.push((span, format!("{literal}{}", label(ctx, stmt, span, name))));
+    };
     visit::exprs(&stmt.kind, &mut |expr| {
+        if let Some((name, value)) = asked_setting(ctx, expr) {
+            return put(expr.span, &name, &value);
+        }
         let name = match &expr.node {
             Node::Function(call)
                 if call.arguments.is_empty() && !call.star && call.over.is_none() =>
@@ -332,13 +340,21 @@ fn session_functions(ctx: &Context<'_>, stmt: &Statement, edits: &mut Edits) {
             return;
         }
         if let Some(value) = ctx.dialect.session_function(&name, &ctx.session.facts) {
-            let literal = ctx.dialect.literal(&value);
-            found.push((expr.span, format!("{literal}{}", label(ctx, stmt, expr.span, &name))));
+            put(expr.span, &name, &value);
         }
     });
     for (span, text) in found {
         edits.replace(span, text);
     }
+}
+
+/// A function that asks for one of the session's settings by name, and what it comes to.
+fn asked_setting(ctx: &Context<'_>, expr: &Expr) -> Option<(String, Value)> {
+    let Node::Function(call) = &expr.node else { return None };
+    let Node::Literal(Literal::Text(setting)) = &call.arguments.first()?.node else { return None };
+    let name = call.name.parts.last()?.value.to_lowercase();
+    let value = ctx.dialect.session_setting(&name, setting, &ctx.session.facts)?;
+    Some((name, value))
 }
 
 /// Session functions that are written without parentheses; any other bare word is a column.

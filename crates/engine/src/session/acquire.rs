@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
-use pando_kernel::dialect::TransactionVerb;
+use pando_kernel::dialect::{MODE, TransactionVerb};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
@@ -16,7 +16,7 @@ use crate::execute::{Channel, spread_over};
 use crate::handle::Manner;
 use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
-use crate::variables::UNKNOWN;
+use crate::variables::{UNKNOWN, Variables};
 
 use super::{Bound, Session};
 
@@ -235,7 +235,9 @@ impl Session {
                 let ready = self.ready(live, unit).await?;
                 self.refuse_outside_snapshot(unit)?;
                 let mut connection = self.take_beside(pool).await?;
-                let swallow = self.enlist(live, &mut connection, ready.as_deref());
+                let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
+                let swallow =
+                    still.and_then(|()| self.enlist(live, &mut connection, ready.as_deref()));
                 (connection, swallow)
             }
         };
@@ -264,8 +266,19 @@ impl Session {
         connection: &mut Connection,
         ready: Option<&Ready>,
     ) -> Result<usize> {
-        let mut swallow = self.dress(live, connection)?;
+        // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
+        let before = self.variables_at_begin.as_ref();
+        let before = before.filter(|before| levels(before).ne(levels(&self.variables)));
+        let mut swallow = self.dress_in(live, connection, before.unwrap_or(&self.variables))?;
         swallow += self.transaction.enlist(connection, ready)?;
+        if before.is_some() {
+            connection.set_session_state(UNKNOWN);
+            if self.variables.id() != 0 {
+                let text = live.database.dialect.set_statement(self.variables.list());
+                connection.start(Execution::Text(text.into()))?;
+                swallow += 1;
+            }
+        }
         self.handle.joins(connection);
         for text in &self.local_settings {
             connection.start(Execution::Text(text.as_str().into()))?;
@@ -276,7 +289,16 @@ impl Session {
 
     /// Brings a connection to the session's variables. Returns how many replies belong to that.
     pub(super) fn dress(&self, live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
-        let wanted = self.variables.id();
+        self.dress_in(live, connection, &self.variables)
+    }
+
+    fn dress_in(
+        &self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        variables: &Variables,
+    ) -> Result<usize> {
+        let wanted = variables.id();
         let worn = connection.session_state();
         if worn == wanted {
             return Ok(0);
@@ -288,13 +310,21 @@ impl Session {
             queued += 1;
         }
         if wanted != 0 {
-            let text = live.database.dialect.set_statement(self.variables.list());
+            let text = live.database.dialect.set_statement(variables.list());
             connection.start(Execution::Text(text.into()))?;
             queued += 1;
         }
         connection.set_session_state(wanted);
         Ok(queued)
     }
+}
+
+/// What variables say of how transactions begin.
+fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
+    let is_level = |name: &str| {
+        name.ends_with("isolation") || name.ends_with("read_only") || name.starts_with(MODE)
+    };
+    variables.list().iter().filter(move |(name, _)| is_level(name))
 }
 
 /// Queues what a plan wants to have run before on a connection, which must be reset before it serves others. Returns how many replies belong to that.

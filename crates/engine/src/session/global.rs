@@ -8,6 +8,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Verdict;
+use pando_pool::Connection;
 use pando_transaction::xa::GlobalId;
 use pando_transaction::{Course, Ready};
 
@@ -163,6 +164,34 @@ impl Session {
         });
         let asking = all(asking.collect());
         self.handle.taken(asking).await.map(drop)
+    }
+
+    /// Asks a unit again over a connection that was opened after it had been asked: its server may have been started anew with other settings, and a
+    /// transaction is to learn of that before it changes anything there, not when it is to be committed.
+    ///
+    /// # Errors
+    /// `Refused`, with what is to be done on its server; what keeps it from answering.
+    pub(super) async fn still_ready(
+        &mut self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        ready: Option<&Ready>,
+    ) -> Result<()> {
+        let Some(ready) = ready.filter(|ready| connection.is_younger_than(ready.asked)) else {
+            return Ok(());
+        };
+        let unit = Arc::clone(connection.unit());
+        let now = self.engine.inner.runtime.now();
+        match self.handle.taken(ready.again(connection, now)).await {
+            Ok(ready) => live.together.ready.keep(&unit, ready).map(drop),
+            Err(error) => {
+                if matches!(error.kind(), ErrorKind::Refused { .. }) {
+                    // Of all units, since two of them may be one place: what is kept of both must be of one time.
+                    live.together.forget();
+                }
+                Err(cannot_take_part(&unit, error))
+            }
+        }
     }
 
     /// When an error says that a unit lacks Pando's own tables, what is known of the units is forgotten: the next transaction makes them.

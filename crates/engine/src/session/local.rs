@@ -1,4 +1,4 @@
-//! Statements the session answers itself: transaction control, SET, USE, PREPARE, KILL, PREVIEW.
+//! Statements the session answers itself: SET, USE, PREPARE, KILL, PREVIEW.
 
 use std::sync::Arc;
 
@@ -8,16 +8,15 @@ use pando_kernel::event::Event;
 use pando_kernel::request::CursorId;
 use pando_kernel::row::{Cell, NeutralCodec, RowCodec, Rows};
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Column, Columns, Dialect, Kind as ValueKind, Parameter, Value};
+use pando_kernel::{Column, Columns, Kind as ValueKind, Parameter, Value};
 use pando_sql::ast::{
     CopyDirection, Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, QueryBody,
     SelectItem, Statement, Transaction,
 };
-use pando_transaction::no_savepoint;
 
 use crate::plan::{Planned, Purpose};
 
-use super::modes::{is_global, known};
+use super::modes::{completed, is_global};
 use super::{Bound, Opened, Session, Window};
 
 /// SQL-level prepared statements one session may have.
@@ -99,13 +98,13 @@ impl Session {
                 self.complete("UNLISTEN");
             }
             Kind::Show(show) if show.what.ends_with("PROCESSLIST") => self.processlist()?,
+            Kind::Show(show) => return self.show_setting(show),
             Kind::Select(_) => return self.set_config(stmt, bound).await,
             Kind::Utility { .. } => return self.maintain(stmt).await,
             Kind::Copy(_)
             | Kind::Insert(_)
             | Kind::Update(_)
             | Kind::Delete(_)
-            | Kind::Show(_)
             | Kind::Explain { .. }
             | Kind::Opaque => return Ok(false),
         }
@@ -122,15 +121,8 @@ impl Session {
 
     /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
     pub(super) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
-        let mut all = own;
         let further = std::mem::take(&mut self.next_modes);
-        for mode in further.into_iter().chain(self.session_modes.iter().cloned()) {
-            let kind = mode.split(' ').next().unwrap_or("");
-            if !all.iter().any(|known| known.starts_with(kind)) {
-                all.push(mode);
-            }
-        }
-        all
+        completed(own, further.iter().chain(&self.session_modes))
     }
 
     /// A transaction begun by START TRANSACTION is told so.
@@ -141,151 +133,6 @@ impl Session {
             && done.tag == "BEGIN"
         {
             done.tag = "START TRANSACTION".into();
-        }
-    }
-
-    async fn transaction_verb(&mut self, verb: &Transaction) -> Result<()> {
-        let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
-        let open = self.transaction.state() != TransactionState::Idle;
-        let dialect = dialect.as_ref();
-        match verb {
-            Transaction::Begin(words) => {
-                self.ready_all().await?;
-                self.begin_verb(known(words)?, dialect).await?;
-            }
-            Transaction::Commit { chain } => self.commit_verb(*chain, dialect).await?,
-            Transaction::Rollback { chain } => self.rollback_verb(*chain, dialect).await?,
-            Transaction::Savepoint(name) => {
-                self.refuse_if_failed(false)?;
-                if !open && dialect.error_fails_transaction() {
-                    return Err(no_transaction("SAVEPOINT"));
-                }
-                if open {
-                    self.settle_cursors().await?;
-                    self.attend_transaction()?;
-                    let result = self.transaction.savepoint(&name.value).await;
-                    self.or_fail(result).await?;
-                    self.base.savepoint(&name.value);
-                }
-                self.complete("SAVEPOINT");
-            }
-            Transaction::Release(name) => {
-                self.refuse_if_failed(false)?;
-                self.refuse_outside("RELEASE SAVEPOINT", &name.value, dialect)?;
-                self.settle_cursors().await?;
-                self.attend_transaction()?;
-                let result = self.transaction.release(&name.value, dialect).await;
-                self.or_fail(result).await?;
-                self.base.release(&name.value);
-                self.complete("RELEASE");
-            }
-            Transaction::RollbackTo(name) => {
-                self.refuse_outside("ROLLBACK TO SAVEPOINT", &name.value, dialect)?;
-                self.close_cursors().await;
-                self.attend_transaction()?;
-                let result = self.transaction.rollback_to(&name.value, dialect).await;
-                self.or_fail(result).await?;
-                let result = self.return_in_base(&name.value).await;
-                self.or_fail(result).await?;
-                self.complete("ROLLBACK");
-            }
-            Transaction::Set { session, modes } => self.set_modes(*session, modes).await?,
-            Transaction::TwoPhase => {
-                return Err(Error::refused(
-                    30001,
-                    "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
-                    "use BEGIN and COMMIT",
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    async fn commit_verb(
-        &mut self,
-        chain: bool,
-        dialect: &dyn pando_kernel::Dialect,
-    ) -> Result<()> {
-        let open = self.transaction.state() != TransactionState::Idle;
-        let failed = self.transaction.state() == TransactionState::Failed;
-        let modes = self.transaction.modes().to_vec();
-        let committed = if open { self.end_transaction(true).await? } else { true };
-        if chain && open {
-            self.begin(modes);
-        }
-        if !open && dialect.error_fails_transaction() {
-            self.warn("25P01", "there is no transaction in progress");
-        }
-        self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
-        Ok(())
-    }
-
-    async fn rollback_verb(
-        &mut self,
-        chain: bool,
-        dialect: &dyn pando_kernel::Dialect,
-    ) -> Result<()> {
-        let open = self.transaction.state() != TransactionState::Idle;
-        let modes = self.transaction.modes().to_vec();
-        if open {
-            self.end_transaction(false).await?;
-        } else if dialect.error_fails_transaction() {
-            self.warn("25P01", "there is no transaction in progress");
-        }
-        if chain && open {
-            self.begin(modes);
-        }
-        self.complete("ROLLBACK");
-        Ok(())
-    }
-
-    async fn begin_verb(
-        &mut self,
-        modes: Vec<String>,
-        dialect: &dyn pando_kernel::Dialect,
-    ) -> Result<()> {
-        let open = self.transaction.state() != TransactionState::Idle;
-        if open && self.opened == Opened::Pipeline {
-            self.refuse_if_failed(false)?;
-            if self.transaction.units().is_empty() {
-                let modes = self.modes_for(modes);
-                self.transaction.set_modes(modes);
-            } else if !modes.is_empty() {
-                return Err(server_error(
-                    0,
-                    "25001",
-                    "transaction modes must be set before any query",
-                ));
-            }
-            self.opened = Opened::Client;
-            self.variables_at_begin = Some(self.variables.clone());
-        } else if open && dialect.error_fails_transaction() {
-            self.refuse_if_failed(false)?;
-            self.warn("25001", "there is already a transaction in progress");
-        } else {
-            if open {
-                self.end_transaction(true).await?;
-            }
-            self.begin(modes);
-        }
-        self.complete("BEGIN");
-        Ok(())
-    }
-
-    /// Refuses a verb about a savepoint where none can be.
-    fn refuse_outside(&self, verb: &str, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        if self.transaction.state() != TransactionState::Idle {
-            return Ok(());
-        }
-        let fails = dialect.error_fails_transaction();
-        Err(if fails { no_transaction(verb) } else { no_savepoint(name, dialect) })
-    }
-
-    async fn or_fail(&mut self, result: Result<()>) -> Result<()> {
-        self.let_go().await;
-        match result {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.fail_statement(error).await),
         }
     }
 

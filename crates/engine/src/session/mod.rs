@@ -43,6 +43,7 @@ mod setting;
 mod status;
 mod steps;
 mod tag;
+mod verbs;
 mod victim;
 mod warnings;
 mod whole;

@@ -1,29 +1,59 @@
 //! Transaction modes out of the words of BEGIN and SET TRANSACTION.
 
+use pando_kernel::Dialect;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::session::TransactionState;
 
 use super::Session;
 use super::local::server_error;
 
+const KNOWN: [&str; 10] = [
+    "ISOLATION LEVEL SERIALIZABLE",
+    "ISOLATION LEVEL REPEATABLE READ",
+    "ISOLATION LEVEL READ COMMITTED",
+    "ISOLATION LEVEL READ UNCOMMITTED",
+    "READ ONLY",
+    "READ WRITE",
+    "DEFERRABLE",
+    "NOT DEFERRABLE",
+    "WITH CONSISTENT SNAPSHOT",
+    "",
+];
+
 impl Session {
-    /// SET TRANSACTION: for the next transaction, the open one, or all that follow.
+    /// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL,
+    /// and before its first query).
     pub(super) async fn set_modes(&mut self, session: bool, words: &[String]) -> Result<()> {
         let modes = known(words)?;
+        let is_about_open = self.dialect().is_some_and(|own| own.error_fails_transaction());
+        let open = self.transaction.state() != TransactionState::Idle;
         if session {
             self.set_session_modes(modes).await?;
-        } else if self.transaction.state() == TransactionState::Idle {
+        } else if !open && is_about_open {
+            self.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
+        } else if !open {
             self.next_modes = modes;
-        } else if self.transaction.units().is_empty() {
+        } else if is_about_open && self.transaction.units().is_empty() {
+            let modes = completed(modes, self.transaction.modes());
             self.transaction.set_modes(modes);
+        } else if is_about_open && modes.iter().all(|own| self.transaction.modes().contains(own)) {
+            // It stays as it is.
         } else {
-            return Err(server_error(
-                1568,
-                "25001",
-                "Transaction characteristics can't be changed while a transaction is in progress",
-            ));
+            return Err(in_progress());
         }
         self.complete("SET");
+        Ok(())
+    }
+
+    /// Modes for the next transaction only.
+    ///
+    /// # Errors
+    /// As MySQL says it: 1568 inside a transaction.
+    pub(super) fn set_next_modes(&mut self, modes: Vec<String>) -> Result<()> {
+        if self.transaction.state() != TransactionState::Idle {
+            return Err(in_progress());
+        }
+        self.next_modes = completed(modes, &self.next_modes);
         Ok(())
     }
 
@@ -51,6 +81,21 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Modes with those of others whose kind they do not name.
+pub(super) fn completed<'a>(
+    own: Vec<String>,
+    others: impl IntoIterator<Item = &'a String>,
+) -> Vec<String> {
+    let mut all = own;
+    for mode in others {
+        let kind = mode.split(' ').next().unwrap_or("");
+        if !all.iter().any(|known| known.starts_with(kind)) {
+            all.push(mode.clone());
+        }
+    }
+    all
 }
 
 /// Whether a SET TRANSACTION is about all sessions of a server.
@@ -86,23 +131,44 @@ pub(super) fn known(words: &[String]) -> Result<Vec<String>> {
     Ok(modes)
 }
 
+/// The mode that an assignment sets for the next transaction only: `@@transaction_isolation = …`, without a scope
+/// (<https://dev.mysql.com/doc/refman/8.0/en/set-transaction.html>). `assigned` is the text before its value.
+pub(super) fn next_mode(dialect: &dyn Dialect, assigned: &str, value: &str) -> Option<String> {
+    let name = assigned.trim().strip_prefix("@@")?.trim_end_matches(['=', ':', ' ', '\t', '\n']);
+    // Older servers' names.
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix("tx_").map_or(name.clone(), |kind| format!("transaction_{kind}"));
+    let value = plain(value);
+    let is_it = |mode: &&&str| {
+        let kept = dialect.mode_variable(mode);
+        kept.is_some_and(|(known, text)| known == name && plain(&text) == value)
+    };
+    KNOWN.iter().find(is_it).map(|mode| (*mode).to_owned())
+}
+
+/// A variable's value without how it is written.
+fn plain(value: &str) -> String {
+    let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
+    match plain.to_ascii_uppercase().as_str() {
+        "ON" | "TRUE" => "1".to_owned(),
+        "OFF" | "FALSE" => "0".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+fn in_progress() -> Error {
+    server_error(
+        1568,
+        "25001",
+        "Transaction characteristics can't be changed while a transaction is in progress",
+    )
+}
+
 /// Refuses what is no transaction mode: it would be sent to a unit with the first statement only.
 ///
 /// # Errors
 /// `Syntax`; `Refused` for a snapshot that another server's session has exported.
 fn check(modes: &[String]) -> Result<()> {
-    const KNOWN: [&str; 10] = [
-        "ISOLATION LEVEL SERIALIZABLE",
-        "ISOLATION LEVEL REPEATABLE READ",
-        "ISOLATION LEVEL READ COMMITTED",
-        "ISOLATION LEVEL READ UNCOMMITTED",
-        "READ ONLY",
-        "READ WRITE",
-        "DEFERRABLE",
-        "NOT DEFERRABLE",
-        "WITH CONSISTENT SNAPSHOT",
-        "",
-    ];
     let Some(unknown) = modes.iter().find(|mode| !KNOWN.contains(&mode.as_str())) else {
         return Ok(());
     };
@@ -140,6 +206,16 @@ mod tests {
         assert!(super::check(&modes("ISOLATION LEVEL READ COMMITTED READ ONLY")).is_ok());
         assert!(super::check(&modes("ISOLATION LEVEL NONSENSE")).is_err());
         assert!(super::check(&modes("SNAPSHOT X")).is_err());
+    }
+
+    #[test]
+    fn a_mode_keeps_those_of_other_kinds() {
+        let list = |modes: &[&str]| modes.iter().map(|mode| (*mode).to_owned()).collect::<Vec<_>>();
+        let open = list(&["ISOLATION LEVEL SERIALIZABLE", "READ WRITE"]);
+        let changed = super::completed(list(&["READ ONLY"]), &open);
+        assert_eq!(changed, ["READ ONLY", "ISOLATION LEVEL SERIALIZABLE"]);
+        let lowered = super::completed(list(&["ISOLATION LEVEL READ COMMITTED"]), &open);
+        assert_eq!(lowered, ["ISOLATION LEVEL READ COMMITTED", "READ WRITE"]);
     }
 
     #[test]

@@ -44,13 +44,9 @@ impl Session {
         }
         let syntax = *self.syntax()?;
         let spans = pando_sql::split(text, &syntax).map_err(syntax_error)?;
-        match &spans[..] {
-            [] => {
-                self.pending.push_back(Event::Empty);
-                return Ok(());
-            }
-            [_] => {}
-            _ => self.open_pipeline(),
+        self.text_request = false;
+        if spans.is_empty() {
+            self.pending.push_back(Event::Empty);
         }
         for span in spans {
             let one = span.of(text).trim();
@@ -79,7 +75,11 @@ impl Session {
             }
             return Ok(false);
         };
-        self.text_request = true;
+        let is_behind_another = std::mem::replace(&mut self.text_request, true);
+        if is_behind_another || !self.queue.is_empty() {
+            // Behind a COMMIT of the text as well: what follows is together until the next one.
+            self.open_pipeline();
+        }
         // A statement before it may have changed the configuration.
         let result = match self.refresh().and_then(|()| self.read(&text)) {
             Ok(statement) => Box::pin(self.start_statement(&statement, Bound::default())).await,
@@ -160,7 +160,9 @@ impl Session {
             return Ok(());
         }
         self.forget_warnings();
-        self.facts_mut().settings = self.variables.shared();
+        let (settings, isolation) = (self.variables.shared(), self.told_isolation());
+        let facts = self.facts_mut();
+        (facts.settings, facts.isolation) = (settings, isolation);
         if self.start_local(stmt, &bound).await? {
             return Ok(());
         }
@@ -338,6 +340,7 @@ impl Session {
         }
         if self.transaction.state() == TransactionState::Idle {
             if !self.autocommit && opens_transaction(&stmt.kind) {
+                Box::pin(self.ready_all()).await?;
                 self.begin(Vec::new());
             } else if plan.writes && self.session_modes.iter().any(|mode| mode == "READ ONLY") {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());

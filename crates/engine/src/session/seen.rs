@@ -53,9 +53,16 @@ impl Session {
         if modes.iter().any(|mode| mode == "WITH CONSISTENT SNAPSHOT") {
             return Some(Isolation::RepeatableRead);
         }
+        // A transaction keeps the level it was begun at, whatever is set in it for those to come.
+        let idle = self.transaction.state() == TransactionState::Idle;
+        let before = self.variables_at_begin.as_ref().filter(|_| !idle);
         // Every family's names for it end so.
-        let variable =
-            self.variables.list().iter().rev().find(|(name, _)| name.ends_with("isolation"));
+        let variable = before
+            .unwrap_or(&self.variables)
+            .list()
+            .iter()
+            .rev()
+            .find(|(name, _)| name.ends_with("isolation"));
         variable.and_then(|(_, value)| Isolation::read(value))
     }
 
@@ -93,6 +100,7 @@ impl Session {
                 continue;
             }
             let mut connection = self.take_beside(live.pool(unit)?).await?;
+            self.still_ready(live, &mut connection, Some(&ready)).await?;
             let mut replies = self.enlist(live, &mut connection, Some(&ready))?;
             let query = live.database.dialect.two_phase().and_then(|f| f.snapshot_query(isolation));
             if let Some(query) = query {

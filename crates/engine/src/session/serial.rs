@@ -7,9 +7,10 @@
 use pando_kernel::TransactionType;
 use pando_kernel::backend::Execution;
 use pando_kernel::error::Result;
+use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::{Against, Isolation};
 use pando_pool::Connection;
-use pando_sql::ast::{Insert, InsertSource, Kind};
+use pando_sql::ast::{Insert, InsertSource, Kind, Show};
 use pando_sql::visit;
 
 use crate::plan::Unit;
@@ -22,21 +23,57 @@ impl Session {
     /// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not make it so.
     pub(super) fn lock_if_serial(&mut self, live: &LiveDatabase) {
         let fresh = self.transaction.kind() == TransactionType::Xa && self.transaction.is_fresh();
-        if !fresh || self.transaction.is_locking() || live.database.units.len() < 2 {
-            return;
-        }
-        let family = live.database.dialect.two_phase();
-        let locks =
-            family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers).is_some());
         let modes = self.transaction.modes();
-        // One that only reads stands in the order of commits where its snapshot was taken.
-        let writes = !modes.iter().any(|mode| mode == "READ ONLY");
-        if !locks || !writes || self.asked_isolation(modes) != Some(Isolation::Serializable) {
+        if !fresh || self.transaction.is_locking() || !self.must_lock(live, modes) {
             return;
         }
         let others = modes.iter().filter(|mode| !mode.starts_with("ISOLATION")).cloned();
         let level = "ISOLATION LEVEL READ COMMITTED".to_owned();
         self.transaction.locks_reads(others.chain([level]).collect());
+    }
+
+    /// Whether a transaction of type XA under these modes locks what it reads.
+    fn must_lock(&self, live: &LiveDatabase, modes: &[String]) -> bool {
+        let family = live.database.dialect.two_phase();
+        let locks =
+            family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers).is_some());
+        // One that only reads stands in the order of commits where its snapshot was taken.
+        let writes = !modes.iter().any(|mode| mode == "READ ONLY");
+        locks
+            && writes
+            && live.database.units.len() > 1
+            && self.asked_isolation(modes) == Some(Isolation::Serializable)
+    }
+
+    /// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.
+    pub(super) fn told_isolation(&self) -> Option<Isolation> {
+        let idle = self.transaction.state() == TransactionState::Idle;
+        let kind = if idle { self.transaction_type() } else { self.transaction.kind() };
+        if kind != TransactionType::Xa {
+            return None;
+        }
+        let locks = self.transaction.is_locking()
+            || self.live.as_ref().is_some_and(|live| match idle {
+                true => self.must_lock(live, &self.session_modes),
+                false => {
+                    self.transaction.is_fresh() && self.must_lock(live, self.transaction.modes())
+                }
+            });
+        locks.then_some(Isolation::Serializable)
+    }
+
+    /// Answers SHOW of a setting whose value the units would tell otherwise; false when they are to be asked.
+    ///
+    /// # Errors
+    /// `TransactionFailed`, and what writing the row says.
+    pub(super) fn show_setting(&mut self, show: &Show) -> Result<bool> {
+        let told = self
+            .dialect()
+            .and_then(|dialect| dialect.session_setting("show", &show.what, &self.facts));
+        let Some(value) = told else { return Ok(false) };
+        self.refuse_if_failed(false)?;
+        self.rows("SHOW", &[&show.what], &[vec![value]])?;
+        Ok(true)
     }
 
     /// Queues the locks that statements on one unit need, in front of them. Returns how many replies belong to that.

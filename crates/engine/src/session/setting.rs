@@ -7,6 +7,7 @@ use pando_kernel::dialect::{Dialect, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::session::TransactionState;
+use pando_sql::Span;
 use pando_sql::ast::{Assignment, Scope, Statement};
 use pando_transaction::finish;
 
@@ -16,6 +17,7 @@ use crate::plan::any_unit_of;
 use super::acquire::Aim;
 use super::computed::is_expression;
 use super::home::{home, move_to};
+use super::modes::next_mode;
 use super::{Bound, Session};
 
 impl Session {
@@ -56,7 +58,7 @@ impl Session {
         let mut reports = Vec::new();
         let mut autocommit = None;
         let mut local = false;
-        let mut applied = Vec::new();
+        let (mut applied, mut next) = (Vec::new(), Vec::new());
         let mut computes = false;
         for one in assignments {
             match one.scope {
@@ -92,6 +94,11 @@ impl Session {
                 text = self.computed(&text, &variables).await?;
                 effect = dialect.set(&name, &text);
             }
+            let assigned = Span::new(one.span.start, one.value_span.start);
+            if let Some(mode) = next_mode(dialect.as_ref(), assigned.of(&stmt.text), &text) {
+                next.push(mode);
+                continue;
+            }
             match effect? {
                 VariableEffect::Ignore => {}
                 VariableEffect::Autocommit(on) => autocommit = Some(on),
@@ -107,6 +114,9 @@ impl Session {
                     reports.push(Event::Parameter { name, value });
                 }
             }
+        }
+        if !next.is_empty() {
+            self.set_next_modes(next)?;
         }
         if local || variables.id() != self.variables.id() {
             // What was computed once must not be computed again by each unit.

@@ -1,15 +1,16 @@
 //! Whether a storage unit can take part in XA transactions, and who it is.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pando_kernel::backend::Connector;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::two_phase::Standing;
 use pando_kernel::value::Value;
+use pando_pool::Connection;
 
-use crate::aside::Aside;
+use crate::aside::{Aside, no_two_phase, rows};
 
 /// Those who make the same ledger at once get in each other's way: so often, and with ever longer pauses, it is looked whether it is there.
 const ATTEMPTS: u32 = 12;
@@ -22,6 +23,9 @@ pub struct Ready {
     pub identity: Option<Arc<str>>,
     /// Where it is now. Two units with one identity are one place, or one is a copy of the other.
     pub place: String,
+    /// When it was asked. Connections that were opened before, and live, speak to the server that answered; later ones may speak to one that was
+    /// started anew with other settings.
+    pub asked: Instant,
 }
 
 impl Ready {
@@ -33,16 +37,35 @@ impl Ready {
     /// # Cancel safety
     /// May be dropped at any await.
     pub async fn ask(connector: &Arc<dyn Connector>, runtime: &SharedRuntime) -> Result<Self> {
+        let asked = runtime.now();
         let mut aside = Aside::open(Arc::clone(connector), Arc::clone(runtime)).await?;
         let query = aside.two_phase(|family| Ok(family.standing_query()))?;
         let rows = aside.rows(query).await?;
         let row = rows.first().ok_or_else(|| Error::internal("a standing without a row"))?;
         if aside.two_phase(|family| family.read_standing(row))? == Standing::ReadOnly {
-            return Ok(Self { identity: None, place: String::new() });
+            return Ok(Self { identity: None, place: String::new(), asked });
         }
         let query = aside.two_phase(|family| Ok(family.prepared_query()))?;
         aside.rows(query).await.map_err(|error| lacks(&error, "list prepared transactions"))?;
-        Self::identify(&mut aside).await
+        Self::identify(&mut aside, asked).await
+    }
+
+    /// Asks the server of a connection that was opened after the unit was asked, over that connection, whether the unit still stands as it did.
+    ///
+    /// # Errors
+    /// As [`Ready::ask`]; `Unavailable` when the connection is lost.
+    ///
+    /// # Cancel safety
+    /// When dropped, the connection has a reply outstanding.
+    pub async fn again(&self, connection: &mut Connection, now: Instant) -> Result<Self> {
+        let connector = connection.connector();
+        let connector = connector.ok_or_else(|| Error::internal("a connection of no pool"))?;
+        let dialect = connector.dialect();
+        let family = dialect.two_phase().ok_or_else(|| no_two_phase(dialect.family()))?;
+        let answer = rows(&mut **connection, family.standing_query()).await?;
+        let row = answer.first().ok_or_else(|| Error::internal("a standing without a row"))?;
+        family.read_standing(row)?;
+        Ok(Self { asked: now, ..self.clone() })
     }
 
     /// Who a storage unit is that decides on transactions without preparing any, and makes its ledger where it has none.
@@ -57,11 +80,11 @@ impl Ready {
         runtime: &SharedRuntime,
     ) -> Result<Arc<str>> {
         let mut aside = Aside::open(Arc::clone(connector), Arc::clone(runtime)).await?;
-        let known = Self::identify(&mut aside).await?;
+        let known = Self::identify(&mut aside, runtime.now()).await?;
         known.identity.ok_or_else(|| Error::internal("a ledger without an identity"))
     }
 
-    async fn identify(aside: &mut Aside) -> Result<Self> {
+    async fn identify(aside: &mut Aside, asked: Instant) -> Result<Self> {
         let present = aside.two_phase(|family| Ok(family.ledger().present_query()))?;
         let query = aside.two_phase(|family| Ok(family.ledger().identity_query()))?;
         let setup = aside.two_phase(|family| Ok(family.ledger().setup()))?;
@@ -72,7 +95,7 @@ impl Ready {
                     &aside.rows(query).await?.concat()[..]
             {
                 let identity = Some(Arc::from(identity.as_str()));
-                return Ok(Self { identity, place: place.clone() });
+                return Ok(Self { identity, place: place.clone(), asked });
             }
             made = Ok(());
             for text in &setup {

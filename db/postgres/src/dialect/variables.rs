@@ -2,6 +2,7 @@
 //! <https://www.postgresql.org/docs/current/runtime-config-client.html>
 
 use pando_kernel::dialect::{Facts, Language, MODE, VariableEffect, Variables, variable_refused};
+use pando_kernel::two_phase::Isolation;
 use pando_kernel::{Alone, Result, Value};
 
 use super::Postgres;
@@ -81,6 +82,19 @@ impl Variables for Postgres {
             "pg_backend_pid" => Some(Value::Int(facts.id.into())),
             _ => None,
         }
+    }
+
+    fn session_setting(&self, by: &str, name: &str, facts: &Facts) -> Option<Value> {
+        let asks = matches!(by, "show" | "current_setting");
+        let is_level = name.eq_ignore_ascii_case("transaction_isolation");
+        let level = facts.isolation.filter(|_| asks && is_level)?;
+        Some(Value::Text(
+            match level {
+                Isolation::RepeatableRead => "repeatable read",
+                Isolation::Serializable => "serializable",
+            }
+            .to_owned(),
+        ))
     }
 }
 
@@ -184,5 +198,19 @@ mod tests {
         assert_eq!(of("current_user"), Some(Value::Text("ann".into())));
         assert_eq!(of("pg_backend_pid"), Some(Value::Int(7)));
         assert_eq!(of("now"), None);
+    }
+
+    #[test]
+    fn the_level_is_told_where_units_run_at_another() {
+        let told = |isolation, by, name| {
+            Postgres.session_setting(by, name, &Facts { isolation, ..Facts::default() })
+        };
+        let serial = Some(Isolation::Serializable);
+        let text = Some(Value::Text("serializable".into()));
+        assert_eq!(told(serial, "show", "transaction_isolation"), text);
+        assert_eq!(told(serial, "current_setting", "Transaction_Isolation"), text);
+        assert_eq!(told(serial, "current_setting", "default_transaction_isolation"), None);
+        assert_eq!(told(serial, "length", "transaction_isolation"), None);
+        assert_eq!(told(None, "show", "transaction_isolation"), None);
     }
 }

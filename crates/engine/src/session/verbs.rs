@@ -1,0 +1,161 @@
+//! What a client says about its transaction: BEGIN, COMMIT, ROLLBACK, savepoints.
+
+use pando_kernel::Dialect;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::Transaction;
+use pando_transaction::no_savepoint;
+
+use super::local::{no_transaction, server_error};
+use super::modes::known;
+use super::{Opened, Session};
+
+impl Session {
+    /// BEGIN, COMMIT, savepoints and what else is said about the transaction itself.
+    pub(super) async fn transaction_verb(&mut self, verb: &Transaction) -> Result<()> {
+        let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+        let dialect = dialect.as_ref();
+        match verb {
+            Transaction::Begin(words) => {
+                self.ready_all().await?;
+                self.begin_verb(known(words)?, dialect).await?;
+            }
+            Transaction::Commit { chain } => self.commit_verb(*chain, dialect).await?,
+            Transaction::Rollback { chain } => self.rollback_verb(*chain, dialect).await?,
+            Transaction::Savepoint(name) => {
+                self.refuse_if_failed(false)?;
+                if !self.is_in_block() && dialect.error_fails_transaction() {
+                    return Err(no_transaction("SAVEPOINT"));
+                }
+                if self.is_in_block() {
+                    self.settle_cursors().await?;
+                    self.attend_transaction()?;
+                    let result = self.transaction.savepoint(&name.value).await;
+                    self.or_fail(result).await?;
+                    self.base.savepoint(&name.value);
+                }
+                self.complete("SAVEPOINT");
+            }
+            Transaction::Release(name) => {
+                self.refuse_if_failed(false)?;
+                self.refuse_outside("RELEASE SAVEPOINT", &name.value, dialect)?;
+                self.settle_cursors().await?;
+                self.attend_transaction()?;
+                let result = self.transaction.release(&name.value, dialect).await;
+                self.or_fail(result).await?;
+                self.base.release(&name.value);
+                self.complete("RELEASE");
+            }
+            Transaction::RollbackTo(name) => {
+                self.refuse_outside("ROLLBACK TO SAVEPOINT", &name.value, dialect)?;
+                self.close_cursors().await;
+                self.attend_transaction()?;
+                let result = self.transaction.rollback_to(&name.value, dialect).await;
+                self.or_fail(result).await?;
+                let result = self.return_in_base(&name.value).await;
+                self.or_fail(result).await?;
+                self.complete("ROLLBACK");
+            }
+            Transaction::Set { session, modes } => self.set_modes(*session, modes).await?,
+            Transaction::TwoPhase => {
+                return Err(Error::refused(
+                    30001,
+                    "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
+                    "use BEGIN and COMMIT",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    async fn commit_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
+        self.look_for_block("COMMIT", chain, dialect)?;
+        let open = self.transaction.state() != TransactionState::Idle;
+        let failed = self.transaction.state() == TransactionState::Failed;
+        let modes = self.transaction.modes().to_vec();
+        let committed = if open { self.end_transaction(true).await? } else { true };
+        if chain && open {
+            self.begin(modes);
+        }
+        self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
+        Ok(())
+    }
+
+    async fn rollback_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
+        self.look_for_block("ROLLBACK", chain, dialect)?;
+        let open = self.transaction.state() != TransactionState::Idle;
+        let modes = self.transaction.modes().to_vec();
+        if open {
+            self.end_transaction(false).await?;
+        }
+        if chain && open {
+            self.begin(modes);
+        }
+        self.complete("ROLLBACK");
+        Ok(())
+    }
+
+    /// Whether a transaction is open that the client has begun.
+    fn is_in_block(&self) -> bool {
+        self.transaction.state() != TransactionState::Idle && self.opened != Opened::Pipeline
+    }
+
+    /// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
+    /// all the same.
+    fn look_for_block(&mut self, verb: &str, chain: bool, dialect: &dyn Dialect) -> Result<()> {
+        if self.is_in_block() || !dialect.error_fails_transaction() {
+            return Ok(());
+        }
+        if chain {
+            return Err(no_transaction(&format!("{verb} AND CHAIN")));
+        }
+        self.warn("25P01", "there is no transaction in progress");
+        Ok(())
+    }
+
+    async fn begin_verb(&mut self, modes: Vec<String>, dialect: &dyn Dialect) -> Result<()> {
+        let open = self.transaction.state() != TransactionState::Idle;
+        if open && self.opened == Opened::Pipeline {
+            self.refuse_if_failed(false)?;
+            if self.transaction.units().is_empty() {
+                let modes = self.modes_for(modes);
+                self.transaction.set_modes(modes);
+            } else if !modes.is_empty() {
+                return Err(server_error(
+                    0,
+                    "25001",
+                    "transaction modes must be set before any query",
+                ));
+            }
+            self.opened = Opened::Client;
+            self.variables_at_begin = Some(self.variables.clone());
+        } else if open && dialect.error_fails_transaction() {
+            self.refuse_if_failed(false)?;
+            self.warn("25001", "there is already a transaction in progress");
+        } else {
+            if open {
+                self.end_transaction(true).await?;
+            }
+            self.begin(modes);
+        }
+        self.complete("BEGIN");
+        Ok(())
+    }
+
+    /// Refuses a verb about a savepoint where none can be.
+    fn refuse_outside(&self, verb: &str, name: &str, dialect: &dyn Dialect) -> Result<()> {
+        if self.is_in_block() {
+            return Ok(());
+        }
+        let fails = dialect.error_fails_transaction();
+        Err(if fails { no_transaction(verb) } else { no_savepoint(name, dialect) })
+    }
+
+    async fn or_fail(&mut self, result: Result<()>) -> Result<()> {
+        self.let_go().await;
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.fail_statement(error).await),
+        }
+    }
+}
