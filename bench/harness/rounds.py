@@ -6,7 +6,8 @@ import time
 from . import systems, tables
 from .load import Load, Refused, run
 from .scenarios import ALL, IDLE
-from .servers import Failed
+from .servers import Failed, sql
+from .tables import DIRECT
 
 
 def say(text):
@@ -32,7 +33,7 @@ class Stage:
     def _systems(self, scenario, tls):
         for name in self.bench.options.systems:
             system = self.instances.get((name, scenario.variant if systems.ALL[name].shards else ()))
-            if system and name in (scenario.systems or systems.ALL) and (tls == "off" or system.tls):
+            if system and system.runs(scenario) and (tls == "off" or system.tls):
                 yield system
 
     def start(self):
@@ -40,7 +41,7 @@ class Stage:
             for name in self.bench.options.systems:
                 kind = systems.ALL[name]
                 key = (name, scenario.variant if kind.shards else ())
-                if key in self.instances or self.family not in kind.families or (scenario.systems and name not in scenario.systems):
+                if key in self.instances or self.family not in kind.families or not kind.runs(scenario):
                     continue
                 system = kind(self.bench, self.family, key[1])
                 try:
@@ -60,10 +61,13 @@ class Stage:
     def compare(self):
         """Every system must give the answer that the bare server gives; one that does not is not timed."""
         for scenario in self.scenarios:
-            expected = self._expected(scenario)
+            expected = {}
             for tls in scenario.tls or self.bench.options.tls:
                 for system in self._systems(scenario, tls):
-                    self._compare(system, scenario, tls, expected)
+                    database = DIRECT if system.shards else system.database(scenario.layout)
+                    if database not in expected:
+                        expected[database] = sql(self.family, self.bench.servers.port(self.family, 0), database, scenario.check)
+                    self._compare(system, scenario, tls, expected[database])
 
     def _compare(self, system, scenario, tls, expected):
         why = None
@@ -74,11 +78,6 @@ class Stage:
         except Failed as error:
             why = f"the check fails: {error}"
         self.refused[(system, scenario.name, tls)] = why
-
-    def _expected(self, scenario):
-        direct = systems.ALL["direct"](self.bench, self.family)
-        direct.start()
-        return direct.sql(scenario.layout, scenario.check)
 
     def one(self, load, seconds):
         """A record: the figures, or why there are none."""
@@ -99,7 +98,7 @@ class Stage:
 
     def _fill(self, load):
         """Everybody begins with the same rows, who only reads them, too."""
-        table = (load.system.shards, load.scenario.layout, load.scenario.table)
+        table = (load.system.holds(), load.scenario.layout, load.scenario.table)
         if table in self.changed:
             tables.refill(self.bench.servers, self.family, tables.pieces(*table), self.bench.options.rows)
             self.changed.discard(table)

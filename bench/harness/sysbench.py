@@ -2,6 +2,8 @@
 import os
 import re
 
+from .tables import TABLES
+
 LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lua")
 # The lines between which all threads are at work.
 MARKS = ("Threads started!", "SQL statistics:")
@@ -21,7 +23,8 @@ def _connection(load):
 
 def command(load, rows, seconds):
     """Uniform keys: no row is hotter than another, and no cache is favoured."""
-    return ["sysbench", *_connection(load), "--tables=1", f"--table-size={rows}", "--auto_inc=off", "--rand-type=uniform", "--report-interval=0",
+    tables = TABLES if load.system.several else 1
+    return ["sysbench", *_connection(load), f"--tables={tables}", f"--table-size={rows // tables}", "--auto_inc=off", "--rand-type=uniform", "--report-interval=0",
             f"--db-ps-mode={'auto' if load.mode == 'prepared' else 'disable'}", f"--threads={load.threads}", f"--time={seconds}", "--events=0",
             *load.scenario.options, load.scenario.script, "run"]
 

@@ -1,14 +1,17 @@
 """The tables, and how every server computes the same rows by itself.
 
 The `direct` database holds each table whole. The storage units hold `sbtest1` whole on the first one (layout `one`) and, in ten actual tables, by
-`id % 2` and `id % 5`, what layout `ten` calls `sbtest1`. `sparse` has only ids whose node is one of the first ten, however many are configured.
+`id % 2` and `id % 5`, what layout `ten` calls `sbtest1`. The `several` database is on the first server and holds ten tables of a tenth of the rows, for
+clients that know of ten tables. `sparse` has only ids whose node is one of the first ten, however many are configured.
 """
 import dataclasses
 
 from .servers import UNITS, sql
 
 EACH = 5
-DIRECT = "direct"
+DIRECT, SEVERAL = "direct", "several"
+# How many tables the clients of `several` know.
+TABLES = 10
 # `sparse`: node `id % 10000`, of which only these are asked.
 NODES, ASKED = 10_000, 10
 ORDERS = 10_000
@@ -29,10 +32,13 @@ def _split(kind, table, unit_of, table_of):
     return [Piece(unit, f"ds_{unit}", f"{kind}_{n}", table, f"{unit_of} = {unit} and {table_of} = {n}") for unit in range(UNITS) for n in range(EACH)]
 
 
-def pieces(sharded, layout, table):
-    """The real tables behind `table` of a layout, for a system that shards or for one that passes bytes on."""
+def pieces(holds, layout, table):
+    """The real tables behind `table` of a layout. `holds`: "split" for a system that shards; for one that passes bytes on "whole", or "several" if its
+    clients know of ten tables."""
     kind = {"sbtest1": "rows", "sparse": "sparse", "bound_order": "order", "loose_order": "order", "bound_item": "item", "loose_item": "item"}[table]
-    if not sharded:
+    if holds == "several":
+        return [Piece(0, SEVERAL, f"sbtest{n + 1}", "tenth", "1 = 1") for n in range(TABLES)]
+    if holds == "whole":
         return [Piece(0, DIRECT, table, kind, "1 = 1")]
     if layout == "one":
         return [Piece(0, "ds_0", table, kind, "1 = 1")]
@@ -65,15 +71,17 @@ def _digits(family, column, length):
 
 def _create(family, piece):
     wide = "id int not null primary key, k int not null default 0, c char(120) not null default '', pad char(60) not null default ''"
-    columns = {"rows": wide, "sparse": wide, "order": "order_id int not null primary key, note char(60) not null",
+    columns = {"rows": wide, "tenth": wide, "sparse": wide, "order": "order_id int not null primary key, note char(60) not null",
                "item": "item_id int not null primary key, order_id int not null, quantity int not null"}[piece.kind]
-    index = {"rows": "k", "sparse": "k", "item": "order_id"}.get(piece.kind)
+    index = {"rows": "k", "tenth": "k", "sparse": "k", "item": "order_id"}.get(piece.kind)
     text = f"create table {piece.name} ({columns})" + ("" if family == "pg" else " engine=innodb") + ";\n"
     return text + (f"create index by_{index}_{piece.name} on {piece.name} ({index});\n" if index else "")
 
 
 def _fill(family, piece, rows):
-    if piece.kind in ("rows", "sparse"):
+    if piece.kind in ("rows", "tenth", "sparse"):
+        if piece.kind == "tenth":
+            rows //= TABLES
         numbers = _numbers(family, rows)
         if piece.kind == "sparse":
             # 1 to rows becomes 10 ids out of every 10,000.
@@ -103,14 +111,15 @@ def _at(servers, family, parts, statement):
 
 def create(servers, family, rows):
     """Empty databases, then all tables with their rows."""
-    for unit, database in ((0, DIRECT), (0, "ds_0"), (1, "ds_1")):
+    for unit, database in ((0, DIRECT), (0, SEVERAL), (0, "ds_0"), (1, "ds_1")):
         force = " with (force)" if family == "pg" else ""
         sql(family, servers.port(family, unit), "test", f"drop database if exists {database}{force};\ncreate database {database};\n")
     if family == "pg":
         # Nothing may begin to work on a table while another system is measured; tables are vacuumed when they are filled.
         for unit in range(UNITS):
             sql(family, servers.port(family, unit), "test", "alter system set autovacuum = off;\nselect pg_reload_conf();\n")
-    parts = {piece for layout, table in ALL for sharded in (False, True) for piece in pieces(sharded, layout, table)}
+    parts = {piece for layout, table in ALL for holds in ("whole", "split") for piece in pieces(holds, layout, table)}
+    parts.update(pieces("several", "ten", "sbtest1"))
     _at(servers, family, sorted(parts, key=repr), lambda piece: _create(family, piece) + _fill(family, piece, rows) + _settle(family, piece))
 
 

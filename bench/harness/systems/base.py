@@ -3,7 +3,7 @@ import os
 import time
 
 from ..servers import Failed, sql
-from ..tables import DIRECT
+from ..tables import DIRECT, SEVERAL
 
 
 class System:
@@ -13,6 +13,8 @@ class System:
     families = ("pg", "mariadb", "mysql")
     # Whether it splits tables: the others pass on what they are told, to the first server, which has every table whole.
     shards = False
+    # Whether its clients know of ten tables and choose one for each statement.
+    several = False
     # Whether clients may use TLS towards it.
     tls = True
     # How many times as long as others it runs before its figures count.
@@ -38,7 +40,15 @@ class System:
         return path
 
     def database(self, layout):
-        return layout if self.shards else DIRECT
+        return layout if self.shards else SEVERAL if self.several else DIRECT
+
+    def holds(self):
+        """How its tables lie on the servers, for `tables.pieces`."""
+        return "split" if self.shards else "several" if self.several else "whole"
+
+    @classmethod
+    def runs(cls, scenario):
+        return cls.name in scenario.systems if scenario.systems else scenario.several or not cls.several
 
     def start(self):
         raise NotImplementedError

@@ -23,3 +23,9 @@ listen database
         # -db: in the foreground and one process, with a thread for each core.
         self.process = Process(["haproxy", "-db", "-f", path], self.log())
         self.wait()
+
+
+class HAProxyTables(HAProxy):
+    """HAProxy in front of ten tables on one server, where all others that do not shard have one table with all rows: what many tables cost a server."""
+    name = "haproxy_tables"
+    several = True
