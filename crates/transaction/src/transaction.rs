@@ -212,7 +212,7 @@ impl Transaction {
         let savepoint = |name: &String| dialect.transaction(&TransactionVerb::Savepoint(name));
         texts.extend(self.savepoints.iter().filter_map(savepoint));
         for text in &texts {
-            connection.start(Execution::Text(text.as_str().into()))?;
+            connection.start(Execution::Aside(text.as_str().into()))?;
         }
         self.held.push(held);
         Ok(texts.len())

@@ -81,7 +81,7 @@ impl FakeBackend {
         let cancels_seen = state.cancels.len();
         let tables_query = self.unit.dialect.tables_query();
         let (verb, pieces) = match &execution {
-            Execution::Text(sql) | Execution::Lifted { text: sql, .. } => {
+            Execution::Text(sql) | Execution::Aside(sql) | Execution::Lifted { text: sql, .. } => {
                 (ending(sql), pieces(state.script.answer(sql, &[], &tables_query)))
             }
             Execution::Prepared { sql, parameters, .. } => {

@@ -59,6 +59,7 @@ impl Received {
     pub fn text(&self) -> String {
         match &self.execution {
             Execution::Text(sql)
+            | Execution::Aside(sql)
             | Execution::Prepared { sql, .. }
             | Execution::Lifted { text: sql, .. } => sql.to_string(),
             Execution::Describe { sql, .. } => format!("DESCRIBE {sql}"),
@@ -74,6 +75,7 @@ impl Received {
                 parameters.iter().map(|parameter| parameter.value.clone()).collect()
             }
             Execution::Text(_)
+            | Execution::Aside(_)
             | Execution::Lifted { .. }
             | Execution::Describe { .. }
             | Execution::Reset

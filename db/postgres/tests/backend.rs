@@ -25,6 +25,10 @@ fn prepared(sql: &str, parameters: Vec<Parameter>) -> Execution {
     }
 }
 
+fn aside(sql: &str) -> Execution {
+    Execution::Aside(sql.into())
+}
+
 fn raw(type_id: u32, format: Format, bytes: &'static [u8]) -> Parameter {
     Parameter {
         value: Value::Null,
@@ -273,6 +277,52 @@ async fn the_transaction_status_follows_the_server() {
     assert_eq!(backend.condition().transaction, TransactionState::Failed);
     run(&mut *backend, Execution::Reset).await.unwrap();
     assert_eq!(backend.condition().transaction, TransactionState::Idle);
+}
+
+#[tokio::test]
+async fn what_only_has_to_succeed_travels_with_the_next_execution() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    for next in [prepared("SELECT $1::int", vec![int(1)]), text("SELECT 1"), Execution::Ping] {
+        backend.start(aside("BEGIN")).unwrap();
+        backend.start(aside("SAVEPOINT a")).unwrap();
+        backend.start(next).unwrap();
+        assert!(matches!(reply(&mut *backend).await.unwrap()[..], [Event::Done]));
+        assert!(matches!(reply(&mut *backend).await.unwrap()[..], [Event::Done]));
+        reply(&mut *backend).await.unwrap();
+        assert_eq!(backend.condition().transaction, TransactionState::Open);
+        run(&mut *backend, text("RELEASE a")).await.unwrap();
+        run(&mut *backend, aside("ROLLBACK")).await.unwrap();
+        assert_eq!(backend.condition().transaction, TransactionState::Idle);
+    }
+    run(&mut *backend, aside("BEGIN")).await.unwrap();
+    assert_eq!(backend.condition().transaction, TransactionState::Open);
+}
+
+#[tokio::test]
+async fn what_follows_a_failed_one_does_not_run() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, text("CREATE TEMP TABLE t (a int)")).await.unwrap();
+    let insert = || prepared("INSERT INTO t VALUES ($1::int)", vec![int(1)]);
+    for _ in 0..2 {
+        backend.start(aside("BEGIN ISOLATION LEVEL NONE")).unwrap();
+        backend.start(aside("SAVEPOINT a")).unwrap();
+        backend.start(insert()).unwrap();
+        backend.start(text("SELECT count(*) FROM t")).unwrap();
+        for _ in 0..3 {
+            assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "42601");
+        }
+        assert_eq!(rows(&reply(&mut *backend).await.unwrap()), [[Value::Int(0)]]);
+        assert_eq!(backend.condition().outstanding, 0);
+        assert_eq!(backend.condition().transaction, TransactionState::Idle);
+    }
+    run(&mut *backend, insert()).await.unwrap();
+    assert!(run(&mut *backend, aside("SELECT nothing")).await.is_err());
+    backend.start(aside("BEGIN")).unwrap();
+    assert!(backend.start(prepared("SELECT '\0'", vec![])).is_err(), "a zero byte");
+    assert!(reply(&mut *backend).await.is_ok());
+    assert_eq!(backend.condition().transaction, TransactionState::Open);
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ impl Session {
     /// Runs one execution; its pieces go to the line.
     pub(crate) fn run(&mut self, execution: Execution) -> Result<(), Stop> {
         match execution {
-            Execution::Text(sql) | Execution::Lifted { text: sql, .. } => {
+            Execution::Text(sql) | Execution::Aside(sql) | Execution::Lifted { text: sql, .. } => {
                 let translation = translate(&sql, self.tongue)?;
                 self.play(&sql, &translation, &[], Keep::No)
             }

@@ -68,7 +68,7 @@ impl Plot {
 
     fn meets(&self, execution: &Execution) -> Option<Fault> {
         let text = match execution {
-            Execution::Text(text) | Execution::Lifted { text, .. } => text,
+            Execution::Text(text) | Execution::Aside(text) | Execution::Lifted { text, .. } => text,
             Execution::Prepared { sql, .. } | Execution::Describe { sql, .. } => sql,
             Execution::Reset | Execution::Ping => return None,
         };

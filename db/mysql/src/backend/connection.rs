@@ -288,7 +288,9 @@ impl Backend for Connection {
             return Err(unavailable(&self.settings.unit, why));
         }
         let work = match execution {
-            Execution::Text(sql) | Execution::Lifted { text: sql, .. } => Work::Text(sql),
+            Execution::Text(sql) | Execution::Aside(sql) | Execution::Lifted { text: sql, .. } => {
+                Work::Text(sql)
+            }
             Execution::Prepared { sql, parameters, .. } => Work::Prepared { sql, parameters },
             Execution::Describe { sql, .. } => Work::Describe { sql },
             Execution::Reset => Work::Reset,

@@ -79,7 +79,15 @@ impl Connection {
         )
     }
 
+    /// What the newest execution shares its Sync with does not come.
+    fn close_aside(&mut self) {
+        if self.line.close() {
+            encode_sync(&mut self.wire.output);
+        }
+    }
+
     fn text(&mut self, sql: &str) -> Result<()> {
+        self.close_aside();
         request::text(&mut self.wire.output, sql)?;
         self.line.replies.push_back(Reply::new(Task::Text));
         Ok(())
@@ -149,6 +157,7 @@ impl Connection {
     /// Writes what can be written now. A failure is kept until the input is read to its end: the
     /// server's last words say more than a broken pipe.
     fn try_write(&mut self, cx: &mut Context<'_>) {
+        self.close_aside();
         if self.mute.is_none()
             && self.wire.has_output()
             && let Poll::Ready(Err(error)) = self.wire.poll_write(cx)
@@ -270,11 +279,17 @@ impl Backend for Connection {
                 return self.run(Call { sql, types, parameters, formats, text: None });
             }
             Execution::Describe { sql, types } => return self.describe(sql, types),
+            Execution::Aside(sql) => {
+                request::aside(&mut self.wire.output, &sql)?;
+                Task::Aside { shares: true }
+            }
             Execution::Reset => {
+                self.close_aside();
                 self.reset()?;
                 Task::Silent
             }
             Execution::Ping => {
+                self.close_aside();
                 encode_sync(&mut self.wire.output);
                 Task::Silent
             }
@@ -292,6 +307,9 @@ impl Backend for Connection {
         }
         loop {
             self.try_write(cx);
+            if let Some(error) = self.line.pass_over() {
+                return Poll::Ready(Err(error));
+            }
             match self.step() {
                 Err(error) => {
                     self.lose(error.to_string());
@@ -313,7 +331,10 @@ impl Backend for Connection {
 
     fn poll_whole(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Whole>>> {
         let is_told = |reply: &Reply| !reply.silent();
-        if self.lost.is_some() || !self.line.replies.front().is_some_and(is_told) {
+        if self.lost.is_some()
+            || self.line.is_passed_over()
+            || !self.line.replies.front().is_some_and(is_told)
+        {
             return Poll::Ready(Ok(None));
         }
         self.try_write(cx);
@@ -359,6 +380,7 @@ impl Backend for Connection {
         if let Some(why) = self.lost.as_ref().or(self.mute.as_ref()) {
             return Poll::Ready(Err(unavailable(&self.unit, why.clone())));
         }
+        self.close_aside();
         match self.wire.poll_write(cx) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Ok(())) => Poll::Ready(self.look(cx)),

@@ -29,6 +29,8 @@ pub(super) struct Line {
 pub(super) struct Reply {
     task: Task,
     failed: Option<Box<ServerError>>,
+    /// The server has passed over it, up to the Sync that it shared with one before it that failed: no message of its own comes.
+    passed_over: bool,
     /// It has rows.
     returns: bool,
     /// The server waits for copy data.
@@ -39,6 +41,8 @@ pub(super) struct Reply {
 pub(super) enum Task {
     /// A statement as text.
     Text,
+    /// A statement of which only success counts. It `shares` the Sync of the next reply, or has one of its own.
+    Aside { shares: bool },
     /// A prepared statement.
     Run(Run),
     /// A question for types.
@@ -94,20 +98,24 @@ pub(super) enum Outcome {
 
 impl Reply {
     pub(super) fn new(task: Task) -> Reply {
-        Reply { task, failed: None, returns: false, copying: false }
+        Reply { task, failed: None, passed_over: false, returns: false, copying: false }
     }
 
     /// Whether its messages end with a Sync instead of standing alone.
     pub(super) fn extended(&self) -> bool {
         match self.task {
-            Task::Run(_) | Task::Describe(..) => true,
+            Task::Run(_) | Task::Describe(..) | Task::Aside { .. } => true,
             Task::Text | Task::Silent => false,
         }
     }
 
     /// Whether rows and warnings are of no interest.
     pub(super) fn silent(&self) -> bool {
-        matches!(self.task, Task::Silent)
+        matches!(self.task, Task::Silent | Task::Aside { .. })
+    }
+
+    fn shares(&self) -> bool {
+        matches!(self.task, Task::Aside { shares: true })
     }
 }
 
@@ -119,7 +127,9 @@ impl Task {
             Task::Describe(Subject { sql, types, id: Some(id), reused: true }, _) => {
                 Some((id, Again::Describe(sql, types)))
             }
-            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => None,
+            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent => {
+                None
+            }
         }
     }
 }
@@ -191,13 +201,7 @@ impl Line {
             return Outcome::Lost(error.message);
         }
         let Some(reply) = self.replies.front_mut() else { return Outcome::Lost(error.message) };
-        match &reply.task {
-            Task::Run(Run { call, id: Some(id), .. }) => self.statements.failed(&call.sql, *id),
-            Task::Describe(Subject { sql, id: Some(id), .. }, _) => {
-                self.statements.failed(sql, *id)
-            }
-            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => {}
-        }
+        forget(&mut self.statements, &reply.task);
         reply.failed = Some(Box::new(error));
         // In copy mode the server has passed over the Sync that went with the call.
         let stuck = std::mem::take(&mut reply.copying) && reply.extended();
@@ -213,6 +217,9 @@ impl Line {
         let Some(reply) = self.replies.pop_front() else {
             return Err(Error::protocol("the server is ready although nothing was asked"));
         };
+        if reply.shares() {
+            return self.overturn(reply);
+        }
         let Some(error) = reply.failed else { return Ok(Outcome::Over(Ok(()))) };
         if let Task::Run(Run { call: Call { sql, text: Some(text), .. }, id, bound, .. }) =
             &reply.task
@@ -233,6 +240,40 @@ impl Line {
             }
         }
         Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(error)))))
+    }
+
+    /// One that shares its Sync has failed, as it would be gone else: the server has passed over all up to that Sync.
+    fn overturn(&mut self, reply: Reply) -> Result<Outcome> {
+        let Some(error) = reply.failed else {
+            return Err(Error::protocol("the server is ready before it has ended a statement"));
+        };
+        for behind in &mut self.replies {
+            behind.failed = Some(error.clone());
+            behind.passed_over = true;
+            if !behind.shares() {
+                break;
+            }
+        }
+        Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(error)))))
+    }
+
+    /// Ends the oldest reply if no message of its own comes.
+    pub(super) fn pass_over(&mut self) -> Option<Error> {
+        let reply = self.replies.pop_front_if(|reply| reply.passed_over)?;
+        forget(&mut self.statements, &reply.task);
+        let error = reply.failed.map(|error| Error::new(ErrorKind::Server(error)));
+        Some(error.unwrap_or_else(|| Error::internal("passed over for nothing")))
+    }
+
+    /// The oldest reply will get nothing but what ends it.
+    pub(super) fn is_passed_over(&self) -> bool {
+        self.replies.front().is_some_and(|reply| reply.passed_over)
+    }
+
+    /// A Sync of its own has been written for the newest reply, if it had none. Result: whether it had none.
+    pub(super) fn close(&mut self) -> bool {
+        let newest = self.replies.back_mut().filter(|reply| reply.shares());
+        newest.map(|reply| reply.task = Task::Aside { shares: false }).is_some()
     }
 
     /// A statement that came as text has failed in its prepared form; `id` is its number in the cache if it did not come to be bound.
@@ -260,7 +301,9 @@ impl Line {
         let (text, id) = match &self.front()?.task {
             Task::Run(Run { call, id: Some(id), .. }) => (Arc::clone(&call.sql), *id),
             Task::Describe(Subject { sql, id: Some(id), .. }, _) => (Arc::clone(sql), *id),
-            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Silent => return Ok(()),
+            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent => {
+                return Ok(());
+            }
         };
         self.statements.parsed(&text, id);
         Ok(())
@@ -277,7 +320,7 @@ impl Line {
                 run.bound = true;
                 Outcome::Quiet
             }
-            Task::Describe(..) | Task::Text | Task::Silent => Outcome::Quiet,
+            Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent => Outcome::Quiet,
         })
     }
 
@@ -288,7 +331,7 @@ impl Line {
             self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
         reply.returns = columns.is_some();
         let event = match &mut reply.task {
-            Task::Silent => None,
+            Task::Silent | Task::Aside { .. } => None,
             Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
             Task::Run(run) => {
                 if let Some(id) = run.id.filter(|_| run.call.text.is_none()) {
@@ -318,6 +361,12 @@ impl Line {
         } else if lifted::may_name(complete.tag, returns) {
             self.statements.names_changed();
         }
+        if self.replies.pop_front_if(|reply| reply.shares()).is_some() {
+            if complete.tag == "BEGIN" {
+                self.transaction = TransactionState::Open;
+            }
+            return Ok(Outcome::Over(Ok(())));
+        }
         let affected = complete.rows();
         let tag = match affected {
             // `INSERT 0 5` has the number of an oid in between.
@@ -341,6 +390,15 @@ impl Line {
         }
         reply.copying = true;
         Ok(Outcome::Event(Event::CopyIn(form(response))))
+    }
+}
+
+/// A statement that failed before it was ever prepared is none of those that are kept.
+fn forget(statements: &mut Statements, task: &Task) {
+    match task {
+        Task::Run(Run { call, id: Some(id), .. }) => statements.failed(&call.sql, *id),
+        Task::Describe(Subject { sql, id: Some(id), .. }, _) => statements.failed(sql, *id),
+        Task::Run(_) | Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent => {}
     }
 }
 

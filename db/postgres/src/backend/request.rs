@@ -44,6 +44,17 @@ pub(super) fn text(out: &mut BytesMut, sql: &str) -> Result<()> {
     Ok(())
 }
 
+/// Appends what runs a statement given as text, up to the Sync, which that of the next execution is to be: its reply then comes together with the next
+/// one's, where the server sends that of a simple query by itself.
+pub(super) fn aside(out: &mut BytesMut, sql: &str) -> Result<()> {
+    check(sql)?;
+    Parse::encode(out, "", sql, &[])?;
+    Binding { portal: "", statement: "", formats: &[], count: 0, results: &[] }
+        .encode(out, |_, _| Ok::<_, Error>(()))?;
+    Execute { portal: "", max_rows: 0 }.encode(out);
+    Ok(())
+}
+
 /// Appends Close for statements that are no longer used.
 pub(super) fn close(out: &mut BytesMut, statements: &[u64]) {
     statements.iter().for_each(|id| Close(Named::Statement(&name(*id))).encode(out));
