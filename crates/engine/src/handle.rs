@@ -207,9 +207,10 @@ impl Handle {
         .await
     }
 
-    /// Waits as [`Handle::taken`] does for a connection of this pool, while others may see that it does.
-    pub(crate) async fn taken_from(&self, pool: &Pool) -> Result<Connection> {
-        let mut taking = pin!(self.taken(pool.take()));
+    /// Waits as [`Handle::taken`] does for a connection of this pool, while others may see that it does. `further`: the session holds connections of others.
+    pub(crate) async fn taken_from(&self, pool: &Pool, further: bool) -> Result<Connection> {
+        let taking = async { if further { pool.take_further().await } else { pool.take().await } };
+        let mut taking = pin!(self.taken(taking));
         let taken = poll_fn(|cx| {
             let taken = taking.as_mut().poll(cx);
             self.doing().queued = taken.is_pending().then(|| pool.clone());

@@ -26,6 +26,7 @@ pub use options::Options;
 pub use shared::Statistics;
 
 use shared::Shared;
+use wait::Turn;
 
 /// The connections of one storage unit. Clones are the same pool.
 ///
@@ -76,7 +77,19 @@ impl Pool {
     /// # Cancel safety
     /// May be dropped at any time: a place in the queue or a connection already assigned goes to the next caller.
     pub async fn take(&self) -> Result<Connection> {
-        take::one(&self.shared).await
+        take::one(&self.shared, Turn::First).await
+    }
+
+    /// As [`Pool::take`], for a caller that holds connections of other pools, which others may wait for: it stands before 1,000 that hold none. Full pools so
+    /// come free again, where newcomers would else take each connection that is given back to one that waits with another.
+    ///
+    /// # Errors
+    /// As [`Pool::take`].
+    ///
+    /// # Cancel safety
+    /// As [`Pool::take`].
+    pub async fn take_further(&self) -> Result<Connection> {
+        take::one(&self.shared, Turn::Further).await
     }
 
     /// One connection that idles and need not be asked for a sign of life: what [`Pool::take`] gives without waiting, nearly always. `None` says only that it
@@ -89,7 +102,7 @@ impl Pool {
     }
 
     /// `count` connections at once: all or none, so that two callers can never hold a part each and wait for the other's. Takes its turn in the
-    /// same queue as [`Pool::take`]; nobody overtakes.
+    /// same queue as [`Pool::take`]; nobody of the same turn overtakes.
     ///
     /// # Errors
     /// As [`Pool::take`], and `Configuration` at once when `count` is more than the pool's maximum.
@@ -97,7 +110,18 @@ impl Pool {
     /// # Cancel safety
     /// As [`Pool::take`].
     pub async fn take_many(&self, count: usize) -> Result<Vec<Connection>> {
-        take::many(&self.shared, count).await
+        take::many(&self.shared, Turn::First, count).await
+    }
+
+    /// As [`Pool::take_many`], with the turn of [`Pool::take_further`].
+    ///
+    /// # Errors
+    /// As [`Pool::take_many`].
+    ///
+    /// # Cancel safety
+    /// As [`Pool::take`].
+    pub async fn take_many_further(&self, count: usize) -> Result<Vec<Connection>> {
+        take::many(&self.shared, Turn::Further, count).await
     }
 
     /// How many connections there are now.

@@ -13,7 +13,7 @@ use crate::fence::Fence;
 use crate::live::{Live, Memory};
 use crate::options::Options;
 use crate::slot::Slot;
-use crate::wait::{Ticket, Wait};
+use crate::wait::{Ticket, Turn, Wait};
 
 /// Callers that may wait at once; one more is turned away.
 const QUEUE_LIMIT: usize = 10_000;
@@ -55,7 +55,7 @@ struct State {
     idle: Vec<Box<Live>>,
     /// Slots given out: lent, connecting or being brought back to order.
     held: usize,
-    /// In order of arrival.
+    /// In order of their places.
     queue: VecDeque<Arc<Ticket>>,
     tickets: u64,
     opened: u64,
@@ -113,12 +113,14 @@ impl Shared {
     }
 
     /// One slot if nobody has to wait for it.
-    pub(crate) fn try_one(self: &Arc<Self>) -> Result<Option<Slot>> {
+    pub(crate) fn try_one(self: &Arc<Self>, turn: Turn) -> Result<Option<Slot>> {
         let mut state = self.lock();
         if state.closed {
             return Err(self.over());
         }
-        if !state.queue.is_empty() || state.held >= self.options.max {
+        let place = turn.place(state.tickets + 1);
+        let is_behind = state.queue.front().is_some_and(|front| front.place < place);
+        if is_behind || state.held >= self.options.max {
             return Ok(None);
         }
         state.held += 1;
@@ -141,7 +143,7 @@ impl Shared {
     }
 
     /// A place in the queue; granted at once when nobody has to wait. `count` is at most `max`.
-    pub(crate) fn queue(self: &Arc<Self>, count: usize) -> Result<Wait> {
+    pub(crate) fn queue(self: &Arc<Self>, turn: Turn, count: usize) -> Result<Wait> {
         let mut aftermath = Aftermath::default();
         let wait = {
             let mut state = self.lock();
@@ -152,8 +154,9 @@ impl Shared {
                 return Err(Error::new(ErrorKind::TooManyConnections));
             }
             state.tickets += 1;
-            let ticket = Arc::new(Ticket::new(state.tickets, count));
-            state.queue.push_back(Arc::clone(&ticket));
+            let ticket = Arc::new(Ticket::new(turn.place(state.tickets), count));
+            let at = state.queue.partition_point(|before| before.place < ticket.place);
+            state.queue.insert(at, Arc::clone(&ticket));
             self.serve(&mut state, &mut aftermath);
             Wait { shared: Arc::clone(self), ticket }
         };
@@ -178,11 +181,11 @@ impl Shared {
     }
 
     /// Takes a ticket out of the queue, if it is still there. Who stood behind it may then be served.
-    pub(crate) fn leave_queue(self: &Arc<Self>, number: u64) {
+    pub(crate) fn leave_queue(self: &Arc<Self>, place: u64) {
         let mut aftermath = Aftermath::default();
         {
             let mut state = self.lock();
-            if let Ok(at) = state.queue.binary_search_by_key(&number, |ticket| ticket.number) {
+            if let Ok(at) = state.queue.binary_search_by_key(&place, |ticket| ticket.place) {
                 state.queue.remove(at);
                 self.serve(&mut state, &mut aftermath);
             }
@@ -190,8 +193,8 @@ impl Shared {
         aftermath.run();
     }
 
-    /// Serves the queue from its front for as long as the front can be served as a whole. Strictly in order: a large request is never overtaken,
-    /// so it cannot starve.
+    /// Serves the queue from its front for as long as the front can be served as a whole. Strictly in order: a large request is not overtaken by
+    /// small ones behind it, so it cannot starve.
     fn serve(self: &Arc<Self>, state: &mut State, aftermath: &mut Aftermath) {
         while let Some(front) = state.queue.front() {
             if front.count > self.options.max - state.held {

@@ -14,6 +14,7 @@ use crate::keeper;
 use crate::live::Live;
 use crate::shared::Shared;
 use crate::slot::Slot;
+use crate::wait::Turn;
 
 /// A connection that does not answer a ping for so long is taken for dead. (Never more than a third of the connection timeout.)
 const PING_LIMIT: Duration = Duration::from_secs(5);
@@ -25,12 +26,12 @@ pub(crate) fn idle(shared: &Arc<Shared>) -> Result<Option<Connection>> {
     Ok(at_once(shared, slot, shared.runtime.now()).ok())
 }
 
-pub(crate) async fn one(shared: &Arc<Shared>) -> Result<Connection> {
+pub(crate) async fn one(shared: &Arc<Shared>, turn: Turn) -> Result<Connection> {
     let started = shared.runtime.now();
-    let (slot, now) = match shared.try_one()? {
+    let (slot, now) = match shared.try_one(turn)? {
         Some(slot) => (slot, started),
         None => {
-            let slot = wait(shared, 1).await?.pop();
+            let slot = wait(shared, turn, 1).await?.pop();
             (slot.ok_or_else(|| Error::internal("an empty grant"))?, shared.runtime.now())
         }
     };
@@ -44,7 +45,11 @@ pub(crate) async fn one(shared: &Arc<Shared>) -> Result<Connection> {
     Box::pin(prepared(shared, spent, ready(Arc::clone(shared), slot))).await
 }
 
-pub(crate) async fn many(shared: &Arc<Shared>, count: usize) -> Result<Vec<Connection>> {
+pub(crate) async fn many(
+    shared: &Arc<Shared>,
+    turn: Turn,
+    count: usize,
+) -> Result<Vec<Connection>> {
     let max = shared.options.max;
     if count > max {
         return Err(Error::new(ErrorKind::Configuration(format!(
@@ -56,7 +61,7 @@ pub(crate) async fn many(shared: &Arc<Shared>, count: usize) -> Result<Vec<Conne
         return Ok(Vec::new());
     }
     let started = shared.runtime.now();
-    let slots = wait(shared, count).await?;
+    let slots = wait(shared, turn, count).await?;
     keeper::start(shared);
     let now = shared.runtime.now();
     let work = slots.into_iter().map(|slot| match at_once(shared, slot, now) {
@@ -69,8 +74,8 @@ pub(crate) async fn many(shared: &Arc<Shared>, count: usize) -> Result<Vec<Conne
 }
 
 /// Waits for `count` slots, at most the connection timeout.
-async fn wait(shared: &Arc<Shared>, count: usize) -> Result<Vec<Slot>> {
-    let mut wait = shared.queue(count)?;
+async fn wait(shared: &Arc<Shared>, turn: Turn, count: usize) -> Result<Vec<Slot>> {
+    let mut wait = shared.queue(turn, count)?;
     if let Poll::Ready(slots) =
         poll_fn(|cx| Poll::Ready(std::pin::Pin::new(&mut wait).poll(cx))).await
     {

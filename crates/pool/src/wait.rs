@@ -10,11 +10,33 @@ use pando_kernel::{Error, Result};
 use crate::shared::Shared;
 use crate::slot::Slot;
 
+/// So many callers that came before are overtaken by one that holds connections: enough to free full pools, and no more than a moment for whoever is overtaken.
+const OVERTAKEN: u64 = 1000;
+
+/// How a caller stands in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It holds nothing yet.
+    First,
+    /// It holds connections, for which others may wait: before [`OVERTAKEN`] that hold nothing.
+    Further,
+}
+
+impl Turn {
+    /// The place of the caller with this number, which grows with every caller: the queue is sorted by it, and no two are the same.
+    pub(crate) fn place(self, number: u64) -> u64 {
+        match self {
+            Self::First => (number + OVERTAKEN) * 2,
+            Self::Further => number * 2 + 1,
+        }
+    }
+}
+
 /// A place in the queue. The queue's lock is always taken before a ticket's.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    /// Grows with every ticket of the pool: the queue is sorted by it.
-    pub(crate) number: u64,
+    /// See [`Turn::place`].
+    pub(crate) place: u64,
     /// Slots wanted.
     pub(crate) count: usize,
     phase: Mutex<Phase>,
@@ -29,8 +51,8 @@ enum Phase {
 }
 
 impl Ticket {
-    pub(crate) fn new(number: u64, count: usize) -> Self {
-        Self { number, count, phase: Mutex::new(Phase::Waiting(None)) }
+    pub(crate) fn new(place: u64, count: usize) -> Self {
+        Self { place, count, phase: Mutex::new(Phase::Waiting(None)) }
     }
 
     /// Hands the slots over; returns whom to wake once no lock is held.
@@ -85,7 +107,7 @@ impl Future for Wait {
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        self.shared.leave_queue(self.ticket.number);
+        self.shared.leave_queue(self.ticket.place);
         // From here on nobody can grant it any more.
         let last = std::mem::replace(&mut *self.ticket.lock(), Phase::Over);
         drop(last);

@@ -40,6 +40,11 @@ impl Scene {
         Box::pin(async move { pool.take().await })
     }
 
+    fn taking_further(&self) -> Take {
+        let pool = self.pool.clone();
+        Box::pin(async move { pool.take_further().await })
+    }
+
     fn run(&self, connection: &mut Connection, sql: &str) -> Result<()> {
         connection.start(Execution::Text(sql.into()))?;
         self.runtime.block_on(async {
@@ -112,6 +117,43 @@ fn a_newcomer_does_not_overtake_who_waits() {
     let mut newcomer = scene.taking();
     assert!(poll_once(&mut newcomer).is_pending());
     assert!(expect(poll_once(&mut first)).is_ok());
+}
+
+#[test]
+fn who_holds_a_connection_goes_before_newcomers() {
+    let scene = scene(at_most(1));
+    let held = scene.take();
+    let mut newcomers: Vec<Take> = (0..3).map(|_| scene.taking()).collect();
+    newcomers.iter_mut().for_each(|take| assert!(poll_once(take).is_pending()));
+    let mut holders: Vec<Take> = (0..2).map(|_| scene.taking_further()).collect();
+    holders.iter_mut().for_each(|take| assert!(poll_once(take).is_pending()));
+    drop(held);
+    for take in holders.into_iter().chain(newcomers) {
+        let mut take = take;
+        drop(expect(poll_once(&mut take)).unwrap());
+    }
+    assert_eq!(scene.numbers(), (1, 1, 0));
+}
+
+#[test]
+fn newcomers_are_not_overtaken_for_ever() {
+    let scene = scene(at_most(1));
+    let mut held = Some(scene.take());
+    let mut newcomer = scene.taking();
+    assert!(poll_once(&mut newcomer).is_pending());
+    let mut overtakes = 0;
+    loop {
+        let mut further = scene.taking_further();
+        assert!(poll_once(&mut further).is_pending());
+        drop(held.take());
+        match poll_once(&mut further) {
+            Poll::Ready(connection) => held = Some(connection.unwrap()),
+            Poll::Pending => break,
+        }
+        overtakes += 1;
+    }
+    assert!((900..1100).contains(&overtakes), "{overtakes}");
+    assert!(expect(poll_once(&mut newcomer)).is_ok());
 }
 
 #[test]

@@ -168,9 +168,11 @@ impl Session {
             }
             let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
             let pool = live.pool(&unit)?;
-            let connections = match shares.len() {
-                1 => vec![self.handle.taken(pool.take()).await?],
-                n => self.handle.taken(pool.take_many(n)).await?,
+            let connections = match (shares.len(), started.channels.is_empty()) {
+                (1, true) => vec![self.handle.taken(pool.take()).await?],
+                (1, false) => vec![self.handle.taken(pool.take_further()).await?],
+                (n, true) => self.handle.taken(pool.take_many(n)).await?,
+                (n, false) => self.handle.taken(pool.take_many_further(n)).await?,
             };
             let mut jobs = jobs.into_iter();
             for (mut connection, share) in connections.into_iter().zip(shares) {

@@ -24,10 +24,11 @@ impl Session {
     /// # Errors
     /// `Cancelled`, or what the pool says.
     pub(super) async fn take_beside(&mut self, pool: &Pool) -> Result<Connection> {
-        if !self.transaction.units().is_empty() {
+        let further = !self.transaction.units().is_empty();
+        if further {
             self.spreads();
         }
-        self.handle.taken_from(pool).await
+        self.handle.taken_from(pool, further).await
     }
 
     /// A result as it is told: see [`Session::as_told`].
