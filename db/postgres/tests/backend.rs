@@ -295,6 +295,10 @@ async fn what_only_has_to_succeed_travels_with_the_next_execution() {
         run(&mut *backend, aside("ROLLBACK")).await.unwrap();
         assert_eq!(backend.condition().transaction, TransactionState::Idle);
     }
+    backend.start(aside("")).unwrap();
+    backend.start(text("SELECT 1")).unwrap();
+    assert!(reply(&mut *backend).await.is_ok());
+    assert_eq!(rows(&reply(&mut *backend).await.unwrap()), [[Value::Int(1)]]);
     run(&mut *backend, aside("BEGIN")).await.unwrap();
     assert_eq!(backend.condition().transaction, TransactionState::Open);
 }

@@ -167,7 +167,9 @@ impl Line {
             Backend::ParseComplete => self.parsed()?,
             Backend::BindComplete => return self.bound(),
             Backend::CommandComplete(complete) => return self.complete(&complete),
-            Backend::EmptyQuery => return Ok(self.tell(|| Event::Empty)),
+            Backend::EmptyQuery => {
+                return Ok(self.end_shared().unwrap_or_else(|| self.tell(|| Event::Empty)));
+            }
             Backend::CopyIn(response) => return self.copy_in(response),
             Backend::CopyOut(response) => {
                 return Ok(self.tell(|| Event::CopyOut(form(response))));
@@ -240,6 +242,11 @@ impl Line {
             }
         }
         Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(error)))))
+    }
+
+    /// Ends the oldest reply if it shares its Sync: no other message ends it.
+    fn end_shared(&mut self) -> Option<Outcome> {
+        self.replies.pop_front_if(|reply| reply.shares()).map(|_| Outcome::Over(Ok(())))
     }
 
     /// One that shares its Sync has failed, as it would be gone else: the server has passed over all up to that Sync.
@@ -361,11 +368,11 @@ impl Line {
         } else if lifted::may_name(complete.tag, returns) {
             self.statements.names_changed();
         }
-        if self.replies.pop_front_if(|reply| reply.shares()).is_some() {
+        if let Some(over) = self.end_shared() {
             if complete.tag == "BEGIN" {
                 self.transaction = TransactionState::Open;
             }
-            return Ok(Outcome::Over(Ok(())));
+            return Ok(over);
         }
         let affected = complete.rows();
         let tag = match affected {
