@@ -128,8 +128,7 @@ fn who_holds_a_connection_goes_before_newcomers() {
     let mut holders: Vec<Take> = (0..2).map(|_| scene.taking_further()).collect();
     holders.iter_mut().for_each(|take| assert!(poll_once(take).is_pending()));
     drop(held);
-    for take in holders.into_iter().chain(newcomers) {
-        let mut take = take;
+    for mut take in holders.into_iter().chain(newcomers) {
         drop(expect(poll_once(&mut take)).unwrap());
     }
     assert_eq!(scene.numbers(), (1, 1, 0));

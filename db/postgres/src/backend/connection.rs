@@ -79,7 +79,7 @@ impl Connection {
         )
     }
 
-    /// What the newest execution shares its Sync with does not come.
+    /// Gives the newest execution a Sync of its own, if it was to share that of one that does not come or cannot have one.
     fn close_aside(&mut self) {
         if self.line.close() {
             encode_sync(&mut self.wire.output);

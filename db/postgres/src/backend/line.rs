@@ -249,7 +249,7 @@ impl Line {
         self.replies.pop_front_if(|reply| reply.shares()).map(|_| Outcome::Over(Ok(())))
     }
 
-    /// One that shares its Sync has failed, as it would be gone else: the server has passed over all up to that Sync.
+    /// Ends one that shares its Sync, which is still there at the Sync only if it has failed: the server has passed over all in between.
     fn overturn(&mut self, reply: Reply) -> Result<Outcome> {
         let Some(error) = reply.failed else {
             return Err(Error::protocol("the server is ready before it has ended a statement"));
@@ -277,7 +277,7 @@ impl Line {
         self.replies.front().is_some_and(|reply| reply.passed_over)
     }
 
-    /// A Sync of its own has been written for the newest reply, if it had none. Result: whether it had none.
+    /// Lets the newest reply share its Sync no longer. Result: whether it did, and needs one of its own.
     pub(super) fn close(&mut self) -> bool {
         let newest = self.replies.back_mut().filter(|reply| reply.shares());
         newest.map(|reply| reply.task = Task::Aside { shares: false }).is_some()
