@@ -66,8 +66,8 @@ struct Graph {
     strangers: Vec<Spot>,
     /// For each node those it waits for.
     next: Vec<Vec<usize>>,
-    /// For each node, whether one of those is enough.
-    any: Vec<bool>,
+    /// For each node those of whom it waits for some only, and for how many; one that has several connections is there as often.
+    some: Vec<(Vec<usize>, usize)>,
     /// Whether it waits for ever.
     stuck: Vec<bool>,
 }
@@ -84,7 +84,7 @@ impl Graph {
         let mut graph = Self {
             strangers: Vec::new(),
             next: vec![Vec::new(); count],
-            any: vec![false; count],
+            some: vec![(Vec::new(), 0); count],
             stuck: Vec::new(),
         };
         for edge in edges {
@@ -96,18 +96,28 @@ impl Graph {
                 graph.next[waiter].push(blocker);
             }
         }
-        for (at, party) in parties.iter().enumerate() {
-            let Some(queue) = &party.queue else { continue };
-            // Who waits for a lock as well waits for that.
-            if graph.next[at].is_empty() && party.stance != Stance::Leaves {
-                let holders: Vec<usize> =
-                    queue.iter().map(|spot| graph.node(&mut nodes, spot.clone())).collect();
-                graph.next[at] = holders;
-                graph.any[at] = true;
-            }
-        }
+        graph.join_queues(parties, &mut nodes);
         graph.stuck = vec![true; graph.next.len()];
         graph
+    }
+
+    fn join_queues(&mut self, parties: &[Party], nodes: &mut HashMap<Spot, usize>) {
+        let sessions: HashMap<_, usize> =
+            parties.iter().enumerate().map(|(at, one)| (one.id.place(), at)).collect();
+        for (at, party) in parties.iter().enumerate() {
+            let Some(queue) = &party.queue else { continue };
+            // Who waits for a lock as well waits for that. What holds fewer than are wanted is not known as a whole.
+            let is_whole = queue.holders.len() >= queue.wanted;
+            if !is_whole || !self.next[at].is_empty() || party.stance == Stance::Leaves {
+                continue;
+            }
+            let before = queue
+                .behind
+                .and_then(|session| sessions.get(&(&*party.id.instance, session)).copied());
+            self.next[at].extend(before);
+            let holders = queue.holders.iter().map(|spot| self.node(nodes, spot.clone())).collect();
+            self.some[at] = (holders, queue.wanted);
+        }
     }
 
     fn node(&mut self, nodes: &mut HashMap<Spot, usize>, spot: Spot) -> usize {
@@ -116,7 +126,7 @@ impl Graph {
         }
         let at = self.next.len();
         self.next.push(Vec::new());
-        self.any.push(false);
+        self.some.push((Vec::new(), 0));
         self.strangers.push(spot.clone());
         nodes.insert(spot, at);
         at
@@ -137,11 +147,9 @@ impl Graph {
     }
 
     fn is_stuck(&self, at: usize) -> bool {
-        let mut ahead = self.next[at].iter().map(|blocker| self.stuck[*blocker]);
-        match self.any[at] {
-            true => !self.next[at].is_empty() && ahead.all(|stuck| stuck),
-            false => ahead.any(|stuck| stuck),
-        }
+        let (some, wanted) = &self.some[at];
+        self.next[at].iter().any(|blocker| self.stuck[*blocker])
+            || some.iter().filter(|holder| !self.stuck[**holder]).count() < *wanted
     }
 
     fn release(&mut self, at: usize) {
@@ -154,7 +162,8 @@ impl Graph {
         let mut came: HashMap<usize, usize> = HashMap::new();
         let mut queue = VecDeque::from([from]);
         while let Some(at) = queue.pop_front() {
-            for next in self.next[at].iter().copied().filter(|next| self.stuck[*next]) {
+            let all = self.next[at].iter().chain(&self.some[at].0).copied();
+            for next in all.filter(|next| self.stuck[*next]) {
                 if next == from {
                     let mut way = vec![at];
                     while let Some(before) = way.last().filter(|last| **last != from) {
@@ -200,8 +209,8 @@ fn foreign_to_servers(edges: &[Edge]) -> Vec<&Edge> {
         numbered.push((edge, waiter, blocker));
     }
     let count = next.len();
-    let mut graph =
-        Graph { strangers: Vec::new(), next, any: vec![false; count], stuck: vec![true; count] };
+    let (some, stuck) = (vec![(Vec::new(), 0); count], vec![true; count]);
+    let mut graph = Graph { strangers: Vec::new(), next, some, stuck };
     graph.reduce();
     let own: Vec<bool> =
         (0..count).map(|at| graph.stuck[at] && graph.cycle(at).is_some()).collect();

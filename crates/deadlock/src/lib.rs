@@ -12,7 +12,7 @@ mod trail;
 
 pub use desk::Desk;
 pub use graph::{Member, Verdict, verdicts};
-pub use party::{CLAIMS, Cost, Edge, Party, PartyId, Spot, Stance};
+pub use party::{CLAIMS, Cost, Edge, Party, PartyId, Queue, Spot, Stance};
 pub use sessions::{Claims, Held, Sessions, Stand, number_of};
 
 /// So that the README's example is a test.

@@ -66,8 +66,19 @@ pub struct Party {
     pub stance: Stance,
     /// The global transactions whose rows it waits for, as [`CLAIMS`] numbers them.
     pub wanted: Vec<u64>,
-    /// It waits for one of these connections to be given back to their pool; `None` when it waits for none.
-    pub queue: Option<Vec<Spot>>,
+    /// It waits for connections of a pool; `None` when it waits for none.
+    pub queue: Option<Queue<Spot>>,
+}
+
+/// A wait for connections of a full pool, by one who has others.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Queue<C> {
+    /// The pool's connections, all in use.
+    pub holders: Vec<C>,
+    /// So many of them must be given back.
+    pub wanted: usize,
+    /// The session that is served just before it.
+    pub behind: Option<u32>,
 }
 
 /// A connection waits until another one lets go of something.
@@ -79,6 +90,13 @@ pub struct Edge {
     pub waiter: u64,
     /// One of those it waits for.
     pub blocker: u64,
+}
+
+impl PartyId {
+    /// The session, whichever of its waits it is.
+    pub(crate) fn place(&self) -> (&str, u32) {
+        (&self.instance, self.session)
+    }
 }
 
 impl std::fmt::Display for PartyId {

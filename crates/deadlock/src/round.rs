@@ -12,7 +12,7 @@ use crate::graph::{Member, Verdict, verdicts};
 use crate::line::Said;
 use crate::lines::Lines;
 use crate::notice;
-use crate::party::{CLAIMS, Edge, Party, PartyId, Spot, Stance};
+use crate::party::{CLAIMS, Edge, Party, PartyId, Queue, Spot, Stance};
 use crate::sessions::{Held, Sessions, Stand};
 use crate::trail::Trail;
 
@@ -90,7 +90,7 @@ impl Rounds {
             // Those who have a pool's connections may wait for locks there.
             .flat_map(|stand| {
                 let running = stand.held.iter().filter(|held| held.is_running);
-                running.chain(stand.queue.iter().flatten())
+                running.chain(stand.queue.iter().flat_map(|queue| &queue.holders))
             })
             .filter_map(|held| self.lines.server(&held.connector).cloned())
             .collect();
@@ -191,7 +191,10 @@ impl Rounds {
             stance: if stand.wait.is_some() { stand.stance } else { Stance::Leaves },
             wanted: wanted.unwrap_or_default(),
             // A queue behind somebody who is not known is not known to last.
-            queue: stand.queue.as_ref().and_then(|queue| spots(queue).into_iter().collect()),
+            queue: stand.queue.as_ref().and_then(|queue| {
+                let holders = spots(&queue.holders).into_iter().collect::<Option<_>>()?;
+                Some(Queue { holders, wanted: queue.wanted, behind: queue.behind })
+            }),
         }
     }
 
@@ -243,7 +246,7 @@ impl Rounds {
 }
 
 fn connectors(stand: &Stand) -> impl Iterator<Item = Arc<dyn Connector>> {
-    let queue = stand.queue.iter().flatten();
+    let queue = stand.queue.iter().flat_map(|queue| &queue.holders);
     stand.held.iter().chain(queue).map(|held| Arc::clone(&held.connector))
 }
 

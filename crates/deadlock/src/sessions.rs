@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use pando_kernel::Connector;
 
-use crate::party::{Cost, Stance};
+use crate::party::{Cost, Queue, Stance};
 
 /// The sessions of this process.
 pub trait Sessions: Send + Sync + Debug {
-    /// Those that have more than one connection, or have one and wait for another or for a row of BASE. In any order.
+    /// Those that have more than one connection, or have one, or rows of BASE, and wait for another. In any order.
     fn spread(&self) -> Vec<Stand>;
 
     /// What opens connections to the storage units that are served now; the first 256 are looked at.
@@ -32,13 +32,13 @@ pub struct Stand {
     pub cost: Cost,
     /// How it stands to being ended.
     pub stance: Stance,
-    /// The rows that its BASE transaction waits for, while it does.
+    /// Its BASE transaction, while it waits for rows or for a connection.
     pub claims: Option<Claims>,
-    /// It waits for one of these connections, which are all of a pool, to be given back; `None` when it waits for none.
-    pub queue: Option<Vec<Held>>,
+    /// It waits for connections of a pool; `None` when it waits for none, or when somebody has one of whom nothing is known.
+    pub queue: Option<Queue<Held>>,
 }
 
-/// Waits of a BASE transaction for rows that others hold: they stand in a table, so that no server takes them for waits.
+/// A BASE transaction, which may hold rows, and its waits for rows that others hold: they stand in a table, so that no server takes them for waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claims {
     /// The number of its global transaction: [`number_of`].

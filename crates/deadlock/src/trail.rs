@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use crate::graph::Member;
-use crate::party::{Edge, Party, PartyId, Spot};
+use crate::party::{Edge, Party, PartyId, Queue, Spot};
 
 /// What earlier looks have seen.
 #[derive(Debug, Default)]
@@ -13,11 +13,11 @@ pub(crate) struct Trail {
     waits: HashMap<PartyId, Instant>,
     /// With when each was seen first.
     edges: HashMap<Known, Instant>,
-    queues: HashSet<Queue>,
+    queues: HashSet<Queued>,
 }
 
-/// Who waits for one of these connections, and the sessions that have them.
-type Queue = (PartyId, Vec<(Spot, Option<PartyId>)>);
+/// Who waits, with the sessions that have its pool's connections.
+type Queued = (PartyId, Queue<(Spot, Option<PartyId>)>);
 
 /// An edge between the sessions that have its ends.
 type Known = (Edge, Option<PartyId>, Option<PartyId>);
@@ -67,10 +67,11 @@ impl Trail {
             self.edges.insert(known, since.unwrap_or(now));
         }
         let queue = |party: &Party| {
-            let mut spots: Vec<_> =
-                party.queue.as_ref()?.iter().map(|spot| (spot.clone(), owner(spot))).collect();
-            spots.sort();
-            Some((party.id.clone(), spots))
+            let Queue { holders, wanted, behind } = party.queue.as_ref()?;
+            let mut holders: Vec<_> =
+                holders.iter().map(|spot| (spot.clone(), owner(spot))).collect();
+            holders.sort();
+            Some((party.id.clone(), Queue { holders, wanted: *wanted, behind: *behind }))
         };
         let queues: Vec<_> = parties.iter().map(queue).collect();
         for (party, queue) in parties.iter_mut().zip(&queues) {
@@ -130,7 +131,11 @@ mod tests {
             cost: Cost { rows: 0, begun: Reverse(0) },
             stance: Stance::Waits,
             wanted: Vec::new(),
-            queue: queue.map(|ids| ids.iter().copied().map(spot).collect()),
+            queue: queue.map(|ids| Queue {
+                holders: ids.iter().copied().map(spot).collect(),
+                wanted: 1,
+                behind: None,
+            }),
         }
     }
 

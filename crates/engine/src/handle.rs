@@ -39,6 +39,8 @@ pub(crate) struct Handle {
     killed: AtomicBool,
     /// Rows that the open transaction has written.
     written: AtomicU64,
+    /// Where it stands in the queue of a pool, while it does.
+    place: AtomicU64,
     /// Who waits for the session to be killed.
     door: Mutex<Option<Waker>>,
 }
@@ -71,12 +73,27 @@ struct Doing {
     branches: Vec<Held>,
     /// When the first of them came.
     begun: Option<SystemTime>,
-    /// The pool for one of whose connections it waits, while it has others.
-    queued: Option<Pool>,
-    /// The waits of its BASE transaction for rows.
-    claims: Option<Claims>,
+    /// The connections for which it waits, while it has what others may wait for.
+    queued: Option<Queued>,
+    /// The number of its BASE transaction, which may hold rows.
+    base: Option<u64>,
+    /// The numbers of those for whose rows that waits.
+    wanted: Vec<u64>,
     /// The deadlock that ended what it is at.
     doom: Option<Arc<str>>,
+}
+
+/// A wait for connections of a pool.
+#[derive(Debug, Clone)]
+pub(crate) struct Queued {
+    /// The pool.
+    pub(crate) pool: Pool,
+    /// How many.
+    pub(crate) count: usize,
+    /// Lower places are served before.
+    pub(crate) place: u64,
+    /// The session ends its transaction, which must not be stopped.
+    stays: bool,
 }
 
 /// What a cancel does to a connection.
@@ -113,6 +130,7 @@ impl Handle {
             cancelled: Arc::default(),
             killed: AtomicBool::new(false),
             written: AtomicU64::new(0),
+            place: AtomicU64::new(0),
             door: Mutex::default(),
         }
     }
@@ -207,16 +225,43 @@ impl Handle {
         .await
     }
 
-    /// Waits as [`Handle::taken`] does for a connection of this pool, while others may see that it does. `further`: the session holds connections of others.
-    pub(crate) async fn taken_from(&self, pool: &Pool, further: bool) -> Result<Connection> {
-        let taking = async { if further { pool.take_further().await } else { pool.take().await } };
-        let mut taking = pin!(self.taken(taking));
-        let taken = poll_fn(|cx| {
+    /// Whether it has connections, or perhaps rows, for which others may wait.
+    pub(crate) fn has_some(&self) -> bool {
+        let doing = self.doing();
+        !doing.running.is_empty() || !doing.branches.is_empty() || doing.base.is_some()
+    }
+
+    /// Waits as [`Handle::taken`] does for a connection of this pool, while others see that it does: for a session that has some already.
+    pub(crate) async fn taken_further(&self, pool: &Pool) -> Result<Connection> {
+        let taking = self.taken(pool.take_further(&self.place));
+        self.queued((pool, 1, false), taking).await
+    }
+
+    /// The same for several connections.
+    pub(crate) async fn many_further(&self, pool: &Pool, count: usize) -> Result<Vec<Connection>> {
+        let taking = self.taken(pool.take_many_further(count, &self.place));
+        self.queued((pool, count, false), taking).await
+    }
+
+    /// The same for one with which the transaction is ended: nobody cancels that.
+    pub(crate) async fn taken_to_end(&self, pool: &Pool) -> Result<Connection> {
+        self.queued((pool, 1, true), pool.take_further(&self.place)).await
+    }
+
+    async fn queued<T>(
+        &self,
+        (pool, count, stays): (&Pool, usize, bool),
+        taking: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let mut taking = pin!(taking);
+        poll_fn(|cx| {
             let taken = taking.as_mut().poll(cx);
-            self.doing().queued = taken.is_pending().then(|| pool.clone());
+            let place = self.place.load(Ordering::Relaxed);
+            let queued = || Queued { pool: pool.clone(), count, place, stays };
+            self.doing().queued = taken.is_pending().then(queued);
             taken
-        });
-        taken.await
+        })
+        .await
     }
 
     fn doing(&self) -> MutexGuard<'_, Doing> {
@@ -230,6 +275,17 @@ impl Handle {
             let id = connection.token().id;
             doing.branches.push(Held { connector, id, is_running: false });
         }
+        self.has_begun(&mut doing);
+    }
+
+    /// Notes that a transaction of type BASE begins, by its number.
+    pub(crate) fn begins_base(&self, own: u64) {
+        let mut doing = self.doing();
+        doing.base = Some(own);
+        self.has_begun(&mut doing);
+    }
+
+    fn has_begun(&self, doing: &mut Doing) {
         if doing.begun.is_none() {
             doing.begun = Some(SystemTime::now());
             self.written.store(0, Ordering::Relaxed);
@@ -241,6 +297,7 @@ impl Handle {
         let mut doing = self.doing();
         doing.branches.clear();
         doing.begun = None;
+        doing.base = None;
     }
 
     /// Notes rows that the open transaction has written.
@@ -248,27 +305,21 @@ impl Handle {
         self.written.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// Notes that its BASE transaction waits for a row that another one holds; both by their numbers.
-    pub(crate) fn wants(&self, own: u64, holder: u64) {
-        let mut doing = self.doing();
-        let claims = doing.claims.get_or_insert_with(|| Claims { own, wanted: Vec::new() });
-        claims.wanted.push(holder);
+    /// Notes that its BASE transaction waits for a row that the one with this number holds.
+    pub(crate) fn wants(&self, holder: u64) {
+        self.doing().wanted.push(holder);
     }
 
     /// Notes that such a wait is over.
     pub(crate) fn wants_no_more(&self, holder: u64) {
         let mut doing = self.doing();
-        let Some(claims) = &mut doing.claims else { return };
-        if let Some(at) = claims.wanted.iter().position(|wanted| *wanted == holder) {
-            claims.wanted.swap_remove(at);
-        }
-        if claims.wanted.is_empty() {
-            doing.claims = None;
+        if let Some(at) = doing.wanted.iter().position(|wanted| *wanted == holder) {
+            doing.wanted.swap_remove(at);
         }
     }
 
-    /// How the session stands towards others, and the pool for which it waits; `None` when it has no connection.
-    pub(crate) fn stand(&self) -> Option<(Stand, Option<Pool>)> {
+    /// How the session stands towards others, and the connections for which it waits; `None` when it has none, and no rows while it waits for one.
+    pub(crate) fn stand(&self) -> Option<(Stand, Option<Queued>)> {
         let doing = self.doing();
         let mut held = doing.branches.clone();
         for running in &doing.running {
@@ -284,10 +335,14 @@ impl Handle {
                 }
             }
         }
-        if held.is_empty() {
+        let waits_for_others = doing.queued.is_some() || !doing.wanted.is_empty();
+        let base = doing.base.filter(|_| waits_for_others);
+        if held.is_empty() && base.is_none() {
             return None;
         }
-        let is_left = doing.running.iter().any(|running| running.manner == Manner::Leave);
+        let is_left = doing.queued.as_ref().is_some_and(|queued| queued.stays);
+        let is_left =
+            is_left || doing.running.iter().any(|running| running.manner == Manner::Leave);
         let waits = doing.busy && (!doing.running.is_empty() || doing.queued.is_some());
         let begun = doing.begun.and_then(|begun| begun.duration_since(UNIX_EPOCH).ok());
         let begun = begun.and_then(|begun| u64::try_from(begun.as_micros()).ok());
@@ -296,7 +351,7 @@ impl Handle {
             wait: waits.then_some(doing.round),
             held,
             cost: Cost {
-                rows: self.written.load(Ordering::Relaxed),
+                rows: begun.map_or(0, |_| self.written.load(Ordering::Relaxed)),
                 begun: Reverse(begun.unwrap_or(u64::MAX)),
             },
             stance: match (self.is_cancelled(), is_left) {
@@ -304,7 +359,7 @@ impl Handle {
                 (false, true) => Stance::Stays,
                 (false, false) => Stance::Waits,
             },
-            claims: doing.claims.clone(),
+            claims: base.map(|own| Claims { own, wanted: doing.wanted.clone() }),
             queue: None,
         };
         Some((stand, doing.queued.clone()))

@@ -2,26 +2,33 @@
 
 use std::sync::Arc;
 
-use pando_deadlock::{Held, Sessions, Stand};
+use pando_deadlock::{Held, Queue, Sessions, Stand};
 use pando_kernel::Connector;
 use pando_pool::Pool;
 
+use crate::handle::Queued;
 use crate::house::Inner;
+
+/// A session, and the connections for which it waits.
+type Waiter = (Stand, Option<Queued>);
 
 impl Sessions for Inner {
     fn spread(&self) -> Vec<Stand> {
-        let mut stands: Vec<(Stand, Option<Pool>)> =
+        let mut stands: Vec<Waiter> =
             self.registry.everyone().iter().filter_map(|handle| handle.stand()).collect();
-        for at in 0..stands.len() {
-            if let Some((_, Some(pool))) = stands.get(at) {
-                let queue = holders(pool, &stands);
-                if let Some((stand, _)) = stands.get_mut(at) {
-                    stand.queue = queue;
-                }
+        let mut pools: Vec<Pool> = Vec::new();
+        for (_, queued) in &stands {
+            if let Some(Queued { pool, .. }) = queued
+                && !pools.iter().any(|known| is_same(known, pool))
+            {
+                pools.push(pool.clone());
             }
         }
-        let is_spread = |(stand, pool): &(Stand, Option<Pool>)| {
-            stand.held.len() > 1 || pool.is_some() || stand.claims.is_some()
+        for pool in &pools {
+            line_up(pool, &mut stands);
+        }
+        let is_spread = |(stand, queued): &Waiter| {
+            stand.held.len() > 1 || queued.is_some() || stand.claims.is_some()
         };
         stands.into_iter().filter(is_spread).map(|(stand, _)| stand).collect()
     }
@@ -38,8 +45,31 @@ impl Sessions for Inner {
     }
 }
 
-/// The connections of a full pool; `None` when somebody has one of whom nothing is known, and who may give it back.
-fn holders(pool: &Pool, stands: &[(Stand, Option<Pool>)]) -> Option<Vec<Held>> {
+fn is_same(one: &Pool, other: &Pool) -> bool {
+    Arc::ptr_eq(one.connector(), other.connector())
+}
+
+/// Notes with those who wait for this pool whom they wait for.
+fn line_up(pool: &Pool, stands: &mut [Waiter]) {
+    let holders = holders(pool, stands);
+    let now = pool.statistics();
+    let free = now.most.saturating_sub(now.open.saturating_sub(now.idle));
+    let mut waiters: Vec<(&Queued, &mut Stand)> = stands
+        .iter_mut()
+        .filter_map(|(stand, queued)| Some((queued.as_ref()?, stand)))
+        .filter(|(queued, _)| is_same(&queued.pool, pool))
+        .collect();
+    waiters.sort_by_key(|(queued, _)| queued.place);
+    let mut behind = None;
+    for (queued, stand) in waiters {
+        let wanted = queued.count.saturating_sub(free);
+        stand.queue = holders.clone().map(|holders| Queue { holders, wanted, behind });
+        behind = Some(stand.session);
+    }
+}
+
+/// The connections of a pool that are in use; `None` when somebody has one of whom nothing is known, and who may give it back.
+fn holders(pool: &Pool, stands: &[Waiter]) -> Option<Vec<Held>> {
     let all = stands.iter().flat_map(|(stand, _)| &stand.held);
     let own: Vec<Held> =
         all.filter(|held| Arc::ptr_eq(&held.connector, pool.connector())).cloned().collect();

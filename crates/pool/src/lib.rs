@@ -16,6 +16,7 @@ mod take;
 mod wait;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Result};
@@ -81,15 +82,16 @@ impl Pool {
     }
 
     /// As [`Pool::take`], for a caller that holds connections of other pools, which others may wait for: it stands before 1,000 that hold none. Full pools so
-    /// come free again, where newcomers would else take each connection that is given back to one that waits with another.
+    /// come free again, where newcomers would else take each connection that is given back to one that waits with another. While it waits, `place` says where:
+    /// of all who wait for one pool, lower places are served before.
     ///
     /// # Errors
     /// As [`Pool::take`].
     ///
     /// # Cancel safety
     /// As [`Pool::take`].
-    pub async fn take_further(&self) -> Result<Connection> {
-        take::one(&self.shared, Turn::Further).await
+    pub async fn take_further(&self, place: &AtomicU64) -> Result<Connection> {
+        take::one(&self.shared, Turn::Further(place)).await
     }
 
     /// One connection that idles and need not be asked for a sign of life: what [`Pool::take`] gives without waiting, nearly always. `None` says only that it
@@ -120,8 +122,12 @@ impl Pool {
     ///
     /// # Cancel safety
     /// As [`Pool::take`].
-    pub async fn take_many_further(&self, count: usize) -> Result<Vec<Connection>> {
-        take::many(&self.shared, Turn::Further, count).await
+    pub async fn take_many_further(
+        &self,
+        count: usize,
+        place: &AtomicU64,
+    ) -> Result<Vec<Connection>> {
+        take::many(&self.shared, Turn::Further(place), count).await
     }
 
     /// How many connections there are now.

@@ -28,6 +28,8 @@ pub struct Statistics {
     pub open: usize,
     /// Open and free.
     pub idle: usize,
+    /// Open at most.
+    pub most: usize,
     /// Callers waiting.
     pub waiting: usize,
 }
@@ -105,7 +107,12 @@ impl Shared {
     pub(crate) fn statistics(&self) -> Statistics {
         let state = self.lock();
         let idle = state.idle.len();
-        Statistics { open: idle + state.held, idle, waiting: state.queue.len() }
+        Statistics {
+            open: idle + state.held,
+            idle,
+            most: self.options.max,
+            waiting: state.queue.len(),
+        }
     }
 
     pub(crate) fn closed(&self) -> bool {
@@ -113,7 +120,7 @@ impl Shared {
     }
 
     /// One slot if nobody has to wait for it.
-    pub(crate) fn try_one(self: &Arc<Self>, turn: Turn) -> Result<Option<Slot>> {
+    pub(crate) fn try_one(self: &Arc<Self>, turn: Turn<'_>) -> Result<Option<Slot>> {
         let mut state = self.lock();
         if state.closed {
             return Err(self.over());
@@ -143,7 +150,7 @@ impl Shared {
     }
 
     /// A place in the queue; granted at once when nobody has to wait. `count` is at most `max`.
-    pub(crate) fn queue(self: &Arc<Self>, turn: Turn, count: usize) -> Result<Wait> {
+    pub(crate) fn queue(self: &Arc<Self>, turn: Turn<'_>, count: usize) -> Result<Wait> {
         let mut aftermath = Aftermath::default();
         let wait = {
             let mut state = self.lock();

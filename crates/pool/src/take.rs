@@ -26,7 +26,7 @@ pub(crate) fn idle(shared: &Arc<Shared>) -> Result<Option<Connection>> {
     Ok(at_once(shared, slot, shared.runtime.now()).ok())
 }
 
-pub(crate) async fn one(shared: &Arc<Shared>, turn: Turn) -> Result<Connection> {
+pub(crate) async fn one(shared: &Arc<Shared>, turn: Turn<'_>) -> Result<Connection> {
     let started = shared.runtime.now();
     let (slot, now) = match shared.try_one(turn)? {
         Some(slot) => (slot, started),
@@ -47,7 +47,7 @@ pub(crate) async fn one(shared: &Arc<Shared>, turn: Turn) -> Result<Connection> 
 
 pub(crate) async fn many(
     shared: &Arc<Shared>,
-    turn: Turn,
+    turn: Turn<'_>,
     count: usize,
 ) -> Result<Vec<Connection>> {
     let max = shared.options.max;
@@ -74,8 +74,9 @@ pub(crate) async fn many(
 }
 
 /// Waits for `count` slots, at most the connection timeout.
-async fn wait(shared: &Arc<Shared>, turn: Turn, count: usize) -> Result<Vec<Slot>> {
+async fn wait(shared: &Arc<Shared>, turn: Turn<'_>, count: usize) -> Result<Vec<Slot>> {
     let mut wait = shared.queue(turn, count)?;
+    turn.note(wait.ticket.place);
     if let Poll::Ready(slots) =
         poll_fn(|cx| Poll::Ready(std::pin::Pin::new(&mut wait).poll(cx))).await
     {

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -14,20 +15,27 @@ use crate::slot::Slot;
 const OVERTAKEN: u64 = 1000;
 
 /// How a caller stands in the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Turn<'a> {
     /// It holds nothing yet.
     First,
-    /// It holds connections, for which others may wait: before [`OVERTAKEN`] that hold nothing.
-    Further,
+    /// It holds connections, for which others may wait: before [`OVERTAKEN`] that hold nothing. While it waits, its place is noted here.
+    Further(&'a AtomicU64),
 }
 
-impl Turn {
+impl Turn<'_> {
     /// The place of the caller with this number, which grows with every caller: the queue is sorted by it, and no two are the same.
     pub(crate) fn place(self, number: u64) -> u64 {
         match self {
             Self::First => (number + OVERTAKEN) * 2,
-            Self::Further => number * 2 + 1,
+            Self::Further(_) => number * 2 + 1,
+        }
+    }
+
+    /// Tells who waits where it stands.
+    pub(crate) fn note(self, place: u64) {
+        if let Self::Further(own) = self {
+            own.store(place, Ordering::Relaxed);
         }
     }
 }

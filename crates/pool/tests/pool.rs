@@ -3,7 +3,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::task::Poll;
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl Scene {
 
     fn taking_further(&self) -> Take {
         let pool = self.pool.clone();
-        Box::pin(async move { pool.take_further().await })
+        Box::pin(async move { pool.take_further(&AtomicU64::new(0)).await })
     }
 
     fn run(&self, connection: &mut Connection, sql: &str) -> Result<()> {
@@ -132,6 +132,25 @@ fn who_holds_a_connection_goes_before_newcomers() {
         drop(expect(poll_once(&mut take)).unwrap());
     }
     assert_eq!(scene.numbers(), (1, 1, 0));
+}
+
+#[test]
+fn who_holds_a_connection_is_told_its_place() {
+    let scene = scene(at_most(2));
+    let held = (scene.take(), scene.take());
+    let places = [const { AtomicU64::new(0) }; 3];
+    let [first, several, last] = &places;
+    let mut first = Box::pin(scene.pool.take_further(first));
+    assert!(poll_once(&mut first).is_pending());
+    let mut several = Box::pin(scene.pool.take_many_further(2, several));
+    assert!(poll_once(&mut several).is_pending());
+    let mut last = Box::pin(scene.pool.take_further(last));
+    assert!(poll_once(&mut last).is_pending());
+    let noted = places.each_ref().map(|place| place.load(Ordering::Relaxed));
+    assert!(noted.is_sorted_by(|one, other| one < other), "{noted:?}");
+    drop(held.0);
+    assert!(expect(poll_once(&mut first)).is_ok());
+    assert!(poll_once(&mut last).is_pending());
 }
 
 #[test]

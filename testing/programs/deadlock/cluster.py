@@ -9,13 +9,15 @@ from plain.background import Background
 from plain.house import GLOBAL, TESTING, Pando, bad, case, skip, until
 
 from balances import ACCOUNTS, BALANCE, Mover, fill
-from cycles import outcome, settled
-from units import CODES, PATIENCE, Client, config, door, drop, empty, has, mixes
+from cycles import settled
+from units import CODES, PATIENCE, Client, config, door, drop, empty, has, later, mixes, outcome
 
 # Hexadecimal digits of the key that seals passwords; every instance has the same.
 SECRET = {"PANDO_SECRET_KEY": "0123456789abcdef" * 4}
 #: An instance tells of waits that have lasted, and looks less often while others look as well.
 SOON = 2.0 * PATIENCE
+#: Connections of a pool.
+MOST = 6
 SECONDS = float(os.environ.get("DEADLOCK_SECONDS", 3))
 
 
@@ -25,7 +27,7 @@ def member(mix, kind, port):
     mode = ("mode:\n  type: Cluster\n  repository:\n    type: " + name + f"\n    props:\n      namespace: deadlock_{mix}\n      server-lists: \"{lists}\"\n")
     text = GLOBAL.replace("mode:\n  type: Standalone\n", mode)
     assert "Cluster" in text, text
-    return Pando({"global.yaml": text, "database-shop.yaml": config(mix, ["t"])}, environment=SECRET)
+    return Pando({"global.yaml": text, "database-shop.yaml": config(mix, ["t"], maxPoolSize=MOST)}, environment=SECRET)
 
 
 def ring(mix, instances, type="LOCAL", statement="update t set n = n + 1 where id = {id}"):
@@ -49,6 +51,31 @@ def ring(mix, instances, type="LOCAL", statement="update t set n = n + 1 where i
     return took
 
 
+def queue(mix, here, there):
+    """One instance's transaction waits for a row of another's, which waits there for a connection; those who have them all wait for the first one's row. The
+    first has written least and has to give way, of whose cycle its own instance sees but a part."""
+    first, last, *others = [Client(instance, mix, timeout=30) for instance in (here, *[there] * (MOST + 1))]
+    first.query("begin")
+    first.query("update t set n = n + 1 where id = 0")
+    last.query("begin")
+    last.query("update t set n = n + 1 where id in (2, 5, 8)")
+    for n, client in enumerate(others):
+        client.query("begin")
+        for _ in range(2):
+            client.query(f"update t set n = n + 1 where id = {3 * n + 1}")
+    works = [later(client, "update t set n = n + 1 where id = 0", "commit") for client in others]
+    works.append(later(last, "select n from t where id = 1", "commit"))
+    works.append(later(first, "update t set n = n + 1 where id = 2"))
+    victim, took = settled(works, 15)
+    assert victim == len(works) - 1 and outcome(works[victim]).code == CODES[door(mix)], [work.result for work in works]
+    assert took < SOON, f"{took:.2f} s"
+    assert [outcome(work) for work in works[:-1]] == [None] * (len(works) - 1)
+    first.query("rollback")
+    for client in (first, last, *others):
+        client.close()
+    return took
+
+
 def between(mix, kind, port):
     empty(mix)
     instances = [member(mix, kind, port), member(mix, kind, port)]
@@ -63,6 +90,8 @@ def between(mix, kind, port):
     with case(f"{mix}-cluster-ring-in-base") as one:
         longest = max(ring(mix, instances, "BASE") for _ in range(3))
         one.detail = f"{longest:.2f} s at most"
+    with case(f"{mix}-cluster-full-pool") as one:
+        one.detail = f"{queue(mix, *instances):.2f} s"
     client.query(f"update t set n = {BALANCE}")
     with case(f"{mix}-cluster-balances") as one:
         shared = {"end": time.monotonic() + SECONDS, "last": []}

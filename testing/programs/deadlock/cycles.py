@@ -4,24 +4,10 @@ import time
 from plain.background import Background
 from plain.house import ERRORS, case, skip, until
 
-from units import CODES, LONG, PATIENCE, Client, door, drop, has, is_blind, mixes, start, unit
+from units import CODES, LONG, PATIENCE, Client, door, drop, fill, finished, has, is_blind, mixes, outcome, start, unit, values
 
 #: A cycle is broken within a second of being closed, with half a one for a busy machine; a suspected one needs some more.
 SOON, LATER = 1.5 * PATIENCE, 5.0 * PATIENCE
-ROWS = 24
-
-
-def fill(pando, mix):
-    client = Client(pando, mix)
-    client.query("create table t (id bigint primary key, n int)" + ("" if mix == "pg" else " engine=innodb"))
-    client.query("insert into t (id, n) values " + ", ".join(f"({id}, 0)" for id in range(ROWS)))
-    client.close()
-
-
-def outcome(work, seconds=10):
-    """What a statement in the background came to: None, or the error."""
-    result = work.wait(seconds)
-    return result if isinstance(result, Exception) else None
 
 
 def settled(works, seconds=10):
@@ -57,19 +43,6 @@ def ring(pando, mix, count, statement, wrote=(), kind="LOCAL"):
         assert outcome(works[at]) is None, outcome(works[at])
         clients[at].query("commit")
     return clients, victim, error, took
-
-
-def finished(clients):
-    for client in clients:
-        client.close()
-
-
-def values(pando, mix):
-    client = Client(pando, mix)
-    rows = client.query("select id, n from t where n <> 0 order by id")
-    client.query("update t set n = 0")
-    client.close()
-    return [(int(id), int(n)) for id, n in rows]
 
 
 def rings(pando, mix):
@@ -235,28 +208,6 @@ def left_alone(pando, mix):
         one.detail = f"{took:.2f} s"
 
 
-def queue(mix):
-    """Transactions that have all of one unit's connections and want one of another's, against others the other way round."""
-    pando = start(mix, maxPoolSize=3, connectionTimeoutMilliseconds=20000)
-    fill(pando, mix)
-    with case(f"{mix}-full-pools") as one:
-        clients = [Client(pando, mix, timeout=30) for _ in range(6)]
-        for n, client in enumerate(clients):
-            client.query("begin")
-            client.query(f"select n from t where id = {n % 2 + 6 * n}" if n < 4 else f"select n from t where id = {n % 2}")
-        began = time.monotonic()
-        works = [Background(lambda client=client, n=n: (client.query(f"select n from t where id = {(n + 1) % 2}"), client.query("commit")))
-                 for n, client in enumerate(clients)]
-        results = [outcome(work, 15) for work in works]
-        took = time.monotonic() - began
-        codes = [error.code for error in results if error]
-        assert codes and set(codes) == {CODES[door(mix)]} and len(codes) <= 3, results
-        assert took < 3 * PATIENCE, f"{took:.2f} s"
-        one.detail = f"{len(codes)} of 6 gave way, {took:.2f} s"
-    finished(clients)
-    pando.stop(f"{mix}-full-pools-stop")
-
-
 def counted(pando, mix):
     with case(f"{mix}-counted") as one:
         client = Client(pando, mix)
@@ -295,6 +246,4 @@ def run():
                 innocent(pando, mix)
         counted(pando, mix)
         pando.stop(f"{mix}-cycles-stop")
-        if mix in ("pg", "mariadb"):
-            queue(mix)
         drop(mix)

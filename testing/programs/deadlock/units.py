@@ -1,9 +1,11 @@
 """Databases over three storage units, of one family or of several."""
 import os
 
+from plain.background import Background
 from plain.house import CLIENTS, GLOBAL, Pando, port, sharded
 
 UNITS = 3
+ROWS = 24
 #: With DEADLOCK_SECONDS each part takes so long and all mixes are tried in all of them; without, what is enough for every day.
 LONG = "DEADLOCK_SECONDS" in os.environ
 #: What is asked is asked in the long form, alone on a machine. Every day a busy machine may take several times as long.
@@ -97,3 +99,33 @@ def is_blind(mix):
             if str(recorded[0][0]) != "1":
                 return True
     return False
+
+
+def fill(pando, mix):
+    client = Client(pando, mix)
+    client.query("create table t (id bigint primary key, n int)" + ("" if mix == "pg" else " engine=innodb"))
+    client.query("insert into t (id, n) values " + ", ".join(f"({id}, 0)" for id in range(ROWS)))
+    client.close()
+
+
+def later(client, *texts):
+    return Background(lambda: [client.query(text) for text in texts])
+
+
+def outcome(work, seconds=10):
+    """What a statement in the background came to: None, or the error."""
+    result = work.wait(seconds)
+    return result if isinstance(result, Exception) else None
+
+
+def finished(clients):
+    for client in clients:
+        client.close()
+
+
+def values(pando, mix):
+    client = Client(pando, mix)
+    rows = client.query("select id, n from t where n <> 0 order by id")
+    client.query("update t set n = 0")
+    client.close()
+    return [(int(id), int(n)) for id, n in rows]

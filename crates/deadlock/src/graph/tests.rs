@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use proptest::prelude::*;
 
 use super::*;
-use crate::party::Cost;
+use crate::party::{Cost, Queue};
 
 /// Sessions by number: how they stand, what they cost, and their connections as (server, number).
 fn party(session: u32, rows: u64, spots: &[(&str, u64)]) -> Party {
@@ -126,17 +126,54 @@ fn two_cycles_through_one_session_need_one_victim_when_it_is_the_cheapest() {
     assert_eq!(victims(&parties, &edges), [3, 2]);
 }
 
+fn queue(ids: &[u64], wanted: usize) -> Option<Queue<Spot>> {
+    let holders = ids.iter().map(|id| spot("b", *id)).collect();
+    Some(Queue { holders, wanted, behind: None })
+}
+
 #[test]
 fn a_full_pool_is_a_deadlock_only_when_all_who_have_its_connections_wait() {
     let mut first = party(1, 0, &[("a", 11)]);
-    first.queue = Some(vec![spot("b", 22), spot("b", 99)]);
+    first.queue = queue(&[22, 99], 1);
     let second = party(2, 0, &[("b", 22), ("a", 21)]);
     let back = ("a", 21, 11);
     assert_eq!(victims(&[first.clone(), second.clone()], &edges(&[back])), [0; 0]);
     let all = edges(&[back, ("b", 99, 22)]);
     assert_eq!(victims(&[first.clone(), second.clone()], &all), [2]);
-    first.queue = Some(Vec::new());
+    first.queue = queue(&[], 1);
     assert_eq!(victims(&[first, second], &all), [0; 0]);
+}
+
+#[test]
+fn who_waits_for_several_connections_needs_as_many_who_give_theirs_back() {
+    let second = party(2, 0, &[("b", 22), ("a", 21)]);
+    // The second waits for the first; who has connection 99 does not.
+    let back = edges(&[("a", 21, 11)]);
+    let waits = |wanted| {
+        let mut first = party(1, 0, &[("a", 11)]);
+        first.queue = queue(&[22, 99], wanted);
+        victims(&[first, second.clone()], &back)
+    };
+    assert_eq!(waits(1), [0; 0]);
+    assert_eq!(waits(2), [2]);
+    assert_eq!(waits(3), [0; 0], "it is not known who has the third");
+}
+
+#[test]
+fn who_stands_behind_another_in_a_queue_waits_for_that_one() {
+    let waiting = |session: u32, spots: &[(&str, u64)], wanted, behind| {
+        let mut party = party(session, 0, spots);
+        party.queue = queue(&[51, 52], wanted).map(|queue| Queue { behind, ..queue });
+        party
+    };
+    // Connection 51 waits for the second, which stands behind the first: it wants both.
+    let parties = [waiting(1, &[("a", 11)], 2, None), waiting(2, &[("a", 21)], 1, Some(1))];
+    let held = edges(&[("b", 51, 61)]);
+    let mut second = parties[1].clone();
+    second.spots.push(spot("b", 61));
+    assert_eq!(victims(&[parties[0].clone(), second.clone()], &held), [2]);
+    second.queue = queue(&[51, 52], 1);
+    assert_eq!(victims(&[parties[0].clone(), second], &held), [0; 0], "it stands before it");
 }
 
 #[test]

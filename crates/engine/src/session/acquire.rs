@@ -117,7 +117,7 @@ impl Session {
         let pool = live.pool(unit)?;
         let mut connection = match pool.take_idle()? {
             Some(connection) => connection,
-            None => self.handle.taken(pool.take()).await?,
+            None => self.take(pool).await?,
         };
         let dressed = match self.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
@@ -168,11 +168,9 @@ impl Session {
             }
             let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
             let pool = live.pool(&unit)?;
-            let connections = match (shares.len(), started.channels.is_empty()) {
-                (1, true) => vec![self.handle.taken(pool.take()).await?],
-                (1, false) => vec![self.handle.taken(pool.take_further()).await?],
-                (n, true) => self.handle.taken(pool.take_many(n)).await?,
-                (n, false) => self.handle.taken(pool.take_many_further(n)).await?,
+            let connections = match shares.len() {
+                1 => vec![self.take(pool).await?],
+                count => self.take_many(pool, count).await?,
             };
             let mut jobs = jobs.into_iter();
             for (mut connection, share) in connections.into_iter().zip(shares) {
@@ -236,7 +234,7 @@ impl Session {
             None => {
                 let ready = self.ready(live, unit).await?;
                 self.refuse_outside_snapshot(unit)?;
-                let mut connection = self.take_beside(pool).await?;
+                let mut connection = self.take(pool).await?;
                 let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
                 let swallow =
                     still.and_then(|()| self.enlist(live, &mut connection, ready.as_deref()));

@@ -188,7 +188,7 @@ impl Session {
     ) -> Result<Started> {
         let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
         let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
-        let mut connection = self.take_beside(live.pool(&unit)?).await?;
+        let mut connection = self.take(live.pool(&unit)?).await?;
         self.handle.runs_on(&connection, Manner::Ask)?;
         let mut swallow = self.dress(live, &mut connection)?;
         for text in &self.local_settings {

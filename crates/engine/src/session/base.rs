@@ -8,7 +8,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use pando_base::{
-    Bounds, Call, Concern, Field, Global, Plan as Reversible, Table, TableName, Unit, Waiting,
+    Bounds, Call, Concern, Fetch, Field, Global, Plan as Reversible, Table, TableName, Unit,
+    Waiting,
 };
 use pando_deadlock::number_of;
 use pando_kernel::Columns;
@@ -19,8 +20,9 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::request::Parameter;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;
+use pando_kernel::runtime::BoxFuture;
 use pando_kernel::session::TransactionState;
-use pando_pool::Connection;
+use pando_pool::{Connection, Pool};
 use pando_sql::ast::{Kind, Statement};
 use pando_transaction::{Ready, finish};
 
@@ -185,11 +187,7 @@ impl Session {
             (Ok(()), Some(global)) => {
                 let handle = Arc::clone(&self.handle);
                 let is_cancelled = || handle.is_cancelled();
-                let waiting = RowWaits {
-                    inner: &self.engine.inner,
-                    handle: &handle,
-                    own: number_of(global.id().as_str()),
-                };
+                let waiting = RowWaits { inner: &self.engine.inner, handle: &handle };
                 let bounds = Bounds {
                     runtime: &*self.engine.inner.runtime,
                     lock_wait: lock_wait(self.handle.key.id),
@@ -243,7 +241,9 @@ impl Session {
                 identity
             }
         };
-        Ok(Global::begin(&self.engine.field(live), Arc::clone(decider), &identity))
+        let global = Global::begin(&self.engine.field(live), Arc::clone(decider), &identity);
+        self.handle.begins_base(number_of(global.id().as_str()));
+        Ok(global)
     }
 
     /// A connection of a unit, and what it is to run.
@@ -324,7 +324,9 @@ impl Session {
     }
 
     fn base_field(&self) -> Result<Field> {
-        Ok(self.engine.field(&*self.live()?))
+        let (inner, handle) = (Arc::clone(&self.engine.inner), Arc::clone(&self.handle));
+        let fetch: Arc<dyn Fetch> = Arc::new(Fetching { inner, handle });
+        Ok(Field { fetch: Some(fetch), ..self.engine.field(&*self.live()?) })
     }
 
     /// Takes back the open transaction's statements from a number on.
@@ -340,7 +342,8 @@ impl Session {
     /// recovery.
     pub(super) fn take_back_in_base(&mut self) {
         let Some(global) = std::mem::take(&mut self.base).global else { return };
-        let Ok(field) = self.base_field() else { return };
+        let Ok(live) = self.live() else { return };
+        let field = self.engine.field(&live);
         self.engine.inner.runtime.spawn(Box::pin(async move {
             if let Err(error) = global.rollback(&field, 0).await {
                 tracing::warn!(%error, "what a client has left is not taken back yet");
@@ -382,18 +385,30 @@ impl Session {
 struct RowWaits<'a> {
     inner: &'a Arc<Inner>,
     handle: &'a Handle,
-    /// The number of its global transaction.
-    own: u64,
 }
 
 impl Waiting for RowWaits<'_> {
     fn begins(&self, holder: &str) {
-        self.handle.wants(self.own, number_of(holder));
+        self.handle.wants(number_of(holder));
         self.inner.deadlocks.rouse(&self.inner.runtime, self.inner);
     }
 
     fn ends(&self, holder: &str) {
         self.handle.wants_no_more(number_of(holder));
+    }
+}
+
+/// Its waits for connections with which its transaction is ended, as whoever looks for deadlocks sees them: others wait for its rows meanwhile.
+#[derive(Debug)]
+struct Fetching {
+    inner: Arc<Inner>,
+    handle: Arc<Handle>,
+}
+
+impl Fetch for Fetching {
+    fn fetch<'a>(&'a self, pool: &'a Pool) -> BoxFuture<'a, Result<Connection>> {
+        self.inner.deadlocks.rouse(&self.inner.runtime, &self.inner);
+        Box::pin(self.handle.taken_to_end(pool))
     }
 }
 

@@ -61,7 +61,7 @@ impl Session {
         let plan = self.plan(&live, &stmt, &Bound::default(), Purpose::Run).await?;
         let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
         // Not the transaction's own connection: that one does not wear the variables yet.
-        let mut connection = self.handle.taken(live.pool(&unit.target.unit)?.take()).await?;
+        let mut connection = self.take(live.pool(&unit.target.unit)?).await?;
         let rows = match self.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dressed_answer(&live, &mut connection, &unit.sql).await,
             Err(error) => Err(error),

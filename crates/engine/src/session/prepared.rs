@@ -145,7 +145,7 @@ impl Session {
             self.enlisted(&live, &unit.target.unit, Aim::Reads).await?
         } else {
             let pool = live.pool(&unit.target.unit)?;
-            let mut connection = self.handle.taken(pool.take()).await?;
+            let mut connection = self.take(pool).await?;
             self.handle.runs_on(&connection, Manner::Ask)?;
             let swallow = self.dress(&live, &mut connection)?;
             (connection, swallow)

@@ -99,7 +99,7 @@ impl Session {
             if ready.identity.is_none() {
                 continue;
             }
-            let mut connection = self.take_beside(live.pool(unit)?).await?;
+            let mut connection = self.take(live.pool(unit)?).await?;
             self.still_ready(live, &mut connection, Some(&ready)).await?;
             let mut replies = self.enlist(live, &mut connection, Some(&ready))?;
             let query = live.database.dialect.two_phase().and_then(|f| f.snapshot_query(isolation));

@@ -192,7 +192,7 @@ impl Session {
 
     async fn try_variables(&mut self, live: &Arc<crate::snapshot::LiveDatabase>) -> Result<()> {
         let unit = any_unit_of(&live.database)?;
-        let mut connection = self.handle.taken(live.pool(&unit)?.take()).await?;
+        let mut connection = self.take(live.pool(&unit)?).await?;
         self.handle.runs_on(&connection, Manner::Ask)?;
         let replies = self.dress(live, &mut connection)?;
         let mut tried = Ok(());
@@ -259,7 +259,7 @@ impl Session {
         let inside = lent.is_some();
         let mut connection = match lent {
             Some(connection) => connection,
-            None => self.handle.taken(live.pool(unit)?.take()).await?,
+            None => self.take(live.pool(unit)?).await?,
         };
         let answer = match self.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) if !inside && connection.session_state() != 0 => {

@@ -19,16 +19,28 @@ impl Session {
         inner.deadlocks.rouse(&inner.runtime, inner);
     }
 
-    /// A connection of a pool beside those that the transaction has, if it has any.
+    /// A connection of a pool. Who has others already, or rows, waits where that can be seen: others may wait for those.
     ///
     /// # Errors
     /// `Cancelled`, or what the pool says.
-    pub(super) async fn take_beside(&mut self, pool: &Pool) -> Result<Connection> {
-        let further = !self.transaction.units().is_empty();
-        if further {
-            self.spreads();
+    pub(super) async fn take(&mut self, pool: &Pool) -> Result<Connection> {
+        if !self.handle.has_some() {
+            return self.handle.taken(pool.take()).await;
         }
-        self.handle.taken_from(pool, further).await
+        self.spreads();
+        self.handle.taken_further(pool).await
+    }
+
+    /// Several connections of a pool, as [`Session::take`].
+    ///
+    /// # Errors
+    /// As [`Session::take`].
+    pub(super) async fn take_many(&mut self, pool: &Pool, count: usize) -> Result<Vec<Connection>> {
+        if !self.handle.has_some() {
+            return self.handle.taken(pool.take_many(count)).await;
+        }
+        self.spreads();
+        self.handle.many_further(pool, count).await
     }
 
     /// A result as it is told: see [`Session::as_told`].
