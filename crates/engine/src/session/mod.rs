@@ -43,6 +43,7 @@ mod setting;
 mod status;
 mod steps;
 mod tag;
+mod text;
 mod verbs;
 mod victim;
 mod warnings;

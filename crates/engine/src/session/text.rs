@@ -1,0 +1,117 @@
+//! A request that is a text: its statements, and what they are together.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::event::Event;
+use pando_kernel::session::TransactionState;
+use pando_sql::Span;
+
+use super::run::syntax_error;
+use super::{Bound, Opened, Session};
+
+impl Session {
+    /// Splits a text into statements and starts the first.
+    pub(super) async fn begin_text(&mut self, text: &Arc<str>) -> Result<()> {
+        let mut bound = Bound::default();
+        if let Some(mut recalled) = self.recall(text, &bound) {
+            bound.lifted = recalled.take_lifted();
+            self.text_request = true;
+            return match self.start_recalled(&recalled, text, &mut bound).await {
+                Ok(()) => Ok(()),
+                Err(error) => Err(Box::pin(self.fail_text(error)).await),
+            };
+        }
+        let syntax = *self.syntax()?;
+        let split = pando_sql::split(text, &syntax).map_err(syntax_error);
+        let spans = match split.and_then(|spans| self.read_ahead(text, &spans).map(|()| spans)) {
+            Ok(spans) => spans,
+            Err(error) => return Err(Box::pin(self.fail_text(error)).await),
+        };
+        self.text_request = false;
+        if spans.is_empty() {
+            self.pending.push_back(Event::Empty);
+        }
+        for span in spans {
+            let one = span.of(text).trim();
+            let one = if one.len() == text.len() { Arc::clone(text) } else { Arc::from(one) };
+            self.queue.push_back(one);
+        }
+        Ok(())
+    }
+
+    /// Where the statements of a text are together, servers read all of it before they run any: a COMMIT in it commits nothing when what follows cannot be
+    /// read. What only the units can read is judged by them, when its turn comes. <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT>
+    fn read_ahead(&self, text: &str, spans: &[Span]) -> Result<()> {
+        let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+        if !together || spans.len() < 2 {
+            return Ok(());
+        }
+        let syntax = self.syntax()?;
+        let administration = self.engine.administration();
+        for span in spans {
+            let one = span.of(text).trim();
+            if !administration.is_some_and(|other| other.takes(one, syntax)) {
+                pando_sql::parse(one, syntax).map_err(syntax_error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Several statements of one request form one transaction where the language says so.
+    pub(super) fn open_pipeline(&mut self) {
+        let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+        if together && self.autocommit && self.transaction.state() == TransactionState::Idle {
+            let modes = self.modes_for(Vec::new());
+            self.transaction.begin(modes, self.course());
+            self.opened = Opened::Pipeline;
+        }
+    }
+
+    /// Starts the next statement of the request; false when there is none.
+    pub(super) async fn start_queued(&mut self) -> Result<bool> {
+        let Some(text) = self.queue.pop_front() else {
+            if self.opened == Opened::Pipeline && self.text_request {
+                self.text_request = false;
+                self.sync().await?;
+            }
+            return Ok(false);
+        };
+        let is_behind_another = std::mem::replace(&mut self.text_request, true);
+        if is_behind_another || !self.queue.is_empty() {
+            // Behind a COMMIT of the text as well: what follows is together until the next one.
+            self.open_pipeline();
+        }
+        // A statement before it may have changed the configuration.
+        let result = match self.refresh().and_then(|()| self.read(&text)) {
+            Ok(statement) => Box::pin(self.start_statement(&statement, Bound::default())).await,
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(()) => Ok(true),
+            Err(error) => Err(Box::pin(self.fail_text(error)).await),
+        }
+    }
+
+    /// A statement of a text has failed, and with it the whole text.
+    async fn fail_text(&mut self, error: Error) -> Error {
+        let error = self.fail_statement(error).await;
+        if self.opened == Opened::Pipeline {
+            self.text_request = false;
+            if let Err(worse) = self.sync().await {
+                return worse;
+            }
+        }
+        error
+    }
+
+    /// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client hears of the error.
+    pub(super) async fn end_failed_text(&mut self) {
+        if self.opened == Opened::Pipeline
+            && std::mem::take(&mut self.text_request)
+            && let Err(error) = self.sync().await
+        {
+            tracing::debug!(%error, "a failed text could not be rolled back in order");
+        }
+    }
+}
