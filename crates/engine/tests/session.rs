@@ -30,7 +30,7 @@ use pando_sql::Edits;
 use pando_sql::ast::Statement;
 use pando_sql::visit;
 
-/// A room whose tables tell by their names where they are: `all_…` on both units, `zero_…` and `one_…` on theirs.
+/// A room whose tables tell by their names where they are: `all_…` on both units, `zero_…` and `one_…` on theirs, `twice_…` in two parts on the first.
 #[derive(Debug)]
 struct ByName;
 
@@ -52,6 +52,7 @@ impl Feature for ByName {
         let targets = match name.value.split('_').next() {
             Some("all") => vec![whole(0), whole(1)],
             Some("zero") => vec![whole(0)],
+            Some("twice") => vec![whole(0), whole(0)],
             _ => vec![whole(1)],
         };
         *route = Route::Units(Units::new(targets, Spread::Gather));
@@ -246,6 +247,35 @@ fn a_failing_unit_undoes_the_statement_on_all() {
     assert!(matches!(error.kind(), ErrorKind::Server(e) if e.sqlstate == "23505"), "{error}");
     let each = ["BEGIN", "UPDATE all_t SET a = 1", "ROLLBACK"];
     assert_eq!(house.sent(), sent(&each, &each));
+}
+
+#[test]
+fn nothing_that_would_stand_by_itself_is_sent_behind_a_begin_that_may_fail() {
+    let sql = "UPDATE twice_t SET a = 1";
+    let prepared = |house: &mut House| {
+        let session = &mut house.session;
+        let prepared = house.runtime.block_on(session.prepare(sql.into(), Vec::new())).unwrap();
+        house.ask(Request::Execute(Execute {
+            prepared,
+            parameters: Vec::new(),
+            result_formats: Vec::new(),
+            limit: None,
+            cursor: None,
+            pipeline: Pipeline::Alone,
+        }))
+    };
+    let mut failing = house(&Manners::Postgres);
+    failing.units[0].reply("BEGIN", Reply::Error(server_error("57014", "cancelled")));
+    failing.ok("BEGIN");
+    assert!(prepared(&mut failing).is_err());
+    let updates = failing.sent()[0].iter().filter(|sent| *sent == sql).count();
+    assert_eq!(updates, 1, "the one that fails with its BEGIN");
+
+    let mut house = house(&Manners::Postgres);
+    house.ok("BEGIN");
+    assert_eq!(prepared(&mut house).unwrap(), ["UPDATE 2"]);
+    house.ok("COMMIT");
+    assert_eq!(house.sent(), sent(&["BEGIN", sql, sql, "COMMIT"], &[]));
 }
 
 #[test]

@@ -130,6 +130,12 @@ impl Pool {
         take::many(&self.shared, Turn::Further(place), count).await
     }
 
+    /// A number that is another one when the server may have been started anew since: a connection was found dead, connecting failed, or one was opened while
+    /// there was none. One idle connection is looked at for it, without asking its server; those that are closed go.
+    pub fn breaks(&self) -> u64 {
+        self.shared.breaks()
+    }
+
     /// How many connections there are now.
     pub fn statistics(&self) -> Statistics {
         self.shared.statistics()

@@ -25,17 +25,25 @@ pub(crate) struct Memory {
     pub(crate) session_state: u64,
 }
 
+/// Held by connections each of which was opened while an earlier holder was: as long as one is held, the server was met without a gap.
+pub(crate) type Witness = Arc<()>;
+
 /// An open connection. It stays where it is, whoever has it: only the box moves.
 #[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) backend: Leashed,
     pub(crate) memory: Memory,
+    _witness: Witness,
 }
 
 impl Live {
-    pub(crate) fn new(backend: Box<dyn Backend>, memory: Memory, fence: &Arc<Fence>) -> Box<Self> {
+    pub(crate) fn new(
+        backend: Box<dyn Backend>,
+        (memory, witness): (Memory, Witness),
+        fence: &Arc<Fence>,
+    ) -> Box<Self> {
         let backend = Leashed::new(backend, Leash::default(), Arc::clone(fence));
-        Box::new(Self { backend, memory })
+        Box::new(Self { backend, memory, _witness: witness })
     }
 
     pub(crate) fn outlived(&self, now: Instant) -> bool {

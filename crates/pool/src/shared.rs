@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Error, ErrorKind, Result};
 
 use crate::fence::Fence;
-use crate::live::{Live, Memory};
+use crate::live::{Live, Memory, Witness};
 use crate::options::Options;
 use crate::slot::Slot;
 use crate::wait::{Ticket, Turn, Wait};
@@ -41,7 +41,8 @@ pub(crate) struct Shared {
     pub(crate) runtime: SharedRuntime,
     pub(crate) options: Options,
     pub(crate) kept: AtomicBool,
-    /// Grows whenever a connection is found dead: those that rested before may be dead too.
+    /// Grows whenever a connection is found dead: those that rested before may be dead too. Grows as well when one is opened while there is none: its
+    /// server may not be the one that the last was opened to.
     suspicion: AtomicU64,
     /// The last attempt to connect failed.
     pub(crate) unreachable: AtomicBool,
@@ -61,6 +62,8 @@ struct State {
     queue: VecDeque<Arc<Ticket>>,
     tickets: u64,
     opened: u64,
+    /// Of the connections that live.
+    witness: Weak<()>,
     recovering: usize,
     closed: bool,
 }
@@ -251,16 +254,22 @@ impl Shared {
     }
 
     /// What a new connection is remembered by.
-    pub(crate) fn memory(&self) -> Memory {
-        let number = {
+    pub(crate) fn memory(&self) -> (Memory, Witness) {
+        let (number, witness) = {
             let mut state = self.lock();
             state.opened = state.opened.wrapping_add(1);
-            u32::try_from(state.opened % 16).unwrap_or(0)
+            let witness = state.witness.upgrade().unwrap_or_else(|| {
+                self.suspect_all();
+                let first = Witness::default();
+                state.witness = Arc::downgrade(&first);
+                first
+            });
+            (u32::try_from(state.opened % 16).unwrap_or(0), witness)
         };
         let (now, lifetime) = (self.runtime.now(), self.options.max_lifetime);
         let lifetime = lifetime - lifetime / 640 * number;
         let suspicion = self.suspicion.load(Ordering::Relaxed);
-        Memory { born: now, lifetime, rested: now, suspicion, session_state: 0 }
+        (Memory { born: now, lifetime, rested: now, suspicion, session_state: 0 }, witness)
     }
 
     /// Notes that a connection has just been in order.
@@ -278,6 +287,23 @@ impl Shared {
     /// A connection broke in use, or connecting failed: every idle one must show a sign of life before it is lent again.
     pub(crate) fn suspect_all(&self) {
         self.suspicion.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often the server may have been started anew, as far as the connections tell. Those that idle are looked at, from the one used last, up to one
+    /// whose server has not closed it; the others go. No server is asked: reading from a socket that has nothing is not waited for.
+    pub(crate) fn breaks(&self) -> u64 {
+        let mut closed = Vec::new();
+        {
+            let mut state = self.lock();
+            while let Some(live) = state.idle.pop_if(|live| live.is_closed()) {
+                closed.push(live);
+            }
+        }
+        if !closed.is_empty() {
+            tracing::debug!(unit = %self.unit, "idle connections were closed by their server");
+            self.suspect_all();
+        }
+        self.suspicion.load(Ordering::Relaxed)
     }
 
     /// A connection gave no sign of life: the idle ones that would have been asked too are closed, the others will be asked.

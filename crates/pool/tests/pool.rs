@@ -361,6 +361,50 @@ fn no_statement_fails_after_a_restart_that_closed_the_connections() {
 }
 
 #[test]
+fn a_restart_that_nobody_has_met_is_told_by_the_idle_connections() {
+    let scene = scene(at_most(5));
+    let mut known = scene.pool.breaks();
+    let mut is_new = |now: u64| std::mem::replace(&mut known, now) != now;
+    drop(scene.runtime.block_on(scene.pool.take_many(3)).unwrap());
+    assert!(
+        is_new(scene.pool.breaks()),
+        "the first connection may be to another server than the one asked before"
+    );
+    drop(scene.runtime.block_on(scene.pool.take_many(5)).unwrap());
+    assert!(!is_new(scene.pool.breaks()), "more connections beside the first");
+    scene.unit.disconnect_all();
+    assert!(is_new(scene.pool.breaks()));
+    assert_eq!(scene.numbers(), (0, 0, 0), "all that are closed go at once");
+    assert!(!is_new(scene.pool.breaks()), "told once");
+    drop(scene.take());
+    assert!(is_new(scene.pool.breaks()), "opened while there was none");
+    let mut lent = scene.take();
+    scene.unit.disconnect_all();
+    assert!(scene.run(&mut lent, "SELECT 1").is_err());
+    drop(lent);
+    assert!(is_new(scene.pool.breaks()), "broken in use");
+    scene.unit.connects(Connects::Refuse);
+    assert!(scene.runtime.block_on(scene.pool.take()).is_err());
+    assert!(is_new(scene.pool.breaks()), "connecting failed");
+    assert!(scene.unit.statements().is_empty(), "nobody was asked");
+}
+
+#[test]
+fn connections_that_follow_each_other_without_a_gap_tell_of_no_restart() {
+    let scene = scene(Options { max_lifetime: Duration::from_secs(10), ..at_most(5) });
+    let mut lent = vec![scene.take()];
+    let known = scene.pool.breaks();
+    for _ in 0..4 {
+        lent.push(scene.take());
+        lent.remove(0).discard();
+    }
+    assert_eq!(scene.pool.breaks(), known);
+    lent.remove(0).discard();
+    drop(scene.take());
+    assert_ne!(scene.pool.breaks(), known);
+}
+
+#[test]
 fn a_connection_dropped_inside_a_transaction_is_reset_before_it_is_lent_again() {
     let scene = scene(at_most(1));
     let mut connection = scene.take();

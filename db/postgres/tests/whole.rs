@@ -13,32 +13,15 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use bytes::BytesMut;
-use common::stream::pair;
+use common::stream::connected;
 use common::{reply, rows, state};
-use pando_kernel::runtime::Address;
-use pando_kernel::{Backend, Connector, Event, Execution, Format, Result, Value, Whole};
+use pando_kernel::{Backend, Event, Execution, Format, Result, Value, Whole};
 use pando_postgres::codec::backend::{
-    Authentication, Column, DataRow, KeyData, ReadyForQuery, RowDescription, Status,
-    encode_bind_complete, encode_command_complete, encode_error, encode_notice,
-    encode_parse_complete,
+    Column, DataRow, ReadyForQuery, RowDescription, Status, encode_bind_complete,
+    encode_command_complete, encode_error, encode_notice, encode_parse_complete,
 };
 use pando_postgres::types::oid;
-use pando_postgres::{Options, PostgresConnector};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-
-/// A connection that is logged in, and its server's end.
-async fn connected() -> (Box<dyn Backend>, DuplexStream) {
-    let (runtime, mut far) = pair();
-    let mut welcome = BytesMut::new();
-    Authentication::Ok.encode(&mut welcome);
-    KeyData { process: 1, key: &[0, 0, 0, 1] }.encode(&mut welcome);
-    ReadyForQuery(Status::Idle).encode(&mut welcome);
-    far.write_all(&welcome).await.unwrap();
-    let address = Address::Tcp("unit".into(), 5432);
-    let options = Options::new("ds_0", address, "test", "test", "test");
-    let backend = PostgresConnector::new(options).connect(&runtime).await.unwrap();
-    (backend, far)
-}
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 async fn poll_whole(backend: &mut dyn Backend) -> Poll<Result<Option<Whole>>> {
     poll_fn(|cx| Poll::Ready(backend.poll_whole(cx))).await

@@ -37,6 +37,7 @@ pub(crate) struct Channel {
     goes_on: bool,
     /// How many executions are sent before the first of them is answered.
     ahead: usize,
+    opening: Opening,
     /// The statement was cancelled: nothing further is started.
     halt: Arc<AtomicBool>,
     /// How the replies ended so far.
@@ -45,6 +46,17 @@ pub(crate) struct Channel {
     pub(crate) notices: VecDeque<Event>,
     /// It takes no part in the session's transaction, and must be reset before it serves others.
     pub(crate) apart: bool,
+}
+
+/// Whether the preparing executions open a transaction that changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    /// They do not.
+    None,
+    /// They do, and what is started now travels with them.
+    Near,
+    /// They do, and what is started before they are answered would not.
+    Gone,
 }
 
 impl Channel {
@@ -78,6 +90,7 @@ impl Channel {
             waiting,
             goes_on: false,
             ahead: AHEAD,
+            opening: Opening::None,
             halt,
             completions: Vec::new(),
             notices: VecDeque::new(),
@@ -108,6 +121,12 @@ impl Channel {
         self.ahead = 1;
     }
 
+    /// Behind preparing executions that open a transaction nothing is sent that would run, and stand by itself, if they fail. What travels with them
+    /// ([`Execution::Aside`]) would not: texts, and the first execution that is none.
+    pub(crate) fn opens(&mut self) {
+        self.opening = Opening::Near;
+    }
+
     /// Starts nothing any more.
     pub(crate) fn forgo(&mut self) {
         let dropped = self.waiting.len() + usize::from(self.first.take().is_some());
@@ -124,8 +143,12 @@ impl Channel {
             return Err(ErrorKind::Cancelled.into());
         }
         while self.connection.condition().outstanding < self.ahead
+            && (self.opening != Opening::Gone || self.swallow == 0)
             && let Some(execution) = self.first.take().or_else(|| self.waiting.pop_front())
         {
+            if self.opening == Opening::Near && !matches!(execution, Execution::Text(_)) {
+                self.opening = Opening::Gone;
+            }
             if let Err(error) = self.connection.start(execution) {
                 self.fails();
                 return Err(error);

@@ -157,11 +157,13 @@ impl Session {
                 }
                 let several = jobs.len() > 1;
                 let given = self.give_jobs((connection, swallow), jobs, (plan, bound), started);
-                if may_leave
-                    && several
-                    && let Some(channel) = started.channels.last_mut()
+                if let Some(channel) =
+                    started.channels.last_mut().filter(|_| several && plan.writes)
                 {
-                    channel.one_by_one();
+                    match may_leave {
+                        true => channel.one_by_one(),
+                        false => channel.opens(),
+                    }
                 }
                 given?;
                 continue;

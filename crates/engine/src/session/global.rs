@@ -1,22 +1,26 @@
 //! Distributed transactions, as a session sees them: their type, and the units that can take part.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
-use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::runtime::{SharedRuntime, within};
 use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Verdict;
 use pando_pool::Connection;
 use pando_transaction::xa::GlobalId;
 use pando_transaction::{Course, Ready};
 
-use crate::recovery::cannot_take_part;
+use crate::recovery::{Trust, cannot_take_part};
 use crate::snapshot::LiveDatabase;
 use crate::tables::{Asking, all};
 
 use super::Session;
+
+/// BEGIN waits no longer for a unit that has told once that it can take part.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Session {
     /// How a transaction that begins now ends.
@@ -140,8 +144,8 @@ impl Session {
         ready.map(Some)
     }
 
-    /// Asks all units of the database that have not been asked yet, so that a client learns when it begins a transaction, and not in its midst, that
-    /// one of them cannot take part. A unit that does not answer is asked again when it is needed.
+    /// Asks all units of the database that have not been asked yet, or whose server may have been started anew since, so that a client learns when it begins
+    /// a transaction, and not in its midst, that one of them cannot take part. A unit that does not answer is asked again when it is needed.
     ///
     /// # Errors
     /// `Refused`, with what is to be done on a unit's server.
@@ -151,19 +155,27 @@ impl Session {
         }
         let live = self.live()?;
         let runtime = Arc::clone(&self.engine.inner.runtime);
-        let units =
-            live.database.units.iter().filter(|unit| live.together.ready.of(unit).is_none());
-        let asking = units.map(|unit| {
+        let (now, mut asking) = (runtime.now(), Vec::new());
+        for unit in &live.database.units {
+            let breaks = live.pool(unit)?.breaks();
             let (live, runtime) = (&live, &runtime);
-            Box::pin(async move {
-                match readiness(live, unit, runtime).await {
-                    Err(error) if is_of_the_moment(&error) => Ok(()),
-                    told => told.map(drop),
+            asking.push(match live.together.ready.trust(unit, breaks, now) {
+                Trust::Known => continue,
+                Trust::Unknown => Box::pin(async move {
+                    match readiness(live, unit, runtime).await {
+                        Err(error) if is_of_the_moment(&error) => Ok(()),
+                        told => told.map(drop),
+                    }
+                }) as Asking<'_, ()>,
+                Trust::Doubted(ready) => {
+                    Box::pin(async move { reassured(live, unit, (&ready, breaks), runtime).await })
                 }
-            }) as Asking<'_, ()>
-        });
-        let asking = all(asking.collect());
-        self.handle.taken(asking).await.map(drop)
+            });
+        }
+        if asking.is_empty() {
+            return Ok(());
+        }
+        self.handle.taken(all(asking)).await.map(drop)
     }
 
     /// Asks a unit again over a connection that was opened after it had been asked: its server may have been started anew with other settings, and a
@@ -181,16 +193,10 @@ impl Session {
             return Ok(());
         };
         let unit = Arc::clone(connection.unit());
-        let now = self.engine.inner.runtime.now();
+        let (breaks, now) = (live.pool(&unit)?.breaks(), self.engine.inner.runtime.now());
         match self.handle.taken(ready.again(connection, now)).await {
-            Ok(ready) => live.together.ready.keep(&unit, ready).map(drop),
-            Err(error) => {
-                if matches!(error.kind(), ErrorKind::Refused { .. }) {
-                    // Of all units, since two of them may be one place: what is kept of both must be of one time.
-                    live.together.forget();
-                }
-                Err(cannot_take_part(&unit, error))
-            }
+            Ok(ready) => live.together.ready.keep(&unit, ready, breaks).map(drop),
+            Err(error) => Err(no_longer(live, &unit, error)),
         }
     }
 
@@ -212,8 +218,45 @@ async fn readiness(
     unit: &UnitName,
     runtime: &SharedRuntime,
 ) -> Result<Arc<Ready>> {
-    let told = Ready::ask(live.pool(unit)?.connector(), runtime).await;
-    live.together.ready.keep(unit, told.map_err(|error| cannot_take_part(unit, error))?)
+    let pool = live.pool(unit)?;
+    let breaks = pool.breaks();
+    let told = Ready::ask(pool.connector(), runtime).await;
+    live.together.ready.keep(unit, told.map_err(|error| cannot_take_part(unit, error))?, breaks)
+}
+
+/// Asks a unit again whose pool has counted these breaks. One that cannot say so now is not in the way: it is asked again when it is needed.
+///
+/// # Errors
+/// `Refused`, with what is to be done on its server.
+async fn reassured(
+    live: &LiveDatabase,
+    unit: &UnitName,
+    (ready, breaks): (&Ready, u64),
+    runtime: &SharedRuntime,
+) -> Result<()> {
+    let asked = ready.afresh(live.pool(unit)?.connector(), runtime);
+    match within(&**runtime, PATIENCE, asked).await {
+        // Who begins next does not wait for it as well.
+        None => Ok(()),
+        Some(Ok(ready)) => live.together.ready.keep(unit, ready, breaks).map(drop),
+        Some(Err(error)) if matches!(error.kind(), ErrorKind::Refused { .. }) => {
+            Err(no_longer(live, unit, error))
+        }
+        Some(Err(error)) => {
+            tracing::debug!(%unit, %error, "a storage unit was not asked again");
+            live.together.ready.pass_on(unit);
+            Ok(())
+        }
+    }
+}
+
+/// What a client is told by a unit that has been asked again. When it cannot take part any more, what is known of all units is forgotten: two of them may
+/// be one place, and what is kept of both must be of one time.
+fn no_longer(live: &LiveDatabase, unit: &str, error: Error) -> Error {
+    if matches!(error.kind(), ErrorKind::Refused { .. }) {
+        live.together.forget();
+    }
+    cannot_take_part(unit, error)
 }
 
 /// A unit that cannot be asked now may be there when it is needed.

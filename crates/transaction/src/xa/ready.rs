@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pando_kernel::TwoPhase;
 use pando_kernel::backend::Connector;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::SharedRuntime;
@@ -63,6 +64,29 @@ impl Ready {
         let dialect = connector.dialect();
         let family = dialect.two_phase().ok_or_else(|| no_two_phase(dialect.family()))?;
         let answer = rows(&mut **connection, family.standing_query()).await?;
+        self.still(family, &answer, now)
+    }
+
+    /// As [`Ready::again`], over a connection that is opened for it: the others may all be those of a server that is gone.
+    ///
+    /// # Errors
+    /// As [`Ready::again`].
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn afresh(
+        &self,
+        connector: &Arc<dyn Connector>,
+        runtime: &SharedRuntime,
+    ) -> Result<Self> {
+        let now = runtime.now();
+        let mut aside = Aside::open(Arc::clone(connector), Arc::clone(runtime)).await?;
+        let query = aside.two_phase(|family| Ok(family.standing_query()))?;
+        let answer = aside.rows(query).await?;
+        aside.two_phase(|family| self.still(family, &answer, now))
+    }
+
+    fn still(&self, family: &dyn TwoPhase, answer: &[Vec<Value>], now: Instant) -> Result<Self> {
         let row = answer.first().ok_or_else(|| Error::internal("a standing without a row"))?;
         family.read_standing(row)?;
         Ok(Self { asked: now, ..self.clone() })

@@ -79,15 +79,16 @@ impl Connection {
         )
     }
 
-    /// Gives the newest execution a Sync of its own, if it was to share that of one that does not come or cannot have one.
+    /// Gives the newest execution a Sync of its own, if it was to share that of one that does not come or is to run even if this one fails.
     fn close_aside(&mut self) {
         if self.line.close() {
             encode_sync(&mut self.wire.output);
         }
     }
 
+    /// Behind an execution that has no Sync yet it gets none either: if that fails, the server passes over this simple query as well, and the Sync that it then
+    /// needs is sent; else this one's reply is all that comes.
     fn text(&mut self, sql: &str) -> Result<()> {
-        self.close_aside();
         request::text(&mut self.wire.output, sql)?;
         self.line.replies.push_back(Reply::new(Task::Text));
         Ok(())
@@ -291,7 +292,7 @@ impl Backend for Connection {
             Execution::Ping => {
                 self.close_aside();
                 encode_sync(&mut self.wire.output);
-                Task::Silent
+                Task::Ping
             }
         };
         self.line.replies.push_back(Reply::new(task));

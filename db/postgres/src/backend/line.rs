@@ -29,7 +29,7 @@ pub(super) struct Line {
 pub(super) struct Reply {
     task: Task,
     failed: Option<Box<ServerError>>,
-    /// The server has passed over it, up to the Sync that it shared with one before it that failed: no message of its own comes.
+    /// The server has passed over it, up to the Sync behind one before it that failed: no message of its own comes.
     passed_over: bool,
     /// It has rows.
     returns: bool,
@@ -41,14 +41,16 @@ pub(super) struct Reply {
 pub(super) enum Task {
     /// A statement as text.
     Text,
-    /// A statement of which only success counts. It `shares` the Sync of the next reply, or has one of its own.
+    /// A statement of which only success counts. It `shares` the Sync of the next reply, or has one of its own; before a simple query there is none.
     Aside { shares: bool },
     /// A prepared statement.
     Run(Run),
     /// A question for types.
     Describe(Subject, Vec<Native>),
-    /// Something of our own, of which only success or failure counts.
+    /// A simple query of our own, of which only success or failure counts.
     Silent,
+    /// A Sync alone.
+    Ping,
 }
 
 /// A prepared statement on its way.
@@ -105,13 +107,22 @@ impl Reply {
     pub(super) fn extended(&self) -> bool {
         match self.task {
             Task::Run(_) | Task::Describe(..) | Task::Aside { .. } => true,
+            Task::Text | Task::Silent | Task::Ping => false,
+        }
+    }
+
+    /// Whether a Sync has been written for it, at which a server that passes messages over stops to do so. At a simple query it does not.
+    fn syncs(&self) -> bool {
+        match self.task {
+            Task::Run(_) | Task::Describe(..) | Task::Ping => true,
+            Task::Aside { shares } => !shares,
             Task::Text | Task::Silent => false,
         }
     }
 
     /// Whether rows and warnings are of no interest.
     pub(super) fn silent(&self) -> bool {
-        matches!(self.task, Task::Silent | Task::Aside { .. })
+        matches!(self.task, Task::Silent | Task::Ping | Task::Aside { .. })
     }
 
     fn shares(&self) -> bool {
@@ -127,9 +138,12 @@ impl Task {
             Task::Describe(Subject { sql, types, id: Some(id), reused: true }, _) => {
                 Some((id, Again::Describe(sql, types)))
             }
-            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent => {
-                None
-            }
+            Task::Run(_)
+            | Task::Describe(..)
+            | Task::Text
+            | Task::Aside { .. }
+            | Task::Silent
+            | Task::Ping => None,
         }
     }
 }
@@ -205,9 +219,27 @@ impl Line {
         let Some(reply) = self.replies.front_mut() else { return Outcome::Lost(error.message) };
         forget(&mut self.statements, &reply.task);
         reply.failed = Some(Box::new(error));
+        if reply.shares() {
+            return self.pass_over_behind();
+        }
         // In copy mode the server has passed over the Sync that went with the call.
         let stuck = std::mem::take(&mut reply.copying) && reply.extended();
         if stuck { Outcome::Sync } else { Outcome::Quiet }
+    }
+
+    /// The oldest reply has failed before any Sync: the server passes over everything up to the next one, simple queries among it. Where only those have been
+    /// sent, one has to be sent now; what is started later stands behind it.
+    /// <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY>
+    fn pass_over_behind(&mut self) -> Outcome {
+        let error = self.replies.front().and_then(|reply| reply.failed.clone());
+        for behind in self.replies.iter_mut().skip(1) {
+            behind.failed.clone_from(&error);
+            behind.passed_over = true;
+            if behind.syncs() {
+                return Outcome::Quiet;
+            }
+        }
+        Outcome::Sync
     }
 
     fn finish(&mut self, status: Status) -> Result<Outcome> {
@@ -219,10 +251,12 @@ impl Line {
         let Some(reply) = self.replies.pop_front() else {
             return Err(Error::protocol("the server is ready although nothing was asked"));
         };
-        if reply.shares() {
-            return self.overturn(reply);
-        }
-        let Some(error) = reply.failed else { return Ok(Outcome::Over(Ok(()))) };
+        let Some(error) = reply.failed else {
+            return match reply.shares() {
+                true => Err(Error::protocol("the server is ready before it has ended a statement")),
+                false => Ok(Outcome::Over(Ok(()))),
+            };
+        };
         if let Task::Run(Run { call: Call { sql, text: Some(text), .. }, id, bound, .. }) =
             &reply.task
         {
@@ -249,21 +283,6 @@ impl Line {
         self.replies.pop_front_if(|reply| reply.shares()).map(|_| Outcome::Over(Ok(())))
     }
 
-    /// Ends one that shares its Sync, which is still there at the Sync only if it has failed: the server has passed over all in between.
-    fn overturn(&mut self, reply: Reply) -> Result<Outcome> {
-        let Some(error) = reply.failed else {
-            return Err(Error::protocol("the server is ready before it has ended a statement"));
-        };
-        for behind in &mut self.replies {
-            behind.failed = Some(error.clone());
-            behind.passed_over = true;
-            if !behind.shares() {
-                break;
-            }
-        }
-        Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(error)))))
-    }
-
     /// Ends the oldest reply if no message of its own comes.
     pub(super) fn pass_over(&mut self) -> Option<Error> {
         let reply = self.replies.pop_front_if(|reply| reply.passed_over)?;
@@ -277,9 +296,10 @@ impl Line {
         self.replies.front().is_some_and(|reply| reply.passed_over)
     }
 
-    /// Lets the newest reply share its Sync no longer. Result: whether it did, and needs one of its own.
+    /// Lets the newest reply share its Sync no longer. Result: whether it did, and needs one of its own. For one that has failed a Sync is there already.
     pub(super) fn close(&mut self) -> bool {
-        let newest = self.replies.back_mut().filter(|reply| reply.shares());
+        let waits = |reply: &&mut Reply| reply.shares() && reply.failed.is_none();
+        let newest = self.replies.back_mut().filter(waits);
         newest.map(|reply| reply.task = Task::Aside { shares: false }).is_some()
     }
 
@@ -308,7 +328,12 @@ impl Line {
         let (text, id) = match &self.front()?.task {
             Task::Run(Run { call, id: Some(id), .. }) => (Arc::clone(&call.sql), *id),
             Task::Describe(Subject { sql, id: Some(id), .. }, _) => (Arc::clone(sql), *id),
-            Task::Run(_) | Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent => {
+            Task::Run(_)
+            | Task::Describe(..)
+            | Task::Text
+            | Task::Aside { .. }
+            | Task::Silent
+            | Task::Ping => {
                 return Ok(());
             }
         };
@@ -327,7 +352,9 @@ impl Line {
                 run.bound = true;
                 Outcome::Quiet
             }
-            Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent => Outcome::Quiet,
+            Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent | Task::Ping => {
+                Outcome::Quiet
+            }
         })
     }
 
@@ -338,7 +365,7 @@ impl Line {
             self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
         reply.returns = columns.is_some();
         let event = match &mut reply.task {
-            Task::Silent | Task::Aside { .. } => None,
+            Task::Silent | Task::Ping | Task::Aside { .. } => None,
             Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
             Task::Run(run) => {
                 if let Some(id) = run.id.filter(|_| run.call.text.is_none()) {
@@ -405,7 +432,12 @@ fn forget(statements: &mut Statements, task: &Task) {
     match task {
         Task::Run(Run { call, id: Some(id), .. }) => statements.failed(&call.sql, *id),
         Task::Describe(Subject { sql, id: Some(id), .. }, _) => statements.failed(sql, *id),
-        Task::Run(_) | Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent => {}
+        Task::Run(_)
+        | Task::Describe(..)
+        | Task::Text
+        | Task::Aside { .. }
+        | Task::Silent
+        | Task::Ping => {}
     }
 }
 

@@ -4,8 +4,12 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::BytesMut;
 use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
-use tokio::io::DuplexStream;
+use pando_kernel::{Backend, Connector};
+use pando_postgres::codec::backend::{Authentication, KeyData, ReadyForQuery, Status};
+use pando_postgres::{Options, PostgresConnector};
+use tokio::io::{AsyncWriteExt, DuplexStream};
 
 /// Hands out one prepared stream.
 #[derive(Debug)]
@@ -40,4 +44,18 @@ impl Runtime for OneStream {
 pub(crate) fn pair() -> (SharedRuntime, DuplexStream) {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     (Arc::new(OneStream(Mutex::new(Some(ours)))), theirs)
+}
+
+/// A connection that is logged in, and its server's end.
+pub(crate) async fn connected() -> (Box<dyn Backend>, DuplexStream) {
+    let (runtime, mut far) = pair();
+    let mut welcome = BytesMut::new();
+    Authentication::Ok.encode(&mut welcome);
+    KeyData { process: 1, key: &[0, 0, 0, 1] }.encode(&mut welcome);
+    ReadyForQuery(Status::Idle).encode(&mut welcome);
+    far.write_all(&welcome).await.unwrap();
+    let address = Address::Tcp("unit".into(), 5432);
+    let options = Options::new("ds_0", address, "test", "test", "test");
+    let backend = PostgresConnector::new(options).connect(&runtime).await.unwrap();
+    (backend, far)
 }
