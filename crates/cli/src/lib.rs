@@ -1,4 +1,4 @@
-//! The `pando` binary: serves a configuration, checks one, or shows a demonstration.
+//! What the `pando` binary does: serves a configuration, checks one, or shows a demonstration.
 
 mod check;
 mod command;
@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 use command::Asked;
 
-fn main() -> ExitCode {
+/// Does what the command line asks for; the answer is the process's.
+pub fn main() -> ExitCode {
     let (asked, level) = command::read();
     log::start(&level);
     let done = match asked {

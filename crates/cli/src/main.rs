@@ -1,0 +1,5 @@
+//! The `pando` binary.
+
+fn main() -> std::process::ExitCode {
+    pando::main()
+}
