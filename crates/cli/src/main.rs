@@ -1,29 +1,5 @@
-//! The `pando` binary: serves a configuration, checks one, or shows a demonstration.
+//! The `pando` binary.
 
-mod check;
-mod command;
-mod demo;
-mod log;
-mod out;
-mod serve;
-
-use std::process::ExitCode;
-
-use command::Asked;
-
-fn main() -> ExitCode {
-    let (asked, level) = command::read();
-    log::start(&level);
-    let done = match asked {
-        Asked::Serve(serve) => serve::run(serve),
-        Asked::Check { config, data } => check::run(&config, &data),
-        Asked::Demo { keep } => demo::run(keep),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            out::complain(&message);
-            ExitCode::FAILURE
-        }
-    }
+fn main() -> std::process::ExitCode {
+    pando::main()
 }

@@ -1,6 +1,7 @@
 //! Transactions over several storage units. LOCAL: one-phase commit to the units the transaction touched. XA: all of them commit, or none.
 
 mod aside;
+pub mod broken;
 mod held;
 mod reply;
 mod transaction;

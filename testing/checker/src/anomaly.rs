@@ -13,7 +13,7 @@ pub enum Anomaly {
     Duplicate,
     /// Two reads of a list disagree about its order.
     IncompatibleOrders,
-    /// A committed value is not in a list read after its commit was told.
+    /// A committed value is not in a list read after its commit was told, or after another of its transaction's values was seen.
     LostAppend,
     /// A transaction does not see what it appended itself.
     OwnWriteUnseen,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::history::{History, Key, Op, Outcome, Value};
+use crate::history::{History, Key, Op, Outcome, Transaction, Value};
 
 /// A transaction by its place in the history.
 pub(crate) type Index = u32;
@@ -29,6 +29,8 @@ pub(crate) struct Orders<'a> {
     pub(crate) lines: HashMap<Key, Line>,
     /// Whether each transaction took effect: told so, or seen by one that is.
     pub(crate) committed: Vec<bool>,
+    /// When others knew of a transaction of unknown end that it took effect: the end of the first that read of it.
+    seen: HashMap<Index, u64>,
     writers: HashMap<(Key, Value), Index>,
 }
 
@@ -39,6 +41,7 @@ impl<'a> Orders<'a> {
             history,
             lines: HashMap::new(),
             committed: Vec::with_capacity(history.transactions.len()),
+            seen: HashMap::new(),
             writers: HashMap::new(),
         };
         for (index, transaction) in (0..).zip(&history.transactions) {
@@ -61,6 +64,7 @@ impl<'a> Orders<'a> {
             }
         }
         orders.fill();
+        orders.see();
         orders
     }
 
@@ -73,6 +77,42 @@ impl<'a> Orders<'a> {
                 let unknown = self.history.transactions[place].outcome == Outcome::Unknown;
                 self.committed[place] |= unknown;
             }
+        }
+    }
+
+    fn see(&mut self) {
+        let history = self.history;
+        let unknown =
+            |index: Index| history.transactions[index as usize].outcome == Outcome::Unknown;
+        let mut places: HashMap<Key, Vec<(usize, Index)>> = HashMap::new();
+        for (key, line) in &self.lines {
+            let writers = line.writers.iter().enumerate();
+            let found = writers.filter_map(|(place, writer)| Some((place, (*writer)?)));
+            let found: Vec<_> = found.filter(|(_, writer)| unknown(*writer)).collect();
+            if !found.is_empty() {
+                places.insert(*key, found);
+            }
+        }
+        let committed = |one: &&Transaction| one.outcome == Outcome::Committed;
+        for transaction in history.transactions.iter().filter(committed) {
+            for op in &transaction.ops {
+                let Op::Read(key, values) = op else { continue };
+                let shows = |(place, _): &&(usize, Index)| *place < values.len();
+                for (_, writer) in places.get(key).into_iter().flatten().filter(shows) {
+                    let seen = self.seen.entry(*writer).or_insert(u64::MAX);
+                    *seen = transaction.end.min(*seen);
+                }
+            }
+        }
+    }
+
+    /// From when on it is known that a transaction took effect; `None` where it did not.
+    pub(crate) fn known(&self, index: Index) -> Option<u64> {
+        let transaction = &self.history.transactions[index as usize];
+        match transaction.outcome {
+            Outcome::Committed => Some(transaction.end),
+            Outcome::Unknown => self.seen.get(&index).copied(),
+            Outcome::Aborted => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::anomaly::Anomaly;
 use crate::check::Findings;
-use crate::history::{Key, Op, Outcome, Value};
+use crate::history::{Key, Op, Value};
 use crate::orders::{Index, Line, Orders};
 use crate::words::{Name, list};
 
@@ -183,14 +183,11 @@ fn missing(
 }
 
 fn lost_append(orders: &Orders<'_>, index: Index, findings: &mut Findings) {
-    let transaction = &orders.history.transactions[index as usize];
-    if transaction.outcome != Outcome::Committed {
-        return;
-    }
-    for op in &transaction.ops {
+    let Some(known) = orders.known(index) else { return };
+    for op in orders.ops(index) {
         let Op::Append(key, value) = op else { continue };
         let line = orders.line(*key);
-        if line.last_read > transaction.end && !line.values.contains(value) {
+        if line.last_read > known && !line.values.contains(value) {
             findings.add(Anomaly::LostAppend, || {
                 let (name, values) = (Name(orders, index), list(&line.values));
                 format!(

@@ -71,6 +71,16 @@ fn values_of_nobody_and_values_twice() {
 }
 
 #[test]
+fn who_never_heard_of_its_commit_and_was_seen_is_there_whole() {
+    let lowest = Some(Level::ReadCommitted);
+    expect(&["a1=1 a2=2 ?", "r1=1", "then r2="], &[Anomaly::LostAppend], lowest);
+    expect(&["a1=1 a2=2 ?", "then r1=1", "then r2=2"], &[], None);
+    // Nobody can tell that it was committed, or that the rest was not on its way yet.
+    expect(&["a1=1 a2=2 ?", "then r1=", "then r2="], &[], None);
+    expect(&["a1=1 a2=2 ?", "r1=1", "r2="], &[], None);
+}
+
+#[test]
 fn dirty_reads() {
     let lowest = Some(Level::ReadCommitted);
     expect(&["a1=1 !", "r1=1"], &[Anomaly::AbortedRead], lowest);

@@ -12,6 +12,7 @@ use pando_kernel::two_phase::{Against, Isolation};
 use pando_pool::Connection;
 use pando_sql::ast::{Insert, InsertSource, Kind, Show};
 use pando_sql::visit;
+use pando_transaction::broken::{Need, lacks};
 
 use crate::plan::Unit;
 use crate::snapshot::LiveDatabase;
@@ -41,6 +42,7 @@ impl Session {
         let writes = !modes.iter().any(|mode| mode == "READ ONLY");
         locks
             && writes
+            && !lacks(Need::Serial)
             && live.database.units.len() > 1
             && self.asked_isolation(modes) == Some(Isolation::Serializable)
     }

@@ -10,6 +10,7 @@ use pando_kernel::two_phase::{Part, Verdict};
 use pando_kernel::value::Value;
 
 use crate::aside::rows;
+use crate::broken::{LINGER, Need, lacks};
 use crate::held::{Held, tell};
 use crate::transaction::{Ended, Outcome, Transaction, aborted, server_error};
 
@@ -159,6 +160,8 @@ impl Transaction {
         }
         // Step 4: the decision.
         match self.decision(id, &roles, coordinator).await {
+            // Whoever looks for coordinators that die here need not look for long.
+            Decided::Commit if lacks(Need::Decision) => coordinator.runtime.sleep(LINGER).await,
             Decided::Commit => {}
             Decided::Abort(error) => {
                 count(&coordinator.counts.rolled_back);
@@ -299,6 +302,7 @@ impl Held {
 
     fn first_phase(&self, id: &GlobalId, role: Role) -> Vec<String> {
         match (role, self.branch(id)) {
+            (Role::Decides, Some(_)) if lacks(Need::Decision) => Vec::new(),
             (Role::Decides, Some((family, _))) => vec![family.ledger().record(id.as_str())],
             (Role::Prepares, Some((family, branch))) => family.prepare(&branch),
             (Role::Leaves, _) => self.commit(id),
@@ -308,6 +312,9 @@ impl Held {
 
     fn second_phase(&self, id: &GlobalId, role: Role) -> Vec<String> {
         match (role, self.branch(id)) {
+            (Role::Prepares, Some((family, branch))) if lacks(Need::Halves) => {
+                vec![family.rollback_prepared(&branch)]
+            }
             (Role::Prepares, Some((family, branch))) => vec![family.commit_prepared(&branch)],
             (Role::Follows, _) => self.commit(id),
             (Role::Decides | Role::Leaves | Role::Prepares, _) => Vec::new(),
