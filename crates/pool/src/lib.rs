@@ -115,13 +115,7 @@ impl Pool {
         take::many(&self.shared, Turn::First, count).await
     }
 
-    /// As [`Pool::take_many`], with the turn of [`Pool::take_further`].
-    ///
-    /// # Errors
-    /// As [`Pool::take_many`].
-    ///
-    /// # Cancel safety
-    /// As [`Pool::take`].
+    /// As [`Pool::take_many`], with the turn of [`Pool::take_further`]; errors and cancel safety are the same.
     pub async fn take_many_further(
         &self,
         count: usize,
