@@ -4,14 +4,13 @@
 //! transaction that drops this unit's images and locks. Whoever finds images of a transaction whose time is over decides there to abort, unless it is
 //! decided: so either all units keep its changes, or all take them back, whichever instance lives to see to it.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pando_kernel::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::route::UnitName;
-use pando_kernel::runtime::{BoxFuture, SharedRuntime, within};
+use pando_kernel::runtime::{SharedRuntime, within};
 use pando_kernel::two_phase::Verdict;
 use pando_pool::{Connection, Pool};
 use pando_transaction::finish;
@@ -49,20 +48,8 @@ pub struct Field {
     pub coordinator: Arc<Coordinator>,
     /// Where it waits.
     pub runtime: SharedRuntime,
-    /// How a session takes connections to end its transaction; from the pools, where nobody needs to see it.
-    pub fetch: Option<Arc<dyn Fetch>>,
-}
-
-/// Takes connections for a session, and lets others see that it waits for them.
-pub trait Fetch: Debug + Send + Sync {
-    /// A connection of a pool.
-    ///
-    /// # Errors
-    /// As [`Pool::take`].
-    ///
-    /// # Cancel safety
-    /// As [`Pool::take`].
-    fn fetch<'a>(&'a self, pool: &'a Pool) -> BoxFuture<'a, Result<Connection>>;
+    /// Sessions wait for the rows of the transaction that is ended: nobody who has a connection comes before.
+    pub is_awaited: bool,
 }
 
 impl Field {
@@ -74,9 +61,9 @@ impl Field {
     /// A connection on which nothing of any session is left.
     async fn bare(&self, unit: &str) -> Result<Connection> {
         let pool = self.pool(unit)?;
-        let mut connection = match &self.fetch {
-            Some(fetch) => fetch.fetch(pool).await?,
-            None => pool.take().await?,
+        let mut connection = match self.is_awaited {
+            true => pool.take_last().await?,
+            false => pool.take().await?,
         };
         if connection.session_state() != 0 {
             connection.start(Execution::Reset)?;
@@ -271,8 +258,8 @@ impl Global {
             field.coordinator.settles(&self.id);
             return Ok(());
         }
-        // Its session goes on.
-        let (field, id) = (Field { fetch: None, ..field.clone() }, self.id.clone());
+        // Only what nobody waits for is left.
+        let (field, id) = (Field { is_awaited: false, ..field.clone() }, self.id.clone());
         let runtime = Arc::clone(&field.runtime);
         runtime.spawn(Box::pin(async move {
             let mut whole = true;

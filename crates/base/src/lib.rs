@@ -19,7 +19,7 @@ mod text;
 mod unit;
 
 pub use concern::{Concern, concern};
-pub use global::{Fetch, Field, Global, LIMIT, admits};
+pub use global::{Field, Global, LIMIT, admits};
 pub use image::{Change, Image, Row, Shape, ShapeColumn};
 pub use plan::Plan;
 pub use recover::Open;

@@ -39,7 +39,7 @@ async fn pairs() -> Vec<Pair> {
         }
         let identity = Ready::decider(first.pool.connector(), &runtime()).await.unwrap();
         let field = Field {
-            fetch: None,
+            is_awaited: false,
             pools: vec![first.pool.clone(), second.pool.clone()],
             coordinator: Arc::new(Coordinator::new(runtime(), "test")),
             runtime: runtime(),

@@ -92,8 +92,6 @@ pub(crate) struct Queued {
     pub(crate) count: usize,
     /// Lower places are served before.
     pub(crate) place: u64,
-    /// The session ends its transaction, which must not be stopped.
-    stays: bool,
 }
 
 /// What a cancel does to a connection.
@@ -234,30 +232,25 @@ impl Handle {
     /// Waits as [`Handle::taken`] does for a connection of this pool, while others see that it does: for a session that has some already.
     pub(crate) async fn taken_further(&self, pool: &Pool) -> Result<Connection> {
         let taking = self.taken(pool.take_further(&self.place));
-        self.queued((pool, 1, false), taking).await
+        self.queued((pool, 1), taking).await
     }
 
     /// The same for several connections.
     pub(crate) async fn many_further(&self, pool: &Pool, count: usize) -> Result<Vec<Connection>> {
         let taking = self.taken(pool.take_many_further(count, &self.place));
-        self.queued((pool, count, false), taking).await
-    }
-
-    /// The same for one with which the transaction is ended: nobody cancels that.
-    pub(crate) async fn taken_to_end(&self, pool: &Pool) -> Result<Connection> {
-        self.queued((pool, 1, true), pool.take_further(&self.place)).await
+        self.queued((pool, count), taking).await
     }
 
     async fn queued<T>(
         &self,
-        (pool, count, stays): (&Pool, usize, bool),
+        (pool, count): (&Pool, usize),
         taking: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let mut taking = pin!(taking);
         poll_fn(|cx| {
             let taken = taking.as_mut().poll(cx);
             let place = self.place.load(Ordering::Relaxed);
-            let queued = || Queued { pool: pool.clone(), count, place, stays };
+            let queued = || Queued { pool: pool.clone(), count, place };
             self.doing().queued = taken.is_pending().then(queued);
             taken
         })
@@ -340,9 +333,7 @@ impl Handle {
         if held.is_empty() && base.is_none() {
             return None;
         }
-        let is_left = doing.queued.as_ref().is_some_and(|queued| queued.stays);
-        let is_left =
-            is_left || doing.running.iter().any(|running| running.manner == Manner::Leave);
+        let is_left = doing.running.iter().any(|running| running.manner == Manner::Leave);
         let waits = doing.busy && (!doing.running.is_empty() || doing.queued.is_some());
         let begun = doing.begun.and_then(|begun| begun.duration_since(UNIX_EPOCH).ok());
         let begun = begun.and_then(|begun| u64::try_from(begun.as_micros()).ok());

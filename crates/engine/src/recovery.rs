@@ -207,7 +207,7 @@ impl Engine {
     /// What ends transactions of type BASE on a database.
     pub(crate) fn field(&self, live: &LiveDatabase) -> Field {
         Field {
-            fetch: None,
+            is_awaited: false,
             pools: live.pools().cloned().collect(),
             coordinator: Arc::clone(&self.inner.coordinator),
             runtime: Arc::clone(&self.inner.runtime),

@@ -94,6 +94,12 @@ impl Pool {
         take::one(&self.shared, Turn::Further(place)).await
     }
 
+    /// As [`Pool::take`], for a caller that ends what others may wait for who have all of the connections: it stands before everybody, and may have one beyond the
+    /// pool's maximum.
+    pub async fn take_last(&self) -> Result<Connection> {
+        take::one(&self.shared, Turn::Last).await
+    }
+
     /// One connection that idles and need not be asked for a sign of life: what [`Pool::take`] gives without waiting, nearly always. `None` says only that it
     /// may have to wait.
     ///

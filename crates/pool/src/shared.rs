@@ -50,7 +50,7 @@ pub(crate) struct Shared {
     state: Mutex<State>,
 }
 
-/// Always: `idle.len() + held <= max`. Nobody waits who could be served.
+/// Always: `idle.len() + held <= max`, but for those held by callers of [`Turn::Last`]. Nobody waits who could be served.
 #[derive(Debug, Default)]
 struct State {
     /// The most recently used last.
@@ -130,7 +130,7 @@ impl Shared {
         }
         let place = turn.place(state.tickets + 1);
         let is_behind = state.queue.front().is_some_and(|front| front.place < place);
-        if is_behind || state.held >= self.options.max {
+        if is_behind || state.held >= self.options.max + turn.spare() {
             return Ok(None);
         }
         state.held += 1;
@@ -164,7 +164,7 @@ impl Shared {
                 return Err(Error::new(ErrorKind::TooManyConnections));
             }
             state.tickets += 1;
-            let ticket = Arc::new(Ticket::new(turn.place(state.tickets), count));
+            let ticket = Arc::new(Ticket::new((turn, state.tickets), count));
             let at = state.queue.partition_point(|before| before.place < ticket.place);
             state.queue.insert(at, Arc::clone(&ticket));
             self.serve(&mut state, &mut aftermath);
@@ -181,7 +181,9 @@ impl Shared {
             let mut state = self.lock();
             state.held = state.held.saturating_sub(1);
             match live {
-                Some(live) if state.closed => aftermath.close.push(live),
+                Some(live) if state.closed || state.held + state.idle.len() >= self.options.max => {
+                    aftermath.close.push(live);
+                }
                 Some(live) => state.idle.push(live),
                 None => {}
             }
@@ -207,7 +209,7 @@ impl Shared {
     /// small ones behind it, so it cannot starve.
     fn serve(self: &Arc<Self>, state: &mut State, aftermath: &mut Aftermath) {
         while let Some(front) = state.queue.front() {
-            if front.count > self.options.max - state.held {
+            if front.count > (self.options.max + front.spare).saturating_sub(state.held) {
                 return;
             }
             let count = front.count;

@@ -21,14 +21,31 @@ pub(crate) enum Turn<'a> {
     First,
     /// It holds connections, for which others may wait: before [`OVERTAKEN`] that hold nothing. While it waits, its place is noted here.
     Further(&'a AtomicU64),
+    /// It ends what others wait for: before all of them, and [`SPARE`] connections may be open for such callers beside the pool's maximum, since all those may belong to
+    /// others who wait for it.
+    Last,
 }
+
+/// See [`Turn::Last`].
+const SPARE: usize = 1;
+/// Above all places of [`Turn::Last`].
+const BEHIND: u64 = 1 << 62;
 
 impl Turn<'_> {
     /// The place of the caller with this number, which grows with every caller: the queue is sorted by it, and no two are the same.
     pub(crate) fn place(self, number: u64) -> u64 {
         match self {
-            Self::First => (number + OVERTAKEN) * 2,
-            Self::Further(_) => number * 2 + 1,
+            Self::First => BEHIND + (number + OVERTAKEN) * 2,
+            Self::Further(_) => BEHIND + number * 2 + 1,
+            Self::Last => number,
+        }
+    }
+
+    /// Connections that may be open for it beside the pool's maximum.
+    pub(crate) fn spare(self) -> usize {
+        match self {
+            Self::First | Self::Further(_) => 0,
+            Self::Last => SPARE,
         }
     }
 
@@ -47,6 +64,8 @@ pub(crate) struct Ticket {
     pub(crate) place: u64,
     /// Slots wanted.
     pub(crate) count: usize,
+    /// See [`Turn::spare`].
+    pub(crate) spare: usize,
     phase: Mutex<Phase>,
 }
 
@@ -59,8 +78,9 @@ enum Phase {
 }
 
 impl Ticket {
-    pub(crate) fn new(place: u64, count: usize) -> Self {
-        Self { place, count, phase: Mutex::new(Phase::Waiting(None)) }
+    pub(crate) fn new((turn, number): (Turn<'_>, u64), count: usize) -> Self {
+        let (place, spare) = (turn.place(number), turn.spare());
+        Self { place, count, spare, phase: Mutex::new(Phase::Waiting(None)) }
     }
 
     /// Hands the slots over; returns whom to wake once no lock is held.

@@ -154,6 +154,29 @@ fn who_holds_a_connection_is_told_its_place() {
 }
 
 #[test]
+fn who_ends_what_others_wait_for_has_a_connection_beyond_the_maximum() {
+    let scene = scene(at_most(2));
+    let held = (scene.take(), scene.take());
+    let mut further = scene.taking_further();
+    assert!(poll_once(&mut further).is_pending());
+    let last = || {
+        let pool = scene.pool.clone();
+        Box::pin(async move { pool.take_last().await }) as Take
+    };
+    let ends = scene.runtime.block_on(last()).unwrap();
+    assert_eq!(scene.numbers(), (3, 0, 1));
+    let mut second = last();
+    assert!(poll_once(&mut second).is_pending(), "one at a time");
+    drop(ends);
+    let ends = expect(poll_once(&mut second)).unwrap();
+    assert_eq!(scene.numbers(), (3, 0, 1));
+    drop(held.0);
+    assert_eq!(scene.numbers(), (2, 0, 1), "what is beyond the maximum is closed");
+    drop(ends);
+    assert!(expect(poll_once(&mut further)).is_ok());
+}
+
+#[test]
 fn newcomers_are_not_overtaken_for_ever() {
     let scene = scene(at_most(1));
     let mut held = Some(scene.take());

@@ -94,7 +94,7 @@ def row(pando, mix, watcher):
 
 
 def base(pando, mix, watcher):
-    """A transaction of type BASE has no connection between its statements, but a row for which all who have connections wait."""
+    """A transaction of type BASE has no connection between its statements, but a row for which all who have connections wait. To end it takes none of theirs."""
     first, *others = [Client(pando, mix, timeout=30, kind="BASE") for _ in range(MOST + 1)]
 
     def attempt(one, texts):
@@ -107,13 +107,46 @@ def base(pando, mix, watcher):
         has_met = judged(one, mix, works, began)
         assert outcome(ended) is None, outcome(ended)
         done = sum(outcome(work) is None for work in works)
-        assert values(pando, mix) == [(0, done + 1), (3, 1)][: len(texts)]
-        return has_met
+        return has_met, done, values(pando, mix)
 
-    for name, texts in (("statement", ("update t set n = n + 1 where id = 3", "commit")), ("commit", ("commit",))):
-        with case(f"{mix}-full-pools-in-base-{name}") as one:
-            met(lambda: attempt(one, texts))
+    with case(f"{mix}-full-pools-in-base-statement") as one:
+        def statement():
+            has_met, done, rows = attempt(one, ("update t set n = n + 1 where id = 3", "commit"))
+            assert rows == [(0, done + 1), (3, 1)], rows
+            return has_met
+        met(statement)
+    for end, count in (("commit", MOST + 1), ("rollback", MOST)):
+        with case(f"{mix}-full-pools-in-base-{end}") as one:
+            has_met, _, rows = attempt(one, (end,))
+            assert not has_met and rows == [(0, count)], (one.detail, rows)
     finished([first, *others])
+
+
+def taken_back(pando, mix, watcher):
+    """Whose transaction of type BASE is ended to break a cycle needs a connection for that, and so does one whose client has gone: nobody else gives way."""
+    for name in ("victim", "gone"):
+        with case(f"{mix}-full-pools-in-base-{name}") as one:
+            first, *others = [Client(pando, mix, timeout=30, kind="BASE") for _ in range(MOST + 1)]
+            first.query("begin")
+            first.query("update t set n = n + 1 where id = 0")
+            for n, client in enumerate(others):
+                client.query("begin")
+                for _ in range(2):
+                    client.query(f"update t set n = n + 1 where id = {3 * n + 1}")
+            works = [later(client, "update t set n = n + 1 where id = 0", "commit") for client in others]
+            under_way(mix, watcher, "where id = 0")
+            began = time.monotonic()
+            if name == "gone":
+                first.close()
+            else:
+                error = outcome(later(first, "update t set n = n + 1 where id = 3"))
+                assert error and error.code == CODES[door(mix)], error
+            assert [outcome(work, 15) for work in works] == [None] * MOST, [work.result for work in works]
+            took = time.monotonic() - began
+            assert took < SOON, f"{took:.2f} s"
+            one.detail = f"{took:.2f} s"
+            finished(others if name == "gone" else [first, *others])
+            assert values(pando, mix) == [(0, MOST)] + [(3 * n + 1, 2) for n in range(MOST)]
 
 
 def run():
@@ -125,7 +158,7 @@ def run():
         fill(pando, mix)
         transactions(pando, mix)
         watcher = Client(pando, mix)
-        for part in (statements, row, base):
+        for part in (statements, row, base, taken_back):
             part(pando, mix, watcher)
         watcher.close()
         pando.stop(f"{mix}-full-pools-stop")

@@ -8,8 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use pando_base::{
-    Bounds, Call, Concern, Fetch, Field, Global, Plan as Reversible, Table, TableName, Unit,
-    Waiting,
+    Bounds, Call, Concern, Field, Global, Plan as Reversible, Table, TableName, Unit, Waiting,
 };
 use pando_deadlock::number_of;
 use pando_kernel::Columns;
@@ -20,9 +19,8 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::request::Parameter;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;
-use pando_kernel::runtime::BoxFuture;
 use pando_kernel::session::TransactionState;
-use pando_pool::{Connection, Pool};
+use pando_pool::Connection;
 use pando_sql::ast::{Kind, Statement};
 use pando_transaction::{Ready, finish};
 
@@ -324,9 +322,8 @@ impl Session {
     }
 
     fn base_field(&self) -> Result<Field> {
-        let (inner, handle) = (Arc::clone(&self.engine.inner), Arc::clone(&self.handle));
-        let fetch: Arc<dyn Fetch> = Arc::new(Fetching { inner, handle });
-        Ok(Field { fetch: Some(fetch), ..self.engine.field(&*self.live()?) })
+        // Others may wait for its rows, and have all connections of a unit.
+        Ok(Field { is_awaited: true, ..self.engine.field(&*self.live()?) })
     }
 
     /// Takes back the open transaction's statements from a number on.
@@ -342,8 +339,7 @@ impl Session {
     /// recovery.
     pub(super) fn take_back_in_base(&mut self) {
         let Some(global) = std::mem::take(&mut self.base).global else { return };
-        let Ok(live) = self.live() else { return };
-        let field = self.engine.field(&live);
+        let Ok(field) = self.base_field() else { return };
         self.engine.inner.runtime.spawn(Box::pin(async move {
             if let Err(error) = global.rollback(&field, 0).await {
                 tracing::warn!(%error, "what a client has left is not taken back yet");
@@ -395,20 +391,6 @@ impl Waiting for RowWaits<'_> {
 
     fn ends(&self, holder: &str) {
         self.handle.wants_no_more(number_of(holder));
-    }
-}
-
-/// Its waits for connections with which its transaction is ended, as whoever looks for deadlocks sees them: others wait for its rows meanwhile.
-#[derive(Debug)]
-struct Fetching {
-    inner: Arc<Inner>,
-    handle: Arc<Handle>,
-}
-
-impl Fetch for Fetching {
-    fn fetch<'a>(&'a self, pool: &'a Pool) -> BoxFuture<'a, Result<Connection>> {
-        self.inner.deadlocks.rouse(&self.inner.runtime, &self.inner);
-        Box::pin(self.handle.taken_to_end(pool))
     }
 }
 
