@@ -9,6 +9,7 @@ mod house;
 pub mod merge;
 mod moved;
 pub mod plan;
+mod readiness;
 mod recovery;
 mod registry;
 mod session;

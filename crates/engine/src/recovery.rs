@@ -1,104 +1,23 @@
-//! Distributed transactions beside sessions: which units can take part, and finishing what was left.
+//! Distributed transactions beside sessions: what they share, and finishing what was left.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pando_base::{Field, Open, Table, TableName};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::two_phase::Verdict;
+use pando_transaction::Recovery;
 use pando_transaction::xa::{Barrier, Counts, Doubt, ROUND, Way};
-use pando_transaction::{Ready, Recovery};
 
 use crate::house::Engine;
+use crate::readiness::Readiness;
 use crate::snapshot::LiveDatabase;
 
 /// How often abandoned transactions of type BASE are looked for.
 const BASE_ROUND: Duration = Duration::from_secs(10);
-
-/// Whoever asks a unit again has so long for it, before somebody else does.
-const TURN: Duration = Duration::from_secs(2);
-
-/// Which units of a database can take part in XA transactions, as far as they have been asked.
-#[derive(Debug, Default)]
-pub(crate) struct Readiness {
-    known: Mutex<HashMap<UnitName, Kept>>,
-}
-
-/// What a unit has told.
-#[derive(Debug)]
-struct Kept {
-    ready: Arc<Ready>,
-    /// [`pando_pool::Pool::breaks`] when it was asked.
-    breaks: u64,
-    /// Since when somebody asks it again.
-    asking: Option<Instant>,
-}
-
-/// Whether it is known of a unit that it can take part.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Trust {
-    /// Nothing is known.
-    Unknown,
-    /// It could, but its server may have been started anew since: the caller is to ask again.
-    Doubted(Arc<Ready>),
-    /// It can, or somebody is asking it again already.
-    Known,
-}
-
-impl Readiness {
-    /// What is known of a unit.
-    pub(crate) fn of(&self, unit: &str) -> Option<Arc<Ready>> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(unit).map(|kept| Arc::clone(&kept.ready))
-    }
-
-    /// Whether to rely on what is known of a unit whose pool counts so many breaks. Only one caller at a time is to ask again: the others of a thousand that
-    /// begin after a restart go by what was known, since the server would let no thousand in; it is asked again over each one's connection before its first statement.
-    pub(crate) fn trust(&self, unit: &str, breaks: u64, now: Instant) -> Trust {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(kept) = known.get_mut(unit) else { return Trust::Unknown };
-        let is_taken = |since: Instant| now.saturating_duration_since(since) < TURN;
-        if kept.breaks == breaks || kept.asking.is_some_and(is_taken) {
-            return Trust::Known;
-        }
-        kept.asking = Some(now);
-        Trust::Doubted(Arc::clone(&kept.ready))
-    }
-
-    /// A unit that was to be asked again could not be: the next caller may try.
-    pub(crate) fn pass_on(&self, unit: &str) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = known.get_mut(unit) {
-            kept.asking = None;
-        }
-    }
-
-    /// Keeps what a unit has told, and how many breaks its pool had counted before.
-    ///
-    /// # Errors
-    /// `Configuration` when it is a copy of another one: decisions on transactions could not be told apart.
-    pub(crate) fn keep(&self, unit: &UnitName, ready: Ready, breaks: u64) -> Result<Arc<Ready>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_copy = |other: &Ready| {
-            ready.identity.is_some()
-                && other.identity == ready.identity
-                && other.place != ready.place
-        };
-        if let Some((other, _)) = known.iter().find(|(_, other)| is_copy(&other.ready)) {
-            return Err(ErrorKind::Configuration(format!(
-                "storage units `{other}` and `{unit}` have the same identity: one is a copy of the other; give one a new identity in its table `unit` of schema `pando` (MySQL: `pando_unit`)"
-            ))
-            .into());
-        }
-        let ready = Arc::new(ready);
-        let kept = Kept { ready: Arc::clone(&ready), breaks, asking: None };
-        known.insert(Arc::clone(unit), kept);
-        Ok(ready)
-    }
-}
 
 /// What a database's transactions of type XA share: who of its units can take part, and the barrier for snapshots of all of them.
 #[derive(Debug, Default)]
@@ -165,7 +84,7 @@ impl Together {
 
     /// Somebody has removed Pando's tables from a unit: all are asked anew, which makes them where they are missing.
     pub(crate) fn forget(&self) {
-        self.ready.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.ready.forget();
         self.known.identities.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.barrier.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -268,28 +187,4 @@ pub(crate) fn cannot_take_part(unit: &str, error: Error) -> Error {
     }
     let ErrorKind::Timeout(message) = error.kind() else { return error };
     ErrorKind::Timeout(format!("storage unit `{unit}`: {message}")).into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_unit_in_doubt_is_asked_again_by_one_at_a_time() {
-        let (readiness, unit, now) = (Readiness::default(), UnitName::from("ds_0"), Instant::now());
-        let ready = Ready { identity: None, place: String::new(), asked: now };
-        assert_eq!(readiness.trust(&unit, 1, now), Trust::Unknown);
-        let kept = readiness.keep(&unit, ready, 1).unwrap();
-        let doubted = Trust::Doubted(Arc::clone(&kept));
-        let after = |time| readiness.trust(&unit, 2, now + time);
-        assert_eq!(readiness.trust(&unit, 1, now), Trust::Known);
-        assert_eq!(after(Duration::ZERO), doubted);
-        assert_eq!(after(TURN / 2), Trust::Known, "somebody asks");
-        assert_eq!(after(TURN), doubted, "who asked has had time");
-        readiness.pass_on(&unit);
-        assert_eq!(after(TURN), doubted, "who asked could not");
-        readiness.keep(&unit, Ready::clone(&kept), 2).unwrap();
-        assert_eq!(after(TURN), Trust::Known);
-        assert_eq!(readiness.trust(&unit, 3, now + TURN), doubted, "once more");
-    }
 }

@@ -83,13 +83,7 @@ impl Pool {
 
     /// As [`Pool::take`], for a caller that holds connections of other pools, which others may wait for: it stands before 1,000 that hold none. Full pools so
     /// come free again, where newcomers would else take each connection that is given back to one that waits with another. While it waits, `place` says where:
-    /// of all who wait for one pool, lower places are served before.
-    ///
-    /// # Errors
-    /// As [`Pool::take`].
-    ///
-    /// # Cancel safety
-    /// As [`Pool::take`].
+    /// of all who wait for one pool, lower places are served before. Errors and cancel safety are those of [`Pool::take`].
     pub async fn take_further(&self, place: &AtomicU64) -> Result<Connection> {
         take::one(&self.shared, Turn::Further(place)).await
     }

@@ -13,7 +13,8 @@ use pando_pool::Connection;
 use pando_transaction::xa::GlobalId;
 use pando_transaction::{Course, Ready};
 
-use crate::recovery::{Trust, cannot_take_part};
+use crate::readiness::{Trust, is_of_the_moment};
+use crate::recovery::cannot_take_part;
 use crate::snapshot::LiveDatabase;
 use crate::tables::{Asking, all};
 
@@ -161,9 +162,10 @@ impl Session {
             let (live, runtime) = (&live, &runtime);
             asking.push(match live.together.ready.trust(unit, breaks, now) {
                 Trust::Known => continue,
+                Trust::Unknown if live.together.ready.is_away(unit, now) => continue,
                 Trust::Unknown => Box::pin(async move {
                     match readiness(live, unit, runtime).await {
-                        Err(error) if is_of_the_moment(&error) => Ok(()),
+                        Err(error) if is_of_the_moment(error.kind()) => Ok(()),
                         told => told.map(drop),
                     }
                 }) as Asking<'_, ()>,
@@ -220,8 +222,12 @@ async fn readiness(
 ) -> Result<Arc<Ready>> {
     let pool = live.pool(unit)?;
     let breaks = pool.breaks();
-    let told = Ready::ask(pool.connector(), runtime).await;
-    live.together.ready.keep(unit, told.map_err(|error| cannot_take_part(unit, error))?, breaks)
+    let known = &live.together.ready;
+    let asking = async {
+        let told = Ready::ask(pool.connector(), runtime).await;
+        known.keep(unit, told.map_err(|error| cannot_take_part(unit, error))?, breaks)
+    };
+    known.ask(unit, runtime, asking).await
 }
 
 /// Asks a unit again whose pool has counted these breaks. One that cannot say so now is not in the way: it is asked again when it is needed.
@@ -257,9 +263,4 @@ fn no_longer(live: &LiveDatabase, unit: &str, error: Error) -> Error {
         live.together.forget();
     }
     cannot_take_part(unit, error)
-}
-
-/// A unit that cannot be asked now may be there when it is needed.
-fn is_of_the_moment(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Unavailable { .. } | ErrorKind::Timeout(_))
 }

@@ -1,6 +1,8 @@
 //! A request that is a text: its statements, and what they are together.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Event;
@@ -9,6 +11,9 @@ use pando_sql::Span;
 
 use super::run::syntax_error;
 use super::{Bound, Opened, Session};
+
+/// Bytes that are read ahead before other sessions of the thread have their turn.
+const AT_ONCE: usize = 32 << 10;
 
 impl Session {
     /// Splits a text into statements and starts the first.
@@ -24,7 +29,11 @@ impl Session {
         }
         let syntax = *self.syntax()?;
         let split = pando_sql::split(text, &syntax).map_err(syntax_error);
-        let spans = match split.and_then(|spans| self.read_ahead(text, &spans).map(|()| spans)) {
+        let read = match split {
+            Ok(spans) => self.read_ahead(text, &spans).await.map(|()| spans),
+            Err(error) => Err(error),
+        };
+        let spans = match read {
             Ok(spans) => spans,
             Err(error) => return Err(Box::pin(self.fail_text(error)).await),
         };
@@ -42,17 +51,23 @@ impl Session {
 
     /// Where the statements of a text are together, servers read all of it before they run any: a COMMIT in it commits nothing when what follows cannot be
     /// read. What only the units can read is judged by them, when its turn comes. <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT>
-    fn read_ahead(&self, text: &str, spans: &[Span]) -> Result<()> {
+    async fn read_ahead(&mut self, text: &str, spans: &[Span]) -> Result<()> {
         let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
         if !together || spans.len() < 2 {
             return Ok(());
         }
-        let syntax = self.syntax()?;
-        let administration = self.engine.administration();
+        let syntax = *self.syntax()?;
+        let administration = self.engine.administration().cloned();
+        let mut read = 0;
         for span in spans {
             let one = span.of(text).trim();
-            if !administration.is_some_and(|other| other.takes(one, syntax)) {
-                pando_sql::parse(one, syntax).map_err(syntax_error)?;
+            read += one.len();
+            if read > AT_ONCE {
+                read = 0;
+                others_first().await;
+            }
+            if !administration.as_ref().is_some_and(|other| other.takes(one, &syntax)) {
+                pando_sql::parse(one, &syntax).map_err(syntax_error)?;
             }
         }
         Ok(())
@@ -114,4 +129,17 @@ impl Session {
             tracing::debug!(%error, "a failed text could not be rolled back in order");
         }
     }
+}
+
+/// Lets what else is ready in this thread go on.
+async fn others_first() {
+    let mut has_waited = false;
+    poll_fn(|cx| match std::mem::replace(&mut has_waited, true) {
+        true => Poll::Ready(()),
+        false => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
 }
