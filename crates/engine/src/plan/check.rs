@@ -155,6 +155,14 @@ fn pages_spreadable(query: &Query) -> Result<()> {
     }
 }
 
+/// A statement with a beginning that nobody knows.
+pub(crate) fn unknown(text: &str) -> Error {
+    let first = text.split_whitespace().next().unwrap_or("");
+    let first: String = first.chars().take(40).collect();
+    let message = format!("`{first}` begins no statement that is known");
+    ErrorKind::Syntax { message, at: 0 }.into()
+}
+
 /// The targets of a statement that names no table any room knows.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is refused")]
 pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
@@ -168,20 +176,7 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Ok(Units::new(targets, Spread::Same))
     };
     match &stmt.kind {
-        Kind::Opaque if ctx.database.units.len() > 1 => Err(ErrorKind::Syntax {
-            message: format!(
-                "`{}` begins no statement that is known",
-                stmt.text
-                    .split_whitespace()
-                    .next()
-                    .unwrap_or("")
-                    .chars()
-                    .take(40)
-                    .collect::<String>()
-            ),
-            at: 0,
-        }
-        .into()),
+        Kind::Opaque if ctx.database.units.len() > 1 => Err(unknown(&stmt.text)),
         Kind::Select(_) | Kind::Show(_) | Kind::Explain { .. } | Kind::Set(_) => one(),
         Kind::Utility { verb, .. } if verb == "HELP" => one(),
         Kind::Copy(copy) if copy.table.is_none() => one(),

@@ -8,6 +8,9 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Event;
 use pando_kernel::session::TransactionState;
 use pando_sql::Span;
+use pando_sql::ast::Kind;
+
+use crate::plan::unknown;
 
 use super::run::syntax_error;
 use super::{Bound, Opened, Session};
@@ -58,6 +61,8 @@ impl Session {
         }
         let syntax = *self.syntax()?;
         let administration = self.engine.administration().cloned();
+        // A single unit may know statements that are not known here.
+        let several = self.live().is_ok_and(|live| live.database.units.len() > 1);
         let mut read = 0;
         for span in spans {
             let one = span.of(text).trim();
@@ -67,7 +72,10 @@ impl Session {
                 others_first().await;
             }
             if !administration.as_ref().is_some_and(|other| other.takes(one, &syntax)) {
-                pando_sql::parse(one, &syntax).map_err(syntax_error)?;
+                let statement = pando_sql::parse(one, &syntax).map_err(syntax_error)?;
+                if several && matches!(statement.kind, Kind::Opaque) {
+                    return Err(unknown(one));
+                }
             }
         }
         Ok(())
