@@ -50,7 +50,7 @@ pub(crate) struct Shared {
     state: Mutex<State>,
 }
 
-/// Always: `idle.len() + held <= max`, but for those held by callers of [`Turn::Last`]. Nobody waits who could be served.
+/// Always: `held <= max`, but for callers of [`Turn::Last`], and `idle.len()` no more than what is left, and one for the next of those. Nobody waits who could be served.
 #[derive(Debug, Default)]
 struct State {
     /// The most recently used last.
@@ -181,9 +181,7 @@ impl Shared {
             let mut state = self.lock();
             state.held = state.held.saturating_sub(1);
             match live {
-                Some(live) if state.closed || state.held + state.idle.len() >= self.options.max => {
-                    aftermath.close.push(live);
-                }
+                Some(live) if state.closed => aftermath.close.push(live),
                 Some(live) => state.idle.push(live),
                 None => {}
             }

@@ -171,9 +171,15 @@ fn who_ends_what_others_wait_for_has_a_connection_beyond_the_maximum() {
     let ends = expect(poll_once(&mut second)).unwrap();
     assert_eq!(scene.numbers(), (3, 0, 1));
     drop(held.0);
-    assert_eq!(scene.numbers(), (2, 0, 1), "what is beyond the maximum is closed");
+    assert_eq!(scene.numbers(), (3, 1, 1), "it is kept for the next of them");
+    assert!(poll_once(&mut further).is_pending());
     drop(ends);
-    assert!(expect(poll_once(&mut further)).is_ok());
+    let further = expect(poll_once(&mut further)).unwrap();
+    assert_eq!(scene.numbers(), (3, 1, 0));
+    let newcomer = scene.taking();
+    assert!(poll_once(&mut { newcomer }).is_pending(), "it is not for others");
+    drop((held.1, further));
+    assert_eq!(scene.numbers(), (3, 3, 0));
 }
 
 #[test]
