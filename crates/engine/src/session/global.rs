@@ -141,7 +141,7 @@ impl Session {
         }
         let runtime = Arc::clone(&self.engine.inner.runtime);
         let handle = Arc::clone(&self.handle);
-        let ready = handle.taken(readiness(live, unit, &runtime)).await;
+        let ready = handle.taken(Box::pin(readiness(live, unit, &runtime))).await;
         ready.map(Some)
     }
 
@@ -196,7 +196,7 @@ impl Session {
         };
         let unit = Arc::clone(connection.unit());
         let (breaks, now) = (live.pool(&unit)?.breaks(), self.engine.inner.runtime.now());
-        match self.handle.taken(ready.again(connection, now)).await {
+        match self.handle.taken(Box::pin(ready.again(connection, now))).await {
             Ok(ready) => live.together.ready.keep(&unit, ready, breaks).map(drop),
             Err(error) => Err(no_longer(live, &unit, error)),
         }

@@ -33,7 +33,7 @@ impl Session {
         let syntax = *self.syntax()?;
         let split = pando_sql::split(text, &syntax).map_err(syntax_error);
         let read = match split {
-            Ok(spans) => self.read_ahead(text, &spans).await.map(|()| spans),
+            Ok(spans) => Box::pin(self.read_ahead(text, &spans)).await.map(|()| spans),
             Err(error) => Err(error),
         };
         let spans = match read {

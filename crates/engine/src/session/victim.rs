@@ -28,7 +28,7 @@ impl Session {
             return self.handle.taken(pool.take()).await;
         }
         self.spreads();
-        self.handle.taken_further(pool).await
+        Box::pin(self.handle.taken_further(pool)).await
     }
 
     /// Several connections of a pool, as [`Session::take`].
@@ -40,7 +40,7 @@ impl Session {
             return self.handle.taken(pool.take_many(count)).await;
         }
         self.spreads();
-        self.handle.many_further(pool, count).await
+        Box::pin(self.handle.many_further(pool, count)).await
     }
 
     /// A result as it is told: see [`Session::as_told`].
