@@ -12,6 +12,8 @@ use pando_transaction::Ready;
 
 /// Whoever asks a unit again has so long for it, before somebody else does.
 const TURN: Duration = Duration::from_secs(2);
+/// A unit that could not be asked is left alone so long by whoever does not need it yet.
+const AWAY: Duration = Duration::from_secs(2);
 
 /// Which units of a database can take part in XA transactions, as far as they have been asked.
 #[derive(Debug, Default)]
@@ -22,7 +24,7 @@ pub(crate) struct Readiness {
 
 /// One at a time asks a unit of which nothing is known. The others wait for what it tells, and go by it also when that is an error.
 #[derive(Debug, Default)]
-pub(crate) struct Turn {
+struct Turn {
     last: tokio::sync::Mutex<Option<(Instant, ErrorKind)>>,
     /// How often it has failed.
     failures: AtomicU64,
@@ -119,7 +121,7 @@ impl Readiness {
         let turn = self.turn(unit);
         let Ok(last) = turn.last.try_lock() else { return false };
         last.as_ref().is_some_and(|(since, kind)| {
-            is_of_the_moment(kind) && now.saturating_duration_since(*since) < TURN
+            is_of_the_moment(kind) && now.saturating_duration_since(*since) < AWAY
         })
     }
 
@@ -214,7 +216,7 @@ mod tests {
         }
         assert_eq!(asked.load(Ordering::Relaxed), 1);
         assert!(readiness.is_away(&unit, clock.now()));
-        assert!(!readiness.is_away(&unit, clock.now() + TURN));
+        assert!(!readiness.is_away(&unit, clock.now() + AWAY));
         let mut later = asking(silent());
         assert!(poll_once(&mut later).is_pending());
         assert_eq!(asked.load(Ordering::Relaxed), 2, "who comes after it asks anew");

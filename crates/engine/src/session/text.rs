@@ -33,6 +33,7 @@ impl Session {
         let syntax = *self.syntax()?;
         let split = pando_sql::split(text, &syntax).map_err(syntax_error);
         let read = match split {
+            Ok(spans) if spans.len() < 2 => Ok(spans),
             Ok(spans) => Box::pin(self.read_ahead(text, &spans)).await.map(|()| spans),
             Err(error) => Err(error),
         };
@@ -56,7 +57,7 @@ impl Session {
     /// read. What only the units can read is judged by them, when its turn comes. <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT>
     async fn read_ahead(&mut self, text: &str, spans: &[Span]) -> Result<()> {
         let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
-        if !together || spans.len() < 2 {
+        if !together {
             return Ok(());
         }
         let syntax = *self.syntax()?;
