@@ -22,14 +22,14 @@ def judged(one, mix, works, began):
     return bool(codes)
 
 
-def under_way(mix, watcher, text):
-    """Waits until so many sessions are at this statement as there are connections. PostgreSQL's clients cannot see it: some questions later they will be."""
+def under_way(mix, watcher, text, count=MOST):
+    """Waits until so many sessions are at this statement. PostgreSQL's clients cannot see it: some questions later they will be."""
     if door(mix) == "pg":
         for _ in range(20):
             watcher.query("select n from t where id = 2")
         return
     at = lambda: sum(text in str(row) for row in watcher.query("SHOW PROCESSLIST"))
-    assert until(5, lambda: at() >= MOST), f"`{text}` is not under way"
+    assert until(5, lambda: at() >= count), f"`{text}` is not under way"
 
 
 def met(attempt):
@@ -79,6 +79,8 @@ def row(pando, mix, watcher):
         first.query("begin")
         first.query("update t set n = n + 1 where id = 1")
         waiting = [later(client, "update t set n = n + 1 where id = 1") for client in writers]
+        # A reader who came before them would find a connection, and be done.
+        under_way(mix, watcher, "where id = 1", len(writers))
         works = [later(client, "select count(*) from t") for client in readers]
         under_way(mix, watcher, "select count(*)")
         began = time.monotonic()
