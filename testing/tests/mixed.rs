@@ -9,7 +9,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -20,6 +20,12 @@ use pando_pool::{Options, Pool};
 use pando_testing::poll::{Threads, block_on};
 use pando_transaction::xa::Way;
 use pando_transaction::{Aside, Coordinator, Course, Ended, Ready, Recovery, Transaction, finish};
+
+/// Recovery that waits for nobody ends the transactions of all: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// One storage unit of each family that runs.
 struct Units {
@@ -126,6 +132,7 @@ async fn lost_after<T>(polls: usize, future: impl Future<Output = T>) -> Option<
 
 #[test]
 fn all_families_commit_or_none_does() {
+    let _alone = alone();
     block_on(async {
         let Some(units) = Units::all("mixed_together").await else { return };
         let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "mixed"));
@@ -142,6 +149,7 @@ fn all_families_commit_or_none_does() {
 
 #[test]
 fn a_coordinator_lost_at_any_moment_leaves_all_or_nothing() {
+    let _alone = alone();
     block_on(async {
         let Some(units) = Units::all("mixed_lost").await else { return };
         let (mut expected, mut polls) = (0, 0);
@@ -169,5 +177,39 @@ fn a_coordinator_lost_at_any_moment_leaves_all_or_nothing() {
             polls += 1;
         }
         assert!(expected > 0, "the last one is committed");
+    });
+}
+
+#[test]
+fn a_unit_that_is_silent_delays_no_other() {
+    let _alone = alone();
+    block_on(async {
+        let Some(units) = Units::all("mixed_silent").await else { return };
+        // It takes connections and never says a word.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let url = format!("jdbc:mysql://127.0.0.1:{port}/test?useSSL=false");
+        let mut ways = units.ways();
+        ways.insert(0, ("silent".into(), connector("silent", &url)));
+        let (mut polls, mut recovered) = (0, 0);
+        // Lost somewhere on its way, a coordinator leaves a branch that is prepared.
+        while recovered == 0 {
+            let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "silent"));
+            let mut transaction = units.added(&coordinator, "mixed_silent").await;
+            let done = lost_after(polls, units.commit(&mut transaction)).await;
+            assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
+            drop(transaction);
+            let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
+            let mut recovery = Recovery::after(Arc::clone(&other), Duration::ZERO);
+            let began = std::time::Instant::now();
+            while !recovery.doubts(&units.ways()).await.is_empty() {
+                recovery.round(&ways).await;
+            }
+            // An answer is waited for for five seconds.
+            assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+            recovered = other.counts().recovered;
+            polls += 1;
+        }
+        drop(listener);
     });
 }

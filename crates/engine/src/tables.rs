@@ -1,14 +1,11 @@
 //! Which actual tables stand on which storage unit now, for whoever checks a configuration against them.
 
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::task::Poll;
 use std::time::Duration;
 
 use pando_kernel::Value;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::route::UnitName;
-use pando_kernel::runtime::within;
+use pando_kernel::runtime::{BoxFuture, all, within};
 use pando_pool::Connection;
 
 use crate::house::Engine;
@@ -51,34 +48,10 @@ impl Engine {
                     Err(ErrorKind::Timeout(told).into())
                 })
             };
-            Box::pin(asked) as Asking<'_, Vec<UnitTable>>
+            Box::pin(asked) as BoxFuture<'_, Result<Vec<UnitTable>>>
         });
         Ok(all(asking.collect()).await?.into_iter().flatten().collect())
     }
-}
-
-/// A question to a storage unit.
-pub(crate) type Asking<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
-
-/// All answers in the order of the questions, or the first error.
-pub(crate) async fn all<T>(mut asking: Vec<Asking<'_, T>>) -> Result<Vec<T>> {
-    let mut answers: Vec<Option<T>> = asking.iter().map(|_| None).collect();
-    poll_fn(|cx| {
-        for (one, answer) in asking.iter_mut().zip(&mut answers) {
-            if answer.is_none()
-                && let Poll::Ready(told) = one.as_mut().poll(cx)?
-            {
-                *answer = Some(told);
-            }
-        }
-        if answers.iter().all(Option::is_some) {
-            Poll::Ready(Ok::<(), Error>(()))
-        } else {
-            Poll::Pending
-        }
-    })
-    .await?;
-    Ok(answers.into_iter().flatten().collect())
 }
 
 async fn tables_of(live: &LiveDatabase, unit: &UnitName, query: &str) -> Result<Vec<UnitTable>> {

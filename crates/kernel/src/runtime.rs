@@ -11,6 +11,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::error::{Error, Result};
+
 /// A boxed future that may be polled from any thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -151,4 +153,31 @@ pub async fn within<T>(
         timer.as_mut().poll(cx).map(|()| None)
     })
     .await
+}
+
+/// Works side by side in the caller's task. All answers in the order of the works, or the first error.
+///
+/// # Errors
+/// The first one; what is not done by then is dropped.
+///
+/// # Cancel safety
+/// The works are dropped: give it only such as may be dropped at any await.
+pub async fn all<T>(mut works: Vec<BoxFuture<'_, Result<T>>>) -> Result<Vec<T>> {
+    let mut answers: Vec<Option<T>> = works.iter().map(|_| None).collect();
+    std::future::poll_fn(|cx| {
+        for (work, answer) in works.iter_mut().zip(&mut answers) {
+            if answer.is_none()
+                && let Poll::Ready(done) = work.as_mut().poll(cx)?
+            {
+                *answer = Some(done);
+            }
+        }
+        if answers.iter().all(Option::is_some) {
+            Poll::Ready(Ok::<(), Error>(()))
+        } else {
+            Poll::Pending
+        }
+    })
+    .await?;
+    Ok(answers.into_iter().flatten().collect())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
-use pando_kernel::runtime::{SharedRuntime, within};
+use pando_kernel::runtime::{BoxFuture, SharedRuntime, all, within};
 use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Verdict;
 use pando_pool::Connection;
@@ -16,7 +16,6 @@ use pando_transaction::{Course, Ready};
 use crate::readiness::{Trust, is_of_the_moment};
 use crate::recovery::cannot_take_part;
 use crate::snapshot::LiveDatabase;
-use crate::tables::{Asking, all};
 
 use super::Session;
 
@@ -168,7 +167,7 @@ impl Session {
                         Err(error) if is_of_the_moment(error.kind()) => Ok(()),
                         told => told.map(drop),
                     }
-                }) as Asking<'_, ()>,
+                }) as BoxFuture<'_, Result<()>>,
                 Trust::Doubted(ready) => {
                     Box::pin(async move { reassured(live, unit, (&ready, breaks), runtime).await })
                 }

@@ -4,13 +4,16 @@
 //! decision is made once, in the ledger of the deciding unit, and whoever finds none writes one (the fence), so that a coordinator which is late fails.
 
 use std::collections::HashSet;
+use std::fmt::{self, Debug, Formatter};
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use pando_kernel::backend::Connector;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
-use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::runtime::{BoxFuture, SharedRuntime, within};
 use pando_kernel::two_phase::{Branch, InDoubt, Part, Standing, Verdict, verdict};
 use pando_kernel::value::Value;
 
@@ -20,11 +23,19 @@ use super::coordinator::{Coordinator, count};
 use super::id::GlobalId;
 
 /// Time between two rounds.
+///
+/// With what follows here, the recovery interval is 10 seconds: a branch that was left is ended so long after all units can be reached. What can take
+/// so long is a look that hangs since before they could, for up to 5 seconds; else it is 5. A decision that is held open by a connection whose machine
+/// was lost, so that nobody closed it, adds the patience for it.
 pub const ROUND: Duration = Duration::from_secs(2);
 /// A branch is left to whoever ends it for so long.
 const GRACE: Duration = Duration::from_secs(3);
 /// A deciding unit whose connection holds a decision open for longer than this after a branch was prepared has lost its coordinator.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// Units that have not answered by then are left for the next round, so that those who are silent delay nobody.
+const HASTE: Duration = Duration::from_secs(1);
+/// Who wants to know of all waits so long, which is longer than a unit may take.
+const ALL: Duration = Duration::from_secs(30);
 /// Who a unit is, and decisions that are old, are looked at so often.
 const SELDOM: Duration = Duration::from_secs(60);
 /// The same for a unit that had no ledger: somebody may have made it since.
@@ -51,10 +62,23 @@ pub struct Doubt {
 }
 
 /// A unit under watch.
-#[derive(Debug)]
 struct Watched {
     name: UnitName,
     connector: Arc<dyn Connector>,
+    /// The last one that it told.
+    identity: Option<String>,
+    /// `None` while a look is under way, this round's or an earlier one's.
+    asker: Option<Box<Asker>>,
+    look: Option<BoxFuture<'static, Look>>,
+}
+
+/// What a look comes to.
+type Look = (Box<Asker>, Result<Vec<InDoubt>>);
+
+/// Who asks a unit.
+struct Asker {
+    connector: Arc<dyn Connector>,
+    runtime: SharedRuntime,
     aside: Option<Aside>,
     /// `None` while it has no ledger.
     identity: Option<String>,
@@ -65,11 +89,17 @@ struct Watched {
 }
 
 /// The memory of one instance's recovery.
-#[derive(Debug)]
 pub struct Recovery {
     coordinator: Arc<Coordinator>,
     grace: Duration,
     units: Vec<Watched>,
+}
+
+impl Debug for Recovery {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let units: Vec<_> = self.units.iter().map(|unit| &unit.name).collect();
+        f.debug_struct("Recovery").field("grace", &self.grace).field("units", &units).finish()
+    }
 }
 
 impl Recovery {
@@ -89,7 +119,7 @@ impl Recovery {
     /// May be dropped at any await.
     pub async fn round(&mut self, ways: &[Way]) {
         self.watch(ways);
-        let doubts = self.look().await;
+        let doubts = self.look(HASTE).await;
         let now = self.coordinator.runtime.now();
         let mut silent = HashSet::new();
         self.coordinator.sees_only(doubts.iter().map(|(_, doubt)| key(doubt)).collect());
@@ -112,37 +142,44 @@ impl Recovery {
             let is_known =
                 |unit: &Watched| unit.name == *name && Arc::ptr_eq(&unit.connector, connector);
             if !self.units.iter().any(is_known) && connector.dialect().two_phase().is_some() {
+                let runtime = Arc::clone(&self.coordinator.runtime);
                 self.units.push(Watched {
                     name: Arc::clone(name),
                     connector: Arc::clone(connector),
-                    aside: None,
                     identity: None,
-                    asked: None,
-                    swept: None,
-                    answered: false,
+                    asker: Some(Box::new(Asker::new(Arc::clone(connector), runtime))),
+                    look: None,
                 });
             }
         }
     }
 
-    /// The prepared branches of all units. A server tells those of all its databases: each is listed once.
-    async fn look(&mut self) -> Vec<(usize, InDoubt)> {
+    /// The prepared branches of all units that answer soon. A server tells those of all its databases: each is listed once.
+    async fn look(&mut self, haste: Duration) -> Vec<(usize, InDoubt)> {
         let runtime = Arc::clone(&self.coordinator.runtime);
-        let mut doubts: Vec<(usize, InDoubt)> = Vec::new();
-        for (at, unit) in self.units.iter_mut().enumerate() {
-            match unit.prepared(&runtime).await {
-                Ok(found) => {
-                    for doubt in found {
-                        if !doubts.iter().any(|(_, known)| {
-                            (&known.global, &known.part) == (&doubt.global, &doubt.part)
-                        }) {
-                            doubts.push((at, doubt));
-                        }
-                    }
+        self.units.iter_mut().for_each(Watched::begin);
+        let mut found: Vec<Option<Vec<InDoubt>>> = self.units.iter().map(|_| None).collect();
+        let units = &mut self.units;
+        let looked = poll_fn(|cx| {
+            let mut is_over = true;
+            for (unit, found) in units.iter_mut().zip(&mut found) {
+                match unit.poll(cx) {
+                    Poll::Ready(Some(branches)) => *found = Some(branches),
+                    Poll::Ready(None) => {}
+                    Poll::Pending => is_over = false,
                 }
-                Err(error) => {
-                    tracing::debug!(unit = %unit.name, %error, "a storage unit cannot be asked for transactions in doubt");
-                    (unit.aside, unit.asked) = (None, None);
+            }
+            if is_over { Poll::Ready(()) } else { Poll::Pending }
+        });
+        let _ = within(&*runtime, haste, looked).await;
+        let mut doubts: Vec<(usize, InDoubt)> = Vec::new();
+        for (at, branches) in found.into_iter().enumerate() {
+            for doubt in branches.into_iter().flatten() {
+                let is_known = |(_, known): &(usize, InDoubt)| {
+                    (&known.global, &known.part) == (&doubt.global, &doubt.part)
+                };
+                if !doubts.iter().any(is_known) {
+                    doubts.push((at, doubt));
                 }
             }
         }
@@ -159,7 +196,12 @@ impl Recovery {
         let runtime = Arc::clone(&self.coordinator.runtime);
         // A decider that is none of ours: the branch is not ours to end.
         let Some((_, decider)) = self.decider(&doubt.global) else { return };
-        if silent.contains(id.decider()) {
+        if silent.contains(id.decider()) || !self.units.get(at).is_some_and(Watched::has_answered) {
+            return;
+        }
+        if !self.has_answered(id.decider()) {
+            tracing::warn!(transaction = %id, "a transaction in doubt waits for the storage unit that decides on it, which does not answer");
+            silent.insert(id.decider().to_owned());
             return;
         }
         let verdict = match decide(&decider, &runtime, &id).await {
@@ -175,17 +217,25 @@ impl Recovery {
         };
         let (_, tries) = self.coordinator.first_seen(key(doubt), runtime.now());
         let Some(unit) = self.units.get_mut(at) else { return };
-        match unit.end(&runtime, doubt, (verdict, tries)).await {
+        let name = Arc::clone(&unit.name);
+        let Some(asker) = unit.answering() else { return };
+        match asker.end(doubt, (verdict, tries)).await {
             Ok(true) => {
                 count(&self.coordinator.counts.recovered);
-                tracing::info!(unit = %unit.name, transaction = %id, ?verdict, "a branch in doubt is ended");
+                tracing::info!(unit = %name, transaction = %id, ?verdict, "a branch in doubt is ended");
             }
             Ok(false) => self.coordinator.in_vain(&key(doubt)),
             Err(error) => {
-                unit.aside = None;
-                tracing::warn!(unit = %unit.name, transaction = %id, %error, "a branch in doubt cannot be ended yet");
+                asker.failed();
+                tracing::warn!(unit = %name, transaction = %id, %error, "a branch in doubt cannot be ended yet");
             }
         }
+    }
+
+    /// Whether a unit of this identity has answered in this round.
+    fn has_answered(&self, identity: &str) -> bool {
+        let is_it = |unit: &Watched| unit.identity.as_deref() == Some(identity);
+        self.units.iter().any(|unit| is_it(unit) && unit.has_answered())
     }
 
     /// The unit that decides on a transaction, where it is one of ours.
@@ -198,17 +248,18 @@ impl Recovery {
 
     /// Forgets the decisions on transactions that are over, and old ones that no branch waits for.
     async fn forget(&mut self, doubts: &[(usize, InDoubt)]) {
-        let runtime = Arc::clone(&self.coordinator.runtime);
-        let all_answered = self.units.iter().all(|unit| unit.answered);
+        let all_answered = self.units.iter_mut().all(|unit| unit.answering().is_some());
         for unit in &mut self.units {
-            let Some(identity) = unit.identity.clone().filter(|_| unit.answered) else { continue };
+            let name = Arc::clone(&unit.name);
+            let Some(asker) = unit.answering() else { continue };
+            let Some(identity) = asker.identity.clone() else { continue };
             let settled = self.coordinator.take_settled(&identity);
-            if !settled.is_empty() && unit.forget(&runtime, &settled).await.is_err() {
+            if !settled.is_empty() && asker.forget(&settled).await.is_err() {
                 self.coordinator.put_back(&identity, settled);
                 continue;
             }
-            if all_answered && let Err(error) = unit.sweep(&runtime, doubts).await {
-                tracing::debug!(unit = %unit.name, %error, "old decisions cannot be forgotten yet");
+            if all_answered && let Err(error) = asker.sweep(doubts).await {
+                tracing::debug!(unit = %name, %error, "old decisions cannot be forgotten yet");
             }
         }
     }
@@ -219,7 +270,7 @@ impl Recovery {
     /// None: a unit that does not answer tells nothing.
     pub async fn doubts(&mut self, ways: &[Way]) -> Vec<Doubt> {
         self.watch(ways);
-        let found = self.look().await;
+        let found = self.look(ALL).await;
         let runtime = Arc::clone(&self.coordinator.runtime);
         let now = runtime.now();
         let mut doubts = Vec::new();
@@ -251,7 +302,7 @@ impl Recovery {
     pub async fn resolve(&mut self, ways: &[Way], global: &str, wanted: Verdict) -> Result<u64> {
         self.watch(ways);
         let found: Vec<_> =
-            self.look().await.into_iter().filter(|(_, one)| one.global == global).collect();
+            self.look(ALL).await.into_iter().filter(|(_, one)| one.global == global).collect();
         if found.is_empty() {
             return Err(Error::refused(
                 14000,
@@ -285,8 +336,8 @@ impl Recovery {
         }
         let mut ended = 0;
         for (at, doubt) in found {
-            let Some(unit) = self.units.get_mut(at) else { continue };
-            ended += u64::from(unit.end(&runtime, &doubt, (wanted, 1)).await?);
+            let Some(asker) = self.units.get_mut(at).and_then(Watched::answering) else { continue };
+            ended += u64::from(asker.end(&doubt, (wanted, 1)).await?);
         }
         Ok(ended)
     }
@@ -297,24 +348,77 @@ fn key(doubt: &InDoubt) -> (String, String) {
 }
 
 impl Watched {
-    async fn aside(&mut self, runtime: &SharedRuntime) -> Result<&mut Aside> {
+    fn has_answered(&self) -> bool {
+        self.asker.as_ref().is_some_and(|asker| asker.answered)
+    }
+
+    /// Who asks it, when it has answered in this round.
+    fn answering(&mut self) -> Option<&mut Asker> {
+        self.asker.as_deref_mut().filter(|asker| asker.answered)
+    }
+
+    /// Begins to look, unless an earlier look is still under way.
+    fn begin(&mut self) {
+        if let Some(mut asker) = self.asker.take() {
+            self.look = Some(Box::pin(async move {
+                let found = asker.prepared().await;
+                (asker, found)
+            }));
+        }
+    }
+
+    /// What a look has found, told once.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Vec<InDoubt>>> {
+        let Some(look) = &mut self.look else { return Poll::Ready(None) };
+        let (mut asker, found) = ready!(look.as_mut().poll(cx));
+        self.look = None;
+        let found = found.map_err(|error| {
+            tracing::debug!(unit = %self.name, %error, "a storage unit cannot be asked for transactions in doubt");
+            asker.failed();
+        });
+        self.identity.clone_from(&asker.identity);
+        self.asker = Some(asker);
+        Poll::Ready(found.ok())
+    }
+}
+
+impl Asker {
+    fn new(connector: Arc<dyn Connector>, runtime: SharedRuntime) -> Self {
+        Self {
+            connector,
+            runtime,
+            aside: None,
+            identity: None,
+            asked: None,
+            swept: None,
+            answered: false,
+        }
+    }
+
+    /// It is asked no more in this round, and anew in the next.
+    fn failed(&mut self) {
+        (self.aside, self.asked, self.answered) = (None, None, false);
+    }
+
+    async fn aside(&mut self) -> Result<&mut Aside> {
         if self.aside.as_ref().is_none_or(|aside| !aside.is_usable()) {
             self.aside = None;
-            let opened = Aside::open(Arc::clone(&self.connector), Arc::clone(runtime)).await?;
+            let opened =
+                Aside::open(Arc::clone(&self.connector), Arc::clone(&self.runtime)).await?;
             self.aside = Some(opened);
         }
         self.aside.as_mut().ok_or_else(|| Error::internal("a connection that was opened"))
     }
 
     /// Its prepared branches; none while it has no ledger.
-    async fn prepared(&mut self, runtime: &SharedRuntime) -> Result<Vec<InDoubt>> {
+    async fn prepared(&mut self) -> Result<Vec<InDoubt>> {
         self.answered = false;
-        let now = runtime.now();
+        let now = self.runtime.now();
         let pause = if self.identity.is_some() { SELDOM } else { OFTEN };
         let seldom = |asked: Instant| now.saturating_duration_since(asked) < pause;
         if !self.asked.is_some_and(seldom) {
             self.asked = None;
-            self.identity = self.identify(runtime).await?;
+            self.identity = self.identify().await?;
             self.asked = Some(now);
         }
         if self.identity.is_none() {
@@ -322,7 +426,7 @@ impl Watched {
             self.aside = None;
             return Ok(Vec::new());
         }
-        let aside = self.aside(runtime).await?;
+        let aside = self.aside().await?;
         let query = aside.two_phase(|family| Ok(family.prepared_query()))?;
         let rows = aside.rows(query).await?;
         let read = aside.two_phase(|family| {
@@ -333,8 +437,8 @@ impl Watched {
     }
 
     /// Who it is; `None` when it takes no writes or never took part in an XA transaction.
-    async fn identify(&mut self, runtime: &SharedRuntime) -> Result<Option<String>> {
-        let aside = self.aside(runtime).await?;
+    async fn identify(&mut self) -> Result<Option<String>> {
+        let aside = self.aside().await?;
         let query = aside.two_phase(|family| Ok(family.standing_query()))?;
         let standing = aside.rows(query).await?.concat();
         // One that cannot prepare any more may have prepared before.
@@ -357,14 +461,9 @@ impl Watched {
     }
 
     /// Ends a prepared branch; false when another connection still owns it.
-    async fn end(
-        &mut self,
-        runtime: &SharedRuntime,
-        doubt: &InDoubt,
-        (verdict, tries): (Verdict, u32),
-    ) -> Result<bool> {
+    async fn end(&mut self, doubt: &InDoubt, (verdict, tries): (Verdict, u32)) -> Result<bool> {
         let branch = Branch { global: &doubt.global, part: &doubt.part };
-        let aside = self.aside(runtime).await?;
+        let aside = self.aside().await?;
         let text = aside.two_phase(|family| {
             Ok(match verdict {
                 Verdict::Commit => family.commit_prepared(&branch),
@@ -388,28 +487,28 @@ impl Watched {
         Ok(false)
     }
 
-    async fn forget(&mut self, runtime: &SharedRuntime, globals: &[String]) -> Result<()> {
+    async fn forget(&mut self, globals: &[String]) -> Result<()> {
         let globals: Vec<&str> = globals.iter().map(String::as_str).collect();
-        let aside = self.aside(runtime).await?;
+        let aside = self.aside().await?;
         let text = aside.two_phase(|family| Ok(family.ledger().forget(&globals)))?;
         aside.rows(&text).await.map(drop)
     }
 
-    async fn sweep(&mut self, runtime: &SharedRuntime, doubts: &[(usize, InDoubt)]) -> Result<()> {
-        let now = runtime.now();
+    async fn sweep(&mut self, doubts: &[(usize, InDoubt)]) -> Result<()> {
+        let now = self.runtime.now();
         let seldom = |swept: Instant| now.saturating_duration_since(swept) < SELDOM;
         if self.swept.is_some_and(seldom) {
             return Ok(());
         }
         self.swept = Some(now);
-        let aside = self.aside(runtime).await?;
+        let aside = self.aside().await?;
         let query = aside.two_phase(|family| Ok(family.ledger().stale_query()))?;
         let rows = aside.rows(query).await?;
         let is_open = |global: &str| doubts.iter().any(|(_, doubt)| doubt.global == global);
         let text = |value| if let Value::Text(text) = value { Some(text) } else { None };
         let stale = rows.into_iter().flatten().filter_map(text);
         let stale: Vec<String> = stale.filter(|global| !is_open(global)).collect();
-        if stale.is_empty() { Ok(()) } else { self.forget(runtime, &stale).await }
+        if stale.is_empty() { Ok(()) } else { self.forget(&stale).await }
     }
 }
 
