@@ -10,7 +10,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::two_phase::Verdict;
 use pando_transaction::Recovery;
-use pando_transaction::xa::{Barrier, Counts, Doubt, ROUND, Way};
+use pando_transaction::xa::{Barrier, Counts, Doubt, Way};
 
 use crate::house::Engine;
 use crate::readiness::Readiness;
@@ -92,7 +92,7 @@ impl Together {
 
 impl Engine {
     /// Finishes, for as long as the engine lives, what instances have left of distributed transactions: on every storage unit of every database, at
-    /// once and every 2 seconds.
+    /// once, every 2 seconds and when a branch is due.
     pub fn recover(&self) {
         let inner = Arc::downgrade(&self.inner);
         let runtime = Arc::clone(&self.inner.runtime);
@@ -100,8 +100,8 @@ impl Engine {
         let sleeper = Arc::clone(&runtime);
         runtime.spawn(Box::pin(async move {
             while let Some(ways) = inner.upgrade().map(|inner| inner.snapshot.load().ways()) {
-                recovery.round(&ways).await;
-                sleeper.sleep(ROUND).await;
+                let next = recovery.round(&ways).await;
+                sleeper.sleep(next).await;
             }
         }));
         self.recover_base();

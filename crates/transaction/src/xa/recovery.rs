@@ -114,24 +114,28 @@ impl Recovery {
     }
 
     /// One round over all units: ends branches that were left, and forgets decisions that nobody needs. A unit that does not answer is passed over.
+    /// Returns the time until the next: less than [`ROUND`] where a branch is due before.
     ///
     /// # Cancel safety
     /// May be dropped at any await.
-    pub async fn round(&mut self, ways: &[Way]) {
+    pub async fn round(&mut self, ways: &[Way]) -> Duration {
         self.watch(ways);
         let doubts = self.look(HASTE).await;
         let now = self.coordinator.runtime.now();
-        let mut silent = HashSet::new();
+        let (mut silent, mut next) = (HashSet::new(), ROUND);
         self.coordinator.sees_only(doubts.iter().map(|(_, doubt)| key(doubt)).collect());
         for (at, doubt) in &doubts {
             let (first, _) = self.coordinator.first_seen(key(doubt), now);
             let here = now.saturating_duration_since(first);
             let age = doubt.seconds.map_or(here, |seconds| here.max(Duration::from_secs(seconds)));
-            if age >= self.grace && !self.coordinator.is_ending(&doubt.global) {
+            if age < self.grace {
+                next = next.min(self.grace.saturating_sub(age));
+            } else if !self.coordinator.is_ending(&doubt.global) {
                 self.settle((*at, doubt, age), &mut silent).await;
             }
         }
         self.forget(&doubts).await;
+        next
     }
 
     fn watch(&mut self, ways: &[Way]) {
