@@ -8,7 +8,10 @@
 )]
 
 use std::future::{Future, poll_fn};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -186,7 +189,7 @@ fn a_unit_that_is_silent_delays_no_other() {
     block_on(async {
         let Some(units) = Units::all("mixed_silent").await else { return };
         // It takes connections and never says a word.
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let url = format!("jdbc:mysql://127.0.0.1:{port}/test?useSSL=false");
         let mut ways = units.ways();
@@ -211,5 +214,65 @@ fn a_unit_that_is_silent_delays_no_other() {
             polls += 1;
         }
         drop(listener);
+    });
+}
+
+/// Passes on what a server says, later by this many milliseconds. Returns its port.
+fn late(server: String, milliseconds: Arc<AtomicU64>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let server = TcpStream::connect(&server).unwrap();
+            let (mut asks, mut asked) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            std::thread::spawn(move || std::io::copy(&mut asks, &mut asked));
+            let (mut told, mut tells, late) = (client, server, Arc::clone(&milliseconds));
+            std::thread::spawn(move || {
+                let mut buffer = [0; 65536];
+                while let Ok(count @ 1..) = tells.read(&mut buffer) {
+                    std::thread::sleep(Duration::from_millis(late.load(Ordering::Relaxed)));
+                    told.write_all(&buffer[..count])?;
+                }
+                told.shutdown(std::net::Shutdown::Both)
+            });
+        }
+    });
+    port
+}
+
+/// It does not tell how old a branch is, and no round waits for its answer: its branches become old all the same.
+#[test]
+fn the_branches_of_a_unit_that_is_slow_are_ended() {
+    let _alone = alone();
+    block_on(async {
+        let Some(units) = Units::all("mixed_slow").await else { return };
+        let (name, url) = urls().swap_remove(1);
+        let server = url.split('/').nth(2).unwrap().to_owned();
+        let milliseconds = Arc::new(AtomicU64::new(0));
+        let port = late(server.clone(), Arc::clone(&milliseconds));
+        let slow = connector(name, &url.replace(&server, &format!("127.0.0.1:{port}")));
+        let mut ways = units.ways();
+        ways[1].1 = slow;
+        let (mut polls, mut recovered) = (0, 0);
+        while recovered == 0 {
+            let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "slow"));
+            let mut transaction = units.added(&coordinator, "mixed_slow").await;
+            let done = lost_after(polls, units.commit(&mut transaction)).await;
+            assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
+            drop(transaction);
+            polls += 1;
+            let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
+            let mut recovery = Recovery::after(Arc::clone(&other), Duration::from_millis(1500));
+            milliseconds.store(0, Ordering::Relaxed);
+            recovery.doubts(&ways).await;
+            milliseconds.store(1100, Ordering::Relaxed);
+            let began = std::time::Instant::now();
+            let mut all = Recovery::after(Arc::clone(&coordinator), Duration::ZERO);
+            while !all.doubts(&units.ways()).await.is_empty() {
+                recovery.round(&ways).await;
+                assert!(began.elapsed() < Duration::from_secs(30), "the branch is still there");
+            }
+            recovered = other.counts().recovered;
+        }
     });
 }

@@ -67,6 +67,8 @@ struct Watched {
     connector: Arc<dyn Connector>,
     /// The last one that it told.
     identity: Option<String>,
+    /// The branches it told last: until it answers again they are not forgotten.
+    told: Vec<(String, String)>,
     /// `None` while a look is under way, this round's or an earlier one's.
     asker: Option<Box<Asker>>,
     look: Option<BoxFuture<'static, Look>>,
@@ -123,7 +125,7 @@ impl Recovery {
         let doubts = self.look(HASTE).await;
         let now = self.coordinator.runtime.now();
         let (mut silent, mut next) = (HashSet::new(), ROUND);
-        self.coordinator.sees_only(doubts.iter().map(|(_, doubt)| key(doubt)).collect());
+        self.coordinator.sees_only(self.units.iter().flat_map(|unit| unit.told.clone()).collect());
         for (at, doubt) in &doubts {
             let (first, _) = self.coordinator.first_seen(key(doubt), now);
             let here = now.saturating_duration_since(first);
@@ -151,6 +153,7 @@ impl Recovery {
                     name: Arc::clone(name),
                     connector: Arc::clone(connector),
                     identity: None,
+                    told: Vec::new(),
                     asker: Some(Box::new(Asker::new(Arc::clone(connector), runtime))),
                     look: None,
                 });
@@ -380,6 +383,9 @@ impl Watched {
             tracing::debug!(unit = %self.name, %error, "a storage unit cannot be asked for transactions in doubt");
             asker.failed();
         });
+        if let Ok(found) = &found {
+            self.told = found.iter().map(key).collect();
+        }
         self.identity.clone_from(&asker.identity);
         self.asker = Some(asker);
         Poll::Ready(found.ok())
