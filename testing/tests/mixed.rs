@@ -99,6 +99,11 @@ impl Units {
 
     /// A transaction that has added one on every unit.
     async fn added(&self, coordinator: &Arc<Coordinator>, table: &str) -> Transaction {
+        self.changed(coordinator, &format!("UPDATE {table} SET n = n + 1 WHERE id = 1")).await
+    }
+
+    /// A transaction that has made a change on every unit.
+    async fn changed(&self, coordinator: &Arc<Coordinator>, change: &str) -> Transaction {
         let mut transaction = Transaction::default();
         let course = Course { kind: TransactionType::Xa, coordinator: Arc::clone(coordinator) };
         transaction.begin(Vec::new(), course);
@@ -106,7 +111,6 @@ impl Units {
             let mut connection = pool.take().await.unwrap();
             let opening = transaction.enlist(&mut connection, Some(ready)).unwrap();
             transaction.writes_on(pool.unit());
-            let change = format!("UPDATE {table} SET n = n + 1 WHERE id = 1");
             connection.start(Execution::Text(change.into())).unwrap();
             for _ in 0..=opening {
                 finish(&mut connection).await.unwrap();
@@ -273,6 +277,57 @@ fn the_branches_of_a_unit_that_is_slow_are_ended() {
                 assert!(began.elapsed() < Duration::from_secs(30), "the branch is still there");
             }
             recovered = other.counts().recovered;
+        }
+    });
+}
+
+/// A machine that is lost closes no connection: the units hold on to what it was about to decide. Nobody else's transaction waits for that.
+#[test]
+fn a_decision_that_is_held_open_holds_up_no_other() {
+    let _alone = alone();
+    block_on(async {
+        let Some(units) = Units::all("mixed_held").await else { return };
+        let coordinator = |name: &str| Arc::new(Coordinator::new(Arc::clone(&units.runtime), name));
+        let ways = units.ways();
+        let mut recovery = Recovery::after(coordinator("looks"), Duration::ZERO);
+        // So far on its way, and not a step further, that its branches are prepared and nobody else can decide.
+        let mut held = Vec::new();
+        for polls in 0.. {
+            let insert = format!("INSERT INTO mixed_held VALUES ({}, 0)", 2 + polls);
+            let mut transaction = units.changed(&coordinator("held"), &insert).await;
+            let done = lost_after(polls, units.commit(&mut transaction)).await;
+            assert!(done.is_none(), "nothing is held open anywhere on the way");
+            recovery.round(&ways).await;
+            let doubts = recovery.doubts(&ways).await;
+            if doubts.iter().any(|doubt| doubt.verdict.is_none()) {
+                held.push(transaction);
+                if held.len() == 2 {
+                    break;
+                }
+            }
+        }
+        let is_held = recovery.doubts(&ways).await;
+        let mut polls = 0;
+        let ours = loop {
+            let mut transaction = units.added(&coordinator("gone"), "mixed_held").await;
+            let done = lost_after(polls, units.commit(&mut transaction)).await;
+            assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
+            drop(transaction);
+            let mut doubts = recovery.doubts(&ways).await;
+            doubts.retain(|one| is_held.iter().all(|held| held.global != one.global));
+            if let Some(found) = doubts.pop() {
+                break found.global;
+            }
+            polls += 1;
+        };
+        let began = std::time::Instant::now();
+        while recovery.doubts(&ways).await.iter().any(|doubt| doubt.global == ours) {
+            recovery.round(&ways).await;
+            assert!(began.elapsed() < Duration::from_secs(8), "it waits for those that are held");
+        }
+        drop(held);
+        while !recovery.doubts(&ways).await.is_empty() {
+            recovery.round(&ways).await;
         }
     });
 }

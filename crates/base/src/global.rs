@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pando_kernel::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::route::UnitName;
-use pando_kernel::runtime::{SharedRuntime, within};
+use pando_kernel::runtime::{BoxFuture, SharedRuntime, all, within};
 use pando_kernel::two_phase::Verdict;
 use pando_pool::{Connection, Pool};
 use pando_transaction::finish;
@@ -84,20 +84,14 @@ impl Field {
     /// # Cancel safety
     /// May be dropped at any await.
     pub async fn recover(&self) -> u64 {
-        let mut ended = 0;
-        for pool in &self.pools {
-            let looked = within(&*self.runtime, LOOK, self.recover_unit(pool.unit())).await;
-            match looked {
-                Some(Ok(count)) => ended += count,
-                Some(Err(error)) => {
-                    tracing::debug!(unit = %pool.unit(), %error, "a storage unit's undo log cannot be read now");
-                }
-                None => {
-                    tracing::debug!(unit = %pool.unit(), "a storage unit does not tell its undo log");
-                }
-            }
-        }
-        ended
+        let told = self.told().await;
+        let hears = |unit: &str| told.iter().any(|(told, _)| **told == *unit);
+        let ending = told.iter().map(|(unit, open)| {
+            let open = open.iter().filter(|one| hears(&one.decider)).collect();
+            Box::pin(async move { Ok(self.recover_unit(unit, open).await) }) as BoxFuture<'_, _>
+        });
+        let ended: Result<Vec<u64>> = all(ending.collect()).await;
+        ended.into_iter().flatten().sum()
     }
 
     /// What waits for a person, or for its time to be over, on the units that answer: by unit.
@@ -105,15 +99,35 @@ impl Field {
     /// # Cancel safety
     /// May be dropped at any await.
     pub async fn left(&self) -> Vec<(UnitName, Open)> {
-        let mut left = Vec::new();
-        for pool in &self.pools {
-            let unit = pool.unit();
-            if let Some(Ok(open)) = within(&*self.runtime, LOOK, self.open(unit)).await {
-                let waits = open.into_iter().filter(|one| one.is_overdue || one.dirty.is_some());
-                left.extend(waits.map(|one| (Arc::clone(unit), one)));
-            }
-        }
-        left
+        let waits = |one: &Open| one.is_overdue || one.dirty.is_some();
+        let told = self.told().await.into_iter();
+        told.flat_map(|(unit, open)| {
+            open.into_iter().filter(waits).map(move |one| (Arc::clone(&unit), one))
+        })
+        .collect()
+    }
+
+    /// What the undo logs hold, of the units that answer in time. They are asked side by side.
+    async fn told(&self) -> Vec<(UnitName, Vec<Open>)> {
+        let asking = self.pools.iter().map(|pool| {
+            let unit = Arc::clone(pool.unit());
+            Box::pin(async move {
+                let told = match within(&*self.runtime, LOOK, self.open(&unit)).await {
+                    Some(Ok(open)) => Some((unit, open)),
+                    Some(Err(error)) => {
+                        tracing::debug!(%unit, %error, "a storage unit's undo log cannot be read now");
+                        None
+                    }
+                    None => {
+                        tracing::debug!(%unit, "a storage unit does not tell its undo log");
+                        None
+                    }
+                };
+                Ok(told)
+            }) as BoxFuture<'_, _>
+        });
+        let told: Result<Vec<Option<_>>> = all(asking.collect()).await;
+        told.into_iter().flatten().flatten().collect()
     }
 
     async fn open(&self, unit: &UnitName) -> Result<Vec<Open>> {
@@ -157,38 +171,45 @@ impl Field {
         Ok(parts)
     }
 
-    async fn recover_unit(&self, unit: &UnitName) -> Result<u64> {
+    /// Ends the parts of abandoned transactions on one unit; whose end fails holds up none of the others.
+    async fn recover_unit(&self, unit: &UnitName, open: Vec<&Open>) -> u64 {
+        let mut ended = 0;
+        for one in open.into_iter().filter(|one| one.is_overdue && one.dirty.is_none()) {
+            let Some(id) = GlobalId::read(&one.global) else { continue };
+            match within(&*self.runtime, LOOK, self.recover_part(unit, one, &id)).await {
+                Some(Ok(true)) => {
+                    tracing::info!(%unit, transaction = %id, "a part of an abandoned transaction is ended");
+                    ended += 1;
+                }
+                Some(Ok(false)) => {}
+                Some(Err(error)) => {
+                    tracing::warn!(%unit, transaction = %id, %error, "an abandoned transaction cannot be ended yet");
+                }
+                None => {
+                    tracing::warn!(%unit, transaction = %id, "an abandoned transaction is not ended in time");
+                }
+            }
+        }
+        ended
+    }
+
+    /// False when its rows are no longer as it left them.
+    async fn recover_part(&self, unit: &UnitName, open: &Open, id: &GlobalId) -> Result<bool> {
+        let decider = self.pool(&open.decider)?.connector();
+        let verdict = decide(decider, &self.runtime, id).await?;
         let mut connection = self.bare(unit).await?;
         let dialect = self.pool(unit)?.connector().dialect();
-        if dialect.undo().is_none() {
-            return Ok(0);
-        }
         let mut own = Unit::of(&mut connection, dialect.as_ref())?;
-        if !own.is_prepared().await? {
-            return Ok(0);
-        }
-        let mut ended = 0;
-        for open in own.open().await? {
-            let Some(id) = GlobalId::read(&open.global) else { continue };
-            if !open.is_overdue || open.dirty.is_some() {
-                continue;
-            }
-            let Ok(decider) = self.pool(&open.decider) else { continue };
-            match decide(decider.connector(), &self.runtime, &id).await? {
-                Verdict::Commit => {
-                    own.conclude(id.as_str(), &[]).await?;
-                }
-                Verdict::Abort => {
-                    if let Undone::Dirty(rows) = own.rollback(id.as_str(), 0).await? {
-                        tracing::error!(%unit, transaction = %id, ?rows, "an abandoned transaction cannot be taken back");
-                        continue;
-                    }
+        match verdict {
+            Verdict::Commit => own.conclude(id.as_str(), &[]).await?,
+            Verdict::Abort => {
+                if let Undone::Dirty(rows) = own.rollback(id.as_str(), 0).await? {
+                    tracing::error!(%unit, transaction = %id, ?rows, "an abandoned transaction cannot be taken back");
+                    return Ok(false);
                 }
             }
-            tracing::info!(%unit, transaction = %id, "a part of an abandoned transaction is ended");
-            ended += 1;
         }
-        Ok(ended)
+        Ok(true)
     }
 }
 

@@ -192,6 +192,34 @@ fn a_transaction_whose_coordinator_is_gone_is_taken_back_by_whoever_looks() {
 }
 
 #[test]
+fn a_transaction_that_cannot_be_decided_holds_up_no_other() {
+    run(async {
+        for mut pair in pairs().await {
+            pair.units[1].direct(&["INSERT INTO m VALUES (2, 100)"]).await;
+            pair.field.pools.push(pair.units[0].away("ds_2"));
+            let now = pair.field.runtime.now();
+            let undo = pair.units[1].undo_table();
+            // The one whose decider is away comes first.
+            for (id, decider) in [(1, "ds_2"), (2, "ds_0")] {
+                let mut global = Global::begin(&pair.field, decider.into(), &pair.identity);
+                let (number, _) = global.next(pair.units[1].pool.unit(), now).unwrap();
+                let name = global.id().as_str();
+                let change = format!("UPDATE m SET x = x + 10 WHERE id = {id}");
+                pair.units[1].run(name, number, &change).await.unwrap();
+                let decides = format!(
+                    "UPDATE {undo} SET decider = '{decider}', deadline = deadline + {id} WHERE global_id = '{name}'"
+                );
+                pair.units[1].direct(&[&decides]).await;
+            }
+            pair.recover().await;
+            let rows = pair.units[1].rows("SELECT x FROM m ORDER BY id").await.concat();
+            assert_eq!(rows, [Value::Int(110), Value::Int(100)]);
+            pair.end().await;
+        }
+    });
+}
+
+#[test]
 fn a_transaction_that_takes_too_long_runs_nothing_more() {
     run(async {
         for pair in pairs().await {

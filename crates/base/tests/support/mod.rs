@@ -184,6 +184,11 @@ impl Server {
         self.pool = Pool::new(unit, faulty, runtime(), options);
     }
 
+    /// A unit of the same kind whose server is away.
+    pub(crate) fn away(&self, unit: &str) -> Pool {
+        Pool::new(unit, connector(self.family, 1, &self.database), runtime(), Options::default())
+    }
+
     pub(crate) async fn drop_database(self) {
         self.pool.close();
         drop(self.pool);

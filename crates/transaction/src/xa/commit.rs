@@ -15,8 +15,8 @@ use crate::held::{Held, tell};
 use crate::transaction::{Ended, Outcome, Transaction, aborted, server_error};
 
 use super::coordinator::{Coordinator, count};
+use super::decision::decide;
 use super::id::GlobalId;
-use super::recovery::decide;
 
 /// A first phase that took longer is rolled back: fences are kept for an hour, so whoever comes later than this could not be told from one that was
 /// given up and forgotten.

@@ -5,14 +5,17 @@
 mod barrier;
 mod commit;
 mod coordinator;
+mod decision;
 mod id;
 mod ready;
 mod recovery;
+mod watched;
 
 pub use barrier::{Barrier, Pass};
 pub(crate) use commit::Global;
 pub(crate) use coordinator::count;
 pub use coordinator::{Coordinator, Counts};
+pub use decision::decide;
 pub use id::GlobalId;
 pub use ready::Ready;
-pub use recovery::{Doubt, ROUND, Recovery, Way, decide};
+pub use recovery::{Doubt, ROUND, Recovery, Way};
