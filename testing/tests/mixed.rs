@@ -17,11 +17,13 @@ use std::task::Poll;
 use std::time::Duration;
 
 use pando_kernel::backend::Connector;
+use pando_kernel::error::ErrorKind;
 use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::two_phase::Verdict;
 use pando_kernel::{Execution, TransactionType, Value};
 use pando_pool::{Options, Pool};
 use pando_testing::poll::{Threads, block_on};
-use pando_transaction::xa::Way;
+use pando_transaction::xa::{Way, decide};
 use pando_transaction::{Aside, Coordinator, Course, Ended, Ready, Recovery, Transaction, finish};
 
 /// Recovery that waits for nobody ends the transactions of all: one test at a time.
@@ -307,6 +309,10 @@ fn a_decision_that_is_held_open_holds_up_no_other() {
             }
         }
         let is_held = recovery.doubts(&ways).await;
+        for verdict in [Verdict::Commit, Verdict::Abort] {
+            let error = recovery.resolve(&ways, &is_held[0].global, verdict).await.unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Server(_)), "{error}");
+        }
         let mut polls = 0;
         let ours = loop {
             let mut transaction = units.added(&coordinator("gone"), "mixed_held").await;
@@ -328,6 +334,47 @@ fn a_decision_that_is_held_open_holds_up_no_other() {
         drop(held);
         while !recovery.doubts(&ways).await.is_empty() {
             recovery.round(&ways).await;
+        }
+    });
+}
+
+#[test]
+fn a_unit_that_is_not_the_deciding_one_decides_nothing() {
+    let _alone = alone();
+    block_on(async {
+        let Some(units) = Units::all("mixed_other").await else { return };
+        let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
+        let id = coordinator.name("another");
+        for (name, way) in units.ways() {
+            let error = decide(&way, &units.runtime, &id).await.unwrap_err();
+            assert!(error.to_string().contains("is another one"), "{name}: {error}");
+            let mut aside = Aside::open(way, Arc::clone(&units.runtime)).await.unwrap();
+            let query =
+                aside.two_phase(|family| Ok(family.ledger().verdict_query(id.as_str()))).unwrap();
+            assert_eq!(aside.rows(&query).await.unwrap().len(), 0, "{name} has decided");
+        }
+    });
+}
+
+#[test]
+fn a_decision_waits_for_the_disk_whatever_the_session_wants() {
+    let _alone = alone();
+    block_on(async {
+        let Some(units) = Units::all("mixed_disk").await else { return };
+        let Some((_, way)) = units.ways().into_iter().find(|(name, _)| &**name == "pg") else {
+            eprintln!("skipped: no PostgreSQL");
+            return;
+        };
+        let mut aside = Aside::open(way, Arc::clone(&units.runtime)).await.unwrap();
+        for (wanted, held) in [("off", "on"), ("local", "local"), ("on", "on")] {
+            let record = aside.two_phase(|family| Ok(family.ledger().record("disk"))).unwrap();
+            let set = format!("SET synchronous_commit = {wanted}");
+            aside.run(&["BEGIN", &set, &record]).await.unwrap();
+            let shown = aside.rows("SHOW synchronous_commit").await.unwrap().concat();
+            assert_eq!(shown, [Value::Text(held.to_owned())], "{wanted}");
+            let written = "SELECT verdict FROM pando.decision WHERE global = 'disk'";
+            assert_eq!(aside.rows(written).await.unwrap().len(), 1, "{wanted}");
+            aside.run(&["ROLLBACK"]).await.unwrap();
         }
     });
 }

@@ -22,11 +22,17 @@ use crate::unit::{Branch, Unit};
 
 /// How long a transaction may take before anybody may take it back; as Seata has it.
 pub const LIMIT: Duration = Duration::from_secs(60);
+/// How long after its begin it may commit: that it was taken back is known for an hour.
+const LATEST: Duration = Duration::from_secs(1800);
 /// Inquiries about a decision whose connection was lost, and the time between two of them.
 const INQUIRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(100);
 /// Time for one unit when what others have left is looked for.
 const LOOK: Duration = Duration::from_secs(10);
+/// Time for each row of its undo log when a transaction is taken back.
+const EACH: Duration = Duration::from_secs(1);
+/// Transactions ended at once on a unit, when somebody has left them.
+const AT_ONCE: usize = 4;
 
 /// A global transaction.
 #[derive(Debug)]
@@ -171,26 +177,40 @@ impl Field {
         Ok(parts)
     }
 
-    /// Ends the parts of abandoned transactions on one unit; whose end fails holds up none of the others.
-    async fn recover_unit(&self, unit: &UnitName, open: Vec<&Open>) -> u64 {
+    /// Ends the parts of abandoned transactions on one unit, several at once; whose end fails or takes long holds up none of the others.
+    async fn recover_unit(&self, unit: &UnitName, mut open: Vec<&Open>) -> u64 {
+        open.retain(|one| one.is_overdue && one.dirty.is_none());
         let mut ended = 0;
-        for one in open.into_iter().filter(|one| one.is_overdue && one.dirty.is_none()) {
-            let Some(id) = GlobalId::read(&one.global) else { continue };
-            match within(&*self.runtime, LOOK, self.recover_part(unit, one, &id)).await {
-                Some(Ok(true)) => {
-                    tracing::info!(%unit, transaction = %id, "a part of an abandoned transaction is ended");
-                    ended += 1;
-                }
-                Some(Ok(false)) => {}
-                Some(Err(error)) => {
-                    tracing::warn!(%unit, transaction = %id, %error, "an abandoned transaction cannot be ended yet");
-                }
-                None => {
-                    tracing::warn!(%unit, transaction = %id, "an abandoned transaction is not ended in time");
-                }
-            }
+        for some in open.chunks(AT_ONCE) {
+            let parts = some.iter().map(|open| {
+                Box::pin(async move { Ok(self.try_part(unit, open).await) }) as BoxFuture<'_, _>
+            });
+            let parts: Vec<bool> = all(parts.collect()).await.unwrap_or_default();
+            ended += parts.into_iter().map(u64::from).sum::<u64>();
         }
         ended
+    }
+
+    async fn try_part(&self, unit: &UnitName, open: &Open) -> bool {
+        let Some(id) = GlobalId::read(&open.global) else { return false };
+        // One with many images is restored in one piece, or begins anew.
+        let limit =
+            LOOK.saturating_add(EACH.saturating_mul(open.images.try_into().unwrap_or(u32::MAX)));
+        match within(&*self.runtime, limit, self.recover_part(unit, open, &id)).await {
+            Some(Ok(is_ended)) => {
+                if is_ended {
+                    tracing::info!(%unit, transaction = %id, "a part of an abandoned transaction is ended");
+                }
+                return is_ended;
+            }
+            Some(Err(error)) => {
+                tracing::warn!(%unit, transaction = %id, %error, "an abandoned transaction cannot be ended yet");
+            }
+            None => {
+                tracing::warn!(%unit, transaction = %id, "an abandoned transaction is not ended in time");
+            }
+        }
+        false
     }
 
     /// False when its rows are no longer as it left them.
@@ -259,6 +279,10 @@ impl Global {
     pub async fn commit(&self, field: &Field) -> Result<()> {
         if self.units.is_empty() {
             return Ok(());
+        }
+        if field.runtime.now().saturating_duration_since(self.began) > LATEST {
+            self.rollback(field, 0).await?;
+            return Err(aborted("it has not been ended for half an hour"));
         }
         match self.decide(field).await {
             Ok(Verdict::Commit) => {}

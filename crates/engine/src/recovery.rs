@@ -115,7 +115,9 @@ impl Engine {
             while let Some(inner) = inner.upgrade() {
                 let (snapshot, engine) = (inner.snapshot.load_full(), Self { inner });
                 for live in &snapshot.databases {
-                    engine.field(live).recover().await;
+                    // Those who have all connections may wait for the very rows.
+                    let field = Field { is_awaited: true, ..engine.field(live) };
+                    field.recover().await;
                 }
                 drop((snapshot, engine));
                 runtime.sleep(BASE_ROUND).await;

@@ -238,11 +238,11 @@ pub trait Ledger: Send + Sync + Debug {
     fn stale_query(&self) -> &'static str;
 
     /// Keeps everybody from recording decisions, once those that are being recorded are committed, until [`Ledger::open`]. Fails after about two
-    /// seconds.
+    /// seconds. The server itself ends it after 15 seconds of silence, when whoever did it is lost.
     fn close(&self) -> &'static [&'static str];
 
     /// Ends [`Ledger::close`].
-    fn open(&self) -> &'static str;
+    fn open(&self) -> &'static [&'static str];
 
     /// Waits, in a part that commits without a decision, while the ledger is closed.
     fn heed(&self) -> &'static str;

@@ -129,7 +129,30 @@ impl Barrier {
         if lacks(Need::Barrier) {
             return Ok(true);
         }
-        if asides.len() != self.units.len() || !asides.iter().all(Aside::is_usable) {
+        let is_old = asides.len() == self.units.len() && asides.iter().all(Aside::is_usable);
+        match self.lock(asides, is_old).await {
+            // Connections that were idle may have been closed by their servers.
+            Err(error) if is_old && !matches!(error.kind(), ErrorKind::Server(_)) => {
+                self.lock(asides, false).await?;
+            }
+            locked => locked?,
+        }
+        let until = self.runtime.now() + DRAINING;
+        loop {
+            if !self.is_under_way(asides).await? {
+                return Ok(true);
+            }
+            if self.runtime.now() > until {
+                open(asides).await;
+                return Ok(false);
+            }
+            self.runtime.sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Locks all ledgers, over connections that are there or new ones. After an error none is locked.
+    async fn lock(&self, asides: &mut Vec<Aside>, is_old: bool) -> Result<()> {
+        if !is_old {
             asides.clear();
             for (_, (_, way)) in &self.units {
                 asides.push(Aside::open(Arc::clone(way), Arc::clone(&self.runtime)).await?);
@@ -143,17 +166,7 @@ impl Barrier {
                 return Err(error);
             }
         }
-        let until = self.runtime.now() + DRAINING;
-        loop {
-            if !self.is_under_way(asides).await? {
-                return Ok(true);
-            }
-            if self.runtime.now() > until {
-                open(asides).await;
-                return Ok(false);
-            }
-            self.runtime.sleep(Duration::from_millis(1)).await;
-        }
+        Ok(())
     }
 
     /// Whether a transaction that was decided to commit still has a prepared branch.
@@ -257,7 +270,7 @@ impl Drop for Pass {
 async fn open(asides: &mut Vec<Aside>) {
     for aside in asides.iter_mut() {
         let opened = match aside.two_phase(|family| Ok(family.ledger().open())) {
-            Ok(text) => aside.rows(text).await.map(drop),
+            Ok(texts) => aside.run(texts).await,
             Err(error) => Err(error),
         };
         if opened.is_err() {

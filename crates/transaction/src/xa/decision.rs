@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use pando_kernel::backend::Connector;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_kernel::two_phase::{InDoubt, Part, Verdict, verdict};
+use pando_kernel::value::Value;
 
 use crate::aside::Aside;
 
@@ -21,6 +22,16 @@ pub async fn decide(
     id: &GlobalId,
 ) -> Result<Verdict> {
     let mut aside = Aside::open(Arc::clone(decider), Arc::clone(runtime)).await?;
+    let query = aside.two_phase(|family| Ok(family.ledger().identity_query()))?;
+    // A name or an address may by now be another's, who knows nothing of the transaction.
+    if !matches!(&aside.rows(query).await?.concat()[..], [Value::Text(identity), ..] if identity == id.decider())
+    {
+        return Err(Error::refused(
+            14000,
+            format!("the storage unit that decides on transaction `{id}` is another one"),
+            "its identity stands in the transaction's name and in `pando.unit` (`pando_unit`)",
+        ));
+    }
     let query = aside.two_phase(|family| Ok(family.ledger().verdict_query(id.as_str())))?;
     if let Some(verdict) = verdict(&aside.rows(&query).await?) {
         return Ok(verdict);
@@ -65,7 +76,9 @@ pub(super) fn asked(
 ) -> BoxFuture<'_, Result<Option<(String, Verdict)>>> {
     Box::pin(async move {
         let mut told = decide(&decider, &runtime, &id).await;
-        if let (Err(_), Some(lost)) = (&told, lost) {
+        if let (Err(error), Some(lost)) = (&told, lost)
+            && is_held(error)
+        {
             evict(&decider, &runtime, lost).await;
             told = decide(&decider, &runtime, &id).await;
         }
@@ -74,4 +87,10 @@ pub(super) fn asked(
         });
         Ok(told.ok().map(|verdict| (id.as_str().to_owned(), verdict)))
     })
+}
+
+/// Whether a decision could not be made since somebody else is about to make it: the server has waited for him, and said so.
+fn is_held(error: &Error) -> bool {
+    let ErrorKind::Server(server) = error.kind() else { return false };
+    server.sqlstate == "55P03" || server.number == 1205
 }

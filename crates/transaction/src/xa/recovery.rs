@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use pando_kernel::backend::Connector;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::runtime::{all, within};
 use pando_kernel::two_phase::{InDoubt, Verdict};
@@ -29,10 +29,13 @@ use super::watched::{Watched, key};
 pub const ROUND: Duration = Duration::from_secs(2);
 /// A branch is left to whoever ends it for so long.
 const GRACE: Duration = Duration::from_secs(3);
-/// A deciding unit whose connection holds a decision open for longer than this after a branch was prepared has lost its coordinator.
+/// A deciding unit whose connection holds a decision open for longer than this after a branch was prepared has lost its coordinator; and an instance
+/// that has not ended its own transaction by then may wait for an answer that never comes.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Units that have not answered by then are left for the next round, so that those who are silent delay nobody.
 const HASTE: Duration = Duration::from_secs(1);
+/// A unit whose last look succeeded so short a time ago can be asked for decisions.
+const FRESH: Duration = Duration::from_secs(10);
 /// Who wants to know of all waits so long, which is longer than a unit may take.
 const ALL: Duration = Duration::from_secs(30);
 /// Deciding units are asked for so many decisions at once.
@@ -103,7 +106,7 @@ impl Recovery {
             let age = doubt.seconds.map_or(here, |seconds| here.max(Duration::from_secs(seconds)));
             if age < self.grace {
                 next = next.min(self.grace.saturating_sub(age));
-            } else if !self.coordinator.is_ending(&doubt.global) {
+            } else if age > PATIENCE || !self.coordinator.is_ending(&doubt.global) {
                 due.push((*at, doubt, age));
             }
         }
@@ -196,7 +199,7 @@ impl Recovery {
             if !known.insert(id.as_str().to_owned()) {
                 continue;
             }
-            if self.has_answered(id.decider()) {
+            if self.answers(id.decider()) {
                 let is_lost = *age > PATIENCE;
                 let runtime = Arc::clone(&self.coordinator.runtime);
                 asking.push(asked((decider, runtime), id, is_lost.then_some(*doubt)));
@@ -213,10 +216,12 @@ impl Recovery {
         verdicts
     }
 
-    /// Whether a unit of this identity has answered in this round.
-    fn has_answered(&self, identity: &str) -> bool {
+    /// Whether a unit of this identity answers: in this round, or one of the last.
+    fn answers(&self, identity: &str) -> bool {
+        let now = self.coordinator.runtime.now();
+        let is_fresh = |heard| now.saturating_duration_since(heard) < FRESH;
         let is_it = |unit: &Watched| unit.identity.as_deref() == Some(identity);
-        self.units.iter().any(|unit| is_it(unit) && unit.has_answered())
+        self.units.iter().any(|unit| is_it(unit) && unit.heard.is_some_and(is_fresh))
     }
 
     /// The unit that decides on a transaction, where it is one of ours.
@@ -234,10 +239,18 @@ impl Recovery {
             let name = Arc::clone(&unit.name);
             let Some(asker) = unit.answering() else { continue };
             let Some(identity) = asker.identity.clone() else { continue };
-            let settled = self.coordinator.take_settled(&identity);
-            if !settled.is_empty() && asker.forget(&settled).await.is_err() {
-                self.coordinator.put_back(&identity, settled);
-                continue;
+            let until = self.coordinator.runtime.now() + HASTE;
+            loop {
+                let settled = self.coordinator.take_settled(&identity);
+                if settled.is_empty() || self.coordinator.runtime.now() > until {
+                    self.coordinator.put_back(&identity, settled);
+                    break;
+                }
+                if asker.forget(&settled).await.is_err() {
+                    self.coordinator.put_back(&identity, settled);
+                    asker.failed();
+                    break;
+                }
             }
             if all_answered && let Err(error) = asker.sweep(doubts).await {
                 tracing::debug!(unit = %name, %error, "old decisions cannot be forgotten yet");
@@ -310,6 +323,8 @@ impl Recovery {
                         format!("RESOLVE IN DOUBT TRANSACTION '{global}' {word}"),
                     ));
                 }
+                // It can be asked, and somebody is about to decide.
+                Err(error) if matches!(error.kind(), ErrorKind::Server(_)) => return Err(error),
                 Err(error) => {
                     tracing::warn!(transaction = global, %error, "resolved by hand, without the deciding unit");
                 }

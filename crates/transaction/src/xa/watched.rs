@@ -26,6 +26,8 @@ pub(super) struct Watched {
     pub(super) connector: Arc<dyn Connector>,
     /// The last one that it told.
     pub(super) identity: Option<String>,
+    /// When it answered last; `None` when the last look failed.
+    pub(super) heard: Option<Instant>,
     /// The branches it told last: until it answers again they are not forgotten.
     pub(super) told: Vec<(String, String)>,
     /// `None` while a look is under way, this round's or an earlier one's.
@@ -57,11 +59,7 @@ impl Watched {
     /// One that has not been asked yet.
     pub(super) fn new((name, connector): Way, runtime: SharedRuntime) -> Self {
         let asker = Some(Box::new(Asker::new(Arc::clone(&connector), runtime)));
-        Self { name, connector, identity: None, told: Vec::new(), asker, look: None }
-    }
-
-    pub(super) fn has_answered(&self) -> bool {
-        self.asker.as_ref().is_some_and(|asker| asker.answered)
+        Self { name, connector, identity: None, heard: None, told: Vec::new(), asker, look: None }
     }
 
     /// Who asks it, when it has answered in this round.
@@ -88,6 +86,7 @@ impl Watched {
             tracing::debug!(unit = %self.name, %error, "a storage unit cannot be asked for transactions in doubt");
             asker.failed();
         });
+        self.heard = found.is_ok().then(|| asker.runtime.now());
         if let Ok(found) = &found {
             self.told = found.iter().map(key).collect();
         }
@@ -223,6 +222,10 @@ impl Asker {
         let aside = self.aside().await?;
         let query = aside.two_phase(|family| Ok(family.ledger().stale_query()))?;
         let rows = aside.rows(query).await?;
+        // There are more than one answer holds.
+        if rows.len() >= 1000 {
+            self.swept = None;
+        }
         let is_open = |global: &str| doubts.iter().any(|(_, doubt)| doubt.global == global);
         let text = |value| if let Value::Text(text) = value { Some(text) } else { None };
         let stale = rows.into_iter().flatten().filter_map(text);

@@ -173,11 +173,11 @@ impl Ledger for MySql {
 
     /// A READ lock would let those pass that come after it, and wait for ever.
     fn close(&self) -> &'static [&'static str] {
-        &["SET lock_wait_timeout = 2", "LOCK TABLES pando_decision WRITE"]
+        &["SET lock_wait_timeout = 2, wait_timeout = 15", "LOCK TABLES pando_decision WRITE"]
     }
 
-    fn open(&self) -> &'static str {
-        "UNLOCK TABLES"
+    fn open(&self) -> &'static [&'static str] {
+        &["UNLOCK TABLES", "SET wait_timeout = DEFAULT"]
     }
 
     fn heed(&self) -> &'static str {

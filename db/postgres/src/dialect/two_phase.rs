@@ -138,8 +138,12 @@ impl Ledger for Postgres {
          pg_catalog.pg_postmaster_start_time(), pg_catalog.current_database()) FROM pando.unit"
     }
 
+    /// A decision that is not on disk when its COMMIT is answered may be lost, and with it this unit's part alone.
     fn record(&self, global: &str) -> String {
-        format!("INSERT INTO pando.decision VALUES ('{global}', 'commit')")
+        format!(
+            "INSERT INTO pando.decision SELECT '{global}', 'commit' WHERE CASE pg_catalog.current_setting('synchronous_commit') \
+             WHEN 'off' THEN pg_catalog.set_config('synchronous_commit', 'on', true) ELSE 'on' END = 'on'"
+        )
     }
 
     fn fence(&self, global: &str) -> Vec<String> {
@@ -165,11 +169,16 @@ impl Ledger for Postgres {
     }
 
     fn close(&self) -> &'static [&'static str] {
-        &["SET lock_timeout = '2s'", "BEGIN", "LOCK TABLE pando.decision IN SHARE MODE"]
+        &[
+            "SET lock_timeout = '2s'",
+            "SET idle_in_transaction_session_timeout = '15s'",
+            "BEGIN",
+            "LOCK TABLE pando.decision IN SHARE MODE",
+        ]
     }
 
-    fn open(&self) -> &'static str {
-        "ROLLBACK"
+    fn open(&self) -> &'static [&'static str] {
+        &["ROLLBACK"]
     }
 
     fn heed(&self) -> &'static str {
