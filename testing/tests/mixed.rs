@@ -309,8 +309,9 @@ fn a_decision_that_is_held_open_holds_up_no_other() {
             }
         }
         let is_held = recovery.doubts(&ways).await;
+        let open = is_held.iter().find(|doubt| doubt.verdict.is_none()).unwrap();
         for verdict in [Verdict::Commit, Verdict::Abort] {
-            let error = recovery.resolve(&ways, &is_held[0].global, verdict).await.unwrap_err();
+            let error = recovery.resolve(&ways, &open.global, verdict).await.unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Server(_)), "{error}");
         }
         let mut polls = 0;

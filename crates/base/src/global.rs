@@ -29,8 +29,9 @@ const INQUIRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(100);
 /// Time for one unit when what others have left is looked for.
 const LOOK: Duration = Duration::from_secs(10);
-/// Time for each row of its undo log when a transaction is taken back.
-const EACH: Duration = Duration::from_secs(1);
+/// Time for each row of its undo log when a transaction is taken back, and for all of them.
+const EACH: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_secs(600);
 /// Transactions ended at once on a unit, when somebody has left them.
 const AT_ONCE: usize = 4;
 
@@ -194,8 +195,8 @@ impl Field {
     async fn try_part(&self, unit: &UnitName, open: &Open) -> bool {
         let Some(id) = GlobalId::read(&open.global) else { return false };
         // One with many images is restored in one piece, or begins anew.
-        let limit =
-            LOOK.saturating_add(EACH.saturating_mul(open.images.try_into().unwrap_or(u32::MAX)));
+        let images = open.images.try_into().unwrap_or(u32::MAX);
+        let limit = LONGEST.min(LOOK.saturating_add(EACH.saturating_mul(images)));
         match within(&*self.runtime, limit, self.recover_part(unit, open, &id)).await {
             Some(Ok(is_ended)) => {
                 if is_ended {

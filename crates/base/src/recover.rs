@@ -24,14 +24,14 @@ pub struct Open {
 }
 
 impl Unit<'_> {
-    /// The global transactions with images here, those first whose time ends first, and last those that wait for a person; at most 1,000.
+    /// The global transactions with images here, those first whose time is over, then those that wait for a person, and the others last; at most 1,000.
     ///
     /// # Errors
     /// The unit's own. A unit without an undo log has none open.
     pub async fn open(&mut self) -> Result<Vec<Open>> {
         let query = format!(
-            "SELECT global_id, min(decider), CASE WHEN min(deadline) <= {} THEN 'over' ELSE 'open' END, min(state), max(note), count(*) \
-             FROM {} GROUP BY global_id ORDER BY CASE min(state) WHEN 'dirty' THEN 1 ELSE 0 END, min(deadline), global_id LIMIT {MOST}",
+            "SELECT global_id, min(decider), CASE WHEN min(deadline) <= {0} THEN 'over' ELSE 'open' END, min(state), max(note), count(*) \
+             FROM {1} GROUP BY global_id ORDER BY CASE WHEN min(state) = 'dirty' THEN 1 WHEN min(deadline) <= {0} THEN 0 ELSE 2 END, min(deadline), global_id LIMIT {MOST}",
             self.undo.now(),
             self.undo.tables().undo
         );

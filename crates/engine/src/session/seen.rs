@@ -131,8 +131,7 @@ impl Session {
                 result = result.and(ended.map(drop));
             }
         }
-        drop(pass);
-        result
+        result.and(pass.holds())
     }
 
     fn barrier(&self, live: &LiveDatabase) -> Arc<Barrier> {

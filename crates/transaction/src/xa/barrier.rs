@@ -25,6 +25,8 @@ use super::recovery::Way;
 const JOINING: Duration = Duration::from_millis(10);
 /// Second phases under way are waited for so long with the barrier closed; then it opens, and recovery may end them.
 const DRAINING: Duration = Duration::from_millis(200);
+/// A pass is good for so long: the servers open a barrier whose owner is silent for longer.
+const GOOD: Duration = Duration::from_secs(10);
 /// How often, and with what pause, closing is tried again after that.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(500);
@@ -241,6 +243,23 @@ impl Drop for Leader<'_> {
         if !self.done {
             // Its connections are closed, which unlocks.
             self.barrier.changes(Phase::Open, 0, Vec::new());
+        }
+    }
+}
+
+impl Pass {
+    /// That the barrier has been closed until now.
+    ///
+    /// # Errors
+    /// `Timeout` when it may have been opened meanwhile: the snapshot is of no use.
+    pub fn holds(&self) -> Result<()> {
+        let now = self.barrier.runtime.now();
+        match self.barrier.state().phase {
+            Phase::Closed(since) if now.saturating_duration_since(since) < GOOD => Ok(()),
+            Phase::Open | Phase::Closed(_) | Phase::Changing => Err(ErrorKind::Timeout(
+                "the storage units took too long to take a snapshot together".into(),
+            )
+            .into()),
         }
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn asked(
     (decider, runtime): (Arc<dyn Connector>, SharedRuntime),
     id: GlobalId,
     lost: Option<&InDoubt>,
-) -> BoxFuture<'_, Result<Option<(String, Verdict)>>> {
+) -> BoxFuture<'_, Result<(GlobalId, Result<Verdict>)>> {
     Box::pin(async move {
         let mut told = decide(&decider, &runtime, &id).await;
         if let (Err(error), Some(lost)) = (&told, lost)
@@ -82,10 +82,7 @@ pub(super) fn asked(
             evict(&decider, &runtime, lost).await;
             told = decide(&decider, &runtime, &id).await;
         }
-        let told = told.inspect_err(|error| {
-            tracing::warn!(transaction = %id, %error, "a transaction in doubt cannot be decided yet");
-        });
-        Ok(told.ok().map(|verdict| (id.as_str().to_owned(), verdict)))
+        Ok((id, told))
     })
 }
 

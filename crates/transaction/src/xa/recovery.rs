@@ -202,16 +202,31 @@ impl Recovery {
             if self.answers(id.decider()) {
                 let is_lost = *age > PATIENCE;
                 let runtime = Arc::clone(&self.coordinator.runtime);
-                asking.push(asked((decider, runtime), id, is_lost.then_some(*doubt)));
+                let name = id.decider().to_owned();
+                asking.push((name, asked((decider, runtime), id, is_lost.then_some(*doubt))));
             } else {
                 tracing::warn!(transaction = %id, "a transaction in doubt waits for the storage unit that decides on it, which does not answer");
             }
         }
         let mut verdicts = HashMap::new();
+        let mut silent = HashSet::new();
         while !asking.is_empty() {
             let some = asking.split_off(asking.len().saturating_sub(AT_ONCE));
-            let told = all(some).await.unwrap_or_default();
-            verdicts.extend(told.into_iter().flatten());
+            let some = some.into_iter().map(|(_, asked)| asked).collect();
+            for (id, told) in all(some).await.unwrap_or_default() {
+                match told {
+                    Ok(verdict) => {
+                        verdicts.insert(id.as_str().to_owned(), verdict);
+                    }
+                    Err(error) => {
+                        tracing::warn!(transaction = %id, %error, "a transaction in doubt cannot be decided yet");
+                        if !matches!(error.kind(), ErrorKind::Server(_)) {
+                            silent.insert(id.decider().to_owned());
+                        }
+                    }
+                }
+            }
+            asking.retain(|(decider, _)| !silent.contains(decider));
         }
         verdicts
     }
@@ -235,7 +250,7 @@ impl Recovery {
     /// Forgets the decisions on transactions that are over, and old ones that no branch waits for.
     async fn forget(&mut self, doubts: &[(usize, InDoubt)]) {
         let all_answered = self.units.iter_mut().all(|unit| unit.answering().is_some());
-        for unit in &mut self.units {
+        'units: for unit in &mut self.units {
             let name = Arc::clone(&unit.name);
             let Some(asker) = unit.answering() else { continue };
             let Some(identity) = asker.identity.clone() else { continue };
@@ -249,7 +264,7 @@ impl Recovery {
                 if asker.forget(&settled).await.is_err() {
                     self.coordinator.put_back(&identity, settled);
                     asker.failed();
-                    break;
+                    continue 'units;
                 }
             }
             if all_answered && let Err(error) = asker.sweep(doubts).await {

@@ -149,6 +149,9 @@ impl Ledger for Postgres {
     fn fence(&self, global: &str) -> Vec<String> {
         vec![
             "SET lock_timeout = '1s'".to_owned(),
+            "SELECT CASE pg_catalog.current_setting('synchronous_commit') WHEN 'off' THEN \
+             pg_catalog.set_config('synchronous_commit', 'on', false) END"
+                .to_owned(),
             format!(
                 "INSERT INTO pando.decision VALUES ('{global}', 'abort') ON CONFLICT DO NOTHING"
             ),

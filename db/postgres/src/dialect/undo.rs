@@ -9,6 +9,8 @@ use pando_kernel::{Error, ErrorKind, Result};
 use super::transfer::obstacles;
 use super::{Postgres, text_literal};
 
+/// How PostgreSQL lets one write that a variable is off.
+const FALSE: &[&str] = &["off", "false", "no", "0"];
 /// Variables under which dates and intervals are written so that any session reads them alike, by what their values begin with.
 const STYLES: &[(&str, &[&str])] =
     &[("datestyle", &["iso"]), ("intervalstyle", &["postgres", "iso_8601"])];
@@ -22,6 +24,13 @@ impl Images for Postgres {
         Relations::check(self, variables)?;
         for (name, value) in variables {
             let value = value.trim().trim_matches('\'').to_ascii_lowercase();
+            if name.eq_ignore_ascii_case("synchronous_commit") && FALSE.contains(&value.as_str()) {
+                return Err(Error::refused(
+                    30001,
+                    "with `synchronous_commit` = off a crash could take back one unit's part of a BASE transaction alone",
+                    "use `local` or `on` in BASE transactions",
+                ));
+            }
             let known = STYLES.iter().find(|(style, _)| name.eq_ignore_ascii_case(style));
             let reads = known.is_none_or(|(_, styles)| {
                 value == "default" || styles.iter().any(|style| value.starts_with(style))
@@ -164,6 +173,7 @@ impl Undo for Postgres {
                 "SET LOCAL intervalstyle = 'postgres'",
                 "SET LOCAL extra_float_digits = 1",
                 "SET LOCAL bytea_output = 'hex'",
+                "SET LOCAL lock_timeout = '10s'",
             ],
             &[],
         )
@@ -175,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_variables_that_make_images_ambiguous_are_refused() {
+    fn only_variables_that_images_or_decisions_do_not_bear_are_refused() {
         let check = |name: &str, value: &str| {
             Images::check(&Postgres, &[(name.to_owned(), value.to_owned())]).is_ok()
         };
@@ -183,6 +193,7 @@ mod tests {
         assert!(!check("datestyle", "'German'") && !check("intervalstyle", "sql_standard"));
         assert!(!check("extra_float_digits", "0"));
         assert!(check("application_name", "'German'"));
+        assert!(!check("synchronous_commit", "off") && check("synchronous_commit", "'local'"));
     }
 
     #[test]
