@@ -56,6 +56,8 @@ impl Session {
             session_modes: Vec::new(),
             variables: Variables::default(),
             variables_at_begin: None,
+            marks: Vec::new(),
+            settings: 0,
             defined: false,
             defining: false,
             local_settings: Vec::new(),

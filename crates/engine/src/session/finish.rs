@@ -238,6 +238,7 @@ impl Session {
     pub(super) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
         self.close_cursors().await;
         self.local_settings.clear();
+        self.marks.clear();
         let before = self.variables_at_begin.take();
         let defined = std::mem::take(&mut self.defined);
         let Some(dialect) = self.dialect() else { return Ok(commit) };

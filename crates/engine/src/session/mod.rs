@@ -25,6 +25,7 @@ mod limited;
 mod local;
 mod lock;
 mod maintain;
+mod marks;
 mod modes;
 mod moved;
 mod needs;
@@ -93,6 +94,10 @@ pub struct Session {
     session_modes: Vec<String>,
     variables: Variables,
     variables_at_begin: Option<Variables>,
+    /// What was set when savepoints were made, where ROLLBACK TO takes back what was set after.
+    marks: Vec<marks::Mark>,
+    /// How often anything was set in the open transaction.
+    settings: u64,
     /// The open transaction has changed definitions: what is read of the catalogue now is nobody else's.
     defined: bool,
     /// A definition is under way, of which other instances have not been told.

@@ -13,6 +13,7 @@ use pando_transaction::finish;
 
 use crate::handle::Manner;
 use crate::plan::any_unit_of;
+use crate::variables::UNKNOWN;
 
 use super::acquire::Aim;
 use super::computed::is_expression;
@@ -163,12 +164,18 @@ impl Session {
             let taken = self.transaction.run_everywhere(text).await;
             self.let_go().await;
             taken?;
+            self.settings += 1;
             if local {
                 self.local_settings.push(text.to_owned());
                 return Ok(());
             }
             self.variables = variables;
-            let id = self.variables.id();
+            // Where a rollback takes it back, what they wear in the end is not known yet.
+            let id = if live.database.dialect.error_fails_transaction() {
+                UNKNOWN
+            } else {
+                self.variables.id()
+            };
             self.transaction.connections().for_each(|connection| connection.set_session_state(id));
             return Ok(());
         }
@@ -198,7 +205,7 @@ impl Session {
         let mut tried = Ok(());
         for _ in 0..replies {
             if let Err(error) = finish(&mut connection).await {
-                connection.set_session_state(crate::variables::UNKNOWN);
+                connection.set_session_state(UNKNOWN);
                 tried = Err(error);
                 break;
             }
@@ -278,7 +285,7 @@ impl Session {
 
 /// Puts a connection back to how it was after login.
 pub(crate) async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
-    connection.set_session_state(crate::variables::UNKNOWN);
+    connection.set_session_state(UNKNOWN);
     connection.start(Execution::Reset)?;
     finish(connection).await?;
     connection.set_session_state(0);

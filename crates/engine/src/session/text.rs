@@ -89,6 +89,7 @@ impl Session {
             let modes = self.modes_for(Vec::new());
             self.transaction.begin(modes, self.course());
             self.opened = Opened::Pipeline;
+            self.variables_at_begin = Some(self.variables.clone());
         }
     }
 

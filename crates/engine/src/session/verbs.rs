@@ -33,6 +33,7 @@ impl Session {
                     let result = self.transaction.savepoint(&name.value).await;
                     self.or_fail(result).await?;
                     self.base.savepoint(&name.value);
+                    self.mark(&name.value);
                 }
                 self.complete("SAVEPOINT");
             }
@@ -44,6 +45,7 @@ impl Session {
                 let result = self.transaction.release(&name.value, dialect).await;
                 self.or_fail(result).await?;
                 self.base.release(&name.value);
+                self.unmark(&name.value);
                 self.complete("RELEASE");
             }
             Transaction::RollbackTo(name) => {
@@ -53,6 +55,8 @@ impl Session {
                 let result = self.transaction.rollback_to(&name.value, dialect).await;
                 self.or_fail(result).await?;
                 let result = self.return_in_base(&name.value).await;
+                self.or_fail(result).await?;
+                let result = Box::pin(self.return_to_mark(&name.value)).await;
                 self.or_fail(result).await?;
                 self.complete("ROLLBACK");
             }
@@ -127,8 +131,8 @@ impl Session {
                     "transaction modes must be set before any query",
                 ));
             }
+            // What was set in the text before BEGIN goes with the transaction.
             self.opened = Opened::Client;
-            self.variables_at_begin = Some(self.variables.clone());
         } else if open && dialect.error_fails_transaction() {
             self.refuse_if_failed(false)?;
             self.warn("25001", "there is already a transaction in progress");
