@@ -152,9 +152,9 @@ impl Unit<'_> {
 
     /// Claims the rows, writes the images and commits.
     async fn log(&mut self, plan: &Plan, mut did: Did, branch: &Branch<'_>) -> Result<Tried> {
-        let locks_only = did.changes.is_empty() && matches!(plan.work, Work::Locking { .. });
         did.changes.retain(|change| change.before != change.after);
-        if did.names.is_empty() || did.changes.is_empty() && !locks_only {
+        // A row that was written as it stood is this transaction's all the same.
+        if did.names.is_empty() {
             self.commit(&[]).await?;
             return Ok(Tried::Done(did.reply));
         }

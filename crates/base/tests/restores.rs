@@ -42,6 +42,7 @@ const POSTGRES: &[&str] = &[
     "INSERT INTO t (id) VALUES (2)",
     "INSERT INTO t (id, u, x, f8, f4, ts, ba, ta, p) VALUES (3, 30, '', '-0', 'NaN', '2024-01-01 00:00:00.000001', '', '{}', '(,)')",
     "INSERT INTO t (id, u, x, c) VALUES (4, 40, 'four', '')",
+    "INSERT INTO t (id, tsz) VALUES (95, 'infinity'), (96, '0044-03-15 00:00:00.5+00 BC'), (97, '2024-10-27 01:30:00+01')",
     "SELECT setval(pg_get_serial_sequence('t', 'id'), 100)",
 ];
 const POSTGRES_SUM: &str = "SELECT (SELECT string_agg(t::text, '|' ORDER BY id) FROM t), (SELECT string_agg(always::text, '|' ORDER BY id) FROM always), \
@@ -266,6 +267,70 @@ fn large_changes_are_logged_in_parts_and_taken_back() {
             assert!(server.left().await.0 > 4, "several parts");
             assert_eq!(server.rollback("g", 0).await.unwrap(), Undone::Clean);
             assert_eq!(server.rows(sum).await, before);
+            server.drop_database().await;
+        }
+    });
+}
+
+/// Whoever takes it back stands in another time zone; and rows are held by the same name in all of them.
+#[test]
+fn what_was_changed_in_one_time_zone_is_taken_back_in_another() {
+    run(async {
+        for server in servers().await {
+            let (zone, moments) = match server.family {
+                Family::Postgres => (
+                    "SET TIME ZONE 'Europe/Berlin'",
+                    "CREATE TABLE m (at timestamptz PRIMARY KEY, x timestamptz)",
+                ),
+                Family::MySql => (
+                    "SET time_zone = '+05:30'",
+                    "CREATE TABLE m (at TIMESTAMP PRIMARY KEY DEFAULT CURRENT_TIMESTAMP, x TIMESTAMP NULL)",
+                ),
+            };
+            let all = "SELECT * FROM m ORDER BY at";
+            server.direct(&[moments, "INSERT INTO m (at) VALUES ('2024-10-27 00:30:00')"]).await;
+            server.prepare().await;
+            let before = server.rows(all).await;
+            let mut far = server.pool.take().await.unwrap();
+            support::ask(&mut far, zone).await.unwrap();
+            let call = pando_base::Call::default();
+            let changes = [
+                "UPDATE m SET x = '2025-01-01 00:00:00'",
+                "UPDATE m SET at = '2023-10-27 00:30:00'",
+                "INSERT INTO m VALUES ('2022-01-01 00:00:00', '2022-07-01 00:00:00')",
+            ];
+            for (number, sql) in (1..).zip(changes) {
+                server.call_on(&mut far, ("g", number), (sql, &call)).await.unwrap();
+            }
+            assert_ne!(server.rows(all).await, before);
+            let error = server.run("other", 1, "UPDATE m SET x = NULL").await.unwrap_err();
+            assert!(error.to_string().contains('g'), "{error}");
+            assert_eq!(server.rollback("g", 0).await.unwrap(), Undone::Clean);
+            assert_eq!(server.rows(all).await, before);
+            server.drop_database().await;
+        }
+    });
+}
+
+#[test]
+fn a_row_that_is_written_as_it_stood_is_held() {
+    run(async {
+        for server in servers().await {
+            server
+                .direct(&[
+                    "CREATE TABLE m (id INT PRIMARY KEY, x INT)",
+                    "INSERT INTO m VALUES (1, 5)",
+                ])
+                .await;
+            server.prepare().await;
+            server.run("first", 1, "UPDATE m SET x = 6").await.unwrap();
+            let error = server.run("second", 1, "UPDATE m SET x = 6").await.unwrap_err();
+            assert!(error.to_string().contains("first"), "{error}");
+            assert_eq!(server.rollback("first", 0).await.unwrap(), Undone::Clean);
+            server.run("third", 1, "UPDATE m SET x = 5").await.unwrap();
+            server.run("fourth", 1, "UPDATE m SET x = 7").await.unwrap_err();
+            server.commit("third").await.unwrap();
+            assert_eq!(server.left().await, (0, 0));
             server.drop_database().await;
         }
     });

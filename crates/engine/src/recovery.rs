@@ -31,8 +31,8 @@ pub(crate) struct Together {
 /// Tables that are remembered for transactions of type BASE, over all storage units.
 const TABLES: usize = 10_000;
 
-/// Where an actual table stands.
-pub(crate) type Place = (UnitName, TableName);
+/// Where an actual table stands, for sessions of these variables: which schema a name is looked for in is one of them.
+pub(crate) type Place = (UnitName, TableName, u64);
 
 /// What transactions of type BASE know of storage units.
 #[derive(Debug, Default)]

@@ -23,7 +23,7 @@ pub enum Form {
     Octets,
     /// A date, a time or both.
     Temporal,
-    /// A moment as seconds of the epoch, whatever the session's time zone is.
+    /// A moment, as seconds of the epoch or in UTC, whatever the session's time zone is.
     Moment,
     /// An amount of money as a number, whatever the session's locale is.
     Money,

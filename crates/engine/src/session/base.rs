@@ -426,7 +426,7 @@ impl Work<'_> {
 
     async fn table(&mut self, name: TableName) -> Result<Arc<Table>> {
         let epoch = self.live.catalog.epoch();
-        let place = (Arc::clone(self.connection.unit()), name);
+        let place = (Arc::clone(self.connection.unit()), name, self.connection.session_state());
         if let Some(table) = self.live.together.known.table(&place, epoch) {
             return Ok(table);
         }

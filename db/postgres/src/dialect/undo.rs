@@ -13,7 +13,7 @@ use super::{Postgres, text_literal};
 const FALSE: &[&str] = &["off", "false", "no", "0"];
 /// Variables under which dates and intervals are written so that any session reads them alike, by what their values begin with.
 const STYLES: &[(&str, &[&str])] =
-    &[("datestyle", &["iso"]), ("intervalstyle", &["postgres", "iso_8601"])];
+    &[("datestyle", &["iso"]), ("intervalstyle", &["postgres"]), ("bytea_output", &["hex"])];
 
 impl Images for Postgres {
     fn telling(&self) -> Telling {
@@ -33,7 +33,10 @@ impl Images for Postgres {
             }
             let known = STYLES.iter().find(|(style, _)| name.eq_ignore_ascii_case(style));
             let reads = known.is_none_or(|(_, styles)| {
-                value == "default" || styles.iter().any(|style| value.starts_with(style))
+                let is_it = |style: &&str| {
+                    value.strip_prefix(*style).is_some_and(|rest| !rest.starts_with('_'))
+                };
+                value == "default" || styles.iter().any(is_it)
             });
             if !reads {
                 return Err(Error::refused(
@@ -83,20 +86,36 @@ impl Images for Postgres {
                 "use a LOCAL or XA transaction",
             ));
         }
-        Ok(if name == "money" { Form::Money } else { Form::Plain })
+        let is_moment = name.starts_with("timestamp") && name.contains("with time zone");
+        if name.starts_with("tstz") || is_moment && name.ends_with(']') {
+            return Err(Error::refused(
+                30001,
+                format!(
+                    "a column of type {name} (`{}`) reads differently in each time zone",
+                    column.name
+                ),
+                "use a LOCAL or XA transaction",
+            ));
+        }
+        Ok(match name {
+            "money" => Form::Money,
+            _ if is_moment => Form::Moment,
+            _ => Form::Plain,
+        })
     }
 
     fn read(&self, form: Form, column: &str) -> String {
         match form {
             Form::Money => format!("{column}::pg_catalog.numeric"),
+            // Whoever restores it may stand in another time zone.
+            Form::Moment => format!("pg_catalog.timezone('UTC', {column})"),
             Form::Plain
             | Form::Padded
             | Form::Number
             | Form::Float
             | Form::Coded
             | Form::Temporal
-            | Form::Octets
-            | Form::Moment => column.to_owned(),
+            | Form::Octets => column.to_owned(),
         }
     }
 
@@ -107,14 +126,14 @@ impl Images for Postgres {
         let literal = text_literal(text);
         Ok(match form {
             Form::Money => format!("{literal}::pg_catalog.numeric::pg_catalog.money"),
+            Form::Moment => format!("pg_catalog.timezone('UTC', {literal}::pg_catalog.timestamp)"),
             Form::Plain
             | Form::Padded
             | Form::Number
             | Form::Float
             | Form::Coded
             | Form::Temporal
-            | Form::Octets
-            | Form::Moment => literal,
+            | Form::Octets => literal,
         })
     }
 }
