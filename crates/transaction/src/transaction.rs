@@ -17,7 +17,7 @@ use pando_pool::Connection;
 
 use crate::held::{DRAIN_BYTES, Held, tell};
 use crate::reply::drain;
-use crate::xa::{Coordinator, Global, Ready, count};
+use crate::xa::{Coordinator, Global, Ready, count, unsure};
 
 /// How a transaction is to end, and who counts it.
 #[derive(Debug, Clone)]
@@ -281,6 +281,7 @@ impl Transaction {
 
     /// Commits in one phase.
     async fn commit_each(&mut self) -> Ended {
+        let has_written = self.has_written();
         let results = self.everywhere(&TransactionVerb::Commit).await;
         let units = self.units();
         let failed = results.iter().filter(|(_, result)| result.is_err()).count();
@@ -288,6 +289,7 @@ impl Transaction {
         let error = results.into_iter().find_map(|(unit, result)| result.err().map(|e| (unit, e)));
         let outcome = match error {
             None => Ok(Outcome::Committed),
+            Some((_, error)) if all == failed && has_written => Err(unsure(error)),
             Some((_, error)) if all == failed => Err(error),
             Some((unit, error)) => {
                 if let Some(coordinator) = &self.coordinator {

@@ -11,7 +11,7 @@ use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::{Completion, CopyForm, Event};
 use pando_kernel::feature::{Catalog, Context, SessionView};
-use pando_kernel::route::{Need, Route, Spread};
+use pando_kernel::route::{Need, Route, Spread, UnitName};
 use pando_kernel::{Columns, CopyInput, Format, Parameter};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
 use pando_sql::{Placeholder, parse, visit};
@@ -55,6 +55,8 @@ pub(super) struct CopyIn {
     rows_read: u64,
     /// Rows the storage units took.
     rows: u64,
+    /// Units on which a savepoint stands for the statement, where one that fails leaves the client's transaction open.
+    marked: Vec<UnitName>,
     verb: Verb,
 }
 
@@ -226,6 +228,7 @@ impl Session {
             waiting: 0,
             rows_read: 0,
             rows: 0,
+            marked: Vec::new(),
             verb: Verb { tag, defines, ..Verb::default() },
             live,
             plan,
@@ -275,17 +278,39 @@ impl Session {
         let Reply::CopyIn(copy) = std::mem::take(&mut self.reply) else {
             return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
         };
-        match self.take_lines(copy, input).await {
-            Ok(()) => Ok(()),
+        let mut copy = copy;
+        match self.take_lines(&mut copy, input).await {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                self.reply = Reply::CopyIn(copy);
+                Ok(())
+            }
             Err(error) => {
                 self.reply = Reply::Idle;
+                Box::pin(self.undo_batches(&copy)).await;
                 Err(self.fail_statement(error).await)
             }
         }
     }
 
-    async fn take_lines(&mut self, copy: Box<CopyIn>, input: CopyInput) -> Result<()> {
-        let mut copy = copy;
+    /// Takes back the batches of a statement that fails, in a transaction that goes on.
+    async fn undo_batches(&mut self, copy: &CopyIn) {
+        if self.transaction.state() != pando_kernel::session::TransactionState::Open {
+            return;
+        }
+        let mut channels = Vec::new();
+        for unit in &copy.marked {
+            match self.enlisted(&copy.live, unit, Aim::Reads).await {
+                Ok((connection, swallow)) => channels.push(Channel::new(connection, swallow, 0)),
+                Err(_) => self.transaction.lose(),
+            }
+        }
+        self.undo_statement(&mut channels).await;
+        self.release_channels(channels).await;
+    }
+
+    /// True when the statement is over.
+    async fn take_lines(&mut self, copy: &mut CopyIn, input: CopyInput) -> Result<bool> {
         let last = match input {
             CopyInput::Data(data) => {
                 copy.records.push(&data);
@@ -303,27 +328,26 @@ impl Session {
             }
         };
         while let Some(line) = copy.records.next(last)? {
-            let places = self.places(&copy, &line).await?;
+            let places = self.places(copy, &line).await?;
             copy.rows_read += 1;
             for place in places {
                 copy.waiting += line.len();
                 let batch = &mut copy.batches[place];
                 batch.extend_from_slice(&line);
                 if batch.len() >= BATCH {
-                    self.send_batch(&mut copy, place).await?;
+                    self.send_batch(copy, place).await?;
                 }
             }
             if copy.waiting > WAITING {
-                self.send_all(&mut copy).await?;
+                self.send_all(copy).await?;
             }
         }
         if !last {
-            self.reply = Reply::CopyIn(copy);
-            return Ok(());
+            return Ok(false);
         }
-        self.send_all(&mut copy).await?;
+        self.send_all(copy).await?;
         let done = Completion { affected: Some(copy.rows), ..Completion::default() };
-        self.conclude(done, &copy.verb).await
+        self.conclude(done, &copy.verb).await.map(|()| true)
     }
 
     /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
@@ -352,8 +376,14 @@ impl Session {
         copy.waiting = copy.waiting.saturating_sub(data.len());
         let live = Arc::clone(&copy.live);
         let Some(unit) = copy.plan.units.get(place) else { return Ok(()) };
-        let (mut connection, swallow) =
-            self.enlisted(&live, &unit.target.unit, Aim::Writes).await?;
+        let goes_on = self.opened == Opened::Client
+            && !live.database.dialect.error_fails_transaction()
+            && !copy.marked.contains(&unit.target.unit);
+        let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
+        let (mut connection, swallow) = self.enlisted(&live, &unit.target.unit, aim).await?;
+        if goes_on {
+            copy.marked.push(Arc::clone(&unit.target.unit));
+        }
         let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let sent = match started {

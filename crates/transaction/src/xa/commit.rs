@@ -129,10 +129,11 @@ impl Transaction {
             false => held.commit(id),
         });
         let last_step = self.texts(|held| if held.wrote { held.commit(id) } else { Vec::new() });
-        for texts in [first_step, last_step] {
-            if let Some(error) = first(self.tell(texts).await) {
-                return self.give_up(error).await;
-            }
+        if let Some(error) = first(self.tell(first_step).await) {
+            return self.give_up(error).await;
+        }
+        if let Some(error) = first(self.tell(last_step).await) {
+            return self.give_up(unsure(error)).await;
         }
         self.clear(Ok(Outcome::Committed))
     }
@@ -376,6 +377,17 @@ enum Decided {
 
 fn first(results: Vec<Option<Result<Completion>>>) -> Option<Error> {
     results.into_iter().flatten().find_map(Result::err)
+}
+
+/// What became of a COMMIT that a unit has not answered: its error, where it said one.
+pub(crate) fn unsure(error: Error) -> Error {
+    if matches!(error.kind(), ErrorKind::Server(_)) {
+        return error;
+    }
+    let told = format!(
+        "whether the transaction is committed is not known: its storage unit was lost before it answered ({error})"
+    );
+    server_error(1180, "08007", told)
 }
 
 /// SQLSTATE 08007, transaction resolution unknown.

@@ -12,7 +12,7 @@ mod recovery;
 mod watched;
 
 pub use barrier::{Barrier, Pass};
-pub(crate) use commit::Global;
+pub(crate) use commit::{Global, unsure};
 pub(crate) use coordinator::count;
 pub use coordinator::{Coordinator, Counts};
 pub use decision::decide;
