@@ -1,7 +1,7 @@
 //! Statements that would leave something behind on a storage unit's connection: it serves another session next, so they are refused.
 
 use pando_kernel::error::{Error, Result};
-use pando_sql::ast::{BinaryOp, Expr, Function, Kind, Literal, Node, QueryBody, Statement};
+use pando_sql::ast::{BinaryOp, Expr, Function, Kind, Literal, Node, Query, QueryBody, Statement};
 use pando_sql::visit;
 
 /// Functions that keep or read state of their connection.
@@ -31,6 +31,34 @@ fn refused(what: &str, instead: &str) -> Error {
     )
 }
 
+/// Refuses INTO something that is the connection's, at the end of any of the queries it may stand in.
+fn check_into(query: &Query, text: &str) -> Result<()> {
+    match &query.body {
+        QueryBody::Select(select) => {
+            let Some(into) = select.into.map(|span| span.of(text)) else { return Ok(()) };
+            if into.contains('@') {
+                let instead = "read the value in the application";
+                return Err(refused("SELECT … INTO a user variable", instead));
+            }
+            let mut words = into.split_whitespace().map(str::to_ascii_lowercase).peekable();
+            words.next_if(|word| word == "into");
+            let is_temporary = |word: String| {
+                matches!(word.as_str(), "temp" | "temporary") || word.contains("pg_temp")
+            };
+            if words.next().is_some_and(is_temporary) {
+                let instead = "use a table with a name of its own and drop it";
+                return Err(refused("SELECT … INTO a temporary table", instead));
+            }
+            Ok(())
+        }
+        QueryBody::Set { left, right, .. } => {
+            check_into(left, text)?;
+            check_into(right, text)
+        }
+        QueryBody::Values(_) | QueryBody::Table(_) => Ok(()),
+    }
+}
+
 /// Refuses what would leave state behind.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(super) fn check(stmt: &Statement) -> Result<()> {
@@ -39,12 +67,8 @@ pub(super) fn check(stmt: &Statement) -> Result<()> {
     {
         return Err(refused(&format!("`{verb}`"), "connect to the storage unit itself"));
     }
-    if let Kind::Select(query) = &stmt.kind
-        && let QueryBody::Select(select) = &query.body
-        && let Some(into) = select.into
-        && into.of(&stmt.text).contains('@')
-    {
-        return Err(refused("SELECT … INTO a user variable", "read the value in the application"));
+    if let Kind::Select(query) = &stmt.kind {
+        check_into(query, &stmt.text)?;
     }
     let mut found = None;
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {

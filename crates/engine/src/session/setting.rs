@@ -13,7 +13,7 @@ use pando_transaction::finish;
 
 use crate::handle::Manner;
 use crate::plan::any_unit_of;
-use crate::variables::UNKNOWN;
+use crate::variables::{UNKNOWN, Variables};
 
 use super::acquire::Aim;
 use super::computed::is_expression;
@@ -61,6 +61,7 @@ impl Session {
         let mut local = false;
         let (mut applied, mut next) = (Vec::new(), Vec::new());
         let mut computes = false;
+        let resets = assignments.iter().any(|one| one.value.is_none());
         for one in assignments {
             match one.scope {
                 Scope::Global => {
@@ -78,14 +79,7 @@ impl Session {
                 Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
             };
             let Some(_) = &one.value else {
-                if one.name == "all" {
-                    variables.clear();
-                    if let Some(language) = self.live.as_ref().and_then(|l| l.client_language) {
-                        variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
-                    }
-                } else {
-                    variables.unset(&one.name)
-                }
+                applied.extend(self.as_at_login(dialect.as_ref(), &one.name, &mut variables)?);
                 continue;
             };
             let mut text = one.value_span.of(&stmt.text).to_owned();
@@ -120,10 +114,11 @@ impl Session {
             self.set_next_modes(next)?;
         }
         if local || variables.id() != self.variables.id() {
-            // What was computed once must not be computed again by each unit.
-            let text = match computes {
+            // What was computed once must not be computed again by each unit, and what is not the unit's must not reach it.
+            let text = match computes || !dialect.error_fails_transaction() {
                 true => dialect.set_statement(&applied),
-                false => stmt.text.to_string(),
+                false if applied.is_empty() || !resets => stmt.text.to_string(),
+                false => format!("{}; {}", stmt.text, dialect.set_statement(&applied)),
             };
             self.apply(&text, local, variables).await?;
         }
@@ -140,12 +135,52 @@ impl Session {
         Ok(())
     }
 
+    /// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset, which knows nothing of the login.
+    fn as_at_login(
+        &self,
+        dialect: &dyn Dialect,
+        name: &str,
+        variables: &mut Variables,
+    ) -> Result<Vec<(String, String)>> {
+        if !dialect.error_fails_transaction() {
+            variables.unset(name);
+            return Ok(vec![(name.to_owned(), "DEFAULT".to_owned())]);
+        }
+        let is_meant = |known: &str| name == "all" || known.eq_ignore_ascii_case(name);
+        if name == "all" {
+            // The role is no setting that RESET ALL knows.
+            let role = variables.list().iter().find(|(known, _)| known == "role").cloned();
+            variables.clear();
+            if let Some(language) = self.live.as_ref().and_then(|live| live.client_language) {
+                variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+            }
+            if let Some((name, value)) = role {
+                keep(variables, &name, &value)?;
+            }
+        } else {
+            variables.unset(name);
+        }
+        let mut again = Vec::new();
+        for (known, value) in self.login.variables.iter().filter(|(known, _)| is_meant(known)) {
+            let known = known.to_lowercase();
+            let text = dialect.literal(&pando_kernel::Value::Text(value.clone()));
+            if matches!(
+                dialect.set(&known, &text)?,
+                VariableEffect::Replay | VariableEffect::Report { .. }
+            ) {
+                keep(variables, &known, &text)?;
+                again.push((known, text));
+            }
+        }
+        Ok(again)
+    }
+
     /// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at once.
     pub(super) async fn apply(
         &mut self,
         text: &str,
         local: bool,
-        variables: crate::variables::Variables,
+        variables: Variables,
     ) -> Result<()> {
         let live = self.live()?;
         if self.transaction.state() != TransactionState::Idle {
@@ -300,7 +335,7 @@ pub(crate) async fn answer(
     pando_transaction::rows(&mut **connection, text).await
 }
 
-fn keep(variables: &mut crate::variables::Variables, name: &str, text: &str) -> Result<()> {
+fn keep(variables: &mut Variables, name: &str, text: &str) -> Result<()> {
     if variables.set(name, text) {
         return Ok(());
     }
