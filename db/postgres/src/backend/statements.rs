@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pando_kernel::Column;
+use pando_sql::{Token, TokenKind};
 
 use crate::codec::{Numbered, numbered};
+use crate::dialect::SYNTAX;
 
 /// What a statement returns, once the server has told.
 pub(super) type Returns = Option<Arc<[Column]>>;
@@ -31,6 +33,8 @@ struct Entry {
     used: u64,
 }
 
+/// Words that stand for a moment in a constant of a date's or time's type.
+const MOMENTS: &[&str] = &["now", "today", "tomorrow", "yesterday"];
 /// Bytes of the longest text that is kept: longer ones carry their rows with them and do not come again.
 const MAX_TEXT: usize = 64 << 10;
 
@@ -102,7 +106,7 @@ impl Statements {
                 Found::Unnamed
             };
         }
-        if self.count >= self.bound && !self.evict(origin) {
+        if freezes(text) || self.count >= self.bound && !self.evict(origin) {
             return Found::Unnamed;
         }
         let id = self.next;
@@ -211,6 +215,31 @@ pub(super) fn name(id: u64) -> Numbered {
     numbered("pando_", id)
 }
 
+/// Whether a statement that is kept may mean something else to who comes next: PostgreSQL reads dates and times in string constants when it prepares, in
+/// the time zone and the styles of that moment, and `now` once and for all. Of what type a constant is cannot be told here: those with a digit may be one.
+fn freezes(text: &str) -> bool {
+    if !text.contains(['\'', '$']) {
+        return false;
+    }
+    let Ok(tokens) = pando_sql::tokenize(text, &SYNTAX) else { return true };
+    let is_one = |token: &&Token| {
+        matches!(
+            token.kind,
+            TokenKind::String
+                | TokenKind::EscapeString
+                | TokenKind::UnicodeString
+                | TokenKind::NationalString
+                | TokenKind::DollarString
+        )
+    };
+    tokens.list.iter().filter(is_one).any(|token| {
+        let constant = token.span.of(text);
+        let mut words = constant.split(|c: char| !c.is_alphanumeric());
+        constant.bytes().any(|byte| byte.is_ascii_digit())
+            || words.any(|word| MOMENTS.contains(&word.to_ascii_lowercase().as_str()))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +262,23 @@ mod tests {
         let first = ready(&mut cache, "a");
         assert_eq!(ready(&mut cache, "a"), first);
         assert!(cache.take_closing().is_empty());
+    }
+
+    #[test]
+    fn what_hangs_on_the_moment_it_is_read_is_not_kept() {
+        for (text, is_kept) in [
+            ("SELECT $1", true),
+            ("SELECT 1 FROM t WHERE a = 'open' AND b = '' AND \"c1\" = $1 -- '1'", true),
+            ("SELECT at >= '2024-01-01 00:00'", false),
+            ("INSERT INTO log VALUES ($1, 'now')", false),
+            ("SELECT E' Today '", false),
+            ("SELECT $a$tomorrow$a$", false),
+            ("SELECT e'\\x6eow'", false),
+            ("SELECT 'unterminated", false),
+        ] {
+            let found = Statements::new(2).find(&text.into(), &[], Origin::Prepared);
+            assert_eq!(matches!(found, Found::New(_)), is_kept, "{text}");
+        }
     }
 
     #[test]
