@@ -6,7 +6,7 @@ use pando_kernel::Value;
 use pando_kernel::dialect::{Dialect, VariableEffect};
 use pando_kernel::error::{Error, Result};
 use pando_pool::Connection;
-use pando_sql::ast::{Expr, Node};
+use pando_sql::ast::{Expr, Node, Scope};
 use pando_sql::visit;
 use pando_transaction::finish;
 
@@ -21,14 +21,19 @@ use super::{Bound, Session};
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(super) fn is_expression(
     dialect: &dyn Dialect,
-    value: Option<&Expr>,
+    (scope, value): (Scope, Option<&Expr>),
     text: &str,
     effect: &Result<VariableEffect>,
 ) -> bool {
     let literal = matches!(value, Some(Expr { node: Node::Literal(_), .. }));
     let kept = !matches!(effect, Ok(VariableEffect::Ignore | VariableEffect::Autocommit(_)));
     // Where an error fails the transaction, SET takes literals only.
-    kept && !literal && text.contains(['@', '(']) && !dialect.error_fails_transaction()
+    let is_asked = match scope {
+        // A word is a function there: CURRENT_TIMESTAMP.
+        Scope::User => text.contains(|c: char| c == '@' || c == '(' || c.is_alphabetic()),
+        Scope::Session | Scope::Local | Scope::Global => text.contains(['@', '(']),
+    };
+    kept && !literal && is_asked && !dialect.error_fails_transaction()
 }
 
 impl Session {

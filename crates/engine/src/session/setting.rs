@@ -84,7 +84,7 @@ impl Session {
             };
             let mut text = one.value_span.of(&stmt.text).to_owned();
             let mut effect = dialect.set(&name, &text);
-            if is_expression(dialect.as_ref(), one.value.as_ref(), &text, &effect) {
+            if is_expression(dialect.as_ref(), (one.scope, one.value.as_ref()), &text, &effect) {
                 computes = true;
                 text = self.computed(&text, &variables).await?;
                 effect = dialect.set(&name, &text);
