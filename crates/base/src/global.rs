@@ -178,7 +178,8 @@ impl Field {
         Ok(parts)
     }
 
-    /// Ends the parts of abandoned transactions on one unit, several at once; whose end fails or takes long holds up none of the others.
+    /// Ends the parts of abandoned transactions on one unit, several at once. One that fails is left for the next round; one that takes long keeps those
+    /// that come after it waiting, within its limit.
     async fn recover_unit(&self, unit: &UnitName, mut open: Vec<&Open>) -> u64 {
         open.retain(|one| one.is_overdue && one.dirty.is_none());
         let mut ended = 0;

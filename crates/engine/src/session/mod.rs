@@ -96,7 +96,7 @@ pub struct Session {
     variables_at_begin: Option<Variables>,
     /// What was set when savepoints were made, where ROLLBACK TO takes back what was set after.
     marks: Vec<marks::Mark>,
-    /// How often anything was set in the open transaction.
+    /// How often anything was set inside transactions: more than at a savepoint means that something was set after it.
     settings: u64,
     /// The open transaction has changed definitions: what is read of the catalogue now is nobody else's.
     defined: bool,
