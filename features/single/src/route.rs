@@ -12,20 +12,6 @@ use pando_sql::visit;
 use crate::named::{Named, named};
 use crate::rule::Rule;
 
-/// A temporary table belongs to one connection, and a session has none of its own: the next statement would meet another connection, or
-/// a lasting table of the same name.
-pub(crate) fn check(stmt: &Statement) -> Result<()> {
-    let Kind::Define(define) = &stmt.kind else { return Ok(()) };
-    if !define.temporary || define.action != DefineAction::Create {
-        return Ok(());
-    }
-    Err(Error::refused(
-        30001,
-        "a temporary table cannot be kept: connections to storage units are shared by sessions",
-        "use a table with a name of its own and drop it",
-    ))
-}
-
 pub(crate) fn route(
     rule: &Rule,
     ctx: &Context<'_>,

@@ -46,6 +46,8 @@ pub(crate) struct Channel {
     pub(crate) notices: VecDeque<Event>,
     /// It takes no part in the session's transaction, and must be reset before it serves others.
     pub(crate) apart: bool,
+    /// Its preparing executions set the savepoint that undoes the statement.
+    pub(crate) savepoint: bool,
 }
 
 /// Whether the preparing executions open a transaction that changes something.
@@ -95,6 +97,7 @@ impl Channel {
             completions: Vec::new(),
             notices: VecDeque::new(),
             apart: false,
+            savepoint: false,
         }
     }
 

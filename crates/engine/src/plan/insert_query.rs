@@ -86,7 +86,7 @@ pub(crate) fn insert_query(
     let Some(transfer) = ctx.dialect.transfer().filter(|_| any_unit(ctx).is_some()) else {
         return Err(give_up());
     };
-    state::check(stmt)?;
+    state::check(ctx, stmt)?;
     let Some(target) = insert.table.name.parts.last() else { return Err(give_up()) };
     let logic = target.value.to_lowercase();
     let Some(known) = ctx.catalog.columns(&logic) else { return Ok(Err(Need::Columns(logic))) };

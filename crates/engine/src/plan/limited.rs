@@ -84,7 +84,7 @@ pub(crate) fn limited(
     stmt: &Statement,
 ) -> Result<std::result::Result<Option<Limited>, Need>> {
     let (Some(parts), Some(_)) = (parts(stmt), ctx.dialect.transfer()) else { return Ok(Ok(None)) };
-    state::check(stmt)?;
+    state::check(ctx, stmt)?;
     let Some(name) = parts.table.name.parts.last() else { return Ok(Ok(None)) };
     let logic = name.value.to_lowercase();
     let Some(known) = ctx.catalog.columns(&logic) else { return Ok(Err(Need::Columns(logic))) };

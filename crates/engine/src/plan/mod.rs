@@ -53,7 +53,7 @@ pub use template::Template;
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     match purpose {
         Purpose::Run => {
-            state::check(stmt)?;
+            state::check(ctx, stmt)?;
             planned(ctx, stmt, purpose)
         }
         Purpose::Describe => {

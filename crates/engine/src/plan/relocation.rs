@@ -156,7 +156,7 @@ pub(crate) fn relocation(
 ) -> Result<std::result::Result<Relocation, Need>> {
     let (update, table) = moved_table(stmt)?;
     let transfer = ctx.dialect.transfer().ok_or_else(|| refused("this database"))?;
-    state::check(stmt)?;
+    state::check(ctx, stmt)?;
     let name = table.name.parts.last().ok_or_else(|| Error::internal("a table without a name"))?;
     let logic = name.value.to_lowercase();
     let Some(known) = ctx.catalog.columns(&logic) else { return Ok(Err(Need::Columns(logic))) };

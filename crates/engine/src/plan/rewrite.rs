@@ -16,7 +16,7 @@ use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
 use super::parts::{Part, Parts};
 use super::unions::{self, Union};
-use super::{Plan, Told, Unit, labels, parts, writes};
+use super::{Plan, Told, Unit, labels, parts, state, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -51,6 +51,7 @@ pub(super) fn finish(
             keys,
             writes,
             before: Vec::new(),
+            leaves: false,
             told: Told::default(),
         });
     }
@@ -72,6 +73,7 @@ pub(super) fn finish(
         keys,
         writes: writes(&stmt.kind),
         before,
+        leaves: state::may_leave(&stmt.kind),
         told: Told::default(),
     })
 }

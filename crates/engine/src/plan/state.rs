@@ -1,8 +1,12 @@
 //! Statements that would leave something behind on a storage unit's connection: it serves another session next, so they are refused.
 
 use pando_kernel::error::{Error, Result};
-use pando_sql::ast::{BinaryOp, Expr, Function, Kind, Literal, Node, Query, QueryBody, Statement};
-use pando_sql::visit;
+use pando_kernel::feature::Context;
+use pando_sql::ast::{
+    BinaryOp, Define, DefineAction, Expr, Function, Kind, Literal, Node, Query, QueryBody,
+    Statement,
+};
+use pando_sql::{TokenKind, tokenize, visit};
 
 /// Functions that keep or read state of their connection.
 const STATEFUL: &[&str] = &[
@@ -59,16 +63,79 @@ fn check_into(query: &Query, text: &str) -> Result<()> {
     }
 }
 
+/// The next statement would meet another connection, or a lasting table of the same name.
+fn check_definition(define: &Define) -> Result<()> {
+    let schema = |name: &pando_sql::ast::ObjectName| match &name.parts[..] {
+        [.., schema, _] => schema.value.to_ascii_lowercase().starts_with("pg_temp"),
+        _ => false,
+    };
+    let makes = define.action == DefineAction::Create;
+    if makes && (define.temporary || define.names.iter().any(schema)) {
+        let instead = "use a table with a name of its own and drop it";
+        return Err(refused("a temporary table", instead));
+    }
+    Ok(())
+}
+
+/// Whether a statement is one of those whose effects nobody here can read off.
+fn is_unread(kind: &Kind) -> bool {
+    match kind {
+        Kind::Utility { verb, .. } => matches!(verb.as_str(), "CALL" | "DO"),
+        Kind::Opaque => true,
+        _ => false,
+    }
+}
+
+/// Whether something may be left on a statement's connections that nobody knows of: they are reset before they serve others.
+pub(super) fn may_leave(kind: &Kind) -> bool {
+    is_unread(kind)
+}
+
+/// Refuses in what is not parsed what can be seen in its words: user variables, and functions that keep state. A setting is not among these, it may be local.
+fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
+    let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return Ok(()) };
+    for token in &tokens.list {
+        let text = token.span.of(&stmt.text);
+        if token.kind == TokenKind::Variable && !text.starts_with("@@") {
+            return Err(refused(&format!("`{text}`"), "use values"));
+        }
+        let body = matches!(token.kind, TokenKind::Word | TokenKind::DollarString);
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|_| body);
+        for word in words.map(str::to_ascii_lowercase) {
+            if word != "set_config" && STATEFUL.binary_search(&word.as_str()).is_ok() {
+                return Err(refused(&format!("`{word}`"), "use a transaction-level form"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_utility(verb: &str, text: &str) -> Result<()> {
+    let mut words = text.split_whitespace().map(str::to_ascii_uppercase).rev();
+    let last = [words.next().unwrap_or_default(), words.next().unwrap_or_default()];
+    let holds = match verb.split(' ').next() {
+        Some("LISTEN" | "HANDLER") => true,
+        Some("FLUSH") => last[0] == "EXPORT" || last == ["LOCK", "READ"],
+        Some("LOCK") => true,
+        _ => false,
+    };
+    match holds {
+        true => Err(refused(&format!("`{verb}`"), "connect to the storage unit itself")),
+        false => Ok(()),
+    }
+}
+
 /// Refuses what would leave state behind.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-pub(super) fn check(stmt: &Statement) -> Result<()> {
-    if let Kind::Utility { verb, .. } = &stmt.kind
-        && matches!(verb.split(' ').next(), Some("LISTEN" | "HANDLER"))
-    {
-        return Err(refused(&format!("`{verb}`"), "connect to the storage unit itself"));
+pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
+    match &stmt.kind {
+        Kind::Utility { verb, .. } => check_utility(verb, &stmt.text)?,
+        Kind::Select(query) => check_into(query, &stmt.text)?,
+        Kind::Define(define) => check_definition(define)?,
+        _ => {}
     }
-    if let Kind::Select(query) = &stmt.kind {
-        check_into(query, &stmt.text)?;
+    if is_unread(&stmt.kind) {
+        return check_unread(ctx, stmt);
     }
     let mut found = None;
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {

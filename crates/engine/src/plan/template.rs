@@ -316,6 +316,7 @@ impl One {
             keys: None,
             writes: self.writes,
             before: Vec::new(),
+            leaves: false,
             told,
         })
     }

@@ -133,6 +133,7 @@ impl Wide {
             keys,
             writes: false,
             before,
+            leaves: false,
             told: Told::default(),
         })
     }

@@ -141,7 +141,9 @@ impl Session {
     ) -> Result<()> {
         let inside = self.transaction.state() != TransactionState::Idle;
         let may_leave = inside && plan.writes && !live.database.dialect.error_fails_transaction();
-        let savepoint = may_leave && self.opened == super::Opened::Client;
+        let savepoint = may_leave
+            && self.opened == super::Opened::Client
+            && self.transaction.kind() != TransactionType::Base;
         let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
         for (unit, jobs) in grouped(live, plan) {
             if inside {
@@ -157,12 +159,12 @@ impl Session {
                 }
                 let several = jobs.len() > 1;
                 let given = self.give_jobs((connection, swallow), jobs, (plan, bound), started);
-                if let Some(channel) =
-                    started.channels.last_mut().filter(|_| several && plan.writes)
-                {
+                if let Some(channel) = started.channels.last_mut() {
+                    channel.savepoint = savepoint;
                     match may_leave {
-                        true => channel.one_by_one(),
-                        false => channel.opens(),
+                        true if several => channel.one_by_one(),
+                        false if several && plan.writes => channel.opens(),
+                        true | false => {}
                     }
                 }
                 given?;
@@ -177,7 +179,7 @@ impl Session {
             let mut jobs = jobs.into_iter();
             for (mut connection, share) in connections.into_iter().zip(shares) {
                 self.handle.runs_on(&connection, Manner::Ask)?;
-                let swallow = self.dress(live, &mut connection)?;
+                let swallow = self.dress(live, &mut connection)? + lay(&mut connection, plan)?;
                 let part = jobs.by_ref().take(share).collect();
                 self.give_jobs((connection, swallow), part, (plan, bound), started)?;
             }
@@ -329,9 +331,10 @@ fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
     variables.list().iter().filter(move |(name, _)| is_level(name))
 }
 
-/// Queues what a plan wants to have run before on a connection, which must be reset before it serves others. Returns how many replies belong to that.
+/// Queues what a plan wants to have run before on a connection, and notes whether that must be reset before it serves others. Returns how many replies
+/// belong to it.
 fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
-    if !plan.before.is_empty() {
+    if plan.leaves || !plan.before.is_empty() {
         connection.set_session_state(UNKNOWN);
     }
     for text in &plan.before {

@@ -194,6 +194,14 @@ impl Session {
         error
     }
 
+    /// Undoes a statement in the client's transaction, which goes on, where it has set savepoints for that.
+    pub(super) async fn undo_if_open(&mut self, channels: &mut [Channel]) {
+        let has_savepoints = channels.iter().any(|channel| channel.savepoint);
+        if has_savepoints && self.transaction.state() == TransactionState::Open {
+            Box::pin(self.undo_statement(channels)).await;
+        }
+    }
+
     /// Undoes one statement on the units it had been started on (families whose transactions go on after an error).
     pub(super) async fn undo_statement(&mut self, channels: &mut [Channel]) {
         let Some(dialect) = self.dialect() else { return };

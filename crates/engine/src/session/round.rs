@@ -204,6 +204,7 @@ impl Session {
     pub(super) async fn abort(&mut self, channels: Vec<Channel>) {
         let mut channels = channels;
         self.stop(&mut channels, Rest::Useless).await;
+        self.undo_if_open(&mut channels).await;
         self.release_channels(channels).await;
     }
 

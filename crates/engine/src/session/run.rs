@@ -336,19 +336,10 @@ impl Session {
             Err(error) => {
                 let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
                 self.stop(&mut channels, rest).await;
-                if plan.writes && self.opened == Opened::Client {
-                    self.undo_if_open(&mut channels).await;
-                }
+                self.undo_if_open(&mut channels).await;
                 self.release_channels(channels).await;
                 Err(error)
             }
-        }
-    }
-
-    async fn undo_if_open(&mut self, channels: &mut [crate::execute::Channel]) {
-        let goes_on = self.dialect().is_some_and(|d| !d.error_fails_transaction());
-        if goes_on && self.transaction.state() == TransactionState::Open {
-            self.undo_statement(channels).await;
         }
     }
 
