@@ -6,7 +6,7 @@ use pando_kernel::dialect::Dialect;
 use pando_kernel::error::Result;
 use pando_kernel::undo::{Telling, Undo};
 
-use crate::image::{Image, Row, Shape, ShapeColumn};
+use crate::image::{Change, Image, Row, Shape, ShapeColumn};
 use crate::packed::unpack;
 use crate::plan::row_of;
 
@@ -70,17 +70,7 @@ impl<'a> Standing<'a> {
             .collect();
         self.is_packed = undo.telling() == Telling::Returning;
         let items = if self.is_packed { row_of(&reads) } else { reads.join(", ") };
-        keys.chunks(CHUNK)
-            .map(|chunk| {
-                let conditions: Result<Vec<String>> =
-                    chunk.iter().map(|key| condition(shape, key, (undo, dialect))).collect();
-                Ok(format!(
-                    "SELECT {items} FROM {} WHERE {} FOR UPDATE",
-                    shape.path,
-                    conditions?.join(" OR ")
-                ))
-            })
-            .collect()
+        locking(shape, (&keys, &items), (undo, dialect))
     }
 
     /// Takes in what such a query found.
@@ -149,6 +139,42 @@ impl<'a> Standing<'a> {
         }
         (steps, dirty)
     }
+}
+
+/// Queries that lock the rows of changes by which these are said to have been before. In the snapshot of the statement that made the changes they find the
+/// rows it left; one that somebody else had taken away is an error of class 40001.
+///
+/// # Errors
+/// `Value` for a key that is none of its form.
+pub(crate) fn looks(
+    shape: &Shape,
+    changes: &[Change],
+    (undo, dialect): (&dyn Undo, &dyn Dialect),
+) -> Result<Vec<String>> {
+    let keys: Vec<Key> = changes
+        .iter()
+        .filter_map(|change| change.before.as_ref())
+        .map(|row| key(shape, row))
+        .collect();
+    locking(shape, (&keys, "1"), (undo, dialect))
+}
+
+fn locking(
+    shape: &Shape,
+    (keys, items): (&[Key], &str),
+    (undo, dialect): (&dyn Undo, &dyn Dialect),
+) -> Result<Vec<String>> {
+    keys.chunks(CHUNK)
+        .map(|chunk| {
+            let conditions: Result<Vec<String>> =
+                chunk.iter().map(|key| condition(shape, key, (undo, dialect))).collect();
+            Ok(format!(
+                "SELECT {items} FROM {} WHERE {} FOR UPDATE",
+                shape.path,
+                conditions?.join(" OR ")
+            ))
+        })
+        .collect()
 }
 
 fn key(shape: &Shape, row: &Row) -> Key {

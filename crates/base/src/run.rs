@@ -13,6 +13,7 @@ use crate::lock;
 use crate::packed::unpack;
 use crate::plan::{Plan, Told, Work};
 use crate::reply::{Cut, Reply, cut};
+use crate::restore;
 use crate::text::{Call, Text};
 use crate::unit::{Bounds, Branch, Unit, Waiting, is_collision, is_missing, server, server_error};
 
@@ -101,7 +102,7 @@ impl Unit<'_> {
     ) -> Result<Tried> {
         let limit = bounds.image_bytes;
         let did = match &plan.work {
-            Work::Returning { text, told, has_result } => {
+            Work::Returning { text, told, has_result, .. } => {
                 let more = if *told == Told::AfterAndBefore { 2 } else { 1 };
                 let how = Cut { more, has_result: *has_result, limit };
                 let (reply, images) = self.open_with(text, call, how).await?;
@@ -152,6 +153,7 @@ impl Unit<'_> {
 
     /// Claims the rows, writes the images and commits.
     async fn log(&mut self, plan: &Plan, mut did: Did, branch: &Branch<'_>) -> Result<Tried> {
+        let looks = self.looks(plan, &did.changes)?;
         did.changes.retain(|change| change.before != change.after);
         // A row that was written as it stood is this transaction's all the same.
         if did.names.is_empty() {
@@ -165,7 +167,7 @@ impl Unit<'_> {
         if self.undo.claim_fails() {
             // A claim that fails takes the whole transaction with it, COMMIT notwithstanding: one round trip for all.
             let commit = self.verb(&TransactionVerb::Commit);
-            texts.extend(images.iter().map(String::as_str).chain([commit.as_str()]));
+            texts.extend(looks.iter().chain(&images).map(String::as_str).chain([commit.as_str()]));
             let told = self.together(&texts).await?;
             return settled(told, claimed, did);
         }
@@ -182,6 +184,19 @@ impl Unit<'_> {
                 Ok(Tried::Done(reply))
             }
             other @ (Tried::Held(_) | Tried::Missing) => Ok(other),
+        }
+    }
+
+    /// What makes certain that the rows told as they were are those the statement has changed.
+    fn looks(&self, plan: &Plan, changes: &[Change]) -> Result<Vec<String>> {
+        match &plan.work {
+            Work::Returning { may_miss: true, .. } => {
+                restore::looks(&plan.table.shape, changes, (self.undo, self.dialect))
+            }
+            Work::Returning { .. }
+            | Work::Rows { .. }
+            | Work::Insert { .. }
+            | Work::Locking { .. } => Ok(Vec::new()),
         }
     }
 

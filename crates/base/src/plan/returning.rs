@@ -23,7 +23,11 @@ pub(super) fn insert(about: &About<'_>, insert: &Insert) -> Result<Work> {
         }
         items.push_str(&format!(", {}", old_row(about, &owner)?));
     }
-    Ok(with_images(about, (insert.returning.as_ref(), insert.span.end), &items, told))
+    let mut work = with_images(about, (insert.returning.as_ref(), insert.span.end), &items, told);
+    if let Work::Returning { may_miss, .. } = &mut work {
+        *may_miss = told == Told::AfterAndBefore;
+    }
+    Ok(work)
 }
 
 pub(super) fn delete(about: &About<'_>, delete: &Delete) -> Result<Work> {
@@ -86,7 +90,8 @@ fn with_images(
     let whole = about.stmt.text.len() as u32;
     let mut writer = about.writer();
     writer.copy(Span::new(0, at)).add(lead).add(items).copy(Span::new(at, whole));
-    Work::Returning { text: writer.finish(), told, has_result: returning.is_some() }
+    let has_result = returning.is_some();
+    Work::Returning { text: writer.finish(), told, has_result, may_miss: false }
 }
 
 /// The row as it was cannot be found by its new key: it is joined by its old one, as a table whose columns have names of their own.
@@ -142,7 +147,8 @@ fn update_of_key(about: &About<'_>, update: &Update, owner: &str) -> Result<Work
     }
     writer.add(&items);
     let has_result = update.returning.is_some();
-    Ok(Work::Returning { text: writer.finish(), told: Told::AfterAndBefore, has_result })
+    let told = Told::AfterAndBefore;
+    Ok(Work::Returning { text: writer.finish(), told, has_result, may_miss: false })
 }
 
 fn end_of(factor: &TableFactor) -> u32 {

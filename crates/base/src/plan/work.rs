@@ -14,6 +14,8 @@ pub(crate) enum Work {
         told: Told,
         /// The client gets the other columns.
         has_result: bool,
+        /// A row told as it was may be another than the one that was changed: the statement came in where somebody had just taken it away.
+        may_miss: bool,
     },
     /// The rows are read under lock, the statement is bound to them by their keys, and they are read again.
     Rows {

@@ -15,6 +15,16 @@ const FALSE: &[&str] = &["off", "false", "no", "0"];
 const STYLES: &[(&str, &[&str])] =
     &[("datestyle", &["iso"]), ("intervalstyle", &["postgres"]), ("bytea_output", &["hex"])];
 
+/// Whether the text of an attribute's type hangs on its session: names that the search path shortens, and moments and amounts of money inside of another
+/// type. By themselves these two have forms of their own. <https://www.postgresql.org/docs/current/catalog-pg-type.html>
+const VARIES: &str = "EXISTS (WITH RECURSIVE part (oid, is_whole) AS (SELECT a.atttypid, true UNION SELECT next.oid, false FROM part \
+    JOIN pg_catalog.pg_type t ON t.oid = part.oid CROSS JOIN LATERAL (SELECT t.typbasetype WHERE t.typtype = 'd' \
+    UNION ALL SELECT t.typelem WHERE t.typelem <> 0 \
+    UNION ALL SELECT f.atttypid FROM pg_catalog.pg_attribute f WHERE f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped \
+    UNION ALL SELECT r.rngsubtype FROM pg_catalog.pg_range r WHERE r.rngtypid = t.oid) AS next (oid)) \
+    SELECT FROM part JOIN pg_catalog.pg_type t ON t.oid = part.oid WHERE t.typnamespace = 'pg_catalog'::regnamespace \
+    AND (t.typname LIKE 'reg%' OR t.typname LIKE 'tstz%' OR t.typname IN ('timestamptz', 'money') AND NOT part.is_whole))";
+
 impl Images for Postgres {
     fn telling(&self) -> Telling {
         Telling::Returning
@@ -70,7 +80,10 @@ impl Images for Postgres {
              UNION ALL SELECT CASE WHEN i.indisprimary THEN 'primary' ELSE 'unique' END, coalesce(a.attname::text, ''), i.indexrelid::text \
              FROM pg_catalog.pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (number, place) \
              LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0 \
-             WHERE i.indrelid = {table} AND i.indisunique AND k.place <= i.indnkeyatts{}{}{}",
+             WHERE i.indrelid = {table} AND i.indisunique AND k.place <= i.indnkeyatts \
+             UNION ALL SELECT 'refused', 'column `' || a.attname || '` of type ' || format_type(a.atttypid, a.atttypmod) || \
+             ' reads differently in other sessions', '' FROM pg_catalog.pg_attribute a \
+             WHERE a.attrelid = {table} AND a.attnum > 0 AND NOT a.attisdropped AND coalesce(to_jsonb(a)->>'attgenerated', '') = '' AND {VARIES}{}{}{}",
             reason("c.relkind NOT IN ('r', 'p')", "it is no table"),
             reason(inherits, "other tables inherit from it"),
             reason("c.relrowsecurity", "it has row-level security"),
@@ -79,27 +92,9 @@ impl Images for Postgres {
 
     fn form(&self, column: &TableColumn) -> Result<Form> {
         let name = column.type_name.as_str();
-        if name.starts_with("reg") {
-            return Err(Error::refused(
-                30001,
-                format!("a column of type {name} (`{}`) has no exact image", column.name),
-                "use a LOCAL or XA transaction",
-            ));
-        }
-        let is_moment = name.starts_with("timestamp") && name.contains("with time zone");
-        if name.starts_with("tstz") || is_moment && name.ends_with(']') {
-            return Err(Error::refused(
-                30001,
-                format!(
-                    "a column of type {name} (`{}`) reads differently in each time zone",
-                    column.name
-                ),
-                "use a LOCAL or XA transaction",
-            ));
-        }
         Ok(match name {
             "money" => Form::Money,
-            _ if is_moment => Form::Moment,
+            _ if name.starts_with("timestamp") && name.ends_with("with time zone") => Form::Moment,
             _ => Form::Plain,
         })
     }
