@@ -8,17 +8,17 @@
 )]
 
 use std::future::{Future, poll_fn};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use pando_kernel::backend::Connector;
-use pando_kernel::error::ErrorKind;
-use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::error::{Error, ErrorKind};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
 use pando_kernel::two_phase::Verdict;
 use pando_kernel::{Execution, TransactionType, Value};
 use pando_pool::{Options, Pool};
@@ -99,6 +99,24 @@ impl Units {
         answers
     }
 
+    /// Runs rounds of recovery until nothing is in doubt and nobody holds the row: what a dropped coordinator had sent last may be done after a look.
+    async fn recover(&self, recovery: &mut Recovery, ways: &[Way], table: &str) {
+        while !recovery.doubts(&self.ways()).await.is_empty() || !self.is_free(table).await {
+            recovery.round(ways).await;
+        }
+    }
+
+    async fn is_free(&self, table: &str) -> bool {
+        let text = format!("SELECT n FROM {table} WHERE id = 1 FOR UPDATE NOWAIT");
+        for (_, way) in self.ways() {
+            let mut aside = Aside::open(way, Arc::clone(&self.runtime)).await.unwrap();
+            if aside.rows(&text).await.is_err() {
+                return false;
+            }
+        }
+        true
+    }
+
     /// A transaction that has added one on every unit.
     async fn added(&self, coordinator: &Arc<Coordinator>, table: &str) -> Transaction {
         self.changed(coordinator, &format!("UPDATE {table} SET n = n + 1 WHERE id = 1")).await
@@ -171,9 +189,7 @@ fn a_coordinator_lost_at_any_moment_leaves_all_or_nothing() {
             // Somebody else, who knows nothing of it.
             let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
             let mut recovery = Recovery::after(other, Duration::ZERO);
-            while !recovery.doubts(&units.ways()).await.is_empty() {
-                recovery.round(&units.ways()).await;
-            }
+            units.recover(&mut recovery, &units.ways(), "mixed_lost").await;
             let values = units.ask("SELECT n FROM mixed_lost").await;
             assert!(values.iter().all(|value| *value == values[0]), "{polls} polls: {values:?}");
             if values[0] == Value::Int(expected + 1) {
@@ -211,9 +227,7 @@ fn a_unit_that_is_silent_delays_no_other() {
             let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
             let mut recovery = Recovery::after(Arc::clone(&other), Duration::ZERO);
             let began = std::time::Instant::now();
-            while !recovery.doubts(&units.ways()).await.is_empty() {
-                recovery.round(&ways).await;
-            }
+            units.recover(&mut recovery, &ways, "mixed_silent").await;
             // An answer is waited for for five seconds.
             assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
             recovered = other.counts().recovered;
@@ -225,6 +239,14 @@ fn a_unit_that_is_silent_delays_no_other() {
 
 /// Passes on what a server says, later by this many milliseconds. Returns its port.
 fn late(server: String, milliseconds: Arc<AtomicU64>) -> u16 {
+    relay(server, move || {
+        std::thread::sleep(Duration::from_millis(milliseconds.load(Ordering::Relaxed)));
+    })
+}
+
+/// Passes on what a server says, each time after it has waited. Returns its port.
+fn relay(server: String, waits: impl Fn() + Send + Sync + 'static) -> u16 {
+    let waits = Arc::new(waits);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -232,11 +254,11 @@ fn late(server: String, milliseconds: Arc<AtomicU64>) -> u16 {
             let server = TcpStream::connect(&server).unwrap();
             let (mut asks, mut asked) = (client.try_clone().unwrap(), server.try_clone().unwrap());
             std::thread::spawn(move || std::io::copy(&mut asks, &mut asked));
-            let (mut told, mut tells, late) = (client, server, Arc::clone(&milliseconds));
+            let (mut told, mut tells, waits) = (client, server, Arc::clone(&waits));
             std::thread::spawn(move || {
                 let mut buffer = [0; 65536];
                 while let Ok(count @ 1..) = tells.read(&mut buffer) {
-                    std::thread::sleep(Duration::from_millis(late.load(Ordering::Relaxed)));
+                    waits();
                     told.write_all(&buffer[..count])?;
                 }
                 told.shutdown(std::net::Shutdown::Both)
@@ -244,6 +266,117 @@ fn late(server: String, milliseconds: Arc<AtomicU64>) -> u16 {
         }
     });
     port
+}
+
+/// A coordinator's clock: a second of it is a hundredth of ours.
+#[derive(Debug)]
+struct Hasty;
+
+impl Runtime for Hasty {
+    fn connect<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
+        Threads.connect(address)
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Threads.sleep(duration / 100)
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        Threads.spawn(task);
+    }
+
+    fn secure<'a>(
+        &'a self,
+        stream: Box<dyn Stream>,
+        host: &'a str,
+        mode: TlsMode,
+        authority: Option<&'a str>,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
+        Threads.secure(stream, host, mode, authority)
+    }
+}
+
+/// Whether a unit is silent, to wait for.
+#[derive(Default)]
+struct Silence(Mutex<bool>, Condvar);
+
+impl Silence {
+    fn is(&self, silent: bool) {
+        *self.0.lock().unwrap() = silent;
+        self.1.notify_all();
+    }
+
+    fn passes(&self) {
+        drop(self.1.wait_while(self.0.lock().unwrap(), |silent| *silent).unwrap());
+    }
+}
+
+/// Whoever commits is told something while a unit keeps its connections and says nothing, and what he is told is true.
+#[test]
+fn a_unit_that_falls_silent_at_any_moment_holds_up_no_commit_for_ever() {
+    let _alone = alone();
+    block_on(async {
+        let Some(mut units) = Units::all("mixed_mute").await else { return };
+        let ways = units.ways();
+        let direct = units.pools.clone();
+        let (mut expected, mut told) = (0, [0; 3]);
+        for (at, (name, url)) in urls().into_iter().enumerate() {
+            let server = url.split('/').nth(2).unwrap().to_owned();
+            let silence = Arc::new(Silence::default());
+            let gate = Arc::clone(&silence);
+            let port = relay(server.clone(), move || gate.passes());
+            let mute = connector(name, &url.replace(&server, &format!("127.0.0.1:{port}")));
+            units.pools.clone_from(&direct);
+            units.pools[at] = Pool::new(name, mute, Arc::clone(&units.runtime), Options::default());
+            for polls in 0.. {
+                let hasty: SharedRuntime = Arc::new(Hasty);
+                let coordinator = Arc::new(Coordinator::new(hasty, "mute"));
+                let mut transaction = units.added(&coordinator, "mixed_mute").await;
+                let mut commit = Box::pin(units.commit(&mut transaction));
+                let mut is_over = false;
+                let ended = match lost_after(polls, commit.as_mut()).await {
+                    Some(ended) => {
+                        is_over = true;
+                        ended
+                    }
+                    None => {
+                        silence.is(true);
+                        commit.as_mut().await
+                    }
+                };
+                silence.is(false);
+                drop(commit);
+                let outcome = ended.release();
+                drop(transaction);
+                let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
+                let mut recovery = Recovery::after(other, Duration::ZERO);
+                units.recover(&mut recovery, &ways, "mixed_mute").await;
+                let values = units.ask("SELECT n FROM mixed_mute").await;
+                assert!(
+                    values.iter().all(|value| *value == values[0]),
+                    "{name} {polls}: {values:?}"
+                );
+                let is_unknown = |error: &Error| matches!(error.kind(), ErrorKind::Server(told) if told.sqlstate == "08007");
+                match &outcome {
+                    Ok(_) => expected += 1,
+                    Err(error) if is_unknown(error) && values[0] != Value::Int(expected) => {
+                        expected += 1
+                    }
+                    Err(_) => {}
+                }
+                told[match &outcome {
+                    Ok(_) => 0,
+                    Err(error) if is_unknown(error) => 1,
+                    Err(_) => 2,
+                }] += 1;
+                assert_eq!(values[0], Value::Int(expected), "{name} {polls}: {outcome:?}");
+                if is_over {
+                    break;
+                }
+            }
+        }
+        assert!(told.iter().all(|count| *count > 0), "{told:?}");
+    });
 }
 
 /// It does not tell how old a branch is, and no round waits for its answer: its branches become old all the same.
@@ -262,7 +395,8 @@ fn the_branches_of_a_unit_that_is_slow_are_ended() {
         let (mut polls, mut recovered) = (0, 0);
         while recovered == 0 {
             let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "slow"));
-            let mut transaction = units.added(&coordinator, "mixed_slow").await;
+            let insert = format!("INSERT INTO mixed_slow VALUES ({}, 0)", 2 + polls);
+            let mut transaction = units.changed(&coordinator, &insert).await;
             let done = lost_after(polls, units.commit(&mut transaction)).await;
             assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
             drop(transaction);
@@ -316,7 +450,8 @@ fn a_decision_that_is_held_open_holds_up_no_other() {
         }
         let mut polls = 0;
         let ours = loop {
-            let mut transaction = units.added(&coordinator("gone"), "mixed_held").await;
+            let insert = format!("INSERT INTO mixed_held VALUES ({}, 0)", 1000 + polls);
+            let mut transaction = units.changed(&coordinator("gone"), &insert).await;
             let done = lost_after(polls, units.commit(&mut transaction)).await;
             assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
             drop(transaction);

@@ -87,7 +87,7 @@ impl Listening {
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, peer)) => {
                         pause = FIRST_PAUSE;
-                        if let Err(error) = stream.set_nodelay(true) {
+                        if let Err(error) = crate::runtime::prepare(&stream) {
                             tracing::debug!(door = self.name, %peer, %error, "client is gone");
                             continue;
                         }

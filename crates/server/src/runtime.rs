@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use rustix::net::sockopt;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::Handle;
 
@@ -24,6 +25,19 @@ impl TokioRuntime {
     }
 }
 
+/// Makes a socket send at once, and notice within half a minute that the other machine is gone while nothing is under way to it. (What is under way the
+/// operating system gives up after its own time, a quarter of an hour by default: a limit for that would end connections whose reader merely pauses.)
+///
+/// # Errors
+/// When the connection is gone already.
+pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, Duration::from_secs(15))?;
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(5))?;
+    Ok(sockopt::set_tcp_keepcnt(stream, 3)?)
+}
+
 impl Runtime for TokioRuntime {
     fn connect<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
         Box::pin(async move {
@@ -35,7 +49,7 @@ impl Runtime for TokioRuntime {
                         TcpStream::connect((host.as_str(), *port))
                     }
                     .await?;
-                    stream.set_nodelay(true)?;
+                    prepare(&stream)?;
                     Ok(Box::new(stream) as Box<dyn Stream>)
                 }
                 Address::Unix(path) => {
@@ -62,5 +76,22 @@ impl Runtime for TokioRuntime {
         authority: Option<&'a str>,
     ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
         Box::pin(self.tls.secure(stream, host, mode, authority))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_machine_that_is_gone_is_noticed() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        prepare(&stream).unwrap();
+        assert!(stream.nodelay().unwrap() && sockopt::socket_keepalive(&stream).unwrap());
+        let idle = sockopt::tcp_keepidle(&stream).unwrap();
+        let probes =
+            sockopt::tcp_keepintvl(&stream).unwrap() * sockopt::tcp_keepcnt(&stream).unwrap();
+        assert!(idle + probes <= Duration::from_secs(30), "{idle:?} {probes:?}");
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn finish(
         keys,
         writes: writes(&stmt.kind),
         before,
-        leaves: state::may_leave(&stmt.kind),
+        leaves: state::is_unread(&stmt.kind),
         told: Told::default(),
     })
 }

@@ -78,17 +78,9 @@ fn check_definition(define: &Define) -> Result<()> {
 }
 
 /// Whether a statement is one of those whose effects nobody here can read off.
-fn is_unread(kind: &Kind) -> bool {
-    match kind {
-        Kind::Utility { verb, .. } => matches!(verb.as_str(), "CALL" | "DO"),
-        Kind::Opaque => true,
-        _ => false,
-    }
-}
-
-/// Whether something may be left on a statement's connections that nobody knows of: they are reset before they serve others.
-pub(super) fn may_leave(kind: &Kind) -> bool {
-    is_unread(kind)
+pub(super) fn is_unread(kind: &Kind) -> bool {
+    matches!(kind, Kind::Utility { verb, .. } if matches!(verb.as_str(), "CALL" | "DO"))
+        || matches!(kind, Kind::Opaque)
 }
 
 /// Refuses in what is not parsed what can be seen in its words: user variables, and functions that keep state. A setting is not among these, it may be local.

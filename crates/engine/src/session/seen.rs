@@ -78,7 +78,11 @@ impl Session {
             result = self.look_together(live, &mut parts).await;
         }
         for (connection, _) in parts {
-            self.release(connection).await;
+            match result.is_err() && connection.condition().outstanding > 0 {
+                // A silent unit would be waited for.
+                true => connection.discard(),
+                false => self.release(connection).await,
+            }
         }
         if let Err(error) = &result {
             self.learn_of_loss(error);
@@ -120,18 +124,7 @@ impl Session {
         for (connection, _) in parts.iter() {
             handle.runs_on(connection, Manner::Ask)?;
         }
-        let mut result = Ok(());
-        while parts.iter().any(|(_, replies)| *replies > 0) {
-            let mut waiting: Vec<&mut Connection> = Vec::new();
-            for (connection, replies) in parts.iter_mut().filter(|(_, replies)| *replies > 0) {
-                *replies -= 1;
-                waiting.push(connection);
-            }
-            for ended in finish_all(&mut waiting).await {
-                result = result.and(ended.map(drop));
-            }
-        }
-        result.and(pass.holds())
+        pass.during(opened(parts)).await?
     }
 
     fn barrier(&self, live: &LiveDatabase) -> Arc<Barrier> {
@@ -163,4 +156,20 @@ impl Session {
             "let transactions read from the primary (transactionalReadQueryStrategy: PRIMARY), or use READ COMMITTED",
         ))
     }
+}
+
+/// Reads what opens the transaction to its end everywhere.
+async fn opened(parts: &mut [Part]) -> Result<()> {
+    let mut result = Ok(());
+    while parts.iter().any(|(_, replies)| *replies > 0) {
+        let mut waiting: Vec<&mut Connection> = Vec::new();
+        for (connection, replies) in parts.iter_mut().filter(|(_, replies)| *replies > 0) {
+            *replies -= 1;
+            waiting.push(connection);
+        }
+        for ended in finish_all(&mut waiting).await {
+            result = result.and(ended.map(drop));
+        }
+    }
+    result
 }

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::runtime::{SharedRuntime, within};
 use pando_kernel::two_phase::InDoubt;
 use pando_kernel::value::Value;
 
@@ -248,20 +248,33 @@ impl Drop for Leader<'_> {
 }
 
 impl Pass {
+    /// What comes of `work` while the pass is good; whoever holds it for longer keeps everybody else waiting for nothing.
+    ///
+    /// # Errors
+    /// `Timeout` when that takes too long, as [`Pass::holds`].
+    ///
+    /// # Cancel safety
+    /// `work` is dropped with it.
+    pub async fn during<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        let done = within(&*self.barrier.runtime, GOOD, work).await.ok_or_else(slow)?;
+        self.holds().map(|()| done)
+    }
+
     /// That the barrier has been closed until now.
     ///
     /// # Errors
     /// `Timeout` when it may have been opened meanwhile: the snapshot is of no use.
-    pub fn holds(&self) -> Result<()> {
+    fn holds(&self) -> Result<()> {
         let now = self.barrier.runtime.now();
         match self.barrier.state().phase {
             Phase::Closed(since) if now.saturating_duration_since(since) < GOOD => Ok(()),
-            Phase::Open | Phase::Closed(_) | Phase::Changing => Err(ErrorKind::Timeout(
-                "the storage units took too long to take a snapshot together".into(),
-            )
-            .into()),
+            Phase::Open | Phase::Closed(_) | Phase::Changing => Err(slow()),
         }
     }
+}
+
+fn slow() -> Error {
+    ErrorKind::Timeout("the storage units took too long to take a snapshot together".into()).into()
 }
 
 impl Drop for Pass {

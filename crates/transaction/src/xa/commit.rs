@@ -6,6 +6,7 @@ use std::time::Duration;
 use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Completion;
+use pando_kernel::runtime::within;
 use pando_kernel::two_phase::{Part, Verdict};
 use pando_kernel::value::Value;
 
@@ -21,6 +22,8 @@ use super::id::GlobalId;
 /// A first phase that took longer is rolled back: fences are kept for an hour, so whoever comes later than this could not be told from one that was
 /// given up and forgotten.
 const FIRST_PHASE: Duration = Duration::from_secs(60);
+/// What was decided is waited for so long on every unit; what is not done then is left to recovery. A silent unit must not hold up for ever who has committed.
+const SECOND_PHASE: Duration = Duration::from_secs(30);
 /// How often, and with what pause, a unit that was lost while it decided is asked what it has decided.
 const INQUIRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(500);
@@ -144,7 +147,13 @@ impl Transaction {
         let started = coordinator.runtime.now();
         // Step 2 and 3: all prepare, and the deciding unit writes what it is about to decide.
         let texts = self.held.iter().zip(&roles).map(|(held, role)| held.first_phase(id, *role));
-        let results = self.tell(texts.collect()).await;
+        let told = self.tell_within(coordinator, FIRST_PHASE, texts.collect()).await;
+        let Some(results) = told else {
+            // Nobody has decided, and nobody can any more: their servers and recovery roll back what is left.
+            count(&coordinator.counts.rolled_back);
+            self.held.iter_mut().for_each(Held::discard);
+            return self.clear(Err(aborted("a storage unit has not answered in time")));
+        };
         let mut stages = Vec::new();
         let mut failed = None;
         for ((held, role), result) in self.held.iter().zip(&roles).zip(results) {
@@ -178,15 +187,14 @@ impl Transaction {
         }
         // Step 5: the second phase. It cannot fail any more; what is not done now is done by recovery.
         let texts = self.held.iter().zip(&roles).map(|(held, role)| held.second_phase(id, *role));
-        let results = self.tell(texts.collect()).await;
-        let mut whole = true;
-        for (held, result) in self.held.iter_mut().zip(results) {
-            if let Some(Err(error)) = result {
-                tracing::warn!(unit = %held.unit, %error, transaction = %id, "a part of a committed transaction is left to recovery");
-                whole = false;
-                held.discard();
+        let told = self.tell_within(coordinator, SECOND_PHASE, texts.collect()).await;
+        let whole = match told {
+            Some(results) => self.have_committed(id, results),
+            None => {
+                self.leave_silent(id);
+                false
             }
-        }
+        };
         count(&coordinator.counts.committed);
         // Step 6: the decision is not needed any longer.
         if whole {
@@ -195,6 +203,33 @@ impl Transaction {
             count(&coordinator.counts.left)
         }
         self.clear(Ok(Outcome::Committed))
+    }
+
+    /// Whether every part has committed; others are left to recovery.
+    fn have_committed(&mut self, id: &GlobalId, results: Vec<Option<Result<Completion>>>) -> bool {
+        let mut whole = true;
+        for (held, result) in self.held.iter_mut().zip(results) {
+            if let Some(Err(error)) = result {
+                tracing::warn!(unit = %held.unit, %error, transaction = %id, "a part of a committed transaction is left to recovery");
+                whole = false;
+                held.discard();
+            }
+        }
+        whole
+    }
+
+    /// Leaves units that do not answer to recovery, which comes when they can be reached again.
+    fn leave_silent(&mut self, id: &GlobalId) {
+        for held in &mut self.held {
+            let is_silent = held.connection.as_ref().is_none_or(|one| {
+                let condition = one.condition();
+                condition.outstanding > 0 || !condition.usable
+            });
+            if is_silent {
+                tracing::warn!(unit = %held.unit, transaction = %id, "a silent unit's part of a committed transaction is left to recovery");
+                held.discard();
+            }
+        }
     }
 
     /// Commits the deciding unit's part, and with it the decision.
@@ -209,11 +244,18 @@ impl Transaction {
             Some(held) if decides(at) => held.commit(id),
             _ => Vec::new(),
         });
-        let results = self.tell(texts.collect()).await;
-        let Some(error) = first(results) else { return Decided::Commit };
+        let error = match self.tell_within(coordinator, FIRST_PHASE, texts.collect()).await {
+            Some(results) => match first(results) {
+                Some(error) => Some(error),
+                None => return Decided::Commit,
+            },
+            None => None,
+        };
         let decider = (0..).zip(&mut self.held).find(|(at, _)| decides(*at));
         let Some((_, held)) = decider else { return Decided::Unknown };
-        if held.has_said(&error) {
+        if let Some(error) = error
+            && held.has_said(&error)
+        {
             return Decided::Abort(error);
         }
         // Lost: it may have committed all the same. Whoever asks decides, if it has not.
@@ -272,6 +314,16 @@ impl Transaction {
 
     async fn tell(&mut self, texts: Vec<Vec<String>>) -> Vec<Option<Result<Completion>>> {
         tell(&mut self.held, texts).await
+    }
+
+    /// As [`Transaction::tell`]; `None` when not all have answered in time, and what the others have answered is not known then.
+    async fn tell_within(
+        &mut self,
+        coordinator: &Coordinator,
+        limit: Duration,
+        texts: Vec<Vec<String>>,
+    ) -> Option<Vec<Option<Result<Completion>>>> {
+        within(&*coordinator.runtime, limit, tell(&mut self.held, texts)).await
     }
 }
 
