@@ -92,9 +92,9 @@ impl Field {
     /// May be dropped at any await.
     pub async fn recover(&self) -> u64 {
         let told = self.told().await;
-        let hears = |unit: &str| told.iter().any(|(told, _)| **told == *unit);
-        let ending = told.iter().map(|(unit, open)| {
-            let open = open.iter().filter(|one| hears(&one.decider)).collect();
+        let ending = told.iter().map(|heard| {
+            let open = heard.open.iter().filter_map(|one| Some((one, decider(&told, one)?)));
+            let (unit, open) = (&heard.unit, open.collect());
             Box::pin(async move { Ok(self.recover_unit(unit, open).await) }) as BoxFuture<'_, _>
         });
         let ended: Result<Vec<u64>> = all(ending.collect()).await;
@@ -108,19 +108,19 @@ impl Field {
     pub async fn left(&self) -> Vec<(UnitName, Open)> {
         let waits = |one: &Open| one.is_overdue || one.dirty.is_some();
         let told = self.told().await.into_iter();
-        told.flat_map(|(unit, open)| {
+        told.flat_map(|Heard { unit, open, .. }| {
             open.into_iter().filter(waits).map(move |one| (Arc::clone(&unit), one))
         })
         .collect()
     }
 
-    /// What the undo logs hold, of the units that answer in time. They are asked side by side.
-    async fn told(&self) -> Vec<(UnitName, Vec<Open>)> {
+    /// What the undo logs hold, of the units that answer in time and take writes. They are asked side by side.
+    async fn told(&self) -> Vec<Heard> {
         let asking = self.pools.iter().map(|pool| {
             let unit = Arc::clone(pool.unit());
             Box::pin(async move {
                 let told = match within(&*self.runtime, LOOK, self.open(&unit)).await {
-                    Some(Ok(open)) => Some((unit, open)),
+                    Some(Ok(heard)) => heard,
                     Some(Err(error)) => {
                         tracing::debug!(%unit, %error, "a storage unit's undo log cannot be read now");
                         None
@@ -137,14 +137,16 @@ impl Field {
         told.into_iter().flatten().flatten().collect()
     }
 
-    async fn open(&self, unit: &UnitName) -> Result<Vec<Open>> {
+    async fn open(&self, unit: &UnitName) -> Result<Option<Heard>> {
         let mut connection = self.bare(unit).await?;
         let dialect = self.pool(unit)?.connector().dialect();
         if dialect.undo().is_none() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let mut unit = Unit::of(&mut connection, dialect.as_ref())?;
-        if unit.is_prepared().await? { unit.open().await } else { Ok(Vec::new()) }
+        let mut own = Unit::of(&mut connection, dialect.as_ref())?;
+        let Some(identity) = own.identity().await? else { return Ok(None) };
+        let open = if own.is_prepared().await? { own.open().await? } else { Vec::new() };
+        Ok(Some(Heard { unit: Arc::clone(unit), identity, open }))
     }
 
     /// A person has looked at a transaction that could not be taken back: its rows are taken back now, or stay as they are. Returns how many parts it had.
@@ -153,8 +155,12 @@ impl Field {
     /// What keeps it from being taken back once more (40002); `TransactionState` when it was decided to commit, or nobody has tried yet to take it back.
     pub async fn resolve(&self, global: &str, verdict: Verdict) -> Result<u64> {
         let mut parts = 0;
-        for (unit, open) in self.left().await.into_iter().filter(|(_, open)| open.global == global)
-        {
+        let told = self.told().await;
+        let waits = |one: &&Open| one.global == global && (one.is_overdue || one.dirty.is_some());
+        let of = |heard: &Heard| {
+            heard.open.iter().find(waits).map(|open| (Arc::clone(&heard.unit), open.clone()))
+        };
+        for (unit, open) in told.iter().filter_map(of) {
             parts += 1;
             let mut connection = self.bare(&unit).await?;
             let dialect = self.pool(&unit)?.connector().dialect();
@@ -162,7 +168,8 @@ impl Field {
             match (verdict, GlobalId::read(global)) {
                 (Verdict::Commit, _) if open.dirty.is_some() => own.accept(global).await?,
                 (Verdict::Abort, Some(id)) => {
-                    let decider = self.pool(&open.decider)?.connector();
+                    let decider = decider(&told, &open).unwrap_or(&open.decider);
+                    let decider = self.pool(decider)?.connector();
                     if decide(decider, &self.runtime, &id).await? == Verdict::Commit {
                         return Err(wrong("it is decided to commit it"));
                     }
@@ -180,12 +187,12 @@ impl Field {
 
     /// Ends the parts of abandoned transactions on one unit, several at once. One that fails is left for the next round; one that takes long keeps those
     /// that come after it waiting, within its limit.
-    async fn recover_unit(&self, unit: &UnitName, mut open: Vec<&Open>) -> u64 {
-        open.retain(|one| one.is_overdue && one.dirty.is_none());
+    async fn recover_unit(&self, unit: &UnitName, mut open: Vec<(&Open, &str)>) -> u64 {
+        open.retain(|(one, _)| one.is_overdue && one.dirty.is_none());
         let mut ended = 0;
         for some in open.chunks(AT_ONCE) {
             let parts = some.iter().map(|open| {
-                Box::pin(async move { Ok(self.try_part(unit, open).await) }) as BoxFuture<'_, _>
+                Box::pin(async move { Ok(self.try_part(unit, *open).await) }) as BoxFuture<'_, _>
             });
             let parts: Vec<bool> = all(parts.collect()).await.unwrap_or_default();
             ended += parts.into_iter().map(u64::from).sum::<u64>();
@@ -193,12 +200,12 @@ impl Field {
         ended
     }
 
-    async fn try_part(&self, unit: &UnitName, open: &Open) -> bool {
+    async fn try_part(&self, unit: &UnitName, (open, decider): (&Open, &str)) -> bool {
         let Some(id) = GlobalId::read(&open.global) else { return false };
         // One with many images is restored in one piece, or begins anew.
         let images = open.images.try_into().unwrap_or(u32::MAX);
         let limit = LONGEST.min(LOOK.saturating_add(EACH.saturating_mul(images)));
-        match within(&*self.runtime, limit, self.recover_part(unit, open, &id)).await {
+        match within(&*self.runtime, limit, self.recover_part(unit, decider, &id)).await {
             Some(Ok(is_ended)) => {
                 if is_ended {
                     tracing::info!(%unit, transaction = %id, "a part of an abandoned transaction is ended");
@@ -216,8 +223,8 @@ impl Field {
     }
 
     /// False when its rows are no longer as it left them.
-    async fn recover_part(&self, unit: &UnitName, open: &Open, id: &GlobalId) -> Result<bool> {
-        let decider = self.pool(&open.decider)?.connector();
+    async fn recover_part(&self, unit: &UnitName, decider: &str, id: &GlobalId) -> Result<bool> {
+        let decider = self.pool(decider)?.connector();
         let verdict = decide(decider, &self.runtime, id).await?;
         let mut connection = self.bare(unit).await?;
         let dialect = self.pool(unit)?.connector().dialect();
@@ -233,6 +240,23 @@ impl Field {
         }
         Ok(true)
     }
+}
+
+/// What a unit's undo log holds.
+struct Heard {
+    unit: UnitName,
+    /// Who it is, where it has a ledger.
+    identity: Option<String>,
+    open: Vec<Open>,
+}
+
+/// The unit that decides on a transaction, among those that answer: whoever has the identity now, as a unit's name may have gone over to another server.
+fn decider<'a>(told: &'a [Heard], open: &Open) -> Option<&'a str> {
+    let id = GlobalId::read(&open.global)?;
+    let is_it = |heard: &&Heard| heard.identity.as_deref() == Some(id.decider());
+    let found = told.iter().find(is_it);
+    let named = || told.iter().find(|heard| *heard.unit == *open.decider);
+    found.or_else(named).map(|heard| &*heard.unit)
 }
 
 impl Global {

@@ -1,9 +1,11 @@
 //! What is found in a unit's undo log by whoever looks: any instance, at any time.
 
+use pando_kernel::Value;
 use pando_kernel::error::Result;
+use pando_kernel::two_phase::Standing;
 
-use crate::ask::text;
-use crate::unit::{Unit, is_missing};
+use crate::ask::{text, values};
+use crate::unit::{OWN_BYTES, Unit, is_missing};
 
 /// Transactions told at once.
 const MOST: usize = 1000;
@@ -52,6 +54,33 @@ impl Unit<'_> {
                 })
             })
             .collect()
+    }
+
+    /// Who the unit is, by its ledger, if it has one; `None` for one that takes no writes: what stands in its log is its primary's.
+    ///
+    /// # Errors
+    /// The unit's own.
+    pub(crate) async fn identity(&mut self) -> Result<Option<Option<String>>> {
+        let Some(family) = self.dialect.two_phase() else { return Ok(Some(None)) };
+        let standing = self.values(family.standing_query()).await?.concat();
+        // Whether it may prepare is no matter here.
+        if matches!(family.read_standing(&standing), Ok(Standing::ReadOnly)) {
+            return Ok(None);
+        }
+        let there = self.values(family.ledger().present_query()).await?.concat();
+        if !matches!(there[..], [Value::Bool(true) | Value::Int(1)]) {
+            return Ok(Some(None));
+        }
+        let told = self.values(family.ledger().identity_query()).await?.concat();
+        Ok(Some(match told.into_iter().next() {
+            Some(Value::Text(identity)) => Some(identity),
+            _ => None,
+        }))
+    }
+
+    async fn values(&mut self, text: &str) -> Result<Vec<Vec<Value>>> {
+        self.start(text)?;
+        values(self.connection, OWN_BYTES).await
     }
 
     /// Whether anything can be found here at all.

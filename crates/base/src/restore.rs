@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use pando_kernel::dialect::Dialect;
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::undo::{Telling, Undo};
 
+use crate::ask::Answer;
 use crate::image::{Change, Image, Row, Shape, ShapeColumn};
 use crate::packed::unpack;
 use crate::plan::row_of;
@@ -204,7 +205,29 @@ fn condition(
     Ok(format!("({})", parts?.join(" AND ")))
 }
 
-/// The statements of the steps, one each.
+/// A statement that takes some steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) text: String,
+    /// The rows it must tell of. None for an UPDATE: a server may hold two values for one that are written differently.
+    rows: Option<u64>,
+}
+
+impl Work {
+    /// # Errors
+    /// `Internal` when not all its rows were there.
+    pub(crate) fn is_done(&self, done: &Answer) -> Result<()> {
+        match (self.rows, done.completion.affected) {
+            (Some(rows), Some(affected)) if rows != affected => {
+                Err(Error::internal("a row that was locked is gone"))
+            }
+            (_, _) => Ok(()),
+        }
+    }
+}
+
+/// The statements of the steps. Where the server looks at references between rows when a statement ends, rows that come back one after the other come back
+/// together, and so do those that go.
 ///
 /// # Errors
 /// `Value` for a value that is none of its form.
@@ -212,40 +235,81 @@ pub(crate) fn restoration(
     shape: &Shape,
     steps: &[Step<'_>],
     (undo, dialect): (&dyn Undo, &dyn Dialect),
-) -> Result<Vec<String>> {
-    let literal = |column: &ShapeColumn, value: &Option<String>| match value {
+) -> Result<Vec<Work>> {
+    let judges_by_its_end = undo.telling() == Telling::Returning;
+    let is_alike = |a: &Step<'_>, b: &Step<'_>| {
+        judges_by_its_end
+            && matches!(
+                (a, b),
+                (Step::Delete(_), Step::Delete(_)) | (Step::Insert(_), Step::Insert(_))
+            )
+    };
+    let alike = steps.chunk_by(is_alike).flat_map(|alike| alike.chunks(CHUNK));
+    alike.map(|steps| work(shape, steps, (undo, dialect))).collect()
+}
+
+/// The statement of steps that are alike.
+fn work(
+    shape: &Shape,
+    steps: &[Step<'_>],
+    (undo, dialect): (&dyn Undo, &dyn Dialect),
+) -> Result<Work> {
+    let by_key = |row: &Row| condition(shape, &key(shape, row), (undo, dialect));
+    let (mut conditions, mut values) = (Vec::new(), Vec::new());
+    for step in steps {
+        match step {
+            Step::Update { from, to } => {
+                let sets = sets(shape, (from, to), undo, dialect)?;
+                let text = format!("UPDATE {} SET {sets} WHERE {}", shape.path, by_key(from)?);
+                return Ok(Work { text, rows: None });
+            }
+            Step::Delete(row) => conditions.push(by_key(row)?),
+            Step::Insert(row) => {
+                let own: Result<Vec<String>> = shape
+                    .columns
+                    .iter()
+                    .zip(*row)
+                    .map(|(column, value)| literal(column, value, undo))
+                    .collect();
+                values.push(format!("({})", own?.join(", ")));
+            }
+        }
+    }
+    let text = if values.is_empty() {
+        format!("DELETE FROM {} WHERE {}", shape.path, conditions.join(" OR "))
+    } else {
+        let names: Vec<String> =
+            shape.columns.iter().map(|column| dialect.quote(&column.name)).collect();
+        let keep = dialect.transfer().map_or("", |transfer| transfer.keep_given());
+        format!(
+            "INSERT INTO {} ({}){keep} VALUES {}",
+            shape.path,
+            names.join(", "),
+            values.join(", ")
+        )
+    };
+    Ok(Work { text, rows: u64::try_from(steps.len()).ok() })
+}
+
+fn literal(column: &ShapeColumn, value: &Option<String>, undo: &dyn Undo) -> Result<String> {
+    match value {
         Some(value) => undo.write(column.form, value),
         None => Ok("NULL".to_owned()),
-    };
-    let by_key = |row: &Row| condition(shape, &key(shape, row), (undo, dialect));
-    let keep = dialect.transfer().map_or("", |transfer| transfer.keep_given());
-    let texts = steps.iter().map(|step| match step {
-        Step::Delete(row) => Ok(format!("DELETE FROM {} WHERE {}", shape.path, by_key(row)?)),
-        Step::Insert(row) => {
-            let names: Vec<String> =
-                shape.columns.iter().map(|column| dialect.quote(&column.name)).collect();
-            let values: Result<Vec<String>> = shape
-                .columns
-                .iter()
-                .zip(*row)
-                .map(|(column, value)| literal(column, value))
-                .collect();
-            let (names, values) = (names.join(", "), values?.join(", "));
-            Ok(format!("INSERT INTO {} ({names}){keep} VALUES ({values})", shape.path))
+    }
+}
+
+/// What an UPDATE assigns.
+fn sets(
+    shape: &Shape,
+    (from, to): (&Row, &Row),
+    undo: &dyn Undo,
+    dialect: &dyn Dialect,
+) -> Result<String> {
+    let mut sets = Vec::new();
+    for ((column, old), new) in shape.columns.iter().zip(to).zip(from) {
+        if old != new || column.stamped {
+            sets.push(format!("{} = {}", dialect.quote(&column.name), literal(column, old, undo)?));
         }
-        Step::Update { from, to } => {
-            let mut sets = Vec::new();
-            for ((column, old), new) in shape.columns.iter().zip(*to).zip(*from) {
-                if old != new || column.stamped {
-                    sets.push(format!(
-                        "{} = {}",
-                        dialect.quote(&column.name),
-                        literal(column, old)?
-                    ));
-                }
-            }
-            Ok(format!("UPDATE {} SET {} WHERE {}", shape.path, sets.join(", "), by_key(from)?))
-        }
-    });
-    texts.collect()
+    }
+    Ok(sets.join(", "))
 }

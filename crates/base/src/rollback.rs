@@ -1,15 +1,18 @@
 //! Taking changes back: the last one first, each after its rows are seen to stand as it left them.
 
+use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, Result};
 
 use crate::ask::{answer, text};
 use crate::finish::TRIES;
 use crate::image::Image;
-use crate::restore::{Standing, Step, restoration};
-use crate::unit::{Unit, is_collision, is_missing, is_passing};
+use crate::restore::{Standing, Work, restoration};
+use crate::unit::{Unit, is_collision, is_missing, is_passing, server};
 
 /// Rows of the undo log that are worked on at once.
 const PAGE: usize = 8;
+/// The savepoint in front of each step.
+const STEP: &str = "pando_step";
 /// Rows that a report names.
 const NAMED: usize = 20;
 
@@ -28,6 +31,25 @@ struct Part {
     statement: String,
     part: String,
     image: Image,
+}
+
+/// Steps of one statement's images that could not be taken yet.
+#[derive(Default)]
+struct Late {
+    statement: String,
+    works: Vec<Work>,
+    /// What stood in the way of the last of them.
+    why: Option<Error>,
+}
+
+impl Late {
+    /// The statement has no more images.
+    fn ends(&mut self) -> Result<()> {
+        match self.why.take() {
+            Some(why) if !self.works.is_empty() => Err(why),
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 impl Unit<'_> {
@@ -79,12 +101,17 @@ impl Unit<'_> {
         self.start(&page)?;
         self.succeed(opening).await?;
         let mut rows = answer(self.connection, usize::MAX).await?.rows;
+        let mut late = Late::default();
         while !rows.is_empty() {
             for row in rows {
                 let image = Image::decode(text(&row, 2)?)?;
                 let part =
                     Part { statement: text(&row, 0)?.into(), part: text(&row, 1)?.into(), image };
-                let dirty = self.restore(&part.image).await?;
+                if part.statement != late.statement {
+                    late.ends()?;
+                    late.statement.clone_from(&part.statement);
+                }
+                let dirty = self.restore(&part.image, &mut late).await?;
                 if !dirty.is_empty() {
                     return Ok(dirty);
                 }
@@ -100,16 +127,21 @@ impl Unit<'_> {
             self.start(&page)?;
             rows = answer(self.connection, usize::MAX).await?.rows;
         }
-        if from == 0 {
-            let release = self.delete(tables.lock, &[global]);
-            self.ask(&release).await?;
+        late.ends()?;
+        let mut release = self.delete(tables.lock, &[global]);
+        if from > 0 {
+            // Nobody would find locks without images.
+            let images =
+                format!("SELECT 1 FROM {} WHERE global_id = {}", tables.undo, self.literal(global));
+            release = format!("{release} AND NOT EXISTS ({images})");
         }
+        self.ask(&release).await?;
         self.commit(after).await?;
         Ok(Vec::new())
     }
 
-    /// Restores one image. Result: rows that stand otherwise.
-    async fn restore(&mut self, image: &Image) -> Result<Vec<String>> {
+    /// Restores one image, as far as nothing stands in the way. Result: rows that stand otherwise.
+    async fn restore(&mut self, image: &Image, late: &mut Late) -> Result<Vec<String>> {
         if image.changes.is_empty() {
             return Ok(Vec::new());
         }
@@ -124,16 +156,72 @@ impl Unit<'_> {
             dirty.truncate(NAMED);
             return Ok(dirty);
         }
-        let texts = restoration(&image.shape, &steps, (self.undo, self.dialect))?;
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        for (step, done) in steps.iter().zip(self.together(&texts).await?) {
-            // A server may hold two values for one that are written differently.
-            let counts = !matches!(step, Step::Update { .. });
-            if done?.completion.affected == Some(0) && counts {
-                return Err(Error::internal("a row that was locked is gone"));
+        let works = restoration(&image.shape, &steps, (self.undo, self.dialect))?;
+        late.works.extend(works);
+        self.take(late).await?;
+        Ok(Vec::new())
+    }
+
+    /// Takes the steps that are left, as far as it goes: a statement is judged by its end, or row by row in an order of its own, so what stands in the way of one
+    /// step now may be gone after others.
+    async fn take(&mut self, late: &mut Late) -> Result<()> {
+        let savepoint = self.verb(&TransactionVerb::Savepoint(STEP));
+        let texts = late.works.iter().map(|work| work.text.as_str());
+        let texts: Vec<&str> = std::iter::once(savepoint.as_str()).chain(texts).collect();
+        let mut told = self.together(&texts).await?.into_iter();
+        if let Some(Err(error)) = told.next() {
+            return Err(error);
+        }
+        let mut done = late.works.iter().zip(told).map(|(work, done)| work.is_done(&done?));
+        match done.find_map(Result::err) {
+            None => {
+                late.works.clear();
+                return Ok(());
+            }
+            Some(error) if is_integrity(&error) => {
+                let return_to = self.verb(&TransactionVerb::RollbackTo(STEP));
+                self.ask(&return_to).await?;
+            }
+            Some(error) => return Err(error),
+        }
+        loop {
+            let before = late.works.len();
+            // The other way round: mostly each step waits for the next.
+            late.works.reverse();
+            for work in std::mem::take(&mut late.works) {
+                if let Some(why) = self.step(&work).await? {
+                    late.why = Some(why);
+                    late.works.push(work);
+                }
+            }
+            if late.works.is_empty() || late.works.len() == before {
+                return Ok(());
             }
         }
-        Ok(Vec::new())
+    }
+
+    /// Takes one step. Result: what stands in its way; nothing has happened then.
+    async fn step(&mut self, work: &Work) -> Result<Option<Error>> {
+        let verbs = [
+            TransactionVerb::Savepoint(STEP),
+            TransactionVerb::RollbackTo(STEP),
+            TransactionVerb::Release(STEP),
+        ];
+        let [savepoint, return_to, release] = verbs.map(|verb| self.verb(&verb));
+        self.ask(&savepoint).await?;
+        let why = match self.ask(&work.text).await {
+            Ok(done) => {
+                work.is_done(&done)?;
+                None
+            }
+            Err(error) if is_integrity(&error) => {
+                self.ask(&return_to).await?;
+                Some(error)
+            }
+            Err(error) => return Err(error),
+        };
+        self.ask(&release).await?;
+        Ok(why)
     }
 
     /// Marks images as not to be restored by themselves.
@@ -147,6 +235,11 @@ impl Unit<'_> {
         );
         self.ask(&text).await.map(|_| ())
     }
+}
+
+/// Whether rows stand in each other's way, or one is missed by others.
+fn is_integrity(error: &Error) -> bool {
+    server(error).is_some_and(|(_, sqlstate)| sqlstate.starts_with("23"))
 }
 
 /// Whether the error says that there is no undo log, rather than that a changed table is gone.

@@ -200,8 +200,8 @@ fn a_transaction_that_cannot_be_decided_holds_up_no_other() {
             let now = pair.field.runtime.now();
             let undo = pair.units[1].undo_table();
             // The one whose decider is away comes first.
-            for (id, decider) in [(1, "ds_2"), (2, "ds_0")] {
-                let mut global = Global::begin(&pair.field, decider.into(), &pair.identity);
+            for (id, decider, identity) in [(1, "ds_2", "somebody"), (2, "ds_0", &*pair.identity)] {
+                let mut global = Global::begin(&pair.field, decider.into(), identity);
                 let (number, _) = global.next(pair.units[1].pool.unit(), now).unwrap();
                 let name = global.id().as_str();
                 let change = format!("UPDATE m SET x = x + 10 WHERE id = {id}");
@@ -214,6 +214,26 @@ fn a_transaction_that_cannot_be_decided_holds_up_no_other() {
             pair.recover().await;
             let rows = pair.units[1].rows("SELECT x FROM m ORDER BY id").await.concat();
             assert_eq!(rows, [Value::Int(110), Value::Int(100)]);
+            pair.end().await;
+        }
+    });
+}
+
+#[test]
+fn whoever_has_the_identity_decides_whatever_its_name() {
+    run(async {
+        for pair in pairs().await {
+            let now = pair.field.runtime.now();
+            let mut global = Global::begin(&pair.field, "ds_9".into(), &pair.identity);
+            let (number, _) = global.next(pair.units[1].pool.unit(), now).unwrap();
+            let name = global.id().as_str();
+            pair.units[1].run(name, number, "UPDATE m SET x = x + 10").await.unwrap();
+            let undo = pair.units[1].undo_table();
+            pair.units[1].direct(&[&format!("UPDATE {undo} SET decider = 'ds_9'")]).await;
+            pair.recover().await;
+            let rows = pair.units[1].rows("SELECT x FROM m").await.concat();
+            assert_eq!(rows, [Value::Int(100)]);
+            assert_eq!(pair.units[1].left().await, (0, 0));
             pair.end().await;
         }
     });

@@ -335,3 +335,56 @@ fn a_row_that_is_written_as_it_stood_is_held() {
         }
     });
 }
+
+/// Legal statements after whose restoration row by row, the last first, a row would stand in the way of another.
+#[test]
+fn rows_that_stand_in_each_others_way_are_restored() {
+    const SETUP: &[&str] = &[
+        "CREATE TABLE tree (id INT PRIMARY KEY, parent INT, FOREIGN KEY (parent) REFERENCES tree (id))",
+        "CREATE INDEX tree_parent ON tree (parent)",
+        "INSERT INTO tree VALUES (1, NULL), (2, 1), (3, 2)",
+        "CREATE TABLE moves (id INT PRIMARY KEY, u INT UNIQUE)",
+        "INSERT INTO moves VALUES (1, 3), (2, 2), (3, 1)",
+    ];
+    const SUM: &str =
+        "SELECT id, parent, 0 FROM tree UNION ALL SELECT id, u, 1 FROM moves ORDER BY 3, 1";
+    run(async {
+        for server in servers().await {
+            server.direct(SETUP).await;
+            let changes: &[&str] = match server.family {
+                Family::Postgres => {
+                    server
+                        .direct(&["ALTER TABLE moves DROP CONSTRAINT moves_u_key, ADD UNIQUE (u) DEFERRABLE INITIALLY IMMEDIATE"])
+                        .await;
+                    &[
+                        "DELETE FROM tree WHERE id IN (1, 2, 3)",
+                        "INSERT INTO tree VALUES (6, 5), (5, 4), (4, NULL)",
+                        "INSERT INTO tree SELECT n, nullif(n + 1, 12) FROM generate_series(4, 11) AS n",
+                        "INSERT INTO tree SELECT n, nullif(n + 1, 20001) FROM generate_series(4, 20000) AS n",
+                        "UPDATE moves SET u = 4 - u",
+                        "UPDATE moves SET u = u + 1",
+                    ]
+                }
+                Family::MySql => &[
+                    "INSERT INTO tree VALUES (4, NULL), (5, 4), (6, 5)",
+                    "UPDATE moves SET u = u + 1 WHERE u >= 1",
+                    "INSERT INTO moves VALUES (1, 0), (2, 0), (3, 0) ON DUPLICATE KEY UPDATE u = u + 1",
+                    "INSERT INTO moves VALUES (1, 0), (3, 0), (2, 0) ON DUPLICATE KEY UPDATE u = u + 10",
+                ],
+            };
+            let before = server.rows(SUM).await;
+            for (at, change) in changes.iter().enumerate() {
+                let global = format!("g{at}");
+                server
+                    .run(&global, 1, change)
+                    .await
+                    .unwrap_or_else(|error| panic!("{change}: {error}"));
+                assert_ne!(server.rows(SUM).await, before, "{change}");
+                let undone = server.rollback(&global, 0).await.unwrap();
+                assert_eq!(undone, Undone::Clean, "{}: {change}", server.name);
+                assert_eq!(server.rows(SUM).await, before, "{}: {change}", server.name);
+            }
+            server.drop_database().await;
+        }
+    });
+}

@@ -211,6 +211,8 @@ impl Rounds {
             .filter(|party| lasting.get(&party.id).is_some_and(|time| *time >= TOLD_AFTER))
             .collect();
         if told.is_empty() {
+            // What stood there of waits that are over must not be taken for today's.
+            self.publish(None).await;
             return Vec::new();
         }
         self.publish(notice::write(told.iter())).await;

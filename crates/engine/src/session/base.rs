@@ -144,10 +144,6 @@ impl Session {
         match Box::pin(self.run_in_base(live, plan, bound)).await {
             Ok(told) => Box::pin(self.tell_of_base(live, plan, verb, told)).await,
             Err(error) => {
-                if matches!(error.kind(), ErrorKind::Unavailable { .. }) {
-                    // Its commit may still be under way there: the transaction can only be taken back as a whole.
-                    self.transaction.lose();
-                }
                 let undone = self.undo_in_base(before + 1).await;
                 if let Err(error) = undone {
                     tracing::warn!(%error, "a failed statement is not taken back yet");
@@ -213,7 +209,11 @@ impl Session {
         for (connection, one) in told {
             match connection.condition().usable {
                 true => channels.push(Channel::new(connection, 0, 0)),
-                false => connection.discard(),
+                false => {
+                    // Its commit may still be under way there: the transaction can only be taken back as a whole.
+                    self.transaction.lose();
+                    connection.discard();
+                }
             }
             match (&mut all, one) {
                 (Ok(list), Ok(one)) => list.extend(one),

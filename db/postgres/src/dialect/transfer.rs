@@ -48,7 +48,10 @@ impl Transfer for Postgres {
 
 /// The query for the obstacles of a table, given as an expression of its OID.
 pub(super) fn obstacles(table: &str) -> String {
-    // Columns that older versions lack are read through `to_jsonb`, which gives NULL for them.
+    // Columns that older versions lack are read through `to_jsonb`, which gives NULL for them. Partitions have triggers, rules and references of their own.
+    let tree = format!(
+        "(WITH RECURSIVE tree (oid) AS (SELECT ({table})::oid UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree t ON t.oid = i.inhparent) SELECT oid FROM tree)"
+    );
     format!(
         "SELECT 'computed'::text, attname::text, ''::text FROM pg_catalog.pg_attribute a \
          WHERE attrelid = {table} AND attnum > 0 AND NOT attisdropped AND coalesce(to_jsonb(a)->>'attgenerated', '') <> '' \
@@ -56,10 +59,10 @@ pub(super) fn obstacles(table: &str) -> String {
          WHERE attrelid = {table} AND attnum > 0 AND NOT attisdropped AND attidentity = 'a' \
          UNION ALL SELECT 'reference', conrelid::regclass::text, \
          CASE WHEN 'c' IN (confdeltype, confupdtype) THEN 'CASCADE' WHEN 'n' IN (confdeltype, confupdtype) THEN 'SET NULL' ELSE 'SET DEFAULT' END \
-         FROM pg_catalog.pg_constraint WHERE contype = 'f' AND confrelid = {table} \
+         FROM pg_catalog.pg_constraint WHERE contype = 'f' AND confrelid IN {tree} AND conparentid = 0 \
          AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd')) \
-         UNION ALL SELECT 'trigger', tgname::text, '' FROM pg_catalog.pg_trigger WHERE tgrelid = {table} AND NOT tgisinternal \
-         UNION ALL SELECT 'trigger', rulename::text, '' FROM pg_catalog.pg_rewrite WHERE ev_class = {table}"
+         UNION ALL SELECT 'trigger', tgname::text, '' FROM pg_catalog.pg_trigger WHERE tgrelid IN {tree} AND NOT tgisinternal \
+         UNION ALL SELECT 'trigger', rulename::text, '' FROM pg_catalog.pg_rewrite WHERE ev_class IN {tree}"
     )
 }
 

@@ -83,8 +83,12 @@ impl Images for Postgres {
              WHERE i.indrelid = {table} AND i.indisunique AND k.place <= i.indnkeyatts \
              UNION ALL SELECT 'refused', 'column `' || a.attname || '` of type ' || format_type(a.atttypid, a.atttypmod) || \
              ' reads differently in other sessions', '' FROM pg_catalog.pg_attribute a \
-             WHERE a.attrelid = {table} AND a.attnum > 0 AND NOT a.attisdropped AND coalesce(to_jsonb(a)->>'attgenerated', '') = '' AND {VARIES}{}{}{}",
+             WHERE a.attrelid = {table} AND a.attnum > 0 AND NOT a.attisdropped AND coalesce(to_jsonb(a)->>'attgenerated', '') = '' AND {VARIES}{}{}{}{}",
             reason("c.relkind NOT IN ('r', 'p')", "it is no table"),
+            reason(
+                "c.relispartition",
+                "it is a partition, and would be held under another name than through its table"
+            ),
             reason(inherits, "other tables inherit from it"),
             reason("c.relrowsecurity", "it has row-level security"),
         )
@@ -188,6 +192,7 @@ impl Undo for Postgres {
                 "SET LOCAL extra_float_digits = 1",
                 "SET LOCAL bytea_output = 'hex'",
                 "SET LOCAL lock_timeout = '10s'",
+                "SET CONSTRAINTS ALL DEFERRED",
             ],
             &[],
         )
