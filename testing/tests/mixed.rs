@@ -23,7 +23,7 @@ use pando_kernel::two_phase::Verdict;
 use pando_kernel::{Execution, TransactionType, Value};
 use pando_pool::{Options, Pool};
 use pando_testing::poll::{Threads, block_on};
-use pando_transaction::xa::{Way, decide};
+use pando_transaction::xa::{Barrier, Way, decide};
 use pando_transaction::{Aside, Coordinator, Course, Ended, Ready, Recovery, Transaction, finish};
 
 /// Recovery that waits for nobody ends the transactions of all: one test at a time.
@@ -124,14 +124,21 @@ impl Units {
 
     /// A transaction that has made a change on every unit.
     async fn changed(&self, coordinator: &Arc<Coordinator>, change: &str) -> Transaction {
+        self.ran(coordinator, &vec![change; self.pools.len()]).await
+    }
+
+    /// A transaction that has run a statement on each unit.
+    async fn ran(&self, coordinator: &Arc<Coordinator>, texts: &[&str]) -> Transaction {
         let mut transaction = Transaction::default();
         let course = Course { kind: TransactionType::Xa, coordinator: Arc::clone(coordinator) };
         transaction.begin(Vec::new(), course);
-        for (pool, ready) in self.pools.iter().zip(&self.ready) {
+        for ((pool, ready), text) in self.pools.iter().zip(&self.ready).zip(texts) {
             let mut connection = pool.take().await.unwrap();
             let opening = transaction.enlist(&mut connection, Some(ready)).unwrap();
-            transaction.writes_on(pool.unit());
-            connection.start(Execution::Text(change.into())).unwrap();
+            if !text.starts_with("SELECT") {
+                transaction.writes_on(pool.unit());
+            }
+            connection.start(Execution::Text((*text).into())).unwrap();
             for _ in 0..=opening {
                 finish(&mut connection).await.unwrap();
             }
@@ -379,6 +386,41 @@ fn a_unit_that_falls_silent_at_any_moment_holds_up_no_commit_for_ever() {
     });
 }
 
+/// The same with a unit that has only read: it is asked whether it has written, or commits before the one that has.
+#[test]
+fn a_silent_unit_that_has_only_read_holds_up_no_commit_for_ever() {
+    let _alone = alone();
+    block_on(async {
+        let Some(mut units) = Units::all("mixed_read").await else { return };
+        let direct = units.pools.clone();
+        let last = direct.len() - 1;
+        for (at, (name, url)) in urls().into_iter().enumerate().take(last) {
+            let server = url.split('/').nth(2).unwrap().to_owned();
+            let silence = Arc::new(Silence::default());
+            let gate = Arc::clone(&silence);
+            let port = relay(server.clone(), move || gate.passes());
+            let mute = connector(name, &url.replace(&server, &format!("127.0.0.1:{port}")));
+            units.pools.clone_from(&direct);
+            units.pools[at] = Pool::new(name, mute, Arc::clone(&units.runtime), Options::default());
+            let hasty: SharedRuntime = Arc::new(Hasty);
+            let coordinator = Arc::new(Coordinator::new(hasty, "read"));
+            let (read, change) =
+                ("SELECT n FROM mixed_read", "UPDATE mixed_read SET n = n + 1 WHERE id = 1");
+            let texts: Vec<&str> =
+                (0..=last).map(|at| if at == last { change } else { read }).collect();
+            let mut transaction = units.ran(&coordinator, &texts).await;
+            silence.is(true);
+            let outcome = units.commit(&mut transaction).await.release();
+            silence.is(false);
+            drop(transaction);
+            let values = units.ask("SELECT n FROM mixed_read").await;
+            let error = outcome.unwrap_err();
+            assert!(error.to_string().contains("has not answered in time"), "{name}: {error}");
+            assert!(values.iter().all(|value| *value == Value::Int(0)), "{name}: {values:?}");
+        }
+    });
+}
+
 /// It does not tell how old a branch is, and no round waits for its answer: its branches become old all the same.
 #[test]
 fn the_branches_of_a_unit_that_is_slow_are_ended() {
@@ -511,6 +553,60 @@ fn a_decision_waits_for_the_disk_whatever_the_session_wants() {
             let written = "SELECT verdict FROM pando.decision WHERE global = 'disk'";
             assert_eq!(aside.rows(written).await.unwrap().len(), 1, "{wanted}");
             aside.run(&["ROLLBACK"]).await.unwrap();
+        }
+    });
+}
+
+/// Whoever closed the barrier and is lost without his connections being closed keeps nobody from committing for long.
+#[test]
+fn a_barrier_whose_owner_is_lost_opens_again() {
+    let _alone = alone();
+    block_on(async {
+        let Some(units) = Units::all("mixed_barrier").await else { return };
+        let identities =
+            units.ready.iter().filter_map(|ready| Some(ready.identity.as_ref()?.to_string()));
+        let named = identities.zip(units.ways()).collect();
+        let barrier = Arc::new(Barrier::new(Arc::clone(&units.runtime), named));
+        // Held to the end, and never heard of again.
+        let _pass = barrier.pass().await.unwrap();
+        let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "barred"));
+        let mut transaction = units.added(&coordinator, "mixed_barrier").await;
+        let began = std::time::Instant::now();
+        units.commit(&mut transaction).await.release().unwrap();
+        let took = began.elapsed();
+        assert!(took > Duration::from_secs(5), "nothing was closed: {took:?}");
+        assert!(took < Duration::from_secs(30), "{took:?}");
+    });
+}
+
+#[test]
+fn what_is_settled_is_forgotten_in_one_round() {
+    let _alone = alone();
+    block_on(async {
+        let Some(units) = Units::all("mixed_settled").await else { return };
+        let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "settled"));
+        let mut all = Vec::new();
+        for ((_, way), ready) in units.ways().into_iter().zip(&units.ready) {
+            let mut aside = Aside::open(way, Arc::clone(&units.runtime)).await.unwrap();
+            let ids: Vec<_> =
+                (0..2100).map(|_| coordinator.name(ready.identity.as_ref().unwrap())).collect();
+            for ids in ids.chunks(300) {
+                let record = |id| aside.two_phase(|family| Ok(family.ledger().record(id))).unwrap();
+                let texts: Vec<String> = ids.iter().map(|id| record(id.as_str())).collect();
+                aside.run(&texts.iter().map(String::as_str).collect::<Vec<_>>()).await.unwrap();
+            }
+            ids.iter().for_each(|id| coordinator.settles(id));
+            all.push((aside, ids));
+        }
+        let mut recovery = Recovery::after(Arc::clone(&coordinator), Duration::ZERO);
+        for expected in [2100, 0] {
+            for (aside, ids) in &mut all {
+                let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
+                let query =
+                    aside.two_phase(|family| Ok(family.ledger().decided_query(&ids))).unwrap();
+                assert_eq!(aside.rows(&query).await.unwrap().len(), expected);
+            }
+            recovery.round(&units.ways()).await;
         }
     });
 }

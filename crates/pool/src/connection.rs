@@ -15,7 +15,7 @@ use crate::slot::Slot;
 static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(""));
 
 /// A connection lent out; works as its [`Backend`]. Dropped clean (usable, nothing outstanding, no transaction) it goes back to the pool;
-/// dropped in the middle of something it is reset in the background first; dropped broken it is closed.
+/// dropped in the middle of something, or spoilt, it is reset in the background first; dropped broken it is closed.
 #[derive(Debug)]
 pub struct Connection {
     /// Has its connection with it until this is dropped.
@@ -27,6 +27,7 @@ pub struct Connection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Return,
+    Reset,
     Close,
 }
 
@@ -66,6 +67,11 @@ impl Connection {
     /// The way to end a wait for this connection's server from elsewhere.
     pub fn leash(&self) -> Leash {
         self.slot.live.as_ref().map(|live| live.backend.leash().clone()).unwrap_or_default()
+    }
+
+    /// Has it reset in the background before it serves others, whatever becomes of it: what it is used for may leave something behind.
+    pub fn spoil(&mut self) {
+        self.fate = Fate::Reset;
     }
 
     /// Closes the connection instead of giving it back.
@@ -110,7 +116,7 @@ impl Drop for Connection {
             return;
         }
         shared.rest(&mut live.memory);
-        if clean(condition) {
+        if clean(condition) && self.fate == Fate::Return {
             slot.live = Some(live);
         } else if shared.begin_recovery() {
             recover::start(Arc::clone(shared), slot, live);

@@ -255,6 +255,17 @@ impl Transaction {
         self.state == TransactionState::Open && self.held.iter().any(over)
     }
 
+    /// Whether a statement has ended an ordinary part of an open transaction by itself. A branch of XA refuses that.
+    pub fn has_ended_part(&self) -> bool {
+        let over = |held: &Held| {
+            let condition = held.connection.as_ref().map(|connection| connection.condition());
+            (held.part.is_none() || held.decides)
+                && condition
+                    .is_some_and(|now| now.usable && now.transaction == TransactionState::Idle)
+        };
+        self.state == TransactionState::Open && self.held.iter().any(over)
+    }
+
     /// Ends the transaction: commits, unless it has failed. Nothing is committed when a unit is known to be lost before.
     ///
     /// The outcome is an error of class 40001 (1213) when everything was rolled back because a unit was lost: the client may run the transaction again.

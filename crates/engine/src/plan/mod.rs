@@ -43,7 +43,7 @@ use pando_kernel::route::{Spread, Target, Units};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 pub(crate) use relocation::{Change, Relocation, is_for_moving, moved_table, relocation};
-pub(crate) use state::keeps_key;
+pub(crate) use state::{commits, is_unread, keeps_key};
 pub use template::Template;
 
 /// Plans a statement.

@@ -27,6 +27,23 @@ const STATEFUL: &[&str] = &[
     "setseed",
 ];
 
+/// First words of statements that are no definitions and end a transaction of MySQL all the same.
+const COMMITTING: &[&str] = &[
+    "ANALYZE",
+    "CACHE",
+    "CHANGE",
+    "CHECK",
+    "FLUSH",
+    "GRANT",
+    "IMPORT",
+    "INSTALL",
+    "OPTIMIZE",
+    "REPAIR",
+    "REVOKE",
+    "STOP",
+    "UNINSTALL",
+];
+
 fn refused(what: &str, instead: &str) -> Error {
     Error::refused(
         30001,
@@ -78,9 +95,18 @@ fn check_definition(define: &Define) -> Result<()> {
 }
 
 /// Whether a statement is one of those whose effects nobody here can read off.
-pub(super) fn is_unread(kind: &Kind) -> bool {
+pub(crate) fn is_unread(kind: &Kind) -> bool {
     matches!(kind, Kind::Utility { verb, .. } if matches!(verb.as_str(), "CALL" | "DO"))
         || matches!(kind, Kind::Opaque)
+}
+
+/// Whether servers whose definitions commit the open transaction do so for this statement.
+/// <https://dev.mysql.com/doc/refman/8.0/en/implicit-commit.html>
+pub(crate) fn commits(kind: &Kind) -> bool {
+    if let Kind::Utility { verb, .. } = kind {
+        return verb.split(' ').next().is_some_and(|first| COMMITTING.contains(&first));
+    }
+    matches!(kind, Kind::Define(define) if !define.temporary)
 }
 
 /// Refuses in what is not parsed what can be seen in its words: user variables, and functions that keep state. A setting is not among these, it may be local.
@@ -102,13 +128,15 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
     Ok(())
 }
 
-fn check_utility(verb: &str, text: &str) -> Result<()> {
-    let mut words = text.split_whitespace().map(str::to_ascii_uppercase).rev();
-    let last = [words.next().unwrap_or_default(), words.next().unwrap_or_default()];
+/// Refuses locks of tables, and what only one connection is told.
+fn check_utility(ctx: &Context<'_>, verb: &str, text: &str) -> Result<()> {
     let holds = match verb.split(' ').next() {
-        Some("LISTEN" | "HANDLER") => true,
-        Some("FLUSH") => last[0] == "EXPORT" || last == ["LOCK", "READ"],
-        Some("LOCK") => true,
+        Some("LISTEN" | "HANDLER" | "LOCK") => true,
+        Some("FLUSH") => {
+            let words = words(ctx, text);
+            let pairs = words.windows(2);
+            pairs.into_iter().any(|two| two == ["READ", "LOCK"] || two == ["FOR", "EXPORT"])
+        }
         _ => false,
     };
     match holds {
@@ -117,11 +145,19 @@ fn check_utility(verb: &str, text: &str) -> Result<()> {
     }
 }
 
+/// The words of a text, upper-cased, without comments and strings.
+fn words(ctx: &Context<'_>, text: &str) -> Vec<String> {
+    let tokens = tokenize(text, ctx.dialect.syntax());
+    let list = tokens.map(|tokens| tokens.list).unwrap_or_default();
+    let words = list.iter().filter(|token| token.kind == TokenKind::Word);
+    words.map(|token| token.span.of(text).to_ascii_uppercase()).collect()
+}
+
 /// Refuses what would leave state behind.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
     match &stmt.kind {
-        Kind::Utility { verb, .. } => check_utility(verb, &stmt.text)?,
+        Kind::Utility { verb, .. } => check_utility(ctx, verb, &stmt.text)?,
         Kind::Select(query) => check_into(query, &stmt.text)?,
         Kind::Define(define) => check_definition(define)?,
         _ => {}

@@ -335,7 +335,7 @@ fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
 /// belong to it.
 fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
     if plan.leaves || !plan.before.is_empty() {
-        connection.set_session_state(UNKNOWN);
+        connection.spoil();
     }
     for text in &plan.before {
         connection.start(Execution::Text(Arc::clone(text)))?;

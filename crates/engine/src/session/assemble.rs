@@ -17,7 +17,6 @@ use crate::execute::too_much;
 use crate::handle::Manner;
 use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
-use crate::variables::UNKNOWN;
 
 use super::acquire::Started;
 use super::run::MAX_NEEDS;
@@ -280,8 +279,5 @@ fn text(bytes: Option<&[u8]>) -> Result<&str> {
 /// Puts a connection back to how it was, tables of its own included, before it serves others.
 pub(super) fn put_back(connection: Connection) {
     let mut connection = connection;
-    connection.set_session_state(UNKNOWN);
-    if connection.start(Execution::Reset).is_err() {
-        connection.discard();
-    }
+    connection.spoil();
 }

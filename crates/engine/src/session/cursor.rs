@@ -7,9 +7,10 @@ use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::request::CursorId;
 use pando_kernel::row::Rows;
+use pando_kernel::session::TransactionState;
 
 use super::reply::Reply;
-use super::{Session, Window};
+use super::{Opened, Session, Window};
 
 /// Cursors one session may have open.
 const MAX_CURSORS: usize = 1_000;
@@ -138,41 +139,79 @@ impl Session {
         if self.transaction.is_whole() {
             return Ok(());
         }
-        let limit = self.settings().memory_bytes;
         let ids: Vec<CursorId> = self.cursors.keys().copied().collect();
         for id in ids {
-            let Some(mut cursor) = self.cursors.remove(&id) else { continue };
-            let before = std::mem::replace(&mut self.reply, cursor.reply);
-            let window = self.window.take();
-            let mut bytes = 0usize;
-            let mut failed = None;
-            while !matches!(self.reply, Reply::Idle) || !self.pending.is_empty() {
-                match self.next_of_reply().await {
-                    Ok(Some(event)) => {
-                        if let Event::Rows(rows) = &event {
-                            bytes += rows.bytes.len();
-                        }
-                        cursor.stash.push_back(event);
+            self.settle_cursor(id).await?;
+        }
+        Ok(())
+    }
+
+    async fn settle_cursor(&mut self, id: CursorId) -> Result<()> {
+        let Some(mut cursor) = self.cursors.remove(&id) else { return Ok(()) };
+        let limit = self.settings().memory_bytes;
+        let before = std::mem::replace(&mut self.reply, cursor.reply);
+        let window = self.window.take();
+        let pending = std::mem::take(&mut self.pending);
+        let mut bytes = 0usize;
+        let mut failed = None;
+        while !matches!(self.reply, Reply::Idle) || !self.pending.is_empty() {
+            match self.next_of_reply().await {
+                Ok(Some(event)) => {
+                    if let Event::Rows(rows) = &event {
+                        bytes += rows.bytes.len();
                     }
-                    Ok(None) => break,
-                    Err(error) => {
-                        failed = Some(error);
-                        break;
-                    }
+                    cursor.stash.push_back(event);
                 }
-                if bytes > limit {
-                    let reply = std::mem::take(&mut self.reply);
-                    self.abort_reply(reply).await;
-                    failed = Some(crate::execute::too_much(limit));
+                Ok(None) => break,
+                Err(error) => {
+                    failed = Some(error);
                     break;
                 }
             }
-            cursor.reply = std::mem::replace(&mut self.reply, before);
-            self.window = window;
-            if let Some(error) = failed {
-                return Err(error);
+            if bytes > limit {
+                failed = Some(self.fail_reply(crate::execute::too_much(limit)).await);
+                break;
             }
-            self.cursors.insert(id, cursor);
+        }
+        cursor.reply = std::mem::replace(&mut self.reply, before);
+        self.window = window;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.pending = pending;
+        self.cursors.insert(id, cursor);
+        Ok(())
+    }
+
+    /// Whether the statement that has just been suspended changes rows on several units. It runs to its end first, as on one server: nobody may ask for the rest.
+    pub(super) fn is_half_done(&self) -> bool {
+        matches!(self.reply, Reply::Idle)
+            && self.last_suspended.and_then(|id| self.cursors.get(&id)).is_some_and(
+                |cursor| matches!(&cursor.reply, Reply::Merged(merged) if !merged.verb.selects),
+            )
+    }
+
+    /// Runs the statement that has just been suspended to its end.
+    ///
+    /// # Errors
+    /// Its own; the statement has failed then.
+    pub(super) async fn settle_suspended(&mut self) -> Result<()> {
+        match self.last_suspended {
+            Some(id) => self.settle_cursor(id).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The client needs no more of a cursor; a transaction of its statement's own ends with it.
+    ///
+    /// # Errors
+    /// What kept that from being committed.
+    pub(super) async fn end_cursor(&mut self, id: CursorId) -> Result<()> {
+        self.close_cursor(id).await;
+        let is_over = self.opened == Opened::Statement && matches!(self.reply, Reply::Idle);
+        if is_over && self.transaction.state() != TransactionState::Idle {
+            let commit = self.transaction.state() == TransactionState::Open;
+            self.end_transaction(commit).await?;
         }
         Ok(())
     }

@@ -309,10 +309,7 @@ impl Session {
             Request::Query(text) => self.begin_text(&text).await,
             Request::Execute(execute) => self.begin_execute(execute).await,
             Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
-            Request::CloseCursor(cursor) => {
-                self.close_cursor(cursor).await;
-                Ok(())
-            }
+            Request::CloseCursor(cursor) => Box::pin(self.end_cursor(cursor)).await,
             Request::Sync => self.sync().await,
             Request::Use(name) => Box::pin(self.use_database(&name)).await,
             Request::Reset => Box::pin(self.reset()).await,

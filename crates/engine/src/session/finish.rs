@@ -13,6 +13,7 @@ use crate::handle::Manner;
 use crate::plan::Plan;
 
 use super::acquire::STATEMENT_SAVEPOINT;
+use super::local::server_error;
 use super::reply::{Pass, Reply, Verb};
 use super::round::DRAIN_BYTES;
 use super::{Opened, Session};
@@ -134,6 +135,9 @@ impl Session {
                 return Err(ErrorKind::Cancelled.into());
             }
         }
+        if verb.unread {
+            Box::pin(self.look_whether_ended()).await?;
+        }
         if verb.defines
             && let Some(live) = self.live.clone()
         {
@@ -163,6 +167,23 @@ impl Session {
         done.more = !self.queue.is_empty();
         self.window = None;
         Ok(done)
+    }
+
+    /// A procedure may have ended the client's transaction, on its own unit: alone there, the transaction is over; else what it has not ended is undone.
+    async fn look_whether_ended(&mut self) -> Result<()> {
+        if self.opened != Opened::Client || !self.transaction.has_ended_part() {
+            return Ok(());
+        }
+        let alone = self.transaction.units().len() == 1;
+        self.end_transaction(alone).await?;
+        match alone {
+            true => Ok(()),
+            false => Err(server_error(
+                1180,
+                "HY000",
+                "the statement has ended its storage unit's part of the transaction: what it committed stays, everything else is rolled back",
+            )),
+        }
     }
 
     /// A statement has failed; its connections are already home.

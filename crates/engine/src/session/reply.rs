@@ -125,6 +125,8 @@ pub(super) struct Verb {
     pub(super) gives_keys: bool,
     /// It asks the server to count the rows without its LIMIT.
     pub(super) calculates: bool,
+    /// What it has done is not known: it may have ended a transaction.
+    pub(super) unread: bool,
 }
 
 impl Session {
@@ -172,7 +174,11 @@ impl Session {
             match step {
                 Ok(Event::Done) => self.end_reply().await?,
                 Ok(event) => {
-                    if let Some(event) = self.shape(event)? {
+                    let shaped = self.shape(event)?;
+                    if self.is_half_done() {
+                        Box::pin(self.settle_suspended()).await?;
+                    }
+                    if let Some(event) = shaped {
                         return Ok(Some(event));
                     }
                 }

@@ -38,7 +38,7 @@ impl Session {
             self.open_pipeline();
         }
         if let Some(cursor) = execute.cursor {
-            self.close_cursor(cursor).await;
+            Box::pin(self.end_cursor(cursor)).await?;
         }
         let mut bound = Bound {
             parameters: execute.parameters,
@@ -100,16 +100,15 @@ impl Session {
         if !live.has_units() {
             return self.answer_alone(stmt, &bound);
         }
-        if let Kind::Define(define) = &stmt.kind {
+        if let Kind::Define(_) = &stmt.kind {
             self.begin_definition(&live)?;
             live.catalog.forget();
-            let temporary = define.temporary;
-            if live.database.dialect.definitions_commit()
-                && !temporary
-                && self.transaction.state() != TransactionState::Idle
-            {
-                self.end_transaction(true).await?;
-            }
+        }
+        if live.database.dialect.definitions_commit()
+            && plan::commits(&stmt.kind)
+            && self.transaction.state() != TransactionState::Idle
+        {
+            self.end_transaction(true).await?;
         }
         self.settle_cursors().await?;
         let plan = match self.plan(&live, stmt, &bound, Purpose::Run).await {
@@ -280,6 +279,7 @@ impl Session {
             defines: matches!(stmt.kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque),
             key: first_key(plan),
             calculates: calculates(&stmt.kind),
+            unread: plan.leaves,
         };
         if self.is_for_base(stmt)? {
             return Box::pin(self.start_in_base(live, plan, bound, verb)).await;
@@ -476,7 +476,8 @@ fn unknown(error: &Error) -> bool {
 
 /// With autocommit off: whether a statement opens a transaction.
 fn opens_transaction(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Show(_) | Kind::Define(_) | Kind::Utility { .. } | Kind::Set(_))
+    plan::is_unread(kind)
+        || !matches!(kind, Kind::Show(_) | Kind::Define(_) | Kind::Utility { .. } | Kind::Set(_))
 }
 
 fn is_select(kind: &Kind) -> bool {

@@ -93,13 +93,14 @@ impl Transaction {
         if self.is_read_only() {
             // What was refused has written nothing, and a decision could not be recorded.
             self.held.iter_mut().for_each(|held| held.wrote = false);
-        } else if self.held.len() > 1
-            && let Err(error) = self.ask_who_wrote().await
-        {
-            return self.give_up(error).await;
+        } else if self.held.len() > 1 {
+            let asked = within(&*coordinator.runtime, FIRST_PHASE, self.ask_who_wrote()).await;
+            if let Err(error) = asked.unwrap_or_else(|| Err(self.drop_silent())) {
+                return self.give_up(error).await;
+            }
         }
         if self.held.iter().filter(|held| held.wrote).count() < 2 {
-            return self.commit_one(&id).await;
+            return self.commit_one(&id, &coordinator).await;
         }
         let ending = coordinator.ends(&id);
         let ended = self.two_phases(&id, &coordinator).await;
@@ -124,7 +125,7 @@ impl Transaction {
 
     /// At most one unit has written: it commits in one phase, after those that have read. Not between other units' snapshots and its own: it heeds
     /// barriers first, by a step of its own, as MySQL would commit all the same when that fails.
-    async fn commit_one(&mut self, id: &GlobalId) -> Ended {
+    async fn commit_one(&mut self, id: &GlobalId, coordinator: &Coordinator) -> Ended {
         let several = self.held.len() > 1;
         let first_step = self.texts(|held| match held.wrote {
             true if several => held.heed(id),
@@ -132,7 +133,8 @@ impl Transaction {
             false => held.commit(id),
         });
         let last_step = self.texts(|held| if held.wrote { held.commit(id) } else { Vec::new() });
-        if let Some(error) = first(self.tell(first_step).await) {
+        let told = self.tell_within(coordinator, FIRST_PHASE, first_step).await;
+        if let Some(error) = told.map_or_else(|| Some(self.drop_silent()), first) {
             return self.give_up(error).await;
         }
         if let Some(error) = first(self.tell(last_step).await) {
@@ -149,10 +151,9 @@ impl Transaction {
         let texts = self.held.iter().zip(&roles).map(|(held, role)| held.first_phase(id, *role));
         let told = self.tell_within(coordinator, FIRST_PHASE, texts.collect()).await;
         let Some(results) = told else {
-            // Nobody has decided, and nobody can any more: their servers and recovery roll back what is left.
             count(&coordinator.counts.rolled_back);
-            self.held.iter_mut().for_each(Held::discard);
-            return self.clear(Err(aborted("a storage unit has not answered in time")));
+            self.abandon_late(id, &roles, coordinator).await;
+            return self.clear(Err(silent()));
         };
         let mut stages = Vec::new();
         let mut failed = None;
@@ -165,7 +166,7 @@ impl Transaction {
         if let Some(error) = failed.or_else(|| late.then(|| aborted("preparing it took too long")))
         {
             count(&coordinator.counts.rolled_back);
-            self.abandon(id, &stages).await;
+            self.abandon(id, &stages, coordinator).await;
             return self.clear(Err(error));
         }
         // Step 4: the decision.
@@ -176,7 +177,7 @@ impl Transaction {
             Decided::Abort(error) => {
                 count(&coordinator.counts.rolled_back);
                 over(&roles, Role::Decides, &mut stages);
-                self.abandon(id, &stages).await;
+                self.abandon(id, &stages, coordinator).await;
                 return self.clear(Err(error));
             }
             Decided::Unknown => {
@@ -191,7 +192,7 @@ impl Transaction {
         let whole = match told {
             Some(results) => self.have_committed(id, results),
             None => {
-                self.leave_silent(id);
+                self.leave_to_recovery(id, &roles);
                 false
             }
         };
@@ -218,15 +219,12 @@ impl Transaction {
         whole
     }
 
-    /// Leaves units that do not answer to recovery, which comes when they can be reached again.
-    fn leave_silent(&mut self, id: &GlobalId) {
-        for held in &mut self.held {
-            let is_silent = held.connection.as_ref().is_none_or(|one| {
-                let condition = one.condition();
-                condition.outstanding > 0 || !condition.usable
-            });
-            if is_silent {
-                tracing::warn!(unit = %held.unit, transaction = %id, "a silent unit's part of a committed transaction is left to recovery");
+    /// Leaves the second phase to recovery: whether those that have answered have done it is not known either, and a connection must not go back to its pool with
+    /// a prepared branch.
+    fn leave_to_recovery(&mut self, id: &GlobalId, roles: &[Role]) {
+        for (held, role) in self.held.iter_mut().zip(roles) {
+            if matches!(role, Role::Prepares | Role::Follows) {
+                tracing::warn!(unit = %held.unit, transaction = %id, "a part of a committed transaction is left to recovery: not all units have answered");
                 held.discard();
             }
         }
@@ -276,7 +274,7 @@ impl Transaction {
     }
 
     /// Rolls back every branch of which it is known how it stands.
-    async fn abandon(&mut self, id: &GlobalId, stages: &[Stage]) {
+    async fn abandon(&mut self, id: &GlobalId, stages: &[Stage], coordinator: &Coordinator) {
         let texts =
             self.held.iter().zip(stages).map(|(held, stage)| match (stage, held.branch(id)) {
                 (Stage::Prepared, Some((family, branch))) => {
@@ -285,27 +283,56 @@ impl Transaction {
                 (Stage::Open, _) => held.rollback(id),
                 (Stage::Prepared | Stage::Over | Stage::Unknown, _) => Vec::new(),
             });
-        let results = self.tell(texts.collect()).await;
+        let told = self.tell_within(coordinator, SECOND_PHASE, texts.collect()).await;
+        let results =
+            told.unwrap_or_else(|| self.held.iter().map(|_| Some(Err(silent()))).collect());
         for ((held, stage), result) in self.held.iter_mut().zip(stages).zip(results) {
-            if *stage == Stage::Unknown
-                || (*stage == Stage::Prepared && matches!(result, Some(Err(_))))
-            {
+            let failed = matches!(result, Some(Err(_)));
+            if *stage == Stage::Unknown || *stage == Stage::Prepared && failed || held.is_silent() {
                 held.discard();
             }
         }
     }
 
+    /// Rolls back after a first phase that not all have answered in time. Once the deciding part is gone nobody can decide any more, so whoever has prepared need
+    /// not wait for recovery, which might not reach the deciding unit.
+    async fn abandon_late(&mut self, id: &GlobalId, roles: &[Role], coordinator: &Coordinator) {
+        let mut stages = Vec::new();
+        for (held, role) in self.held.iter_mut().zip(roles) {
+            if *role == Role::Decides || held.is_silent() {
+                held.discard();
+            }
+            stages.push(match (role, held.connection.is_some()) {
+                // If it has failed to prepare, there is no such branch, and its connection is closed for that answer.
+                (Role::Prepares, true) => Stage::Prepared,
+                (Role::Leaves, true) => Stage::Over,
+                (Role::Follows, true) => Stage::Open,
+                (_, _) => Stage::Unknown,
+            });
+        }
+        self.abandon(id, &stages, coordinator).await;
+    }
+
     /// Rolls back an XA transaction none of whose branches is prepared.
     pub(crate) async fn rollback_globally(&mut self) {
         let Some(id) = self.global.as_ref().and_then(|global| global.id.clone()) else { return };
+        let Some(coordinator) = self.coordinator.clone() else { return };
         let texts = self.texts(|held| held.rollback(&id));
-        self.tell(texts).await;
+        if self.tell_within(&coordinator, FIRST_PHASE, texts).await.is_none() {
+            self.drop_silent();
+        }
     }
 
     /// Rolls back what is left, because of this error.
     async fn give_up(&mut self, error: Error) -> Ended {
         self.rollback_globally().await;
         self.clear(Err(error))
+    }
+
+    /// Closes the connections that do not answer, which rolls their parts back. Returns the error that says so.
+    fn drop_silent(&mut self) -> Error {
+        self.held.iter_mut().filter(|held| held.is_silent()).for_each(Held::discard);
+        silent()
     }
 
     fn texts(&self, of: impl Fn(&Held) -> Vec<String>) -> Vec<Vec<String>> {
@@ -328,6 +355,11 @@ impl Transaction {
 }
 
 impl Held {
+    /// Whether an answer of it is still to come.
+    fn is_silent(&self) -> bool {
+        self.connection.as_ref().is_some_and(|one| one.condition().outstanding > 0)
+    }
+
     /// What waits until no snapshot of all units is being taken, and keeps the next from it.
     fn heed(&self, id: &GlobalId) -> Vec<String> {
         let heed = self.branch(id).map(|(family, _)| family.ledger().heed().to_owned());
@@ -440,6 +472,10 @@ pub(crate) fn unsure(error: Error) -> Error {
         "whether the transaction is committed is not known: its storage unit was lost before it answered ({error})"
     );
     server_error(1180, "08007", told)
+}
+
+fn silent() -> Error {
+    aborted("a storage unit has not answered in time")
 }
 
 /// SQLSTATE 08007, transaction resolution unknown.
