@@ -63,7 +63,7 @@ pub(crate) fn names_of_keys(table: &Table, keys: Vec<Row>, told: Keys) -> Result
 }
 
 /// The name of a key's values; `None` when one is NULL, which equals nothing.
-fn name(table: &Table, places: &[usize], row: &Row, index: usize) -> Option<String> {
+pub(crate) fn name(table: &Table, places: &[usize], row: &Row, index: usize) -> Option<String> {
     let mut text = format!("{index}:");
     for at in places {
         let value = row.get(*at)?.as_deref()?;

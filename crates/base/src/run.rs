@@ -157,6 +157,12 @@ impl Unit<'_> {
         did.changes.retain(|change| change.before != change.after);
         // A row that was written as it stood is this transaction's all the same.
         if did.names.is_empty() {
+            // The row may be missing because somebody has deleted it who has not decided yet.
+            if let Some(name) = &plan.asked
+                && let Some(held) = self.held_elsewhere(plan, name, branch).await?
+            {
+                return Ok(held);
+            }
             self.commit(&[]).await?;
             return Ok(Tried::Done(did.reply));
         }
@@ -185,6 +191,25 @@ impl Unit<'_> {
             }
             other @ (Tried::Held(_) | Tried::Missing) => Ok(other),
         }
+    }
+
+    /// What keeps a statement that has found no row from being done: another global transaction holds the row it has asked for.
+    async fn held_elsewhere(
+        &mut self,
+        plan: &Plan,
+        name: &str,
+        branch: &Branch<'_>,
+    ) -> Result<Option<Tried>> {
+        let names = [name.to_owned()];
+        for query in self.foreign(plan, &names, (branch, true)) {
+            match self.ask(&query).await {
+                Ok(held) if held.rows.is_empty() => {}
+                Ok(_) => return Ok(Some(Tried::Held(names.into()))),
+                Err(error) if is_missing(&error) => return Ok(Some(Tried::Missing)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
     }
 
     /// What makes certain that the rows told as they were are those the statement has changed.

@@ -86,6 +86,33 @@ fn whoever_waits_goes_on_when_the_row_is_let_go() {
 }
 
 #[test]
+fn who_asks_for_a_row_by_its_key_waits_for_whoever_has_deleted_it() {
+    run(async {
+        for server in fresh().await {
+            server.run("g1", 1, "DELETE FROM a WHERE id = 1").await.unwrap();
+            for sql in [
+                "DELETE FROM a WHERE id = 1",
+                "UPDATE a SET x = 6 WHERE (1 = id) AND x > 0",
+                "SELECT x FROM a WHERE id = 1 FOR UPDATE",
+            ] {
+                let error = server.run("g2", 1, sql).await.unwrap_err();
+                is_held(&server, &error, "g1");
+            }
+            // Nobody holds these, or the statement asks for more than one.
+            server.run("g2", 1, "DELETE FROM a WHERE id = 7").await.unwrap();
+            server.run("g2", 1, "DELETE FROM a WHERE id = 1 OR id = 7").await.unwrap();
+            server.run("g1", 2, "INSERT INTO a VALUES (1, 11, 3)").await.unwrap();
+            server.commit("g1").await.unwrap();
+            server.run("g2", 2, "DELETE FROM a WHERE id = 1").await.unwrap();
+            server.run("g2", 3, "INSERT INTO a VALUES (1, 12, 4)").await.unwrap();
+            server.commit("g2").await.unwrap();
+            assert_eq!(server.rows("SELECT u FROM a WHERE id = 1").await, [[Value::Int(12)]]);
+            server.drop_database().await;
+        }
+    });
+}
+
+#[test]
 fn a_freed_unique_value_is_held_until_nobody_can_want_it_back() {
     run(async {
         for server in fresh().await {

@@ -1,6 +1,7 @@
 //! How a statement is run so that its changes can be taken back. Pure: texts out of a statement and what is known of its table.
 
 mod about;
+mod asked;
 mod inserted;
 mod locking;
 mod reading;
@@ -28,6 +29,8 @@ use crate::text::Text;
 pub struct Plan {
     pub(crate) table: Arc<Table>,
     pub(crate) work: Work,
+    /// The name of the only row it can find, when its condition says so.
+    pub(crate) asked: Option<String>,
 }
 
 impl Plan {
@@ -80,6 +83,6 @@ impl Plan {
             (Kind::Delete(delete), Telling::Reading) => reading::delete(&about, delete)?,
             _ => return Err(refused("this statement")),
         };
-        Ok(Self { table: Arc::clone(table), work })
+        Ok(Self { table: Arc::clone(table), work, asked: asked::asked(&about) })
     }
 }
