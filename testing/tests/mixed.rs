@@ -181,6 +181,27 @@ fn all_families_commit_or_none_does() {
     });
 }
 
+/// Units that took no writes when they were asked, and take them by now: what is committed there is, or nothing.
+#[test]
+fn units_without_a_name_lose_nothing() {
+    let _alone = alone();
+    block_on(async {
+        let Some(mut units) = Units::all("mixed_nameless").await else { return };
+        let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "nameless"));
+        let named = units.ready[0].clone();
+        units.ready.iter_mut().for_each(|ready| ready.identity = None);
+        let mut transaction = units.added(&coordinator, "mixed_nameless").await;
+        units.commit(&mut transaction).await.release().unwrap();
+        let ones = vec![Value::Int(1); units.pools.len()];
+        assert_eq!(units.ask("SELECT n FROM mixed_nameless").await, ones);
+        units.ready[0] = named;
+        let mut transaction = units.added(&coordinator, "mixed_nameless").await;
+        let error = units.commit(&mut transaction).await.release().unwrap_err();
+        assert!(error.to_string().contains("took no writes"), "{error}");
+        assert_eq!(units.ask("SELECT n FROM mixed_nameless").await, ones);
+    });
+}
+
 #[test]
 fn a_coordinator_lost_at_any_moment_leaves_all_or_nothing() {
     let _alone = alone();

@@ -172,18 +172,22 @@ impl Unit<'_> {
         if let Some(Err(error)) = told.next() {
             return Err(error);
         }
-        let mut done = late.works.iter().zip(told).map(|(work, done)| work.is_done(&done?));
-        match done.find_map(Result::err) {
-            None => {
-                late.works.clear();
-                return Ok(());
-            }
-            Some(error) if is_integrity(&error) => {
-                let return_to = self.verb(&TransactionVerb::RollbackTo(STEP));
-                self.ask(&return_to).await?;
-            }
-            Some(error) => return Err(error),
+        let done = late.works.iter().zip(told).map(|(work, done)| work.is_done(&done?));
+        let mut failed: Vec<Error> = done.filter_map(Result::err).collect();
+        let release = self.verb(&TransactionVerb::Release(STEP));
+        if failed.is_empty() {
+            late.works.clear();
+            return self.ask(&release).await.map(|_| ());
         }
+        // A deadlock's victim has no savepoint any more.
+        let worst = failed.iter().position(is_collision).unwrap_or(0);
+        let error = failed.swap_remove(worst);
+        if !is_integrity(&error) {
+            return Err(error);
+        }
+        let return_to = self.verb(&TransactionVerb::RollbackTo(STEP));
+        self.ask(&return_to).await?;
+        self.ask(&release).await?;
         loop {
             let before = late.works.len();
             // The other way round: mostly each step waits for the next.

@@ -16,7 +16,7 @@ use crate::table::{Table, TableName, undo_of};
 /// Rows of an abandoned reply that are read away before the connection is given up, in bytes.
 const DRAIN_BYTES: usize = 64 << 20;
 /// Bytes of an answer about the catalogue or Pando's own tables.
-pub(crate) const OWN_BYTES: usize = 64 << 20;
+pub(crate) const OWN_BYTES: usize = 1 << 30;
 /// Statements under way on one connection.
 const AT_ONCE: usize = 256;
 
@@ -229,7 +229,13 @@ pub(crate) fn is_collision(error: &Error) -> bool {
 /// Whether the same may succeed later: nothing is wrong with the data.
 pub(crate) fn is_passing(error: &Error) -> bool {
     match server(error) {
-        None => true,
+        None => !matches!(
+            error.kind(),
+            ErrorKind::Value(_)
+                | ErrorKind::Internal(_)
+                | ErrorKind::Memory(_)
+                | ErrorKind::TooLarge(_)
+        ),
         Some((number, sqlstate)) => {
             matches!(number, 1205 | 1213 | 1317 | 3024 | 1969)
                 || matches!(sqlstate.get(..2), Some("40" | "53" | "57" | "58" | "08"))

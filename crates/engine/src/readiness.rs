@@ -15,11 +15,18 @@ const TURN: Duration = Duration::from_secs(2);
 /// A unit that could not be asked is left alone so long by whoever does not need it yet.
 const AWAY: Duration = Duration::from_secs(2);
 
+/// A unit that took no writes is asked anew after so long: it may have become a primary.
+const RARELY: Duration = Duration::from_secs(5);
+/// What all units are known to be is good for so long without another look at their connections: each is looked at once more before its first statement.
+const GLANCE: Duration = Duration::from_millis(10);
+
 /// Which units of a database can take part in XA transactions, as far as they have been asked.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness {
     known: Mutex<HashMap<UnitName, Kept>>,
     turns: Mutex<HashMap<UnitName, Arc<Turn>>>,
+    /// When all units were looked at last, and known.
+    seen: Mutex<Option<Instant>>,
 }
 
 /// One at a time asks a unit of which nothing is known. The others wait for what it tells, and go by it also when that is an error.
@@ -58,8 +65,20 @@ impl Readiness {
         known.get(unit).map(|kept| Arc::clone(&kept.ready))
     }
 
+    /// Whether all units were known a moment ago.
+    pub(crate) fn was_just_seen(&self, now: Instant) -> bool {
+        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.is_some_and(|seen| now.saturating_duration_since(seen) < GLANCE)
+    }
+
+    /// All units are known now.
+    pub(crate) fn all_are_known(&self, now: Instant) {
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+
     /// Nothing is known any more.
     pub(crate) fn forget(&self) {
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
@@ -68,6 +87,11 @@ impl Readiness {
     pub(crate) fn trust(&self, unit: &str, breaks: u64, now: Instant) -> Trust {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(kept) = known.get_mut(unit) else { return Trust::Unknown };
+        if kept.ready.identity.is_none() && now.saturating_duration_since(kept.ready.asked) > RARELY
+        {
+            known.remove(unit);
+            return Trust::Unknown;
+        }
         let is_taken = |since: Instant| now.saturating_duration_since(since) < TURN;
         if kept.breaks == breaks || kept.asking.is_some_and(is_taken) {
             return Trust::Known;

@@ -29,6 +29,8 @@ pub enum Request {
     Copy(CopyInput),
     /// End of a pipeline of `Execute` requests: commits (or, after an error, rolls back) what `Pipeline::More` opened.
     Sync,
+    /// The door itself has refused something of the client's: an open transaction fails where errors fail it.
+    Fail,
     /// Changes the current logical database.
     Use(String),
     /// Ends the transaction, forgets cursors and session variables, keeps user and database.

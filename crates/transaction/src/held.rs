@@ -11,7 +11,7 @@ use pando_kernel::two_phase::{Branch, Part, TwoPhase};
 use pando_pool::Connection;
 
 use crate::aside::no_two_phase;
-use crate::reply::{drain, finish_all};
+use crate::reply::{drain, finish_each};
 use crate::xa::GlobalId;
 
 /// Rows of an abandoned reply that are read away before the connection is given up, in bytes.
@@ -125,16 +125,12 @@ pub(crate) async fn tell(
         }
         started.push((at, count, connection));
     }
-    while started.iter().any(|(_, left, _)| *left > 0) {
-        started.retain(|(_, left, _)| *left > 0);
-        let mut connections: Vec<&mut Connection> =
-            started.iter_mut().map(|(_, _, connection)| &mut **connection).collect();
-        let ended = finish_all(&mut connections).await;
-        for ((at, left, _), ended) in started.iter_mut().zip(ended) {
-            *left -= 1;
-            if !matches!(results[*at], Some(Err(_))) {
-                results[*at] = Some(ended);
-            }
+    let mut connections: Vec<(usize, &mut Connection)> =
+        started.iter_mut().map(|(_, left, connection)| (*left, &mut **connection)).collect();
+    let ended = finish_each(&mut connections).await;
+    for ((at, _, _), ended) in started.iter().zip(ended) {
+        if let (Some(ended), false) = (ended, matches!(results[*at], Some(Err(_)))) {
+            results[*at] = Some(ended);
         }
     }
     results

@@ -43,6 +43,35 @@ pub async fn finish_all(connections: &mut [&mut Connection]) -> Vec<Result<Compl
         .collect()
 }
 
+/// Reads so many unfinished replies of each connection to their ends, each connection at its own pace. For each what its first failing reply, else its last one,
+/// came to; `None` where none was to be read.
+pub(crate) async fn finish_each(
+    connections: &mut [(usize, &mut Connection)],
+) -> Vec<Option<Result<Completion>>> {
+    let mut results: Vec<Option<Result<Completion>>> = connections.iter().map(|_| None).collect();
+    let mut completions = vec![Completion::default(); connections.len()];
+    poll_fn(|cx| {
+        let mut waiting = false;
+        let places = connections.iter_mut().zip(&mut results).zip(&mut completions);
+        for (((left, connection), result), completion) in places {
+            while *left > 0 {
+                let Poll::Ready(done) = poll_finish(connection, completion, cx) else {
+                    waiting = true;
+                    break;
+                };
+                *left -= 1;
+                let done = done.map(|()| std::mem::take(completion));
+                if !matches!(result, Some(Err(_))) {
+                    *result = Some(done);
+                }
+            }
+        }
+        if waiting { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    results
+}
+
 fn poll_finish(
     connection: &mut Connection,
     completion: &mut Completion,

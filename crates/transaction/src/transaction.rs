@@ -291,7 +291,7 @@ impl Transaction {
     }
 
     /// Commits in one phase.
-    async fn commit_each(&mut self) -> Ended {
+    pub(crate) async fn commit_each(&mut self) -> Ended {
         let has_written = self.has_written();
         let results = self.everywhere(&TransactionVerb::Commit).await;
         let units = self.units();

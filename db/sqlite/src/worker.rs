@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pando_kernel::Result;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::unavailable;
 use crate::functions;
@@ -64,11 +64,26 @@ fn open(path: &str, line: &Arc<Line>) -> rusqlite::Result<Connection> {
     wait_for_locks(&mut connection, Arc::clone(line))?;
     let looked = Arc::clone(line);
     connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || looked.stopping()))?;
-    connection.execute_batch(SETUP)?;
+    set_up(&connection, line)?;
     connection.authorizer(Some(authorize))?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     functions::register(&connection)?;
     Ok(connection)
+}
+
+/// Two connections that open a new file at once cannot both turn it to WAL, and no busy handler is asked then.
+fn set_up(connection: &Connection, line: &Line) -> rusqlite::Result<()> {
+    let since = Instant::now();
+    loop {
+        let done = connection.execute_batch(SETUP);
+        let is_locked = done.as_ref().is_err_and(|error| {
+            let code = error.sqlite_error_code();
+            matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+        });
+        if !is_locked || since.elapsed() > BUSY_LIMIT || !line.linger(Duration::from_millis(5)) {
+            return done;
+        }
+    }
 }
 
 /// SQLite's own busy timeout cannot be interrupted; this one can.

@@ -54,7 +54,12 @@ impl Session {
         }
         if assembly.changes() && self.transaction.state() == TransactionState::Idle {
             // The rows are read by the same transaction that changes others.
-            self.open_for_statement();
+            if self.autocommit {
+                self.open_for_statement();
+            } else {
+                self.ready_all().await?;
+                self.begin(Vec::new());
+            }
         }
         let (facts, window, queue) =
             (self.facts.clone(), self.window.take(), std::mem::take(&mut self.queue));

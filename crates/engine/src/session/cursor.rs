@@ -7,6 +7,7 @@ use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::request::CursorId;
 use pando_kernel::row::Rows;
+use pando_kernel::runtime::BoxFuture;
 use pando_kernel::session::TransactionState;
 
 use super::reply::Reply;
@@ -146,7 +147,32 @@ impl Session {
         Ok(())
     }
 
+    /// A transaction ends: cursors end with it, but for one that is its statement's own, and where servers keep what a cursor has found.
+    pub(super) fn part_from_cursors(&mut self, commit: bool) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if self.opened == Opened::Statement {
+                return;
+            }
+            let keeps = self.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
+            if !keeps {
+                return self.close_cursors().await;
+            }
+            if commit && self.settle_cursors().await.is_ok() {
+                return;
+            }
+            // What they have not found yet is not waited for.
+            let unread = self.cursors.values().filter(|cursor| self.is_at_work(&cursor.reply));
+            let unread: Vec<CursorId> = unread.map(|cursor| cursor.id).collect();
+            for id in unread {
+                self.close_cursor(id).await;
+            }
+        })
+    }
+
     async fn settle_cursor(&mut self, id: CursorId) -> Result<()> {
+        if let Some(cursor) = self.cursors.get(&id) {
+            self.resume(&cursor.reply)?;
+        }
         let Some(mut cursor) = self.cursors.remove(&id) else { return Ok(()) };
         let limit = self.settings().memory_bytes;
         let before = std::mem::replace(&mut self.reply, cursor.reply);
@@ -207,9 +233,10 @@ impl Session {
     /// # Errors
     /// What kept that from being committed.
     pub(super) async fn end_cursor(&mut self, id: CursorId) -> Result<()> {
+        let was_open = self.cursors.contains_key(&id);
         self.close_cursor(id).await;
         let is_over = self.opened == Opened::Statement && matches!(self.reply, Reply::Idle);
-        if is_over && self.transaction.state() != TransactionState::Idle {
+        if was_open && is_over && self.transaction.state() != TransactionState::Idle {
             let commit = self.transaction.state() == TransactionState::Open;
             self.end_transaction(commit).await?;
         }

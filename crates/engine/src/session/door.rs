@@ -56,6 +56,7 @@ impl Session {
             session_modes: Vec::new(),
             variables: Variables::default(),
             variables_at_begin: None,
+            modes_at_begin: Vec::new(),
             marks: Vec::new(),
             settings: 0,
             defined: false,
@@ -311,6 +312,10 @@ impl Session {
             Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
             Request::CloseCursor(cursor) => Box::pin(self.end_cursor(cursor)).await,
             Request::Sync => self.sync().await,
+            Request::Fail => {
+                self.fail_with_door();
+                Ok(())
+            }
             Request::Use(name) => Box::pin(self.use_database(&name)).await,
             Request::Reset => Box::pin(self.reset()).await,
             Request::Fields { table } => Box::pin(self.fields(&table)).await,

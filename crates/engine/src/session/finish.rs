@@ -265,7 +265,7 @@ impl Session {
 
     /// Ends the transaction and what hangs on it.
     pub(super) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
-        self.close_cursors().await;
+        self.part_from_cursors(commit).await;
         self.local_settings.clear();
         self.marks.clear();
         let before = self.variables_at_begin.take();
@@ -287,6 +287,7 @@ impl Session {
             && let Some(before) = before
         {
             self.variables = before;
+            self.session_modes = std::mem::take(&mut self.modes_at_begin);
         }
         result.map(|_| committed)
     }

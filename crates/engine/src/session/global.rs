@@ -156,6 +156,9 @@ impl Session {
         let live = self.live()?;
         let runtime = Arc::clone(&self.engine.inner.runtime);
         let (now, mut asking) = (runtime.now(), Vec::new());
+        if live.together.ready.was_just_seen(now) {
+            return Ok(());
+        }
         for unit in &live.database.units {
             let breaks = live.pool(unit)?.breaks();
             let (live, runtime) = (&live, &runtime);
@@ -174,6 +177,7 @@ impl Session {
             });
         }
         if asking.is_empty() {
+            live.together.ready.all_are_known(now);
             return Ok(());
         }
         self.handle.taken(all(asking)).await.map(drop)

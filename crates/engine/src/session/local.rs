@@ -86,6 +86,10 @@ impl Session {
             Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
                 self.refuse_if_failed(false)?;
                 if stmt.text.to_ascii_uppercase().contains("ALL") {
+                    if self.transaction.state() != TransactionState::Idle {
+                        let message = "DISCARD ALL cannot run inside a transaction block";
+                        return Err(server_error(0, "25001", message));
+                    }
                     self.reset().await?;
                     self.complete("DISCARD ALL");
                 } else {
@@ -117,6 +121,7 @@ impl Session {
         self.transaction.begin(all, self.course());
         self.opened = Opened::Client;
         self.variables_at_begin = Some(self.variables.clone());
+        self.modes_at_begin.clone_from(&self.session_modes);
     }
 
     /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.

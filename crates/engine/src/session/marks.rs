@@ -1,6 +1,7 @@
 //! What is set in a transaction and taken back with it, where the language says so: PostgreSQL's SET, by ROLLBACK TO.
 
 use pando_kernel::error::Result;
+use pando_kernel::request::CursorId;
 
 use crate::variables::{UNKNOWN, Variables};
 
@@ -14,6 +15,8 @@ pub(super) struct Mark {
     /// The texts of SET LOCAL until then.
     locals: usize,
     settings: u64,
+    /// Cursors that were open already: only those opened behind it end with a return to it.
+    cursors: Vec<CursorId>,
 }
 
 impl Session {
@@ -24,6 +27,7 @@ impl Session {
                 variables: self.variables.clone(),
                 locals: self.local_settings.len(),
                 settings: self.settings,
+                cursors: self.cursors.keys().copied().collect(),
             });
         }
     }
@@ -31,6 +35,16 @@ impl Session {
     pub(super) fn unmark(&mut self, name: &str) {
         if let Some(at) = self.marks.iter().rposition(|mark| mark.name == name) {
             self.marks.truncate(at);
+        }
+    }
+
+    /// Closes the cursors that were opened behind a savepoint, where the language says so.
+    pub(super) async fn close_cursors_behind(&mut self, name: &str) {
+        let Some(mark) = self.marks.iter().rfind(|mark| mark.name == name) else { return };
+        let newer = self.cursors.keys().filter(|id| !mark.cursors.contains(id));
+        let newer: Vec<CursorId> = newer.copied().collect();
+        for id in newer {
+            self.close_cursor(id).await;
         }
     }
 

@@ -94,6 +94,7 @@ pub struct Session {
     session_modes: Vec<String>,
     variables: Variables,
     variables_at_begin: Option<Variables>,
+    modes_at_begin: Vec<String>,
     /// What was set when savepoints were made, where ROLLBACK TO takes back what was set after.
     marks: Vec<marks::Mark>,
     /// How often anything was set inside transactions: more than at a savepoint means that something was set after it.

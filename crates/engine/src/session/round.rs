@@ -53,6 +53,15 @@ impl Session {
         self.transaction.expects(connection.unit())
     }
 
+    /// Whether a paused reply has connections of the transaction.
+    pub(super) fn is_at_work(&self, reply: &Reply) -> bool {
+        match reply {
+            Reply::Idle => false,
+            Reply::Pass(pass) => self.is_inside(&pass.channel.connection),
+            Reply::Merged(_) | Reply::CopyOut(_) | Reply::CopyIn(_) => !self.transaction.is_whole(),
+        }
+    }
+
     /// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here on.
     pub(super) async fn let_go(&mut self) {
         if self.handle.lets_go() {

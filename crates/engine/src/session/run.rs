@@ -70,6 +70,14 @@ impl Session {
         self.end_transaction(commit).await.map(|_| ())
     }
 
+    /// An error that the door has told counts like one of a statement.
+    pub(super) fn fail_with_door(&mut self) {
+        let fails = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+        if fails && self.transaction.state() == TransactionState::Open {
+            self.transaction.fail();
+        }
+    }
+
     /// Starts one statement: here, or on storage units.
     pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         self.ticket = self.ticket.wrapping_add(1);

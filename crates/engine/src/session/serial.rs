@@ -35,16 +35,14 @@ impl Session {
 
     /// Whether a transaction of type XA under these modes locks what it reads.
     fn must_lock(&self, live: &LiveDatabase, modes: &[String]) -> bool {
-        let family = live.database.dialect.two_phase();
-        let locks =
-            family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers).is_some());
+        let is_asked = live.database.units.len() > 1
+            && self.asked_isolation(modes) == Some(Isolation::Serializable);
         // One that only reads stands in the order of commits where its snapshot was taken.
-        let writes = !modes.iter().any(|mode| mode == "READ ONLY");
-        locks
-            && writes
-            && !lacks(Need::Serial)
-            && live.database.units.len() > 1
-            && self.asked_isolation(modes) == Some(Isolation::Serializable)
+        if !is_asked || lacks(Need::Serial) || modes.iter().any(|mode| mode == "READ ONLY") {
+            return false;
+        }
+        let family = live.database.dialect.two_phase();
+        family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers).is_some())
     }
 
     /// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.

@@ -195,6 +195,9 @@ impl Session {
                 self.release(connection).await;
                 result?;
             }
+            if local {
+                self.refuse_in_base("SET LOCAL")?;
+            }
             self.attend_transaction()?;
             let taken = self.transaction.run_everywhere(text).await;
             self.let_go().await;
@@ -286,6 +289,7 @@ impl Session {
         self.facts_mut().last_insert_id = 0;
         self.next_modes.clear();
         self.session_modes.clear();
+        self.transaction_type = None;
         self.start_variables()
     }
 

@@ -90,6 +90,7 @@ impl Session {
             self.transaction.begin(modes, self.course());
             self.opened = Opened::Pipeline;
             self.variables_at_begin = Some(self.variables.clone());
+            self.modes_at_begin.clone_from(&self.session_modes);
         }
     }
 

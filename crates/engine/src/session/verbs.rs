@@ -23,42 +23,13 @@ impl Session {
             Transaction::Commit { chain } => self.commit_verb(*chain, dialect).await?,
             Transaction::Rollback { chain } => self.rollback_verb(*chain, dialect).await?,
             Transaction::Savepoint(name) => {
-                self.refuse_if_failed(false)?;
-                if !self.is_in_block() && dialect.error_fails_transaction() {
-                    return Err(no_transaction("SAVEPOINT"));
-                }
-                if self.is_in_block() {
-                    self.settle_cursors().await?;
-                    self.attend_transaction()?;
-                    let result = self.transaction.savepoint(&name.value).await;
-                    self.or_fail(result).await?;
-                    self.base.savepoint(&name.value);
-                    self.mark(&name.value);
-                }
-                self.complete("SAVEPOINT");
+                self.set_savepoint(&as_compared(&name.value, dialect), dialect).await?;
             }
             Transaction::Release(name) => {
-                self.refuse_if_failed(false)?;
-                self.refuse_outside("RELEASE SAVEPOINT", &name.value, dialect)?;
-                self.settle_cursors().await?;
-                self.attend_transaction()?;
-                let result = self.transaction.release(&name.value, dialect).await;
-                self.or_fail(result).await?;
-                self.base.release(&name.value);
-                self.unmark(&name.value);
-                self.complete("RELEASE");
+                self.release_savepoint(&as_compared(&name.value, dialect), dialect).await?;
             }
             Transaction::RollbackTo(name) => {
-                self.refuse_outside("ROLLBACK TO SAVEPOINT", &name.value, dialect)?;
-                self.close_cursors().await;
-                self.attend_transaction()?;
-                let result = self.transaction.rollback_to(&name.value, dialect).await;
-                self.or_fail(result).await?;
-                let result = self.return_in_base(&name.value).await;
-                self.or_fail(result).await?;
-                let result = Box::pin(self.return_to_mark(&name.value)).await;
-                self.or_fail(result).await?;
-                self.complete("ROLLBACK");
+                self.return_to_savepoint(&as_compared(&name.value, dialect), dialect).await?;
             }
             Transaction::Set { session, modes } => self.set_modes(*session, modes).await?,
             Transaction::TwoPhase => {
@@ -69,6 +40,51 @@ impl Session {
                 ));
             }
         }
+        Ok(())
+    }
+
+    async fn set_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
+        self.refuse_if_failed(false)?;
+        if !self.is_in_block() && dialect.error_fails_transaction() {
+            return Err(no_transaction("SAVEPOINT"));
+        }
+        if self.is_in_block() {
+            self.settle_cursors().await?;
+            self.attend_transaction()?;
+            let result = self.transaction.savepoint(name).await;
+            self.or_fail(result).await?;
+            self.base.savepoint(name);
+            self.mark(name);
+        }
+        self.complete("SAVEPOINT");
+        Ok(())
+    }
+
+    async fn release_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
+        self.refuse_if_failed(false)?;
+        self.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
+        self.settle_cursors().await?;
+        self.attend_transaction()?;
+        let result = self.transaction.release(name, dialect).await;
+        self.or_fail(result).await?;
+        self.base.release(name);
+        self.unmark(name);
+        self.complete("RELEASE");
+        Ok(())
+    }
+
+    async fn return_to_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
+        self.refuse_outside("ROLLBACK TO SAVEPOINT", name, dialect)?;
+        self.close_cursors_behind(name).await;
+        self.settle_cursors().await?;
+        self.attend_transaction()?;
+        let result = self.transaction.rollback_to(name, dialect).await;
+        self.or_fail(result).await?;
+        let result = self.return_in_base(name).await;
+        self.or_fail(result).await?;
+        let result = Box::pin(self.return_to_mark(name)).await;
+        self.or_fail(result).await?;
+        self.complete("ROLLBACK");
         Ok(())
     }
 
@@ -161,5 +177,13 @@ impl Session {
             Ok(()) => Ok(()),
             Err(error) => Err(self.fail_statement(error).await),
         }
+    }
+}
+
+/// A savepoint's name as the family compares it.
+fn as_compared(name: &str, dialect: &dyn Dialect) -> String {
+    match dialect.error_fails_transaction() {
+        true => name.to_owned(),
+        false => name.to_lowercase(),
     }
 }

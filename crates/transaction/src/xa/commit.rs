@@ -88,7 +88,8 @@ impl Transaction {
     pub(crate) async fn commit_globally(&mut self) -> Ended {
         let id = self.global.as_ref().and_then(|global| global.id.clone());
         let (Some(id), Some(coordinator)) = (id, self.coordinator.clone()) else {
-            return self.clear(Ok(Outcome::Committed));
+            // No unit has a name in it: they took no writes when they were asked, and commit what they have all the same.
+            return self.commit_each().await;
         };
         if self.is_read_only() {
             // What was refused has written nothing, and a decision could not be recorded.
@@ -101,6 +102,12 @@ impl Transaction {
         }
         if self.held.iter().filter(|held| held.wrote).count() < 2 {
             return self.commit_one(&id, &coordinator).await;
+        }
+        let nameless = self.held.iter().find(|held| held.wrote && held.part.is_none());
+        let nameless = nameless.map(|held| Arc::clone(&held.unit));
+        if let Some(unit) = nameless {
+            let why = format!("storage unit `{unit}` took no writes when it was asked");
+            return self.give_up(aborted(&why)).await;
         }
         let ending = coordinator.ends(&id);
         let ended = self.two_phases(&id, &coordinator).await;
@@ -133,9 +140,11 @@ impl Transaction {
             false => held.commit(id),
         });
         let last_step = self.texts(|held| if held.wrote { held.commit(id) } else { Vec::new() });
-        let told = self.tell_within(coordinator, FIRST_PHASE, first_step).await;
-        if let Some(error) = told.map_or_else(|| Some(self.drop_silent()), first) {
-            return self.give_up(error).await;
+        if first_step.iter().any(|texts| !texts.is_empty()) {
+            let told = self.tell_within(coordinator, FIRST_PHASE, first_step).await;
+            if let Some(error) = told.map_or_else(|| Some(self.drop_silent()), first) {
+                return self.give_up(error).await;
+            }
         }
         if let Some(error) = first(self.tell(last_step).await) {
             return self.give_up(unsure(error)).await;

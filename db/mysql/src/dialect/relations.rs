@@ -17,6 +17,17 @@ const MODE: &str = "SET @pando_sql_mode = @@SESSION.sql_mode, SESSION sql_mode =
 /// <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__column__definition__flags.html>
 const UNSIGNED: u16 = 32;
 const DOUBLE: u32 = 5;
+/// Variables that name a character set through which texts go to the server, or come from it.
+const NARROWING: &[&str] = &[
+    "names",
+    "character set",
+    "charset",
+    "character_set_client",
+    "character_set_connection",
+    "character_set_results",
+    "collation_connection",
+];
+
 /// What cuts the answers of all queries, and its value when it does not.
 const LIMIT: &str = "sql_select_limit";
 const ALL: &str = "18446744073709551615";
@@ -32,8 +43,7 @@ impl Relations for MySql {
             if name == LIMIT {
                 return !matches!(value.as_str(), "default" | ALL);
             }
-            matches!(name.as_str(), "names" | "character set" | "charset" | "character_set_results")
-                && !value.contains("utf8mb4")
+            NARROWING.contains(&name.as_str()) && !value.contains("utf8mb4") && value != "default"
         };
         match variables.iter().find(narrow) {
             None => Ok(()),

@@ -365,7 +365,7 @@ impl Session for Script {
             Request::Copy(CopyInput::Fail(why)) => {
                 self.events.push_back(Err(ErrorKind::Value(why).into()));
             }
-            Request::Sync => {}
+            Request::Sync | Request::Fail => {}
             Request::Use(name) => {
                 if name == "nowhere" {
                     return Err(ErrorKind::UnknownDatabase(name).into());

@@ -340,6 +340,7 @@ impl Session for Script {
                 self.note(format!("close {}", cursor.0));
             }
             Request::Sync => self.note("sync"),
+            Request::Fail => self.note("fail"),
             other => panic!("unexpected {other:?}"),
         }
         Ok(())
