@@ -568,3 +568,15 @@ fn a_pool_of_threads_and_connections_counts_right() {
         assert!(pool.statistics().open <= 3);
     }
 }
+
+#[test]
+fn several_connections_may_open_a_new_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..40 {
+        let scene = at(folder.path().join(format!("{number}.db")).to_str().unwrap());
+        let handle = scene.runtime.handle();
+        let works = (0..6).map(|_| scene.connector.connect(&handle)).collect();
+        let opened = scene.runtime.block_on(pando_kernel::runtime::all(works));
+        assert_eq!(opened.unwrap().len(), 6, "file {number}");
+    }
+}
