@@ -91,54 +91,74 @@ impl<'a> Standing<'a> {
     }
 
     /// What puts the rows back, the last change first; or the rows that stand otherwise than the image left them. Rows that stand already as they were
-    /// before need nothing.
+    /// before need nothing. A change whose row's place is still taken by another's waits for that one: keys may have moved in any order.
     pub(crate) fn steps(mut self) -> (Vec<Step<'a>>, Vec<String>) {
         let image = self.image;
-        let shape = &image.shape;
         let mut steps = Vec::new();
-        let mut dirty = Vec::new();
-        for change in image.changes.iter().rev() {
-            let (before, after) = (change.before.as_ref(), change.after.as_ref());
-            let old_key = before.map(|row| key(shape, row));
-            let new_key = after.map(|row| key(shape, row));
-            let moves = old_key != new_key;
-            let new_stands = match (&new_key, after) {
-                (Some(key), Some(row)) => self.now.get(key) == Some(row),
-                (_, _) => true,
-            };
-            let place_is_free = match &old_key {
-                Some(key) if moves => !self.now.contains_key(key),
-                Some(_) | None => true,
-            };
-            if new_stands && place_is_free {
-                if let Some(key) = &new_key {
-                    self.now.remove(key);
-                }
-                if let (Some(key), Some(row)) = (old_key, before) {
-                    self.now.insert(key, row.clone());
-                }
-                match (before, after) {
-                    (Some(to), Some(from)) if to == from => {}
-                    (Some(to), Some(from)) => steps.push(Step::Update { from, to }),
-                    (Some(row), None) => steps.push(Step::Insert(row)),
-                    (None, Some(row)) => steps.push(Step::Delete(row)),
-                    (None, None) => {}
-                }
-                continue;
-            }
-            let old_stands = match (&old_key, before) {
-                (Some(key), Some(row)) => self.now.get(key) == Some(row),
-                (_, _) => true,
-            };
-            let new_is_gone = match &new_key {
-                Some(key) if moves => !self.now.contains_key(key),
-                Some(_) | None => true,
-            };
-            if !(old_stands && new_is_gone) {
-                dirty.push(described(shape, new_key.as_ref().or(old_key.as_ref())));
+        let mut left: Vec<&Change> = image.changes.iter().rev().collect();
+        loop {
+            let before = left.len();
+            left.retain(|change| !self.takes(change, &mut steps));
+            if left.is_empty() || left.len() == before {
+                break;
             }
         }
-        (steps, dirty)
+        let shape = &image.shape;
+        let dirty =
+            left.into_iter().filter(|change| !self.stands_as_before(change)).map(|change| {
+                let row = change.after.as_ref().or(change.before.as_ref());
+                described(shape, row.map(|row| key(shape, row)).as_ref())
+            });
+        (steps, dirty.collect())
+    }
+
+    /// Notes what puts a change's row back, unless it stands otherwise than the image left it.
+    fn takes(&mut self, change: &'a Change, steps: &mut Vec<Step<'a>>) -> bool {
+        let shape = &self.image.shape;
+        let (before, after) = (change.before.as_ref(), change.after.as_ref());
+        let old_key = before.map(|row| key(shape, row));
+        let new_key = after.map(|row| key(shape, row));
+        let new_stands = match (&new_key, after) {
+            (Some(key), Some(row)) => self.now.get(key) == Some(row),
+            (_, _) => true,
+        };
+        let place_is_free = match &old_key {
+            Some(key) if old_key != new_key => !self.now.contains_key(key),
+            Some(_) | None => true,
+        };
+        if !(new_stands && place_is_free) {
+            return false;
+        }
+        if let Some(key) = &new_key {
+            self.now.remove(key);
+        }
+        if let (Some(key), Some(row)) = (old_key, before) {
+            self.now.insert(key, row.clone());
+        }
+        match (before, after) {
+            (Some(to), Some(from)) if to == from => {}
+            (Some(to), Some(from)) => steps.push(Step::Update { from, to }),
+            (Some(row), None) => steps.push(Step::Insert(row)),
+            (None, Some(row)) => steps.push(Step::Delete(row)),
+            (None, None) => {}
+        }
+        true
+    }
+
+    /// Whether a row stands as it did before the change.
+    fn stands_as_before(&self, change: &Change) -> bool {
+        let shape = &self.image.shape;
+        let old_key = change.before.as_ref().map(|row| key(shape, row));
+        let new_key = change.after.as_ref().map(|row| key(shape, row));
+        let old_stands = match (&old_key, &change.before) {
+            (Some(key), Some(row)) => self.now.get(key) == Some(row),
+            (_, _) => true,
+        };
+        let new_is_gone = match &new_key {
+            Some(key) if old_key != new_key => !self.now.contains_key(key),
+            Some(_) | None => true,
+        };
+        old_stands && new_is_gone
     }
 }
 

@@ -369,6 +369,8 @@ fn rows_that_stand_in_each_others_way_are_restored() {
                     "INSERT INTO tree VALUES (4, NULL), (5, 4), (6, 5)",
                     "UPDATE moves SET u = u + 1 WHERE u >= 1",
                     "INSERT INTO moves VALUES (1, 0), (2, 0), (3, 0) ON DUPLICATE KEY UPDATE u = u + 1",
+                    "UPDATE moves SET id = id + 1 WHERE u >= 1 ORDER BY id DESC",
+                    "UPDATE moves SET id = id - 1 WHERE u >= 1 ORDER BY id",
                     "INSERT INTO moves VALUES (1, 0), (3, 0), (2, 0) ON DUPLICATE KEY UPDATE u = u + 10",
                 ],
             };

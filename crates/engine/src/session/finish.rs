@@ -72,9 +72,19 @@ impl Session {
             Box::pin(self.note_warnings(said, done.warnings)).await;
         }
         let cancelled = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
+        let inside = pass.channel.connection.condition().transaction != TransactionState::Idle;
+        let is_left =
+            pass.verb.unread && inside && self.transaction.state() == TransactionState::Idle;
         // Only what is needed is moved out of the box.
         let Pass { channel: Channel { connection, apart, .. }, verb, .. } = *pass;
         self.hand_back((connection, apart), cancelled);
+        if is_left {
+            return Err(server_error(
+                1180,
+                "HY000",
+                "the statement has opened a transaction on its storage unit and left it open: it is rolled back",
+            ));
+        }
         self.settle(done, &verb).await
     }
 
