@@ -59,10 +59,11 @@ pub(crate) enum Trust {
 }
 
 impl Readiness {
-    /// What is known of a unit.
-    pub(crate) fn of(&self, unit: &str) -> Option<Arc<Ready>> {
+    /// What is known of a unit. That it takes no writes is known for a while only.
+    pub(crate) fn of(&self, unit: &str, now: Instant) -> Option<Arc<Ready>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(unit).map(|kept| Arc::clone(&kept.ready))
+        let ready = &known.get(unit)?.ready;
+        (!is_stale(ready, now)).then(|| Arc::clone(ready))
     }
 
     /// Whether all units were known a moment ago.
@@ -87,8 +88,7 @@ impl Readiness {
     pub(crate) fn trust(&self, unit: &str, breaks: u64, now: Instant) -> Trust {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(kept) = known.get_mut(unit) else { return Trust::Unknown };
-        if kept.ready.identity.is_none() && now.saturating_duration_since(kept.ready.asked) > RARELY
-        {
+        if is_stale(&kept.ready, now) {
             known.remove(unit);
             return Trust::Unknown;
         }
@@ -124,7 +124,7 @@ impl Readiness {
         let turn = self.turn(unit);
         let before = turn.failures.load(Ordering::Acquire);
         let mut last = turn.last.lock().await;
-        if let Some(ready) = self.of(unit) {
+        if let Some(ready) = self.of(unit, clock.now()) {
             return Ok(ready);
         }
         if let Some((_, kind)) = last.as_ref()
@@ -165,7 +165,10 @@ impl Readiness {
                 && other.identity == ready.identity
                 && other.place != ready.place
         };
-        if let Some((other, _)) = known.iter().find(|(_, other)| is_copy(&other.ready)) {
+        let found = known.iter().find(|(_, other)| is_copy(&other.ready));
+        if let Some(other) = found.map(|(other, _)| Arc::clone(other)) {
+            // It may be a standby by now, of what was its own: it is asked anew.
+            known.remove(&other);
             return Err(ErrorKind::Configuration(format!(
                 "storage units `{other}` and `{unit}` have the same identity: one is a copy of the other; give one a new identity in its table `unit` of schema `pando` (MySQL: `pando_unit`)"
             ))
@@ -176,6 +179,11 @@ impl Readiness {
         known.insert(Arc::clone(unit), kept);
         Ok(ready)
     }
+}
+
+/// A unit that took no writes may have become a primary.
+fn is_stale(ready: &Ready, now: Instant) -> bool {
+    ready.identity.is_none() && now.saturating_duration_since(ready.asked) > RARELY
 }
 
 /// A unit that cannot be asked now may be there when it is needed; one that has no room for another connection is there for those who have theirs.

@@ -71,15 +71,19 @@ impl Known {
 }
 
 impl Together {
-    /// The barrier; `units` makes it, once all are known.
+    /// The barrier of these units. It is another one when they are others than before: two exclude each other by their servers' locks.
     pub(crate) fn barrier(
         &self,
         runtime: &SharedRuntime,
-        units: impl FnOnce() -> Vec<(String, Way)>,
+        units: Vec<(String, Way)>,
     ) -> Arc<Barrier> {
-        let mut barrier = self.barrier.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = || Arc::new(Barrier::new(Arc::clone(runtime), units()));
-        Arc::clone(barrier.get_or_insert_with(made))
+        let mut kept = self.barrier.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(barrier) = kept.as_ref().filter(|barrier| barrier.is_of(&units)) {
+            return Arc::clone(barrier);
+        }
+        let barrier = Arc::new(Barrier::new(Arc::clone(runtime), units));
+        *kept = Some(Arc::clone(&barrier));
+        barrier
     }
 
     /// Somebody has removed Pando's tables from a unit: all are asked anew, which makes them where they are missing.

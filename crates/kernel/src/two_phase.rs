@@ -185,8 +185,8 @@ pub trait TwoPhase: Send + Sync + Debug {
     fn snapshot_query(&self, isolation: Isolation) -> Option<&'static str>;
 
     /// Locks tables (names as SQL text, at least one) until the open transaction ends, against those who write there, or also against those who lock
-    /// them so themselves; `None` where SERIALIZABLE locks what is read anyway.
-    fn lock_tables(&self, _tables: &[&str], _against: Against) -> Option<String> {
+    /// them so themselves; or fails at once where it would have to wait for somebody. `None` where SERIALIZABLE locks what is read anyway.
+    fn lock_tables(&self, _tables: &[&str], _against: Against, _waits: bool) -> Option<String> {
         None
     }
 

@@ -38,6 +38,10 @@ pub struct Transaction {
     wrote: bool,
     /// Statements lock what they read, and its units run under these modes instead.
     locks_under: Option<Vec<String>>,
+    /// The locks that reads rely on, each with its unit, as they are taken again at once.
+    locks: Vec<(UnitName, String)>,
+    /// So many of these are held for certain: their statements have answered.
+    standing: usize,
     lost: bool,
     pub(crate) tainted: bool,
     /// How it ends; LOCAL where there is none.
@@ -382,16 +386,43 @@ impl Transaction {
         Ok(())
     }
 
+    /// Notes a lock on tables that reads rely on until the transaction ends. A server lets go of it when it returns to a savepoint; it is taken again then.
+    pub fn has_locked(&mut self, unit: &UnitName, at_once: String) {
+        if !self.locks.iter().any(|(known, text)| known == unit && *text == at_once) {
+            self.locks.push((Arc::clone(unit), at_once));
+        }
+    }
+
+    /// The statement has answered: its locks are held.
+    pub fn locks_stand(&mut self) {
+        self.standing = self.locks.len();
+    }
+
+    /// The statement has failed: its locks may never have been taken.
+    pub fn locks_fall(&mut self) {
+        self.locks.truncate(self.standing);
+    }
+
     /// Undoes what was done since a savepoint. A failed transaction is open again.
     ///
     /// # Errors
-    /// The vendor's own (3B001, 1305) when there is no such savepoint; else the first unit's error.
+    /// The vendor's own (3B001, 1305) when there is no such savepoint; one of class 40001 when somebody changes what was read; else the first unit's error.
     pub async fn rollback_to(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
         let at = self.find_savepoint(name, dialect)?;
         if self.lost {
             return Err(ErrorKind::TransactionFailed.into());
         }
-        self.all_or_first_error(&TransactionVerb::RollbackTo(name)).await?;
+        let verb = TransactionVerb::RollbackTo(name);
+        let texts = self.held.iter().map(|held| {
+            let locks = self.locks.iter().filter(|(unit, _)| *unit == held.unit);
+            held.dialect
+                .transaction(&verb)
+                .into_iter()
+                .chain(locks.map(|(_, text)| text.clone()))
+                .collect()
+        });
+        let texts = texts.collect();
+        first_error(self.told(texts).await).map_err(overtaken)?;
         self.savepoints.truncate(at + 1);
         self.state = TransactionState::Open;
         Ok(())
@@ -445,6 +476,15 @@ impl Transaction {
         let connections = held.filter_map(|held| held.connection.take()).collect();
         Ended { outcome, connections, tainted: before.tainted }
     }
+}
+
+/// Who cannot have a lock again at once that reads relied on has been overtaken.
+fn overtaken(error: Error) -> Error {
+    if !matches!(error.kind(), ErrorKind::Server(server) if server.sqlstate == "55P03") {
+        return error;
+    }
+    let told = "could not serialize access: what was read behind the savepoint is being changed by somebody else";
+    server_error(1213, "40001", told.to_owned())
 }
 
 /// The error for a savepoint that is not set, in the words of the family.

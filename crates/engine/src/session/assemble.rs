@@ -52,8 +52,9 @@ impl Session {
         if assembly.changes() {
             self.refuse_in_base("a change of rows by those of other shards")?;
         }
-        if assembly.changes() && self.transaction.state() == TransactionState::Idle {
-            // The rows are read by the same transaction that changes others.
+        // The rows are read by the same transaction that changes others, and in one state where one is asked for.
+        let as_one = assembly.changes() || reads.len() > 1 && self.asks_for_one_state();
+        if as_one && self.transaction.state() == TransactionState::Idle {
             if self.autocommit {
                 self.open_for_statement();
             } else {

@@ -38,6 +38,7 @@ impl Session {
     pub(super) fn suspend(&mut self) -> Result<()> {
         let reply = std::mem::take(&mut self.reply);
         self.handle.pauses();
+        self.transaction.locks_stand();
         let Some(id) = self.window.take().and_then(|window| window.cursor) else {
             self.reply = reply;
             return Ok(());

@@ -137,6 +137,7 @@ impl Session {
     /// Ends the statement's own transaction and notes what the session knows. Returns what the client is to be told.
     async fn settle(&mut self, completion: Completion, verb: &Verb) -> Result<Completion> {
         let mut done = completion;
+        self.transaction.locks_stand();
         if self.opened == Opened::Statement && self.transaction.state() != TransactionState::Idle {
             // Up to here all of it can still be undone.
             let commit = !self.handle.is_cancelled();
@@ -210,6 +211,7 @@ impl Session {
         if self.transaction.state() == TransactionState::Idle {
             return error;
         }
+        self.transaction.locks_fall();
         match self.opened {
             Opened::Statement | Opened::Steps => self.roll_back(dialect.as_ref()).await,
             Opened::Pipeline => self.transaction.fail(),

@@ -135,7 +135,8 @@ impl Session {
         if self.transaction.kind() != TransactionType::Xa {
             return Ok(None);
         }
-        if let Some(ready) = live.together.ready.of(unit) {
+        let now = self.engine.inner.runtime.now();
+        if let Some(ready) = live.together.ready.of(unit, now) {
             return Ok(Some(ready));
         }
         let runtime = Arc::clone(&self.engine.inner.runtime);

@@ -271,6 +271,7 @@ impl Session {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
             } else if (plan.writes && plan.units.len() > 1 && !is_definition(&stmt.kind))
                 || self.changes_in_base(stmt)
+                || (plan.writes && self.locks_alone(live))
                 || self.reads_as_one(plan)
             {
                 self.open_for_statement();

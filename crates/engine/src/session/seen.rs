@@ -13,7 +13,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Isolation;
 use pando_pool::Connection;
 use pando_transaction::finish_all;
-use pando_transaction::xa::{Barrier, Way};
+use pando_transaction::xa::Way;
 
 use crate::handle::Manner;
 use crate::plan::Plan;
@@ -40,9 +40,17 @@ impl Session {
         }
         let Some(first) = plan.units.first() else { return false };
         let several = plan.units.iter().any(|unit| unit.target.unit != first.target.unit);
+        several && self.asks_for_one_state()
+    }
+
+    /// Whether a statement outside a transaction that reads more than once has to see one state of the data.
+    pub(super) fn asks_for_one_state(&self) -> bool {
+        if self.transaction_type() != TransactionType::Xa {
+            return false;
+        }
         let modes: Vec<String> =
             self.next_modes.iter().chain(&self.session_modes).cloned().collect();
-        several && self.asked_isolation(&modes).is_some()
+        self.asked_isolation(&modes).is_some()
     }
 
     /// The first level that these modes, or else the session's variables, name.
@@ -73,10 +81,10 @@ impl Session {
         isolation: Isolation,
     ) -> Result<()> {
         let mut parts = Vec::new();
-        let mut result = self.take_everywhere(live, isolation, &mut parts).await;
-        if result.is_ok() {
-            result = self.look_together(live, &mut parts).await;
-        }
+        let result = match self.take_everywhere(live, isolation, &mut parts).await {
+            Ok(units) => self.look_together(live, units, &mut parts).await,
+            Err(error) => Err(error),
+        };
         for (connection, _) in parts {
             match result.is_err() && connection.condition().outstanding > 0 {
                 // A silent unit would be waited for.
@@ -97,13 +105,14 @@ impl Session {
         live: &LiveDatabase,
         isolation: Isolation,
         parts: &mut Vec<Part>,
-    ) -> Result<()> {
+    ) -> Result<Vec<(String, Way)>> {
+        let mut units = Vec::new();
         for unit in &live.database.units {
             let Some(ready) = self.ready(live, unit).await? else { continue };
-            if ready.identity.is_none() {
-                continue;
-            }
-            let mut connection = self.take(live.pool(unit)?).await?;
+            let Some(identity) = &ready.identity else { continue };
+            let pool = live.pool(unit)?;
+            units.push((identity.to_string(), (Arc::clone(unit), Arc::clone(pool.connector()))));
+            let mut connection = self.take(pool).await?;
             self.still_ready(live, &mut connection, Some(&ready)).await?;
             let mut replies = self.enlist(live, &mut connection, Some(&ready))?;
             let query = live.database.dialect.two_phase().and_then(|f| f.snapshot_query(isolation));
@@ -113,31 +122,23 @@ impl Session {
             }
             parts.push((connection, replies));
         }
-        Ok(())
+        Ok(units)
     }
 
     /// Sends what opens the transaction to all units while no other is half committed.
-    async fn look_together(&mut self, live: &LiveDatabase, parts: &mut [Part]) -> Result<()> {
-        let barrier = self.barrier(live);
+    async fn look_together(
+        &mut self,
+        live: &LiveDatabase,
+        units: Vec<(String, Way)>,
+        parts: &mut [Part],
+    ) -> Result<()> {
+        let barrier = live.together.barrier(&self.engine.inner.runtime, units);
         let handle = Arc::clone(&self.handle);
         let pass = handle.taken(barrier.pass()).await?;
         for (connection, _) in parts.iter() {
             handle.runs_on(connection, Manner::Ask)?;
         }
         pass.during(opened(parts)).await?
-    }
-
-    fn barrier(&self, live: &LiveDatabase) -> Arc<Barrier> {
-        let units = || {
-            let units = live.database.units.iter().filter_map(|unit| {
-                let identity = live.together.ready.of(unit)?.identity.as_ref()?.to_string();
-                let connector = Arc::clone(live.pool(unit).ok()?.connector());
-                let way: Way = (Arc::clone(unit), connector);
-                Some((identity, way))
-            });
-            units.collect()
-        };
-        live.together.barrier(&self.engine.inner.runtime, units)
     }
 
     /// A unit that was not there when the transaction began to look, such as a replica, would show it another state.

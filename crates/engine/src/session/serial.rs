@@ -6,7 +6,7 @@
 
 use pando_kernel::TransactionType;
 use pando_kernel::backend::Execution;
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::{Against, Isolation};
 use pando_pool::Connection;
@@ -14,7 +14,7 @@ use pando_sql::ast::{Insert, InsertSource, Kind, Show};
 use pando_sql::visit;
 use pando_transaction::broken::{Need, lacks};
 
-use crate::plan::Unit;
+use crate::plan::{self, Unit};
 use crate::snapshot::LiveDatabase;
 
 use super::Session;
@@ -42,7 +42,12 @@ impl Session {
             return false;
         }
         let family = live.database.dialect.two_phase();
-        family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers).is_some())
+        family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers, true).is_some())
+    }
+
+    /// Whether a change outside a transaction must lock what it reads like one inside: others rely on its order.
+    pub(super) fn locks_alone(&self, live: &LiveDatabase) -> bool {
+        self.transaction_type() == TransactionType::Xa && self.must_lock(live, &self.session_modes)
     }
 
     /// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.
@@ -81,7 +86,7 @@ impl Session {
     /// # Errors
     /// `Syntax` when what is sent cannot be read.
     pub(super) fn lock_what_is_read(
-        &self,
+        &mut self,
         live: &LiveDatabase,
         connection: &mut Connection,
         units: &[&Unit],
@@ -94,6 +99,13 @@ impl Session {
         for unit in units {
             let statement = pando_sql::parse(&unit.sql, live.database.dialect.syntax());
             let statement = statement.map_err(syntax_error)?;
+            if reads_unseen(&statement.kind) {
+                return Err(Error::refused(
+                    30001,
+                    "what this statement reads cannot be told, so a SERIALIZABLE transaction over several storage units cannot lock it",
+                    "use REPEATABLE READ, or statements that name their tables",
+                ));
+            }
             let Some(against) = against(&statement.kind) else { continue };
             let mut names: Vec<&str> = visit::tables(&statement.kind)
                 .iter()
@@ -105,9 +117,11 @@ impl Session {
             if names.is_empty() {
                 continue;
             }
-            if let Some(text) = family.lock_tables(&names, against) {
+            let texts = [true, false].map(|waits| family.lock_tables(&names, against, waits));
+            if let [Some(text), Some(again)] = texts {
                 connection.start(Execution::Text(text.into()))?;
                 queued += 1;
+                self.transaction.has_locked(&unit.target.unit, again);
             }
         }
         Ok(queued)
@@ -142,6 +156,11 @@ fn against(kind: &Kind) -> Option<Against> {
         | Kind::Explain { .. }
         | Kind::Opaque => None,
     }
+}
+
+/// Whether it may read tables that nobody sees in it.
+fn reads_unseen(kind: &Kind) -> bool {
+    matches!(kind, Kind::Utility { verb, .. } if verb == "MERGE") || plan::is_unread(kind)
 }
 
 /// An INSERT that looks at no row.

@@ -74,6 +74,14 @@ impl Barrier {
         Self { runtime, units, state: Mutex::default() }
     }
 
+    /// Whether it is the barrier of these units, with their identities.
+    pub fn is_of(&self, units: &[(String, Way)]) -> bool {
+        let is_one = |(identity, (unit, _)): &(String, Way)| {
+            self.units.iter().any(|(own, (name, _))| own == identity && name == unit)
+        };
+        self.units.len() == units.len() && units.iter().all(is_one)
+    }
+
     /// Waits until it is closed: a snapshot that is taken on all units before the pass is dropped sees all or nothing of each XA transaction.
     ///
     /// # Errors

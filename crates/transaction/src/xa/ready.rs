@@ -88,8 +88,12 @@ impl Ready {
 
     fn still(&self, family: &dyn TwoPhase, answer: &[Vec<Value>], now: Instant) -> Result<Self> {
         let row = answer.first().ok_or_else(|| Error::internal("a standing without a row"))?;
-        family.read_standing(row)?;
-        Ok(Self { asked: now, ..self.clone() })
+        Ok(match (family.read_standing(row)?, &self.identity) {
+            (Standing::ReadOnly, _) => Self { identity: None, place: String::new(), asked: now },
+            // Who it is has to be asked as well, and is, before long.
+            (Standing::Able, None) => self.clone(),
+            (Standing::Able, Some(_)) => Self { asked: now, ..self.clone() },
+        })
     }
 
     /// Who a storage unit is that decides on transactions without preparing any, and makes its ledger where it has none.

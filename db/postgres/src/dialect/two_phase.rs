@@ -71,12 +71,13 @@ impl TwoPhase for Postgres {
         Some("SELECT 1")
     }
 
-    fn lock_tables(&self, tables: &[&str], against: Against) -> Option<String> {
+    fn lock_tables(&self, tables: &[&str], against: Against, waits: bool) -> Option<String> {
         let mode = match against {
             Against::Writers => "SHARE",
             Against::Everybody => "SHARE ROW EXCLUSIVE",
         };
-        Some(format!("LOCK TABLE {} IN {mode} MODE", tables.join(", ")))
+        let patience = if waits { "" } else { " NOWAIT" };
+        Some(format!("LOCK TABLE {} IN {mode} MODE{patience}", tables.join(", ")))
     }
 
     fn prepared_query(&self) -> &'static str {
