@@ -21,9 +21,11 @@ mariadb_template() {
     >"$DIR/template-mariadb.log" 2>&1
 }
 
-# The socket's name is relative to the data directory: a full one is too long for the kernel under a deep temporary folder.
+# The socket's name is relative to the data directory: a full one is too long for the kernel under a deep temporary folder. A server that starts removes the
+# temporary tables it finds, those of others in the same folder too.
 mariadb_start() {
-  launch "$1" mariadbd --no-defaults --datadir="$DIR/$1" $(innodb_options) --innodb-log-file-size=32M \
+  mkdir -p "$DIR/$1.tmp"
+  launch "$1" mariadbd --no-defaults --datadir="$DIR/$1" --tmpdir="$DIR/$1.tmp" $(innodb_options) --innodb-log-file-size=32M \
     --port="$2" --bind-address=127.0.0.1 --socket=sock --pid-file="$DIR/$1/server.pid"
   echo $! >"$DIR/$1.pid"
 }

@@ -44,7 +44,8 @@ mysql_template() {
 # who waits for whom, but without its instruments.
 mysql_start() {
   rm -f "$DIR/$1"/sock* "$DIR/$1/auto.cnf"
-  launch "$1" "$mysql_home/bin/mysqld" --no-defaults --datadir="$DIR/$1" $(innodb_options) --mysqlx=OFF --secure-file-priv= --performance-schema=ON --performance-schema-instrument=%=OFF \
+  mkdir -p "$DIR/$1.tmp"
+  launch "$1" "$mysql_home/bin/mysqld" --no-defaults --datadir="$DIR/$1" --tmpdir="$DIR/$1.tmp" $(innodb_options) --mysqlx=OFF --secure-file-priv= --performance-schema=ON --performance-schema-instrument=%=OFF \
     --port="$2" --bind-address=127.0.0.1 --socket=sock --pid-file="$DIR/$1/server.pid"
   echo $! >"$DIR/$1.pid"
 }
