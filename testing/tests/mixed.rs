@@ -339,6 +339,19 @@ impl Silence {
     }
 }
 
+impl Units {
+    /// Puts a relay in front of a unit. Result: whether it is silent.
+    fn can_fall_silent(&mut self, at: usize, (name, url): (&'static str, &str)) -> Arc<Silence> {
+        let server = url.split('/').nth(2).unwrap().to_owned();
+        let silence = Arc::new(Silence::default());
+        let gate = Arc::clone(&silence);
+        let port = relay(server.clone(), move || gate.passes());
+        let mute = connector(name, &url.replace(&server, &format!("127.0.0.1:{port}")));
+        self.pools[at] = Pool::new(name, mute, Arc::clone(&self.runtime), Options::default());
+        silence
+    }
+}
+
 /// Whoever commits is told something while a unit keeps its connections and says nothing, and what he is told is true.
 #[test]
 fn a_unit_that_falls_silent_at_any_moment_holds_up_no_commit_for_ever() {
@@ -349,13 +362,8 @@ fn a_unit_that_falls_silent_at_any_moment_holds_up_no_commit_for_ever() {
         let direct = units.pools.clone();
         let (mut expected, mut told) = (0, [0; 3]);
         for (at, (name, url)) in urls().into_iter().enumerate() {
-            let server = url.split('/').nth(2).unwrap().to_owned();
-            let silence = Arc::new(Silence::default());
-            let gate = Arc::clone(&silence);
-            let port = relay(server.clone(), move || gate.passes());
-            let mute = connector(name, &url.replace(&server, &format!("127.0.0.1:{port}")));
             units.pools.clone_from(&direct);
-            units.pools[at] = Pool::new(name, mute, Arc::clone(&units.runtime), Options::default());
+            let silence = units.can_fall_silent(at, (name, &url));
             for polls in 0.. {
                 let hasty: SharedRuntime = Arc::new(Hasty);
                 let coordinator = Arc::new(Coordinator::new(hasty, "mute"));
@@ -416,13 +424,8 @@ fn a_silent_unit_that_has_only_read_holds_up_no_commit_for_ever() {
         let direct = units.pools.clone();
         let last = direct.len() - 1;
         for (at, (name, url)) in urls().into_iter().enumerate().take(last) {
-            let server = url.split('/').nth(2).unwrap().to_owned();
-            let silence = Arc::new(Silence::default());
-            let gate = Arc::clone(&silence);
-            let port = relay(server.clone(), move || gate.passes());
-            let mute = connector(name, &url.replace(&server, &format!("127.0.0.1:{port}")));
             units.pools.clone_from(&direct);
-            units.pools[at] = Pool::new(name, mute, Arc::clone(&units.runtime), Options::default());
+            let silence = units.can_fall_silent(at, (name, &url));
             let hasty: SharedRuntime = Arc::new(Hasty);
             let coordinator = Arc::new(Coordinator::new(hasty, "read"));
             let (read, change) =

@@ -106,10 +106,9 @@ impl Field {
     /// # Cancel safety
     /// May be dropped at any await.
     pub async fn left(&self) -> Vec<(UnitName, Open)> {
-        let waits = |one: &Open| one.is_overdue || one.dirty.is_some();
         let told = self.told().await.into_iter();
         told.flat_map(|Heard { unit, open, .. }| {
-            open.into_iter().filter(waits).map(move |one| (Arc::clone(&unit), one))
+            open.into_iter().filter(Open::waits).map(move |one| (Arc::clone(&unit), one))
         })
         .collect()
     }
@@ -144,7 +143,10 @@ impl Field {
             return Ok(None);
         }
         let mut own = Unit::of(&mut connection, dialect.as_ref())?;
-        let Some(identity) = own.identity().await? else { return Ok(None) };
+        if !own.takes_writes().await? {
+            return Ok(None);
+        }
+        let identity = own.identity().await?;
         let open = if own.is_prepared().await? { own.open().await? } else { Vec::new() };
         Ok(Some(Heard { unit: Arc::clone(unit), identity, open }))
     }
@@ -156,25 +158,26 @@ impl Field {
     pub async fn resolve(&self, global: &str, verdict: Verdict) -> Result<u64> {
         let mut parts = 0;
         let told = self.told().await;
-        let waits = |one: &&Open| one.global == global && (one.is_overdue || one.dirty.is_some());
-        let of = |heard: &Heard| {
-            heard.open.iter().find(waits).map(|open| (Arc::clone(&heard.unit), open.clone()))
+        let is_it = |one: &&Open| one.global == global && one.waits();
+        let of = |heard| {
+            let Heard { unit, open, .. }: &Heard = heard;
+            open.iter().find(is_it).map(|open| (unit, open))
         };
         for (unit, open) in told.iter().filter_map(of) {
             parts += 1;
-            let mut connection = self.bare(&unit).await?;
-            let dialect = self.pool(&unit)?.connector().dialect();
+            let mut connection = self.bare(unit).await?;
+            let dialect = self.pool(unit)?.connector().dialect();
             let mut own = Unit::of(&mut connection, dialect.as_ref())?;
             match (verdict, GlobalId::read(global)) {
                 (Verdict::Commit, _) if open.dirty.is_some() => own.accept(global).await?,
                 (Verdict::Abort, Some(id)) => {
-                    let decider = decider(&told, &open).unwrap_or(&open.decider);
+                    let decider = decider(&told, open).unwrap_or(&open.decider);
                     let decider = self.pool(decider)?.connector();
                     if decide(decider, &self.runtime, &id).await? == Verdict::Commit {
                         return Err(wrong("it is decided to commit it"));
                     }
                     if let Undone::Dirty(rows) = own.rollback(global, 0).await? {
-                        return Err(dirty(&unit, &rows));
+                        return Err(dirty(unit, &rows));
                     }
                 }
                 (Verdict::Commit | Verdict::Abort, _) => {

@@ -25,6 +25,13 @@ pub struct Open {
     pub images: u64,
 }
 
+impl Open {
+    /// Whether it waits for a person or for recovery.
+    pub(crate) fn waits(&self) -> bool {
+        self.is_overdue || self.dirty.is_some()
+    }
+}
+
 impl Unit<'_> {
     /// The global transactions with images here, those first whose time is over, then those that wait for a person, and the others last; at most 1,000.
     ///
@@ -56,26 +63,32 @@ impl Unit<'_> {
             .collect()
     }
 
-    /// Who the unit is, by its ledger, if it has one; `None` for one that takes no writes: what stands in its log is its primary's.
+    /// Whether the unit takes writes: what stands in the log of one that does not is its primary's.
     ///
     /// # Errors
     /// The unit's own.
-    pub(crate) async fn identity(&mut self) -> Result<Option<Option<String>>> {
-        let Some(family) = self.dialect.two_phase() else { return Ok(Some(None)) };
+    pub(crate) async fn takes_writes(&mut self) -> Result<bool> {
+        let Some(family) = self.dialect.two_phase() else { return Ok(true) };
         let standing = self.values(family.standing_query()).await?.concat();
         // Whether it may prepare is no matter here.
-        if matches!(family.read_standing(&standing), Ok(Standing::ReadOnly)) {
-            return Ok(None);
-        }
+        Ok(!matches!(family.read_standing(&standing), Ok(Standing::ReadOnly)))
+    }
+
+    /// Who the unit is, by its ledger; `None` where it has none.
+    ///
+    /// # Errors
+    /// The unit's own.
+    pub(crate) async fn identity(&mut self) -> Result<Option<String>> {
+        let Some(family) = self.dialect.two_phase() else { return Ok(None) };
         let there = self.values(family.ledger().present_query()).await?.concat();
         if !matches!(there[..], [Value::Bool(true) | Value::Int(1)]) {
-            return Ok(Some(None));
+            return Ok(None);
         }
         let told = self.values(family.ledger().identity_query()).await?.concat();
-        Ok(Some(match told.into_iter().next() {
+        Ok(match told.into_iter().next() {
             Some(Value::Text(identity)) => Some(identity),
             _ => None,
-        }))
+        })
     }
 
     async fn values(&mut self, text: &str) -> Result<Vec<Vec<Value>>> {

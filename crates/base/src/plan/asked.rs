@@ -2,6 +2,7 @@
 
 use pando_kernel::Value;
 use pando_sql::ast::{BinaryOp, Expr, Kind, Literal, Node, QueryBody};
+use pando_sql::visit;
 
 use super::About;
 use crate::image::Row;
@@ -10,6 +11,10 @@ use crate::lock;
 /// The name under which the only row is held that a statement can find; `None` when its condition does not pin the primary key to constants. A constant that is
 /// written otherwise than the server writes it gives a name that nobody holds.
 pub(super) fn asked(about: &About<'_>) -> Option<String> {
+    // The key of another table would name a row of this one.
+    if visit::tables(&about.stmt.kind).len() != 1 {
+        return None;
+    }
     let filter = filter(&about.stmt.kind)?;
     let shape = &about.table.shape;
     let mut row: Row = vec![None; shape.columns.len()];

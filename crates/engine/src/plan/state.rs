@@ -133,9 +133,8 @@ fn check_utility(ctx: &Context<'_>, verb: &str, text: &str) -> Result<()> {
     let holds = match verb.split(' ').next() {
         Some("LISTEN" | "HANDLER" | "LOCK") => true,
         Some("FLUSH") => {
-            let words = words(ctx, text);
-            let pairs = words.windows(2);
-            pairs.into_iter().any(|two| two == ["READ", "LOCK"] || two == ["FOR", "EXPORT"])
+            let is_lock = |two: &[String]| two == ["READ", "LOCK"] || two == ["FOR", "EXPORT"];
+            words(ctx, text).windows(2).any(is_lock)
         }
         _ => false,
     };

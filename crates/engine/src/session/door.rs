@@ -305,6 +305,11 @@ impl Session {
     }
 
     async fn answer(&mut self, request: Request) -> Result<()> {
+        if matches!(request, Request::Fail) {
+            // Whatever has become of the configuration.
+            self.fail_with_door();
+            return Ok(());
+        }
         self.refresh()?;
         match request {
             Request::Query(text) => self.begin_text(&text).await,
@@ -312,14 +317,10 @@ impl Session {
             Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
             Request::CloseCursor(cursor) => Box::pin(self.end_cursor(cursor)).await,
             Request::Sync => self.sync().await,
-            Request::Fail => {
-                self.fail_with_door();
-                Ok(())
-            }
             Request::Use(name) => Box::pin(self.use_database(&name)).await,
             Request::Reset => Box::pin(self.reset()).await,
             Request::Fields { table } => Box::pin(self.fields(&table)).await,
-            Request::Copy(_) => Ok(()),
+            Request::Copy(_) | Request::Fail => Ok(()),
         }
     }
 }
