@@ -34,7 +34,8 @@ class Groups:
         self.pg, self.lock = door(units) == "pg", threading.Lock()
         self.told, self.torn, self.stale, self.errors = [0] * GROUPS, [], [], {}
         self.reads = self.writes = self.reads_at_first = 0
-        self.broken, self.by_way = [], {}
+        # Reads, and torn ones of them, by how they were made: each of them has to be seen at work.
+        self.broken, self.by_way = [], {f"{way} at {level}": [0, 0] for way in WAYS for level in LEVELS}
 
     def run(self, seconds, until_torn=False):
         self.end, self.until_torn = time.monotonic() + seconds, until_torn
@@ -56,7 +57,10 @@ class Groups:
         client.close()
 
     def ways(self):
-        return ", ".join(f"{way} {count}" for way, count in sorted(self.by_way.items()))
+        return ", ".join(f"{torn} of {reads} {way}" for way, (reads, torn) in sorted(self.by_way.items()))
+
+    def fewest(self):
+        return min(reads for reads, _ in self.by_way.values())
 
     @staticmethod
     def _among(ids):
@@ -127,12 +131,13 @@ class Groups:
         assert len(values) == ROWS, values
         with self.lock:
             self.reads += 1
+            count = self.by_way[f"{way} at {who[1]}"]
+            count[0] += 1
             witness = f"group {group} as {values}, read {way} at {who[1]} through instance {who[0]}"
             if len(set(values)) > 1:
                 self.reads_at_first = self.reads_at_first or self.reads
                 self.torn.append(witness)
-                key = f"{way} at {who[1]}"
-                self.by_way[key] = self.by_way.get(key, 0) + 1
+                count[1] += 1
             elif values[0] < least:
                 self.stale.append(f"{witness}, when {least} was told to be committed")
 

@@ -20,8 +20,30 @@ ENOUGH, PATIENCE = 40, 20
 ABANDONED = 0.05
 # Transactions whose operations come in any order; the others go by list, so that few of them wait for each other in a circle.
 ANY_ORDER = 0.05
-# Answers to COMMIT that say for certain that nothing was committed.
-UNDONE = {"40001", "40P01", "25P02", 1213, 1205, 1402, 1613, 1614}
+# Operations that are done behind a savepoint, half of them to be undone there.
+SAVED = 0.2
+# Operations that are no part of a transaction.
+SINGLE = 0.1
+# Answers to COMMIT, or to a change by itself, that say for certain that nothing was committed.
+UNDONE = {"40001", "40P01", "25P02", "55P03", 1213, 1205, 1402, 1613, 1614}
+
+
+def listed(keys):
+    return "select id, v from lists where " + (f"id = {keys[0]}" if len(keys) == 1 else f"id in ({', '.join(map(str, keys))})")
+
+
+def united(keys):
+    return " union all ".join(f"select id, v from lists where id = {key}" for key in keys)
+
+
+def joined(keys):
+    names = "abc"[:len(keys)]
+    where = " and ".join(f"{name}.id = {key}" for name, key in zip(names, keys))
+    return f"select {', '.join(f'{name}.id, {name}.v' for name in names)} from {', '.join(f'lists {name}' for name in names)} where {where}"
+
+
+# How several lists are read in one statement.
+WAYS = (listed, united, joined)
 
 
 class History:
@@ -184,11 +206,16 @@ class Workload:
 
     def _transaction(self, client, chance, process):
         """False when its connection is of no use any more."""
+        if chance.random() < SINGLE:
+            return self._single(client, chance, process)
         begin, ops = time.monotonic_ns(), []
         try:
             client.query("begin")
             for operation in self._plan(chance):
-                self._operation(client, operation, ops)
+                if chance.random() < SAVED:
+                    self._saved(client, chance, operation, ops)
+                else:
+                    self._operation(client, operation, ops)
         except LOST as error:
             self.history.failed(error)
             alive = isinstance(error, house.ERRORS) and self._rolled_back(client)
@@ -201,6 +228,31 @@ class Workload:
         outcome, alive = self._committed(client)
         self.history.add(process, begin, outcome, ops)
         return alive
+
+    def _single(self, client, chance, process):
+        """An operation without a transaction. False when its connection is of no use any more."""
+        begin, ops, outcome = time.monotonic_ns(), [], "ok"
+        try:
+            self._operation(client, chance.choice(self._plan(chance)), ops)
+        except LOST as error:
+            self.history.failed(error)
+            outcome = "fail" if getattr(error, "code", None) in UNDONE else "unknown"
+        self.history.add(process, begin, outcome, ops)
+        return outcome != "unknown"
+
+    def _saved(self, client, chance, operation, ops):
+        """Behind a savepoint. What is undone there is told as a transaction of its own that was rolled back."""
+        begin, done = time.monotonic_ns(), []
+        client.query("savepoint here")
+        if chance.random() < 0.5:
+            self._operation(client, operation, ops)
+            client.query("release savepoint here")
+            return
+        try:
+            self._operation(client, operation, done)
+        finally:
+            self.history.add(next(self.processes), begin, "fail", [op for op in done if op[0] == "append"])
+        client.query("rollback to savepoint here")
 
     def _plan(self, chance):
         """Lists to append to, with the value, or to read, in the order in which it shall happen."""
@@ -231,8 +283,14 @@ class Workload:
 
     @staticmethod
     def _read(client, keys, ops):
-        where = f"id = {keys[0]}" if len(keys) == 1 else f"id in ({', '.join(map(str, keys))})"
-        found = {int(key): [int(value) for value in text.split(",")] for key, text in client.query(f"select id, v from lists where {where}")}
+        text = listed(keys) if len(keys) == 1 else WAYS[sum(keys) % len(WAYS)](keys)
+        rows = list(client.query(text))
+        if text.startswith("select a") and not rows:
+            # Which of them is not there a join does not tell.
+            return
+        # A join has several of them in a row.
+        cells = [cell for row in rows for cell in row]
+        found = {int(key): [int(value) for value in values.split(",")] for key, values in zip(cells[::2], cells[1::2])}
         ops.extend(["read", key, found.get(key, [])] for key in keys)
 
     @staticmethod
