@@ -39,7 +39,9 @@ const COMMITTING: &[&str] = &[
     "INSTALL",
     "OPTIMIZE",
     "REPAIR",
+    "RESET",
     "REVOKE",
+    "START",
     "STOP",
     "UNINSTALL",
 ];
@@ -104,7 +106,11 @@ pub(crate) fn is_unread(kind: &Kind) -> bool {
 /// <https://dev.mysql.com/doc/refman/8.0/en/implicit-commit.html>
 pub(crate) fn commits(kind: &Kind) -> bool {
     if let Kind::Utility { verb, .. } = kind {
-        return verb.split(' ').next().is_some_and(|first| COMMITTING.contains(&first));
+        return match verb.as_str() {
+            "SET PASSWORD" => true,
+            "RESET PERSIST" => false,
+            _ => verb.split(' ').next().is_some_and(|first| COMMITTING.contains(&first)),
+        };
     }
     matches!(kind, Kind::Define(define) if !define.temporary)
 }

@@ -223,7 +223,8 @@ impl Parser<'_> {
         use Keyword::*;
         self.advance();
         if self.commas() {
-            return Ok(self.utility_rest("RESET"));
+            let persist = self.keyword() == PERSIST;
+            return Ok(self.utility_rest(if persist { "RESET PERSIST" } else { "RESET" }));
         }
         let start = self.start();
         let name = if self.eat(ALL) {
