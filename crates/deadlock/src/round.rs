@@ -108,6 +108,10 @@ impl Rounds {
     ) -> Outcome {
         let instances: BTreeSet<&Arc<str>> =
             others.iter().map(|party| &party.id.instance).collect();
+        // Whatever others have waited before this instance heard of it: one may have begun just now.
+        let now = self.runtime.now();
+        let mut seen = self.trail.heard(now, others.iter().map(|party| party.id.clone()));
+        seen.extend(lasting.iter().map(|(id, time)| (id.clone(), *time)));
         // More than a few make no difference.
         let others_count = u32::try_from(instances.len().min(10)).unwrap_or(10);
         // As they stand after the servers were asked: whose wait has ended meanwhile is another one.
@@ -116,7 +120,7 @@ impl Rounds {
         parties.extend(others);
         let (mut edges, blind) = edges(&told);
         edges.extend(parties.iter().flat_map(claimed));
-        let guesses = guesses(&parties, (&edges, &blind), lasting);
+        let guesses = guesses(&parties, (&edges, &blind), &seen);
         let edges = self.trail.confirm(self.runtime.now(), &mut parties, &edges);
         let mut broken = 0;
         let certain = verdicts(&parties, &edges, &[]);
@@ -288,8 +292,7 @@ fn guesses(
 ) -> Vec<Edge> {
     let is_old = |party: &Party| {
         party.stance != Stance::Leaves
-            // Others tell of waits that have lasted.
-            && lasting.get(&party.id).is_none_or(|time| *time >= SUSPICIOUS)
+            && lasting.get(&party.id).is_some_and(|time| *time >= SUSPICIOUS)
     };
     let old: Vec<&Party> = parties.iter().filter(|party| is_old(party)).collect();
     let known = edges.iter().map(|edge| Spot { server: edge.server.clone(), id: edge.waiter });
@@ -375,6 +378,9 @@ mod tests {
         let short = Duration::from_millis(2900);
         assert_eq!(suspects(&parties, SUSPICIOUS, SUSPICIOUS), [2]);
         assert_eq!(suspects(&parties, SUSPICIOUS, short), [0; 0]);
+        // One of them began to wait while the servers were asked.
+        let lasting = [(parties[0].id.clone(), SUSPICIOUS)].into();
+        assert_eq!(guesses(&parties, (&[], &blind), &lasting).len(), 0);
         let mut leaving = parties.clone();
         leaving[0].stance = Stance::Leaves;
         assert_eq!(suspects(&leaving, SUSPICIOUS, SUSPICIOUS), [0; 0]);

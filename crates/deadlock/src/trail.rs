@@ -11,6 +11,8 @@ use crate::party::{Edge, Party, PartyId, Queue, Spot};
 #[derive(Debug, Default)]
 pub(crate) struct Trail {
     waits: HashMap<PartyId, Instant>,
+    /// Those of other instances.
+    heard: HashMap<PartyId, Instant>,
     /// With when each was seen first.
     edges: HashMap<Known, Instant>,
     queues: HashSet<Queued>,
@@ -29,17 +31,16 @@ impl Trail {
         now: Instant,
         waits: impl Iterator<Item = PartyId>,
     ) -> HashMap<PartyId, Duration> {
-        let before = std::mem::take(&mut self.waits);
-        self.waits = waits
-            .map(|wait| {
-                let since = before.get(&wait).copied().unwrap_or(now);
-                (wait, since)
-            })
-            .collect();
-        self.waits
-            .iter()
-            .map(|(wait, since)| (wait.clone(), now.saturating_duration_since(*since)))
-            .collect()
+        lasting(&mut self.waits, now, waits)
+    }
+
+    /// Notes the waits that other instances tell of. Returns for how long each has been told.
+    pub(crate) fn heard(
+        &mut self,
+        now: Instant,
+        waits: impl Iterator<Item = PartyId>,
+    ) -> HashMap<PartyId, Duration> {
+        lasting(&mut self.heard, now, waits)
     }
 
     /// Keeps of the edges those that the last look saw too, for the same waits of the same sessions. A queue that is no longer the same is none.
@@ -99,9 +100,26 @@ impl Trail {
 
     /// Nobody waits.
     pub(crate) fn clear(&mut self) {
+        self.heard.clear();
         self.edges.clear();
         self.queues.clear();
     }
+}
+
+/// Forgets all but these waits, and tells how long each has been known.
+fn lasting(
+    known: &mut HashMap<PartyId, Instant>,
+    now: Instant,
+    waits: impl Iterator<Item = PartyId>,
+) -> HashMap<PartyId, Duration> {
+    let since = |wait: PartyId| {
+        let since = known.get(&wait).copied().unwrap_or(now);
+        (wait, since)
+    };
+    *known = waits.map(since).collect();
+    let time =
+        |(wait, since): (&PartyId, &Instant)| (wait.clone(), now.saturating_duration_since(*since));
+    known.iter().map(time).collect()
 }
 
 /// Whether this is the end of an edge.

@@ -328,13 +328,13 @@ impl Handle {
                 }
             }
         }
-        let waits_for_others = doing.queued.is_some() || !doing.wanted.is_empty();
-        let base = doing.base.filter(|_| waits_for_others);
+        let waits = doing.busy && (!doing.running.is_empty() || doing.queued.is_some());
+        // One that only idles concerns nobody but those who say so themselves.
+        let base = doing.base.filter(|_| waits || !doing.wanted.is_empty());
         if held.is_empty() && base.is_none() {
             return None;
         }
         let is_left = doing.running.iter().any(|running| running.manner == Manner::Leave);
-        let waits = doing.busy && (!doing.running.is_empty() || doing.queued.is_some());
         let begun = doing.begun.and_then(|begun| begun.duration_since(UNIX_EPOCH).ok());
         let begun = begun.and_then(|begun| u64::try_from(begun.as_micros()).ok());
         let stand = Stand {
@@ -377,8 +377,13 @@ impl Handle {
     /// Notes that connections are let go of. Returns whether they were being cancelled: they must then not serve anyone else, for a cancel may still
     /// be on its way to them.
     pub(crate) fn lets_go(&self) -> bool {
-        self.doing().let_go();
-        self.is_cancelled()
+        let is_asked = {
+            let mut doing = self.doing();
+            doing.let_go();
+            doing.asking > 0
+        };
+        // A request may outlast what it was for.
+        is_asked || self.is_cancelled()
     }
 
     /// Notes that connections wait with their replies for the client. What is being cancelled stays so.

@@ -208,6 +208,53 @@ def left_alone(pando, mix):
         one.detail = f"{took:.2f} s"
 
 
+def shared(pando, mix):
+    """Transactions that have only read have no number in MariaDB, and must not be taken for one another."""
+    with case(f"{mix}-who-only-reads-blocks-nobody"):
+        holder, reader, waiter = (Client(pando, mix) for _ in range(3))
+        for client in (holder, reader, waiter):
+            client.query("begin")
+        holder.query("select n from t where id = 0 lock in share mode")
+        reader.query("select n from t where id = 3")
+        waiter.query("update t set n = 5 where id = 1")
+        works = [Background(lambda: waiter.query("update t set n = 5 where id = 0"))]
+        time.sleep(0.12)
+        works.append(Background(lambda: reader.query("update t set n = 6 where id = 1")))
+        # Longer than a suspicion takes.
+        time.sleep(4)
+        assert all(work.thread.is_alive() for work in works), [work.result for work in works]
+        holder.query("commit")
+        assert outcome(works[0]) is None
+        waiter.query("commit")
+        assert outcome(works[1]) is None
+        reader.query("commit")
+        assert values(pando, mix) == [(0, 5), (1, 6)]
+        finished([holder, reader, waiter])
+    with case(f"{mix}-a-cycle-over-a-shared-lock") as one:
+        holder, second, reader = (Client(pando, mix) for _ in range(3))
+        for client in (holder, second, reader):
+            client.query("begin")
+        holder.query("select n from t where id = 0 lock in share mode")
+        second.query("update t set n = 5 where id = 6")
+        second.query("update t set n = 5 where id = 1")
+        theirs = Background(lambda: reader.query("select n from t where id = 6 lock in share mode"))
+        time.sleep(0.12)
+        works = [Background(lambda: second.query("update t set n = 5 where id = 0"))]
+        time.sleep(0.12)
+        works.append(Background(lambda: holder.query("update t set n = 6 where id = 1")))
+        victim, took = settled(works)
+        assert outcome(works[victim]).code == CODES[door(mix)], outcome(works[victim])
+        assert took < LATER, f"{took:.2f} s"
+        assert outcome(works[1 - victim]) is None
+        for client in (holder, second):
+            client.query("rollback")
+        assert outcome(theirs) is None
+        reader.query("rollback")
+        values(pando, mix)
+        finished([holder, second, reader])
+        one.detail = f"{took:.2f} s"
+
+
 def counted(pando, mix):
     with case(f"{mix}-counted") as one:
         client = Client(pando, mix)
@@ -244,6 +291,8 @@ def run():
             if LONG or mix != "mysql":
                 left_alone(pando, mix)
                 innocent(pando, mix)
+        if mix == "mariadb":
+            shared(pando, mix)
         counted(pando, mix)
         pando.stop(f"{mix}-cycles-stop")
         drop(mix)

@@ -12,9 +12,14 @@ const SERVER: &str =
 
 /// MariaDB, and MySQL before 8. <https://mariadb.com/kb/en/information-schema-innodb_lock_waits-table/>
 /// What the server shows is up to 0.1 s old, and becomes no newer while somebody else looks more often than that.
+///
+/// In MariaDB every transaction that has only read has the number 0. So who waits is known by its lock; and of those who hold up others with a shared lock it is only known
+/// who it is where one of them alone has any locks: else it is not told.
 const OLD: &str = "SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id FROM information_schema.innodb_lock_waits AS w \
-     JOIN information_schema.innodb_trx AS r ON r.trx_id = w.requesting_trx_id \
-     JOIN information_schema.innodb_trx AS b ON b.trx_id = w.blocking_trx_id LIMIT 4096";
+     JOIN information_schema.innodb_trx AS r ON r.trx_requested_lock_id = w.requested_lock_id \
+     LEFT JOIN information_schema.innodb_trx AS b ON b.trx_id = w.blocking_trx_id AND (b.trx_id <> 0 OR b.trx_lock_structs > 0 \
+     AND (SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_id = 0 AND trx_lock_structs > 0) = 1) \
+     WHERE b.trx_id IS NOT NULL OR w.blocking_trx_id = 0 LIMIT 4096";
 
 /// <https://dev.mysql.com/doc/refman/8.0/en/performance-schema-data-lock-waits-table.html>
 /// Its own numbers of threads are of those who made a lock's record, which another one may have done on behalf of the holder: transactions are what counts.
