@@ -116,22 +116,25 @@ impl Engine {
         }
     }
 
-    /// Ends a session, or only its running statement.
+    /// Ends a session, or only its running statement; only one of this user's when one is given.
     ///
     /// # Errors
-    /// `UnknownStatement` when there is no such session.
-    pub(crate) fn kill(&self, id: u64, query_only: bool) -> Result<()> {
+    /// MySQL's 1094 when there is no such session, 1095 when it is somebody else's.
+    pub(crate) fn kill(&self, id: u64, query_only: bool, user: Option<&str>) -> Result<()> {
+        let error = |number, message| {
+            let sqlstate = "HY000".into();
+            let severity = "ERROR".into();
+            let fields = Vec::new();
+            let said = pando_kernel::ServerError { number, sqlstate, message, severity, fields };
+            pando_kernel::Error::new(ErrorKind::Server(Box::new(said)))
+        };
         let handle = u32::try_from(id).ok().and_then(|id| self.inner.registry.find(id));
         let Some(handle) = handle else {
-            return Err(ErrorKind::Server(Box::new(pando_kernel::ServerError {
-                number: 1094,
-                sqlstate: "HY000".into(),
-                message: format!("Unknown thread id: {id}"),
-                severity: "ERROR".into(),
-                fields: Vec::new(),
-            }))
-            .into());
+            return Err(error(1094, format!("Unknown thread id: {id}")));
         };
+        if user.is_some_and(|user| user != &*handle.user) {
+            return Err(error(1095, format!("You are not owner of thread {id}")));
+        }
         if query_only {
             handle.cancel(&self.inner.runtime);
         } else {

@@ -87,6 +87,12 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             Ok(())
         }
         Kind::Define(define) if define.query.is_some() => steady(&stmt.kind),
+        Kind::Utility { verb, .. } if verb == "MERGE" => Err(Error::refused(
+            30001,
+            "what MERGE writes is not read, and may differ on each copy of a broadcast table",
+            "use UPDATE and INSERT … ON CONFLICT",
+        )),
+        Kind::Utility { .. } => Ok(()),
         Kind::Define(_)
         | Kind::Transaction(_)
         | Kind::Set(_)
@@ -103,7 +109,6 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
         | Kind::Kill { .. }
         | Kind::Preview(_)
         | Kind::Administration
-        | Kind::Utility { .. }
         | Kind::Empty
         | Kind::Opaque => Ok(()),
     }

@@ -8,7 +8,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{TokenKind, tokenize, visit};
 
-/// Functions that keep or read state of their connection.
+/// Functions that keep, read or end state of a connection.
 const STATEFUL: &[&str] = &[
     "currval",
     "get_lock",
@@ -19,6 +19,8 @@ const STATEFUL: &[&str] = &[
     "pg_advisory_lock_shared",
     "pg_advisory_unlock",
     "pg_advisory_unlock_shared",
+    "pg_cancel_backend",
+    "pg_terminate_backend",
     "pg_try_advisory_lock",
     "pg_try_advisory_lock_shared",
     "release_all_locks",
@@ -26,6 +28,9 @@ const STATEFUL: &[&str] = &[
     "set_config",
     "setseed",
 ];
+
+/// Those of them that end what a connection does.
+const ENDING: [&str; 2] = ["pg_cancel_backend", "pg_terminate_backend"];
 
 /// First words of statements that are no definitions and end a transaction of MySQL all the same.
 const COMMITTING: &[&str] = &[
@@ -191,6 +196,13 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
         _ => {}
     });
     match found {
+        Some(what) if ENDING.iter().any(|name| what == format!("`{name}`")) => Err(Error::refused(
+            30001,
+            format!(
+                "{what} takes the number of a server connection, which may serve another session by then"
+            ),
+            "use KILL QUERY or KILL with a number of SHOW PROCESSLIST",
+        )),
         Some(what) => Err(refused(&what, "use a transaction-level form, or SET for variables")),
         None => Ok(()),
     }

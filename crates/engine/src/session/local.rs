@@ -48,7 +48,8 @@ impl Session {
                 self.complete("USE");
             }
             Kind::Kill { id, query_only } => {
-                self.engine.kill(*id, *query_only)?;
+                let whose = (!self.login.is_administrator).then_some(&*self.login.user);
+                self.engine.kill(*id, *query_only, whose)?;
                 self.complete("KILL");
             }
             Kind::Preview(span) => {
