@@ -77,9 +77,31 @@ pub(crate) fn sum<'a>(completions: impl Iterator<Item = &'a Completion>) -> Comp
         if total.last_insert_id == 0 {
             total.last_insert_id = one.last_insert_id;
         }
-        total.info = String::new();
+        total.info = added(&total.info, &one.info);
     }
     total
+}
+
+/// Texts of the same words, each before its number, with the numbers added up (`Records: 3  Duplicates: 0  Warnings: 0`); nothing where the words are others.
+fn added(one: &str, other: &str) -> String {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let words = |text: &str| {
+        text.split(is_digit).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let numbers = |text: &str| {
+        let found = text.split(|c| !is_digit(c)).filter(|number| !number.is_empty());
+        found.map(|number| number.parse().unwrap_or(0)).collect::<Vec<u64>>()
+    };
+    let (mut sums, others) = (numbers(one), numbers(other));
+    if words(one) != words(other) || sums.len() != others.len() {
+        return String::new();
+    }
+    sums.iter_mut().zip(others).for_each(|(sum, number)| *sum = sum.saturating_add(number));
+    let mut sums = sums.iter();
+    words(one)
+        .into_iter()
+        .map(|word| word + &sums.next().map_or_else(String::new, u64::to_string))
+        .collect()
 }
 
 #[cfg(test)]
@@ -88,6 +110,15 @@ mod tests {
 
     fn check(statements: usize, max: usize, expected: &[usize]) {
         assert_eq!(spread_over(statements, max), expected, "{statements} over {max}");
+    }
+
+    #[test]
+    fn numbers_in_like_texts_are_added_up() {
+        let one = "Records: 3  Deleted: 0  Skipped: 1  Warnings: 2";
+        let sum = "Records: 6  Deleted: 0  Skipped: 2  Warnings: 4";
+        assert_eq!(added(one, one), sum);
+        assert_eq!(added(one, "Records: 3"), "");
+        assert_eq!(added("", ""), "");
     }
 
     #[test]

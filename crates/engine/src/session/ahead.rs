@@ -34,7 +34,7 @@ impl Session {
             let Some(step) = step.await else { return };
             let piece = match step {
                 Ok(Event::Done) => self.end_reply().await.map(|()| None),
-                Ok(event) => self.shape(event),
+                Ok(event) => self.shape_or_settle(event).await,
                 Err(error) => {
                     let error = Box::pin(self.fail_reply(error)).await;
                     Box::pin(self.end_failed_text()).await;

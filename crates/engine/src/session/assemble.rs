@@ -38,6 +38,23 @@ impl Session {
             Error::internal("an assembly in a language that has no way to write its tables")
         })?;
         relations.check(self.variables.list())?;
+        if assembly.changes() {
+            self.refuse_in_base("a change of rows by those of other shards")?;
+        }
+        // The rows are read by the same transaction that changes others, and in one state where one is asked for.
+        let as_one = assembly.changes() || assembly.reads.len() > 1 && self.asks_for_one_state();
+        if as_one && self.transaction.state() == TransactionState::Idle {
+            if self.autocommit {
+                self.open_for_statement();
+            } else {
+                self.ready_all().await?;
+                self.begin(Vec::new());
+            }
+        }
+        if assembly.changes() {
+            // What a change reads comes from where it writes: replicas may lag behind.
+            self.transaction.wrote_if_open();
+        }
         let mut reads = Vec::new();
         for read in &assembly.reads {
             let stmt =
@@ -48,19 +65,6 @@ impl Session {
                 return Err(Error::internal("reading one table needs an assembly"));
             };
             reads.push((stmt, *plan));
-        }
-        if assembly.changes() {
-            self.refuse_in_base("a change of rows by those of other shards")?;
-        }
-        // The rows are read by the same transaction that changes others, and in one state where one is asked for.
-        let as_one = assembly.changes() || reads.len() > 1 && self.asks_for_one_state();
-        if as_one && self.transaction.state() == TransactionState::Idle {
-            if self.autocommit {
-                self.open_for_statement();
-            } else {
-                self.ready_all().await?;
-                self.begin(Vec::new());
-            }
         }
         let (facts, window, queue) =
             (self.facts.clone(), self.window.take(), std::mem::take(&mut self.queue));
@@ -95,8 +99,10 @@ impl Session {
         for read in &assembly.reads {
             let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
                 .map_err(super::run::syntax_error)?;
-            let plan = Box::pin(self.planned(live, &stmt, &Bound::default(), Purpose::Run)).await?;
-            if let Planned::Plan(plan) = plan {
+            self.shows_change = assembly.changes();
+            let plan = Box::pin(self.planned(live, &stmt, &Bound::default(), Purpose::Run)).await;
+            self.shows_change = false;
+            if let Planned::Plan(plan) = plan? {
                 units.extend(plan.units);
             }
         }

@@ -110,6 +110,19 @@ impl Session {
             && matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_))
     }
 
+    /// Refuses, outside a transaction too, changes that would overwrite rows that transactions of type BASE hold.
+    pub(super) fn refuse_unheeding(&self, stmt: &Statement) -> Result<()> {
+        if self.transaction_type() != TransactionType::Base {
+            return Ok(());
+        }
+        let hides_changes = matches!(&stmt.kind, Kind::Select(_) | Kind::Explain { .. })
+            && plan::writes(&stmt.kind);
+        if hides_changes || matches!(&stmt.kind, Kind::Utility { verb, .. } if verb == "MERGE") {
+            pando_base::concern(stmt)?;
+        }
+        Ok(())
+    }
+
     /// Refuses what cannot be taken back, in a transaction of type BASE or where one would begin.
     pub(super) fn refuse_in_base(&self, what: &str) -> Result<()> {
         let idle = self.transaction.state() == TransactionState::Idle;

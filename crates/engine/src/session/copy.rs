@@ -17,7 +17,7 @@ use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
 use pando_sql::{Placeholder, parse, visit};
 
 use crate::bulk::{Encoder, Records, malformed};
-use crate::execute::Channel;
+use crate::execute::{Channel, sum};
 use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 use crate::source::System;
@@ -55,6 +55,8 @@ pub(super) struct CopyIn {
     rows_read: u64,
     /// Rows the storage units took.
     rows: u64,
+    /// What they said of the batches so far, as of one.
+    told: Completion,
     /// Units on which a savepoint stands for the statement, where one that fails leaves the client's transaction open.
     marked: Vec<UnitName>,
     verb: Verb,
@@ -228,6 +230,7 @@ impl Session {
             waiting: 0,
             rows_read: 0,
             rows: 0,
+            told: Completion::default(),
             marked: Vec::new(),
             verb: Verb { tag, defines, ..Verb::default() },
             live,
@@ -346,7 +349,8 @@ impl Session {
             return Ok(false);
         }
         self.send_all(copy).await?;
-        let done = Completion { affected: Some(copy.rows), ..Completion::default() };
+        let mut done = std::mem::take(&mut copy.told);
+        done.affected = Some(copy.rows);
         self.conclude(done, &copy.verb).await.map(|()| true)
     }
 
@@ -393,11 +397,18 @@ impl Session {
             }
             Err(error) => Err(error),
         };
-        let rows = channel.completions.iter().filter_map(|done| done.affected).sum::<u64>();
-        self.release_channel(channel).await;
+        let done = sum(channel.completions.iter());
         if copy.plan.spread == Spread::Gather || place == 0 {
-            copy.rows += rows;
+            copy.rows += done.affected.unwrap_or(0);
+            let said = std::slice::from_mut(&mut channel);
+            self.pass_notices(said);
+            self.note_warnings(said, done.warnings).await;
+            copy.told = match copy.told.affected {
+                Some(_) => sum([&copy.told, &done].into_iter()),
+                None => done,
+            };
         }
+        self.release_channel(channel).await;
         sent
     }
 

@@ -210,23 +210,31 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the statement that has just been suspended changes rows on several units. It runs to its end first, as on one server: nobody may ask for the rest.
-    pub(super) fn is_half_done(&self) -> bool {
-        matches!(self.reply, Reply::Idle)
-            && self.last_suspended.and_then(|id| self.cursors.get(&id)).is_some_and(
-                |cursor| matches!(&cursor.reply, Reply::Merged(merged) if !merged.verb.selects),
-            )
-    }
-
-    /// Runs the statement that has just been suspended to its end.
+    /// Gives a piece the form the client is to see. A change that is suspended by it runs to its end first, as on a server: nobody may ask for the rest,
+    /// and what becomes of it is told now.
     ///
     /// # Errors
-    /// Its own; the statement has failed then.
-    pub(super) async fn settle_suspended(&mut self) -> Result<()> {
-        match self.last_suspended {
-            Some(id) => self.settle_cursor(id).await,
-            None => Ok(()),
+    /// The change's own, too; the statement has failed then.
+    pub(super) async fn shape_or_settle(&mut self, event: Event) -> Result<Option<Event>> {
+        let shaped = self.shape(event)?;
+        if self.is_half_done()
+            && let Some(id) = self.last_suspended
+        {
+            Box::pin(self.settle_cursor(id)).await?;
         }
+        Ok(shaped)
+    }
+
+    /// Whether the statement that has just been suspended changes rows.
+    fn is_half_done(&self) -> bool {
+        matches!(self.reply, Reply::Idle)
+            && self.last_suspended.and_then(|id| self.cursors.get(&id)).is_some_and(|cursor| {
+                match &cursor.reply {
+                    Reply::Merged(merged) => !merged.verb.selects,
+                    Reply::Pass(pass) => !pass.verb.selects,
+                    Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => false,
+                }
+            })
     }
 
     /// The client needs no more of a cursor; a transaction of its statement's own ends with it.

@@ -79,6 +79,7 @@ impl Session {
             text_request: false,
             at_hand: AtHand::default(),
             learns: false,
+            shows_change: false,
             login,
         };
         session.start_variables()?;

@@ -129,6 +129,8 @@ pub struct Session {
     at_hand: AtHand,
     /// The statement under way is worth a template.
     learns: bool,
+    /// A change is shown that is not run: what it reads is planned as in its transaction.
+    shows_change: bool,
 }
 
 /// Who opened the current transaction.

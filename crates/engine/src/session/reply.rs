@@ -174,11 +174,7 @@ impl Session {
             match step {
                 Ok(Event::Done) => self.end_reply().await?,
                 Ok(event) => {
-                    let shaped = self.shape(event)?;
-                    if self.is_half_done() {
-                        Box::pin(self.settle_suspended()).await?;
-                    }
-                    if let Some(event) = shaped {
+                    if let Some(event) = self.shape_or_settle(event).await? {
                         return Ok(Some(event));
                     }
                 }

@@ -231,10 +231,15 @@ impl Session {
     }
 
     fn view(&self) -> SessionView {
+        let state = self.transaction.state();
         SessionView {
-            transaction: self.transaction.state(),
+            transaction: if self.shows_change && state == TransactionState::Idle {
+                TransactionState::Open
+            } else {
+                state
+            },
             held: self.transaction.units(),
-            has_written: self.transaction.has_written(),
+            has_written: self.transaction.has_written() || self.shows_change,
             ticket: self.ticket,
             connections_per_query: self.settings().max_connections_per_query,
             describes: false,
@@ -264,6 +269,7 @@ impl Session {
             }
         }
         if self.transaction.state() == TransactionState::Idle {
+            self.refuse_unheeding(stmt)?;
             if !self.autocommit && opens_transaction(&stmt.kind) {
                 Box::pin(self.ready_all()).await?;
                 self.begin(Vec::new());

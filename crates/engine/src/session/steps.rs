@@ -100,18 +100,20 @@ impl Session {
         bound: &Bound,
         refusal: Error,
     ) -> Result<()> {
+        let reads_first = plan::is_for_reading_first(stmt, &refusal);
+        let moves = plan::is_for_moving(stmt, &refusal);
+        if !reads_first && !moves && !plan::is_for_keys(stmt, &refusal) {
+            return Err(refusal);
+        }
         self.refuse_unadmitted(true)?;
         self.refuse_in_base("a statement that runs in several steps")?;
-        if plan::is_for_reading_first(stmt, &refusal) {
+        if reads_first {
             return self.start_insert_query(live, stmt, bound, refusal).await;
         }
-        if plan::is_for_moving(stmt, &refusal) {
+        if moves {
             return self.start_relocation(live, stmt, bound).await;
         }
-        if plan::is_for_keys(stmt, &refusal) {
-            return self.start_limited(live, stmt, bound, refusal).await;
-        }
-        Err(refusal)
+        self.start_limited(live, stmt, bound, refusal).await
     }
 
     /// What a prepared statement takes and returns that will run in steps; the refusal stands when it will not.

@@ -109,7 +109,8 @@ impl Session {
         if count == 0 {
             return;
         }
-        self.warnings.count = u64::from(count);
+        // A statement may be several on the units.
+        self.warnings.count += u64::from(count);
         for channel in channels {
             let connection = &mut channel.connection;
             let condition = connection.condition();

@@ -133,10 +133,8 @@ impl<D: Doorway> Client<D> {
             }
             _ => {
                 error::encode(self.wire.output.buffer(), Severity::Error, &error, text);
-                if self.opened || self.session.state().transaction == TransactionState::Open {
-                    // An error of this door's own fails what is open, too.
-                    let _ = Box::pin(self.run_quietly(Request::Fail)).await;
-                }
+                // An error of this door's own fails what is open, too, and a reply that is under way.
+                let _ = Box::pin(self.run_quietly(Request::Fail)).await;
                 Ok(())
             }
         }
