@@ -31,7 +31,7 @@ impl Trail {
         now: Instant,
         waits: impl Iterator<Item = PartyId>,
     ) -> HashMap<PartyId, Duration> {
-        lasting(&mut self.waits, now, waits)
+        known_since(&mut self.waits, now, waits)
     }
 
     /// Notes the waits that other instances tell of. Returns for how long each has been told.
@@ -40,7 +40,7 @@ impl Trail {
         now: Instant,
         waits: impl Iterator<Item = PartyId>,
     ) -> HashMap<PartyId, Duration> {
-        lasting(&mut self.heard, now, waits)
+        known_since(&mut self.heard, now, waits)
     }
 
     /// Keeps of the edges those that the last look saw too, for the same waits of the same sessions. A queue that is no longer the same is none.
@@ -107,7 +107,7 @@ impl Trail {
 }
 
 /// Forgets all but these waits, and tells how long each has been known.
-fn lasting(
+fn known_since(
     known: &mut HashMap<PartyId, Instant>,
     now: Instant,
     waits: impl Iterator<Item = PartyId>,
