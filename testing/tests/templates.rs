@@ -434,6 +434,58 @@ fn replicas_are_chosen_anew_each_time() {
 }
 
 #[test]
+fn replicas_of_all_shards_are_chosen_anew_each_time() {
+    for mut lab in labs() {
+        let text = "select c from r where n = 5";
+        let template = lab.template(text, None).expect("a template");
+        let shape = lab.shape(text).unwrap();
+        let plan = |lab: &Lab| template.plan(&lab.ctx(None), text, shape.slots());
+        assert_eq!(plan(&lab), lab.full(text, None));
+        assert!(plan(&lab).unwrap().units.iter().all(|unit| &*unit.target.unit == "ds_3"));
+        lab.session.transaction = pando_kernel::session::TransactionState::Open;
+        lab.session.has_written = true;
+        assert_eq!(plan(&lab), lab.full(text, None));
+        assert!(plan(&lab).unwrap().units.iter().all(|unit| &*unit.target.unit == "ds_2"));
+    }
+}
+
+/// The template of the first text gives for the second one what planning gives, or nothing.
+fn is_alike_for(lab: &Lab, first: &str, other: &str) {
+    let Some(template) = lab.template(first, None) else { return };
+    let Some(shape) = lab.shape(other).filter(|read| read.key() == lab.shape(first).unwrap().key())
+    else {
+        return;
+    };
+    if let Some(plan) = template.plan(&lab.ctx(None), other, shape.slots()) {
+        assert_eq!(Some(plan), lab.full(other, None), "{other}");
+    }
+}
+
+#[test]
+fn a_value_that_names_something_is_no_value() {
+    let [_, mysql] = labs();
+    let long = format!("select concat(t.c, '{}') from t", "x".repeat(300));
+    for other in [
+        "select concat(t.c, 'a`b') from t",
+        "select concat(t.c, '` from t_0 where 1 = 0 union all select c from s -- ') from t",
+        "select concat(t.c, '\u{1F600}') from t",
+        &long,
+    ] {
+        is_alike_for(&mysql, "select concat(t.c, 'x') from t", other);
+    }
+    is_alike_for(
+        &mysql,
+        "select t.n + 5 from t where t.id = '1'",
+        "select t.n + 6 from t where t.id = '2'",
+    );
+    is_alike_for(
+        &mysql,
+        "select n as 'a', id as 'b' from t order by n limit 1",
+        "select n as 'id', id as 'n' from t order by n limit 1",
+    );
+}
+
+#[test]
 fn reading_from_one_node_needs_no_columns() {
     for mut lab in labs() {
         lab.known = Known::default();

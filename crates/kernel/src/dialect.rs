@@ -300,6 +300,11 @@ pub trait Variables: Send + Sync + Debug {
     /// The statement that sets session variables on a storage unit's connection; `variables` are (name, value text) pairs, never empty.
     fn set_statement(&self, variables: &[(String, String)]) -> String;
 
+    /// Whether a statement that a server has prepared goes by the settings of that moment, whatever is set on the connection later, until it is reset.
+    fn prepares_with_settings(&self) -> bool {
+        false
+    }
+
     /// The session variable, with its value's text, that keeps a transaction mode (upper-cased words) for the whole session; `None` where each
     /// transaction is begun with it.
     fn mode_variable(&self, _mode: &str) -> Option<(String, String)> {

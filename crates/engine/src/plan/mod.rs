@@ -45,6 +45,7 @@ use pando_sql::ast::Statement;
 pub(crate) use relocation::{Change, Relocation, is_for_moving, moved_table, relocation};
 pub(crate) use state::{commits, is_unread, keeps_key};
 pub use template::Template;
+pub(crate) use template::may_write;
 
 /// Plans a statement.
 ///

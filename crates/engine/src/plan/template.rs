@@ -10,8 +10,9 @@ use pando_kernel::route::{Route, Spread, Target, Units};
 use pando_kernel::shortcut::{Pick, Shortcut, Values};
 use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Statement};
-use pando_sql::{Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
+use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
+use super::labels::labelled;
 use super::liftable::liftable;
 use super::lifted::{Chance, Lifted, Lifting, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
@@ -158,7 +159,10 @@ impl Template {
         shape: &Shape,
         plan: &Plan,
     ) -> Option<Self> {
-        if !are_plain(ctx, stmt) || is_marked(&stmt.text) {
+        let is_apt = are_plain(ctx, stmt)
+            && !is_marked(&stmt.text)
+            && !names_by_values(ctx, stmt, shape.slots(), plan);
+        if !is_apt {
             return None;
         }
         let spans: Vec<Span> = shape.slots().iter().map(|slot| slot.span).collect();
@@ -343,6 +347,44 @@ impl One {
         }
         Some(sql.into())
     }
+}
+
+/// Whether a statement may change rows, if only by a function of the user's own.
+pub(crate) fn may_write(kind: &Kind) -> bool {
+    let mut writes = super::writes(kind) || !matches!(kind, Kind::Select(_));
+    visit::exprs(kind, &mut |expr| {
+        writes |= matches!(&expr.node, Node::Function(call) if !is_plain_function(call));
+    });
+    writes
+}
+
+/// Whether what looks like a value names something: a string that is an alias, or a select item whose own text, values and all, becomes its label.
+fn names_by_values(ctx: &Context<'_>, stmt: &Statement, slots: &[Slot], plan: &Plan) -> bool {
+    if ctx.dialect.syntax().fold != Fold::Keep {
+        return false;
+    }
+    let holds =
+        |span: Span| move |slot: &&Slot| span.start <= slot.span.start && slot.span.end <= span.end;
+    let mut literals = Vec::new();
+    visit::exprs(&stmt.kind, &mut |expr| {
+        if matches!(expr.node, Node::Literal(_)) {
+            literals.push(expr.span);
+        }
+    });
+    let mut strings = slots.iter().filter(|slot| slot.kind != TokenKind::Number);
+    if strings.any(|slot| !literals.iter().any(|literal| holds(*literal)(&slot))) {
+        return true;
+    }
+    let items = labelled(ctx, stmt);
+    let items = items.iter().filter(|item| slots.iter().any(|slot| holds(item.span)(&slot)));
+    let mut items = items.peekable();
+    if items.peek().is_none() {
+        return false;
+    }
+    plan.units.first().is_none_or(|unit| {
+        let edits = rewrite::edits(ctx, stmt, &unit.target);
+        edits.is_ok_and(|edits| items.any(|item| edits.touches(item.span)))
+    })
 }
 
 /// The text with its literals replaced.

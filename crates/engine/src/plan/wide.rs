@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Spread, Target, Units};
+use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_kernel::shortcut::{Everywhere, Shortcut, Values};
 use pando_kernel::{Attribute, Parameter, Value};
 use pando_sql::ast::{Expr, Kind, Literal, Node, QueryBody, Statement};
@@ -35,6 +35,7 @@ pub(super) struct Wide {
 /// What is sent to one target.
 #[derive(Debug)]
 struct Sent {
+    /// Under the name by which the claiming room knows it, which may be a group's.
     target: Target,
     parts: Vec<Part>,
     parameters: Vec<u32>,
@@ -96,6 +97,10 @@ impl Wide {
         let (everywhere, redirects) = everywhere(ctx, stmt)?;
         let limit = limit(stmt, spans)?;
         let (other, marks) = marked(ctx, stmt, (slots, limit))?;
+        let is_named = |unit: &Unit| names_by(ctx, &unit.sql, &marks);
+        if other.units.iter().any(is_named) {
+            return None;
+        }
         let same = other.units.len() == plan.units.len()
             && other.units.iter().zip(&plan.units).all(|(a, b)| {
                 a.target == b.target && a.parameters == b.parameters && a.attributes == b.attributes
@@ -103,9 +108,10 @@ impl Wide {
         if !same {
             return None;
         }
-        let sent = other.units.into_iter().map(|unit| Sent {
+        let named = named(ctx, stmt, &redirects, plan)?;
+        let sent = other.units.into_iter().zip(named).map(|(unit, named)| Sent {
             parts: parts(&unit.sql, &marks),
-            target: unit.target,
+            target: Target { unit: named, ..unit.target },
             parameters: unit.parameters,
             attributes: unit.attributes,
         });
@@ -116,14 +122,15 @@ impl Wide {
     /// The plan of another query of the shape; `None` when it must be planned in full.
     pub(super) fn plan(&self, ctx: &Context<'_>, given: &Given<'_>) -> Option<Plan> {
         let is_so = unions::connections(ctx) == self.connections
-            && self.everywhere.holds(ctx, given.values)
-            && self.stays(ctx, given.statement);
+            && self.everywhere.holds(ctx, given.values);
         if !is_so {
             return None;
         }
         let limit = self.limit_now(given)?;
+        let targets = self.redirected(ctx, given.statement)?;
+        let units = self.sent.iter().zip(targets);
         let units: Option<Vec<Unit>> =
-            self.sent.iter().map(|sent| sent.unit(given, limit)).collect();
+            units.map(|(sent, target)| sent.unit(given, limit, target)).collect();
         let merge = MergePlan { limit, ..self.merge.clone() };
         let (keys, before) = (None, Vec::new());
         Some(Plan {
@@ -138,19 +145,19 @@ impl Wide {
         })
     }
 
-    /// Whether nobody redirects its targets now.
-    fn stays(&self, ctx: &Context<'_>, stmt: &Statement) -> bool {
+    /// Its targets, of groups the units that shall answer now.
+    fn redirected(&self, ctx: &Context<'_>, stmt: &Statement) -> Option<Vec<Target>> {
+        let targets: Vec<Target> = self.sent.iter().map(|sent| sent.target.clone()).collect();
         if self.redirects.is_empty() {
-            return true;
+            return Some(targets);
         }
-        let own: Vec<Target> = self.sent.iter().map(|sent| sent.target.clone()).collect();
-        let mut route = Route::Units(Units::new(own, Spread::Gather));
-        let features = &ctx.database.features;
-        let asked = self.redirects.iter().all(|at| {
-            features.get(*at).is_some_and(|room| room.route(ctx, stmt, &mut route).is_ok())
-        });
-        let Route::Units(units) = route else { return false };
-        asked && units.targets.iter().eq(self.sent.iter().map(|sent| &sent.target))
+        let count = targets.len();
+        let mut route = Route::Units(Units::new(targets, Spread::Gather));
+        redirect(ctx, stmt, &self.redirects, &mut route)?;
+        match route {
+            Route::Units(units) if units.targets.len() == count => Some(units.targets),
+            Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
+        }
     }
 
     /// About how many bytes it takes.
@@ -193,8 +200,8 @@ impl Wide {
 }
 
 impl Sent {
-    fn unit(&self, given: &Given<'_>, limit: Option<u64>) -> Option<Unit> {
-        let mut sql = String::with_capacity(given.text.len() + 64 * self.target.tables.len());
+    fn unit(&self, given: &Given<'_>, limit: Option<u64>, target: Target) -> Option<Unit> {
+        let mut sql = String::with_capacity(given.text.len() + 64 * target.tables.len());
         for part in &self.parts {
             match part {
                 Part::Text(text) => sql.push_str(text),
@@ -203,7 +210,7 @@ impl Sent {
             }
         }
         Some(Unit {
-            target: self.target.clone(),
+            target,
             sql: sql.into(),
             parameters: self.parameters.clone(),
             replaced: Vec::new(),
@@ -228,6 +235,55 @@ fn everywhere(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Everywhere
         }
     }
     Some((found?, redirects))
+}
+
+/// Asks the rooms that redirect.
+fn redirect(ctx: &Context<'_>, stmt: &Statement, rooms: &[usize], route: &mut Route) -> Option<()> {
+    let mut rooms = rooms.iter().map(|at| ctx.database.features.get(*at));
+    rooms.try_for_each(|room| room?.route(ctx, stmt, route).ok())
+}
+
+/// The names by which the claiming room knows the units of a plan; `None` where a unit has several.
+fn named(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    redirects: &[usize],
+    plan: &Plan,
+) -> Option<Vec<UnitName>> {
+    let units = plan.units.iter().map(|unit| &unit.target.unit);
+    if redirects.is_empty() {
+        return Some(units.cloned().collect());
+    }
+    let mut route = Route::Unclaimed;
+    for (at, room) in ctx.database.features.iter().enumerate() {
+        if !redirects.contains(&at) {
+            room.route(ctx, stmt, &mut route).ok()?;
+        }
+    }
+    let Route::Units(claimed) = &route else { return None };
+    let names: Vec<UnitName> = claimed.targets.iter().map(|one| one.unit.clone()).collect();
+    redirect(ctx, stmt, redirects, &mut route)?;
+    let Route::Units(redirected) = &route else { return None };
+    if redirected.targets.len() != names.len() {
+        return None;
+    }
+    let pairs = || redirected.targets.iter().map(|one| &one.unit).zip(&names);
+    let name = |unit: &UnitName| {
+        let mut own = pairs().filter(|(known, _)| *known == unit).map(|(_, name)| name);
+        let first = own.next()?;
+        own.all(|other| other == first).then(|| first.clone())
+    };
+    units.map(name).collect()
+}
+
+/// Whether one of the marks has become part of a name: a value could say anything there.
+fn names_by(ctx: &Context<'_>, sql: &str, marks: &[Mark]) -> bool {
+    let Ok(tokens) = pando_sql::tokenize(sql, ctx.dialect.syntax()) else { return true };
+    let mut names = tokens.list.iter().filter(|token| token.kind == TokenKind::QuotedIdentifier);
+    names.any(|name| {
+        let text = name.span.of(sql);
+        marks.iter().any(|mark| text.contains(mark.text.trim_matches('\'')))
+    })
 }
 
 /// Where the limit comes from; `None` for what is more than a plain number of rows from the first on.

@@ -309,7 +309,7 @@ impl Session {
         }
         connection.set_session_state(UNKNOWN);
         let mut queued = 0;
-        if worn != 0 {
+        if worn != 0 || live.database.dialect.prepares_with_settings() {
             connection.start(Execution::Reset)?;
             queued += 1;
         }

@@ -82,7 +82,7 @@ fn own(name: &str, home: Option<Arc<LiveDatabase>>) -> Option<(Arc<LiveDatabase>
 
 impl Session {
     /// The current database, when it is one of the vendor's own.
-    fn own_database(&self) -> Option<&str> {
+    pub(super) fn own_database(&self) -> Option<&str> {
         let current = self.facts.database.as_deref()?;
         let live = self.live.as_ref()?;
         (live.database.name != current).then_some(current)

@@ -39,6 +39,10 @@ impl Session {
         }
         let live = self.live.clone()?;
         self.facts.database.as_ref()?;
+        if self.own_database().is_some() {
+            // Its tables are not those of the database that stands behind it.
+            return None;
+        }
         let now = moment(&live);
         if bound.prepared
             && let Some(kept) = self.at_hand.find_text(text, now)

@@ -55,6 +55,11 @@ impl Variables for MySql {
         }
     }
 
+    /// Collations of literals, among others.
+    fn prepares_with_settings(&self) -> bool {
+        true
+    }
+
     fn set_statement(&self, variables: &[(String, String)]) -> String {
         let parts: Vec<_> = variables
             .iter()

@@ -8,6 +8,9 @@ use pando_kernel::{Alone, Result, Value};
 use super::Postgres;
 use crate::defaults;
 
+/// What the server goes by when it reads a statement, and not when it runs one.
+const PREPARED_ONCE: &str = "statements are prepared once for all sessions";
+
 impl Variables for Postgres {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
         let plain = unquote(value);
@@ -46,6 +49,12 @@ impl Variables for Postgres {
             }
             "session authorization" | "session_authorization" => {
                 Err(variable_refused(name, "log in as that user instead"))
+            }
+            "transform_null_equals" if is_on(&plain) != Some(false) => {
+                Err(variable_refused(name, PREPARED_ONCE))
+            }
+            "array_nulls" if is_on(&plain) != Some(true) => {
+                Err(variable_refused(name, PREPARED_ONCE))
             }
             "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
                 Err(variable_refused(name, "use SET TRANSACTION inside the transaction"))
