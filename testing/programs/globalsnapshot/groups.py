@@ -11,6 +11,8 @@ OTHERS = 3000
 # How a group is read: in one statement by itself, in one statement of a transaction, row by row in a transaction.
 WAYS = ("alone", "together", "row by row")
 LEVELS = ("repeatable read", "serializable")
+# Reads that each way has to come to, and the seconds that are added for it.
+FEW, PATIENCE = 3, 45
 
 
 def fill(client, units):
@@ -45,7 +47,7 @@ class Groups:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(seconds + 60)
+            thread.join(seconds + PATIENCE + 60)
             assert not thread.is_alive(), "a client hangs"
         if self.broken:
             raise self.broken[0]
@@ -84,7 +86,7 @@ class Groups:
         pair = n // 2
         level = LEVELS[pair // len(self.pandos) % 2] if what == self._read else ("read committed", "repeatable read")[pair % 2]
         try:
-            while time.monotonic() < self.end and not (self.until_torn and self.torn):
+            while self._goes_on():
                 try:
                     client = client or self._connect(pair, level)
                     what(client, chance, (pair % len(self.pandos), level))
@@ -92,6 +94,12 @@ class Groups:
                     client = self._after(client, error)
         except Exception as error:
             self.broken.append(error)
+
+    def _goes_on(self):
+        """Until the time is over, and longer where some way of reading has hardly come to its turn."""
+        if self.until_torn:
+            return time.monotonic() < self.end and not self.torn
+        return time.monotonic() < self.end or (self.fewest() < FEW and time.monotonic() < self.end + PATIENCE)
 
     def _after(self, client, error):
         """The connection, if it is still of use."""

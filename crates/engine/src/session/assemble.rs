@@ -45,7 +45,7 @@ impl Session {
         let as_one = assembly.changes() || assembly.reads.len() > 1 && self.asks_for_one_state();
         if as_one && self.transaction.state() == TransactionState::Idle {
             if self.autocommit {
-                self.open_for_statement();
+                self.open_for_statement(Vec::new());
             } else {
                 self.ready_all().await?;
                 self.begin(Vec::new());

@@ -248,8 +248,8 @@ impl Session {
     }
 
     /// Opens a transaction that ends with the statement.
-    pub(super) fn open_for_statement(&mut self) {
-        let modes = self.modes_for(Vec::new());
+    pub(super) fn open_for_statement(&mut self, modes: Vec<String>) {
+        let modes = self.modes_for(modes);
         self.transaction.begin(modes, self.course());
         self.opened = Opened::Statement;
     }
@@ -278,9 +278,13 @@ impl Session {
             } else if (plan.writes && plan.units.len() > 1 && !is_definition(&stmt.kind))
                 || self.changes_in_base(stmt)
                 || (plan.writes && self.locks_alone(live))
-                || self.reads_as_one(plan)
             {
-                self.open_for_statement();
+                self.open_for_statement(Vec::new());
+            } else if self.reads_as_one(plan) {
+                // A snapshot is enough, and waits for nobody.
+                let only_reads = self.locks_alone(live) && !plan::may_write(&stmt.kind);
+                let modes = if only_reads { vec!["READ ONLY".to_owned()] } else { Vec::new() };
+                self.open_for_statement(modes);
             }
         }
         if plan.writes {
