@@ -15,14 +15,14 @@ users_sql() {
 
 mariadb_template() {
   local to=$DIR/.template-mariadb
-  mkdir "$to" && { echo "FLUSH PRIVILEGES;"; users_sql; } >"$DIR/users-mariadb.sql"
-  mariadb-install-db --no-defaults $(as_root_flag) --datadir="$to" --auth-root-authentication-method=normal --skip-test-db \
+  mkdir "$to" "$to.tmp" && { echo "FLUSH PRIVILEGES;"; users_sql; } >"$DIR/users-mariadb.sql"
+  mariadb-install-db --no-defaults $(as_root_flag) --datadir="$to" --tmpdir="$to.tmp" --auth-root-authentication-method=normal --skip-test-db \
     --skip-name-resolve --innodb-flush-method=nosync --innodb-use-native-aio=0 --innodb-log-file-size=32M --innodb-doublewrite=0 --extra-file="$DIR/users-mariadb.sql" \
     >"$DIR/template-mariadb.log" 2>&1
 }
 
-# The socket's name is relative to the data directory: a full one is too long for the kernel under a deep temporary folder. A server that starts removes the
-# temporary tables it finds, those of others in the same folder too.
+# The socket's name is relative to the data directory: a full one is too long for the kernel under a deep temporary folder. Each server, a template's too, has
+# temporary tables in a folder of its own: MySQL and MariaDB remove those they find as they start, also while somebody else makes their template.
 mariadb_start() {
   mkdir -p "$DIR/$1.tmp"
   launch "$1" mariadbd --no-defaults --datadir="$DIR/$1" --tmpdir="$DIR/$1.tmp" $(innodb_options) --innodb-log-file-size=32M \

@@ -35,8 +35,8 @@ mysql_libaio() {
 
 mysql_template() {
   local to=$DIR/.template-mysql
-  mkdir "$to" && users_sql >"$DIR/users-mysql.sql"
-  "$mysql_home/bin/mysqld" --no-defaults $(innodb_options) --datadir="$to" --initialize-insecure --init-file="$DIR/users-mysql.sql" \
+  mkdir "$to" "$to.tmp" && users_sql >"$DIR/users-mysql.sql"
+  "$mysql_home/bin/mysqld" --no-defaults $(innodb_options) --datadir="$to" --tmpdir="$to.tmp" --initialize-insecure --init-file="$DIR/users-mysql.sql" \
     >"$DIR/template-mysql.log" 2>&1
 }
 
