@@ -52,9 +52,13 @@ fn urls() -> Vec<(&'static str, String)> {
 }
 
 fn connector(name: &str, url: &str) -> Arc<dyn Connector> {
+    connector_of(name, url, "test")
+}
+
+fn connector_of(name: &str, url: &str, user: &str) -> Arc<dyn Connector> {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
-        "databaseName: {name}\ndataSources:\n  {name}: {{url: \"{url}\", username: test, password: test}}\nrules: []\n"
+        "databaseName: {name}\ndataSources:\n  {name}: {{url: \"{url}\", username: {user}, password: test}}\nrules: []\n"
     );
     std::fs::write(folder.path().join("database-one.yaml"), text).unwrap();
     let configuration = pando_config::load(folder.path()).unwrap();
@@ -537,6 +541,47 @@ fn a_decision_that_is_held_open_holds_up_no_other() {
         while !recovery.doubts(&ways).await.is_empty() {
             recovery.round(&ways).await;
         }
+    });
+}
+
+/// PostgreSQL lets only the user who prepared a branch end it. Of two ways to one server that tell of it the other is gone then.
+#[test]
+fn a_branch_that_one_way_may_not_end_is_ended_by_another() {
+    let _alone = alone();
+    block_on(async {
+        let Some(mut units) = Units::all("mixed_weak").await else { return };
+        let Some(("pg", url)) = urls().into_iter().next() else {
+            eprintln!("skipped: no PostgreSQL");
+            return;
+        };
+        let (_, pg) = units.ways().swap_remove(0);
+        let mut aside = Aside::open(pg, Arc::clone(&units.runtime)).await.unwrap();
+        let _is_there = aside.run(&["CREATE ROLE weak LOGIN PASSWORD 'test'"]).await;
+        aside.run(&["GRANT USAGE ON SCHEMA pando TO weak"]).await.unwrap();
+        aside.run(&["GRANT ALL ON ALL TABLES IN SCHEMA pando TO weak"]).await.unwrap();
+        let mut ways = units.ways();
+        ways.insert(0, ("weak".into(), connector_of("pg", &url, "weak")));
+        // Another one decides.
+        units.pools.reverse();
+        units.ready.reverse();
+        let coordinator = |name: &str| Arc::new(Coordinator::new(Arc::clone(&units.runtime), name));
+        let mut recovery = Recovery::after(coordinator("weak"), Duration::ZERO);
+        let mut other = Recovery::after(coordinator("other"), Duration::ZERO);
+        for polls in 0.. {
+            let insert = format!("INSERT INTO mixed_weak VALUES ({}, 0)", 2 + polls);
+            let mut transaction = units.changed(&coordinator("lost"), &insert).await;
+            let done = lost_after(polls, units.commit(&mut transaction)).await;
+            assert!(done.is_none(), "no branch is left in doubt on PostgreSQL on the way");
+            drop(transaction);
+            let doubts = recovery.doubts(&ways).await;
+            if doubts.iter().any(|doubt| &*doubt.unit == "weak") {
+                break;
+            }
+            units.recover(&mut other, &units.ways(), "mixed_weak").await;
+        }
+        recovery.round(&ways).await;
+        assert_eq!(recovery.doubts(&ways).await, []);
+        units.recover(&mut other, &units.ways(), "mixed_weak").await;
     });
 }
 

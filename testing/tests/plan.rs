@@ -9,7 +9,7 @@
 //! -> ds_0: SELECT * FROM t_1 WHERE id = ? [0]
 //! ```
 //!
-//! A line `described` plans the statement as it is described, not run. `-> ` is an actual statement in order, `[0]` the parameters it takes; `<- ` what is read first for a statement over rows (`pando_relation_0`, …); `!! ` a part of the refusal's text; `~~ ` says that rows
+//! A line `under sql_select_limit = 2` gives the session a variable; a line `described` plans the statement as it is described, not run. `-> ` is an actual statement in order, `[0]` the parameters it takes; `<- ` what is read first for a statement over rows (`pando_relation_0`, …); `!! ` a part of the refusal's text; `~~ ` says that rows
 //! are merged in a way whose debug text contains this.
 
 #![allow(
@@ -99,6 +99,7 @@ struct Case<'a> {
     name: &'a str,
     sql: String,
     parameters: Option<Vec<Parameter>>,
+    settings: Vec<(String, String)>,
     purpose: Purpose,
     expected: Vec<&'a str>,
 }
@@ -108,7 +109,8 @@ fn cases(text: &str) -> Vec<Case<'_>> {
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("== ") {
             let (sql, purpose) = (String::new(), Purpose::Run);
-            cases.push(Case { name, sql, parameters: None, purpose, expected: Vec::new() });
+            let (settings, expected) = (Vec::new(), Vec::new());
+            cases.push(Case { name, sql, parameters: None, settings, purpose, expected });
             continue;
         }
         let Some(case) = cases.last_mut() else { continue };
@@ -121,6 +123,10 @@ fn cases(text: &str) -> Vec<Case<'_>> {
         } else if let Some(list) = line.strip_prefix("with ") {
             let list = list.split(',').map(|text| Parameter::made(value(text))).collect();
             case.parameters = Some(list);
+        } else if let Some((name, value)) =
+            line.strip_prefix("under ").and_then(|set| set.split_once(" = "))
+        {
+            case.settings.push((name.to_owned(), value.to_owned()));
         } else if line == "described" {
             case.purpose = Purpose::Describe;
         } else if !line.trim().is_empty() && !line.starts_with('#') {
@@ -146,6 +152,7 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
     let mut session = pando_kernel::feature::SessionView::default();
     Arc::make_mut(&mut session.facts).database = Some(built.database.name.clone());
     Arc::make_mut(&mut session.facts).databases = Arc::from([built.database.name.clone()]);
+    Arc::make_mut(&mut session.facts).settings = case.settings.clone().into();
     let known = known(folder);
     let ctx = Context {
         database: &built.database,

@@ -18,7 +18,7 @@ use pando_transaction::xa::{Coordinator, GlobalId, decide};
 
 use crate::recover::Open;
 use crate::rollback::Undone;
-use crate::unit::{Branch, Unit};
+use crate::unit::{Branch, Unit, is_missing};
 
 /// How long a transaction may take before anybody may take it back; as Seata has it.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -49,7 +49,7 @@ pub struct Global {
 /// The storage units' pools, and what ends transactions on this instance.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Of every unit of the database.
+    /// Of every unit of the database that leads its group, or is in none: no other may decide.
     pub pools: Vec<Pool>,
     /// The instance's.
     pub coordinator: Arc<Coordinator>,
@@ -93,7 +93,14 @@ impl Field {
     pub async fn recover(&self) -> u64 {
         let told = self.told().await;
         let ending = told.iter().map(|heard| {
-            let open = heard.open.iter().filter_map(|one| Some((one, decider(&told, one)?)));
+            let decided = |one| {
+                let decider = decider(&told, one);
+                if decider.is_none() && one.is_overdue && one.dirty.is_none() {
+                    tracing::debug!(unit = %heard.unit, transaction = one.global, "an abandoned transaction waits for the storage unit that decides on it, which does not answer");
+                }
+                Some((one, decider?))
+            };
+            let open = heard.open.iter().filter_map(decided);
             let (unit, open) = (&heard.unit, open.collect());
             Box::pin(async move { Ok(self.recover_unit(unit, open).await) }) as BoxFuture<'_, _>
         });
@@ -155,7 +162,14 @@ impl Field {
     ///
     /// # Errors
     /// What keeps it from being taken back once more (40002); `TransactionState` when it was decided to commit, or nobody has tried yet to take it back.
-    pub async fn resolve(&self, global: &str, verdict: Verdict) -> Result<u64> {
+    /// Where the unit that decides is gone for good, what the person says is done: where `everybody`, the identities of all units that could decide, lacks it.
+    /// That is `None` while one of them does not tell its own.
+    pub async fn resolve(
+        &self,
+        global: &str,
+        verdict: Verdict,
+        everybody: Option<&[String]>,
+    ) -> Result<u64> {
         let mut parts = 0;
         let told = self.told().await;
         let is_it = |one: &&Open| one.global == global && one.waits();
@@ -168,13 +182,23 @@ impl Field {
             let mut connection = self.bare(unit).await?;
             let dialect = self.pool(unit)?.connector().dialect();
             let mut own = Unit::of(&mut connection, dialect.as_ref())?;
+            let nobody_decides = is_orphaned(open, everybody);
+            if nobody_decides {
+                tracing::warn!(%unit, transaction = global, "resolved by hand, without the deciding unit");
+            }
             match (verdict, GlobalId::read(global)) {
-                (Verdict::Commit, _) if open.dirty.is_some() => own.accept(global).await?,
+                (Verdict::Commit, _) if open.dirty.is_some() || nobody_decides => {
+                    own.accept(global).await?;
+                }
                 (Verdict::Abort, Some(id)) => {
-                    let decider = decider(&told, open).unwrap_or(&open.decider);
-                    let decider = self.pool(decider)?.connector();
-                    if decide(decider, &self.runtime, &id).await? == Verdict::Commit {
-                        return Err(wrong("it is decided to commit it"));
+                    if !nobody_decides {
+                        let decider = decider(&told, open).ok_or_else(|| {
+                            wrong("the storage unit that decides on it does not answer here")
+                        })?;
+                        let decider = self.pool(decider)?.connector();
+                        if decide(decider, &self.runtime, &id).await? == Verdict::Commit {
+                            return Err(wrong("it is decided to commit it"));
+                        }
                     }
                     if let Undone::Dirty(rows) = own.rollback(global, 0).await? {
                         return Err(dirty(unit, &rows));
@@ -186,6 +210,16 @@ impl Field {
             }
         }
         Ok(parts)
+    }
+
+    /// The identities of its units, `None` while one does not tell its own.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn identities(&self) -> Option<Vec<String>> {
+        let told = self.told().await;
+        let all = told.len() == self.pools.len();
+        all.then(|| told.into_iter().filter_map(|heard| heard.identity).collect())
     }
 
     /// Ends the parts of abandoned transactions on one unit, several at once. One that fails is left for the next round; one that takes long keeps those
@@ -260,6 +294,12 @@ fn decider<'a>(told: &'a [Heard], open: &Open) -> Option<&'a str> {
     let found = told.iter().find(is_it);
     let named = || told.iter().find(|heard| *heard.unit == *open.decider);
     found.or_else(named).map(|heard| &*heard.unit)
+}
+
+/// Whether the unit that decides on a transaction is none of anybody's any more: its ledger was made anew, or it was unregistered.
+fn is_orphaned(open: &Open, everybody: Option<&[String]>) -> bool {
+    let Some((id, everybody)) = GlobalId::read(&open.global).zip(everybody) else { return false };
+    !everybody.iter().any(|identity| identity == id.decider())
 }
 
 impl Global {
@@ -366,6 +406,11 @@ impl Global {
                 let mut unit = Unit::of(&mut connection, dialect.as_ref())?;
                 match unit.conclude(self.id.as_str(), &record).await {
                     Ok(()) => return Ok(Verdict::Commit),
+                    // The server says so itself: nothing is decided, and nobody can decide there any more.
+                    Err(error) if is_missing(&error) => {
+                        self.rollback(field, 0).await?;
+                        return Err(error);
+                    }
                     Err(error) => error,
                 }
             }

@@ -90,6 +90,8 @@ pub struct Call {
     pub types: Arc<[u32]>,
     /// Formats of the result's columns, as [`Execution::Prepared`] has them.
     pub formats: Vec<Format>,
+    /// As [`Execution::Prepared`] has it.
+    pub era: u64,
 }
 
 impl Text {
@@ -121,6 +123,7 @@ impl Text {
             types: self.parameters.iter().map(of_type).collect(),
             parameters: self.parameters.iter().filter_map(taken).collect(),
             formats,
+            era: call.era,
         }
     }
 

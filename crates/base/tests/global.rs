@@ -240,6 +240,49 @@ fn whoever_has_the_identity_decides_whatever_its_name() {
 }
 
 #[test]
+fn a_commit_that_finds_its_ledger_gone_takes_everything_back_and_says_so() {
+    run(async {
+        for pair in pairs().await {
+            let before = pair.state().await;
+            let global = pair.moved().await;
+            let ledger = pair.units[0].undo_table().replace("undo", "decision");
+            pair.units[0].direct(&[&format!("DROP TABLE {ledger}")]).await;
+            let error = global.commit(&pair.field).await.unwrap_err();
+            assert!(pando_base::is_missing(&error), "{error}");
+            assert_eq!(pair.state().await, before);
+            assert_eq!(pair.left().await, (0, 0));
+            pair.end().await;
+        }
+    });
+}
+
+#[test]
+fn a_person_ends_what_nobody_can_decide_any_more() {
+    run(async {
+        use pando_kernel::two_phase::Verdict;
+        for pair in pairs().await {
+            let ledger = pair.units[0].undo_table().replace("undo", "unit");
+            for (verdict, expected) in [(Verdict::Abort, [100, 100]), (Verdict::Commit, [90, 110])]
+            {
+                let global = pair.moved().await;
+                // Its ledger was removed, and made anew.
+                pair.units[0].direct(&[&format!("UPDATE {ledger} SET identity = 'new'")]).await;
+                pair.recover().await;
+                assert_eq!(pair.state().await, [90, 110], "nobody may decide");
+                let id = global.id().as_str();
+                // One that does not answer may be who decides.
+                assert!(pair.field.resolve(id, verdict, None).await.is_err());
+                let everybody = pair.field.identities().await.unwrap();
+                let parts = pair.field.resolve(id, verdict, Some(&everybody)).await.unwrap();
+                assert_eq!(parts, 2);
+                assert_eq!((pair.state().await, pair.left().await), (expected, (0, 0)));
+            }
+            pair.end().await;
+        }
+    });
+}
+
+#[test]
 fn a_transaction_that_takes_too_long_runs_nothing_more() {
     run(async {
         for pair in pairs().await {
@@ -267,10 +310,10 @@ fn a_unit_that_could_not_be_taken_back_is_resolved_by_a_person() {
                 let left = pair.field.left().await;
                 assert_eq!((left.len(), &*left[0].0, left[0].1.global.as_str()), (1, "ds_1", &*id));
                 if verdict == Verdict::Abort {
-                    assert!(pair.field.resolve(&id, verdict).await.is_err(), "it still is");
+                    assert!(pair.field.resolve(&id, verdict, None).await.is_err(), "it still is");
                     pair.units[1].direct(&["UPDATE m SET x = x - 1000"]).await;
                 }
-                assert_eq!(pair.field.resolve(&id, verdict).await.unwrap(), 1);
+                assert_eq!(pair.field.resolve(&id, verdict, None).await.unwrap(), 1);
                 assert_eq!(pair.left().await, (0, 0));
                 assert_eq!(
                     pair.state().await,

@@ -14,7 +14,7 @@ use pando_transaction::xa::{Barrier, Counts, Doubt, Way};
 
 use crate::house::Engine;
 use crate::readiness::Readiness;
-use crate::snapshot::LiveDatabase;
+use crate::snapshot::{LiveDatabase, Snapshot};
 
 /// How often abandoned transactions of type BASE are looked for.
 const BASE_ROUND: Duration = Duration::from_secs(10);
@@ -133,7 +133,7 @@ impl Engine {
     pub(crate) fn field(&self, live: &LiveDatabase) -> Field {
         Field {
             is_awaited: false,
-            pools: live.pools().cloned().collect(),
+            pools: live.leading().cloned().collect(),
             coordinator: Arc::clone(&self.inner.coordinator),
             runtime: Arc::clone(&self.inner.runtime),
         }
@@ -169,14 +169,28 @@ impl Engine {
     /// May be dropped at any await; some branches may be ended then.
     pub async fn resolve(&self, global: &str, verdict: Verdict) -> Result<u64> {
         let snapshot = self.snapshot();
+        let everybody = self.identities(&snapshot).await;
         for live in &snapshot.databases {
-            let parts = self.field(live).resolve(global, verdict).await?;
+            let field = self.field(live);
+            let parts = field.resolve(global, verdict, everybody.as_deref()).await?;
             if parts > 0 {
                 return Ok(parts);
             }
         }
         let mut recovery = Recovery::new(Arc::clone(&self.inner.coordinator));
         recovery.resolve(&self.snapshot().ways(), global, verdict).await
+    }
+
+    /// Who could decide on a transaction of type BASE, of all databases; `None` while a group has no leader, or a unit does not tell who it is.
+    async fn identities(&self, snapshot: &Snapshot) -> Option<Vec<String>> {
+        let mut all = Vec::new();
+        for live in &snapshot.databases {
+            if !live.is_led() {
+                return None;
+            }
+            all.extend(self.field(live).identities().await?);
+        }
+        Some(all)
     }
 
     /// How transactions over several units have ended since the start.

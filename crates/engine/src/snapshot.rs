@@ -74,6 +74,8 @@ pub struct LiveDatabase {
     pub database: Database,
     /// Pools with the names of their storage units, sorted by these: there are few, and each statement looks for one.
     pools: Vec<(UnitName, Pool)>,
+    /// Members of groups that lead none.
+    followers: Vec<UnitName>,
     /// Tables and columns read so far.
     pub(crate) catalog: Arc<UnitCatalog>,
     /// Plans of statements that came before.
@@ -96,8 +98,10 @@ impl LiveDatabase {
         let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool));
         let mut pools: Vec<(UnitName, Pool)> = pools.collect();
         pools.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let followers = database.features.iter().flat_map(|room| room.followers()).collect();
         Self {
             database,
+            followers,
             pools,
             catalog: Arc::default(),
             templates: Templates::default(),
@@ -144,6 +148,7 @@ impl LiveDatabase {
             Arc::new(Self {
                 database,
                 pools: self.pools.clone(),
+                followers: self.followers.clone(),
                 catalog: Arc::clone(&self.catalog),
                 templates: Templates::default(),
                 number: templates::number(),
@@ -166,6 +171,19 @@ impl LiveDatabase {
         self.pools.iter().map(|(_, pool)| pool)
     }
 
+    /// The pools of the storage units where transactions are decided and ended. A copy, or a leader of former days that still takes writes, has the leader's
+    /// identity and its ledger, and may lack decisions that were made since: whoever asked it would decide otherwise.
+    pub(crate) fn leading(&self) -> impl Iterator<Item = &Pool> {
+        let leads = |pool: &&Pool| !self.followers.contains(pool.unit());
+        self.pools.iter().map(|(_, pool)| pool).filter(leads)
+    }
+
+    /// Whether each of its groups has somebody who leads it.
+    pub(crate) fn is_led(&self) -> bool {
+        let mut groups = self.database.features.iter().flat_map(|room| room.groups());
+        groups.all(|group| group.members.iter().any(|unit| !self.followers.contains(unit)))
+    }
+
     /// The pool of a storage unit.
     ///
     /// # Errors
@@ -180,12 +198,12 @@ impl LiveDatabase {
 }
 
 impl Snapshot {
-    /// The ways to all storage units, each once.
+    /// The ways to all storage units where transactions are decided and ended, each once.
     pub(crate) fn ways(&self) -> Vec<Way> {
         let mut ways: Vec<Way> = Vec::new();
-        for (name, pool) in self.databases.iter().flat_map(|live| &live.pools) {
+        for pool in self.databases.iter().flat_map(|live| live.leading()) {
             if !ways.iter().any(|(_, way)| Arc::ptr_eq(way, pool.connector())) {
-                ways.push((Arc::clone(name), Arc::clone(pool.connector())));
+                ways.push((Arc::clone(pool.unit()), Arc::clone(pool.connector())));
             }
         }
         ways

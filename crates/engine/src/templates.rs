@@ -59,6 +59,14 @@ pub(crate) struct Moment {
     pub(crate) epoch: u64,
 }
 
+impl Moment {
+    /// A number that no other moment of its database has; not 0.
+    pub(crate) fn era(self) -> u64 {
+        // Databases count from 1, and one hardly lives through 2^32 definitions.
+        self.database.wrapping_shl(32) ^ self.epoch
+    }
+}
+
 /// A number that no other database of this process has.
 pub(crate) fn number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -160,8 +168,7 @@ impl AtHand {
 impl Kept {
     /// A number that no other moment of its database has; not 0.
     pub(crate) fn era(&self) -> u64 {
-        // Databases count from 1, and one hardly lives through 2^32 definitions.
-        self.moment.database.wrapping_shl(32) ^ self.moment.epoch
+        self.moment.era()
     }
 
     /// Whether it holds.

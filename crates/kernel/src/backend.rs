@@ -144,6 +144,9 @@ pub enum Execution {
         parameters: Vec<Parameter>,
         /// Formats of the columns: none means all text, one means all so, else one per column.
         formats: Vec<Format>,
+        /// As that of `Lifted`: a server goes on with the types it found for parameters whatever becomes of the columns they stand for. Part of the cache key; 0
+        /// where no definition is heeded.
+        era: u64,
     },
     /// Prepares and asks for parameter and column types: `Event::Described`.
     Describe {
@@ -151,6 +154,8 @@ pub enum Execution {
         sql: Arc<str>,
         /// Types of the parameters as far as known; 0 means open.
         types: Arc<[u32]>,
+        /// As that of `Prepared`.
+        era: u64,
     },
     /// Puts the connection back to how it was after login: no transaction, no session variables, no temporary tables. Prepared statements may be kept.
     Reset,

@@ -43,6 +43,11 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
+    /// The number of a type that every server has, by its name as a statement writes it; 0 leaves the type open. `None` where it is not known here.
+    fn type_number(&self, _name: &str) -> Option<u32> {
+        None
+    }
+
     /// The text of a transaction verb; `None` when the family has no such thing.
     fn transaction(&self, verb: &TransactionVerb<'_>) -> Option<String>;
 
@@ -125,6 +130,11 @@ pub trait Metadata: Send + Sync + Debug {
     /// Statements, the last one a query with a row when there is one in the table, or when somebody may be about to put one there: that of an open
     /// transaction counts, or makes them fail after a moment. Their connection is used for nothing else and closed.
     fn emptiness_queries(&self, table: &str) -> Vec<String>;
+
+    /// Columns that tables may have beside those that [`Metadata::columns_query`] tells, in lower case.
+    fn hidden_columns(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// A query with one row and one column, which is true when the connection's user has this privilege of CHECK_PRIVILEGES in the current database;
     /// `None` for a word that is none.
@@ -267,6 +277,8 @@ pub enum Comparison {
     Value(Compare),
     /// Add this derived select item (for example a weight string); its bytes compare.
     Derive(String),
+    /// Add this derived select item, a number that tells more than the value as it is sent.
+    DeriveNumber(String),
     /// Only known from the result's column type: ask [`Ordering::compare_result`] then; `derive` is added to the select list in case the type is text.
     ByResult {
         /// The derived select item whose bytes compare, used when the column turns out to be text.
@@ -319,6 +331,14 @@ pub trait Variables: Send + Sync + Debug {
     /// `show`). `name` is as written.
     fn session_setting(&self, _by: &str, _name: &str, _facts: &Facts) -> Option<Value> {
         None
+    }
+
+    /// How many rows a query without a LIMIT of its own gives at most under a session's variables (name, value text); `None` is no limit.
+    ///
+    /// # Errors
+    /// `Refused` when the value cannot be read.
+    fn select_limit(&self, _variables: &[(String, String)]) -> Result<Option<u64>> {
+        Ok(None)
     }
 
     /// What is told where there is no storage unit to ask; `None` tells nothing.

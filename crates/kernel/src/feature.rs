@@ -67,6 +67,11 @@ pub trait Feature: Send + Sync + Debug {
     fn groups(&self) -> Vec<Place> {
         Vec::new()
     }
+
+    /// Storage units that lead none of these groups and are in one: copies of another, or what was led from before. What they hold is their leader's to end.
+    fn followers(&self) -> Vec<UnitName> {
+        Vec::new()
+    }
 }
 
 /// A table as clients see it.

@@ -104,4 +104,26 @@ pub struct Prepared {
     pub declared: Arc<[u32]>,
     /// What it takes and returns, once asked.
     pub description: std::sync::OnceLock<Description>,
+    /// See [`Prepared::types`].
+    pub held: std::sync::OnceLock<Arc<[u32]>>,
+}
+
+impl Prepared {
+    /// Types of its parameters: those declared, and for the others what the client was told; open where it was told nothing, or one of the numbers that every
+    /// server gives by itself.
+    pub fn types(&self) -> &Arc<[u32]> {
+        /// The first number of a type that was made by a user.
+        /// <https://www.postgresql.org/docs/current/system-catalog-initial-data.html#SYSTEM-CATALOG-OID-ASSIGNMENT>
+        const FIRST_MADE: u32 = 16_384;
+        let Some(told) = self.description.get() else { return &self.declared };
+        self.held.get_or_init(|| {
+            let declared = self.declared.iter().copied().chain(std::iter::repeat(0));
+            let told = told.parameters.iter().map(|native| native.type_id);
+            let held = |(own, told): (u32, u32)| match own {
+                0 if told < FIRST_MADE => told,
+                own => own,
+            };
+            declared.zip(told).map(held).collect()
+        })
+    }
 }

@@ -8,6 +8,7 @@ mod fence;
 mod keeper;
 mod leash;
 mod live;
+mod loose;
 mod options;
 mod recover;
 mod shared;
@@ -23,6 +24,7 @@ use pando_kernel::{Connector, Result};
 
 pub use connection::Connection;
 pub use leash::Leash;
+pub use loose::LoosePool;
 pub use options::Options;
 pub use shared::Statistics;
 

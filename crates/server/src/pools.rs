@@ -11,15 +11,20 @@ use pando_kernel::States;
 use pando_kernel::route::UnitName;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::states::{GroupState, Primary};
-use pando_pool::{Options, Pool};
+use pando_pool::{LoosePool, Options, Pool};
 use pando_rooms::{Built, Unit};
 
 /// What is served of each database: kept while its configuration stays the same.
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
-    kept: HashMap<(String, Arc<str>), Kept>,
+    kept: HashMap<Key, Kept>,
+    /// Pools that were replaced or are served no more, of which open transactions may hold some.
+    replaced: Vec<(Key, LoosePool)>,
     live: Vec<(Arc<Database>, States, Arc<LiveDatabase>)>,
 }
+
+/// A storage unit: its database in lower case, and its name.
+type Key = (String, UnitName);
 
 #[derive(Debug, Clone)]
 struct Kept {
@@ -72,26 +77,40 @@ impl Pools {
             };
             live.push((Arc::clone(config), states.clone(), database));
         }
-        self.kept = now;
+        self.replace(now);
         self.live = live;
         Ok(self.live.iter().map(|(_, _, live)| Arc::clone(live)).collect())
     }
 
-    /// Ends the pools of units that took the writes of a group and do so no more. Transactions keep the configuration that they began with, and would go on
+    /// Serves these pools from now on. What is served no more is remembered for as long as anybody uses it.
+    fn replace(&mut self, now: HashMap<Key, Kept>) {
+        let is_other = |key: &Key, old: &Kept| {
+            now.get(key).is_none_or(|new| !Arc::ptr_eq(new.pool.connector(), old.pool.connector()))
+        };
+        self.replaced.retain(|(_, pool)| pool.get().is_some());
+        let before = self.kept.iter().filter(|(key, old)| is_other(key, old));
+        self.replaced.extend(before.map(|(key, old)| (key.clone(), old.pool.loosen())));
+        self.kept = now;
+    }
+
+    /// Ends the pools of units that took the writes of a group and do so no more, also such as were replaced since. Transactions keep the configuration that they began with, and would go on
     /// there: what they wrote would be told to be committed, and be lost.
     fn condemn(&mut self, config: &Database, states: &States) {
         let name = config.name.value.to_lowercase();
         let same = |own: &&(Arc<Database>, States, _)| own.0.name.eq_ignore_ascii_case(&name);
         let Some((_, before, _)) = self.live.iter().find(same) else { return };
         for (unit, why) in deposed(before, states) {
-            if let Some(kept) = self.kept.remove(&(name.clone(), unit)) {
-                kept.pool.condemn(&why);
+            let key = (name.clone(), unit);
+            let kept = self.kept.remove(&key).map(|kept| kept.pool);
+            let replaced = self.replaced.iter().filter(|(own, _)| *own == key);
+            for pool in kept.into_iter().chain(replaced.filter_map(|(_, pool)| pool.get())) {
+                pool.condemn(&why);
             }
         }
     }
 
     /// Keeps the pools of a database that goes on as it is.
-    fn keep(&self, config: &Database, now: &mut HashMap<(String, Arc<str>), Kept>) {
+    fn keep(&self, config: &Database, now: &mut HashMap<Key, Kept>) {
         let name = config.name.value.to_lowercase();
         let own = self.kept.iter().filter(|((database, _), _)| *database == name);
         now.extend(own.map(|(key, kept)| (key.clone(), kept.clone())));
@@ -102,7 +121,7 @@ impl Pools {
         config: &Database,
         built: Built,
         runtime: &SharedRuntime,
-        now: &mut HashMap<(String, Arc<str>), Kept>,
+        now: &mut HashMap<Key, Kept>,
     ) -> Arc<LiveDatabase> {
         let mut pools = Vec::new();
         for warning in &built.warnings {
@@ -174,6 +193,47 @@ mod tests {
         let state =
             GroupState { primary, readable: Default::default(), former: Default::default() };
         States { groups: [("g".into(), state)].into(), ..States::default() }
+    }
+
+    fn configured(folder: &Path, most: u32) -> Arc<Database> {
+        let text = format!(
+            "databaseName: one
+dataSources:
+  w: {{url: 'jdbc:sqlite:w.db', maxPoolSize: {most}}}
+  r: {{url: 'jdbc:sqlite:r.db'}}
+rules:
+  - !READWRITE_SPLITTING
+    dataSourceGroups:
+      g: {{writeDataSourceName: w, readDataSourceNames: [r]}}
+"
+        );
+        std::fs::write(folder.join("database-one.yaml"), text).expect("a file");
+        let mut loaded = pando_config::load(folder).expect("a configuration");
+        Arc::new(loaded.databases.remove(0))
+    }
+
+    #[tokio::test]
+    async fn a_pool_that_was_replaced_is_condemned_with_its_unit() {
+        let runtime = crate::runtime::TokioRuntime::shared(tokio::runtime::Handle::current());
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut pools = Pools::default();
+        let mut open = |most: u32, leader: &str| {
+            let serves = (configured(folder.path(), most), states(Primary::Unit(leader.into())));
+            pools.open(&[serves], folder.path(), &runtime).expect("pools").remove(0)
+        };
+        let first = open(3, "w");
+        let second = open(4, "w");
+        let third = open(4, "r");
+        let took = async |live: &LiveDatabase, unit: &str| {
+            let pool = live.pool(unit).expect("a pool");
+            pool.take().await.map(drop).map_err(|error| error.to_string())
+        };
+        for live in [&first, &second] {
+            let told = took(live, "w").await.expect_err("it leads no more");
+            assert!(told.contains("`r` takes the writes"), "{told}");
+        }
+        assert_eq!(took(&third, "w").await, Ok(()));
+        assert_eq!(took(&second, "r").await, Ok(()));
     }
 
     #[test]

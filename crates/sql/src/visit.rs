@@ -71,6 +71,16 @@ pub fn exprs_in<'a>(expr: &'a Expr, see: &mut dyn FnMut(&'a Expr)) {
     .expr(expr);
 }
 
+/// Whether a join gives its columns names of its own, here or in a sub-query: what stands inside it is then called otherwise outside.
+pub fn renames_joins(kind: &Kind) -> bool {
+    let mut renames = false;
+    Walk::new(&mut |found| {
+        renames |= matches!(found, Found::Join(join) if join.columns.is_some());
+    })
+    .kind(kind);
+    renames
+}
+
 /// Every qualifier of a column or of `.*`, in walking order.
 pub fn column_owners(kind: &Kind) -> Vec<Owner<'_>> {
     let mut list = Vec::new();

@@ -197,13 +197,28 @@ impl Transaction {
     /// # Errors
     /// What the connection says to being given executions.
     pub fn enlist(&mut self, connection: &mut Connection, ready: Option<&Ready>) -> Result<usize> {
+        self.enlist_looking(connection, ready, None)
+    }
+
+    /// As [`Transaction::enlist`], with a query that makes the unit look at its data. It stands before the savepoints: InnoDB, which joins a transaction with its
+    /// first query, forgets at the return to an earlier savepoint what it has looked at, and looks anew.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/savepoint.html>
+    ///
+    /// # Errors
+    /// As [`Transaction::enlist`].
+    pub fn enlist_looking(
+        &mut self,
+        connection: &mut Connection,
+        ready: Option<&Ready>,
+        look: Option<&str>,
+    ) -> Result<usize> {
         let connector = connection.connector();
         let connector = connector.ok_or_else(|| Error::internal("a connection of no pool"))?;
         let dialect = connector.dialect();
         let mut held = Held::new(Arc::clone(connection.unit()), Arc::clone(&dialect));
         let identity = ready.and_then(|ready| ready.identity.as_deref());
         let modes = self.locks_under.as_ref().unwrap_or(&self.modes);
-        let mut texts = match (&mut self.global, &self.coordinator, identity) {
+        let opening = match (&mut self.global, &self.coordinator, identity) {
             (Some(global), Some(coordinator), Some(identity)) => {
                 let place = (self.held.len(), connection.token().id);
                 let decides = global.is_unnamed();
@@ -214,12 +229,18 @@ impl Transaction {
             _ => held.opening_alone(modes),
         };
         let savepoint = |name: &String| dialect.transaction(&TransactionVerb::Savepoint(name));
-        texts.extend(self.savepoints.iter().filter_map(savepoint));
-        for text in &texts {
+        let savepoints: Vec<String> = self.savepoints.iter().filter_map(savepoint).collect();
+        for text in &opening {
+            connection.start(Execution::Aside(text.as_str().into()))?;
+        }
+        if let Some(look) = look {
+            connection.start(Execution::Text(look.into()))?;
+        }
+        for text in &savepoints {
             connection.start(Execution::Aside(text.as_str().into()))?;
         }
         self.held.push(held);
-        Ok(texts.len())
+        Ok(opening.len() + usize::from(look.is_some()) + savepoints.len())
     }
 
     /// Notes that a statement that changes something is about to run on a unit.

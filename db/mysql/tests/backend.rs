@@ -257,7 +257,11 @@ fn a_statement_is_described_by_its_parameters_and_columns() {
             for _ in 0..2 {
                 let sql = "SELECT 1 AS a, ? AS b FROM DUAL WHERE ? > 0";
                 backend
-                    .start(Execution::Describe { sql: sql.into(), types: Default::default() })
+                    .start(Execution::Describe {
+                        sql: sql.into(),
+                        types: Default::default(),
+                        era: 0,
+                    })
                     .unwrap();
                 let described = reply(&mut *backend).await.unwrap().described.unwrap();
                 assert_eq!(described.parameters.len(), 2);
@@ -266,7 +270,7 @@ fn a_statement_is_described_by_its_parameters_and_columns() {
             }
             let sql = "DO ?";
             backend
-                .start(Execution::Describe { sql: sql.into(), types: Default::default() })
+                .start(Execution::Describe { sql: sql.into(), types: Default::default(), era: 0 })
                 .unwrap();
             let described = reply(&mut *backend).await.unwrap().described.unwrap();
             assert!(described.columns.is_none());

@@ -152,7 +152,7 @@ fn prepared_statements_take_every_kind_of_parameter() {
             assert_eq!(row, values);
         }
         let sql = Arc::from("SELECT ?");
-        backend.start(Execution::Describe { sql, types: Default::default() }).unwrap();
+        backend.start(Execution::Describe { sql, types: Default::default(), era: 0 }).unwrap();
         let described = reply(&mut *backend).await.unwrap().described.unwrap();
         assert_eq!(described.parameters.len(), 1);
         assert_eq!(described.columns.unwrap().list.len(), 1);

@@ -2,11 +2,12 @@
 
 mod alone;
 mod health;
-mod metadata;
+pub(crate) mod metadata;
 mod ordering;
 mod relations;
 mod transfer;
 mod two_phase;
+mod type_name;
 mod undo;
 mod variables;
 mod waits;
@@ -82,6 +83,10 @@ impl Language for Postgres {
                 literal + "'::bytea"
             }
         }
+    }
+
+    fn type_number(&self, name: &str) -> Option<u32> {
+        type_name::number(name)
     }
 
     /// A constant is an `integer` when it fits, else a `bigint` when that holds it; a minus in front belongs to it.

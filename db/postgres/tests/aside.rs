@@ -37,6 +37,7 @@ fn prepared(sql: &str) -> Execution {
         types: Default::default(),
         parameters: Vec::new(),
         formats: Vec::new(),
+        era: 0,
     }
 }
 

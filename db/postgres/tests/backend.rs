@@ -22,6 +22,7 @@ fn prepared(sql: &str, parameters: Vec<Parameter>) -> Execution {
         types: Default::default(),
         parameters,
         formats: Vec::new(),
+        era: 0,
     }
 }
 
@@ -107,6 +108,7 @@ async fn values_mean_the_same_in_both_formats() {
         types: Default::default(),
         parameters: vec![],
         formats: vec![format],
+        era: 0,
     };
     let as_text = rows(&run(&mut *backend, with(Format::Text)).await.unwrap());
     let as_binary = rows(&run(&mut *backend, with(Format::Binary)).await.unwrap());
@@ -130,6 +132,7 @@ async fn parameters_go_out_in_the_form_they_came_in() {
         types: [oid::INT4, oid::TEXT].into(),
         parameters,
         formats: vec![],
+        era: 0,
     };
     let events = run(&mut *backend, execution).await.unwrap();
     let expected = [
@@ -229,7 +232,7 @@ async fn a_type_that_was_made_anew_is_seen_by_prepared_statements() {
     let ask = || prepared(sql, vec![Parameter::made(Value::Text("good".into()))]);
     for _ in 0..2 {
         run(&mut *backend, text("CREATE TYPE pg_temp.mood AS ENUM ('good')")).await.unwrap();
-        let describe = Execution::Describe { sql: sql.into(), types: Default::default() };
+        let describe = Execution::Describe { sql: sql.into(), types: Default::default(), era: 0 };
         run(&mut *backend, describe).await.unwrap();
         let events = run(&mut *backend, ask()).await.unwrap();
         assert_eq!(rows(&events), [[Value::Text("good".into())]]);
@@ -251,7 +254,8 @@ async fn a_failed_preparation_is_not_remembered() {
 async fn a_description_tells_parameters_and_columns() {
     let Some(options) = options() else { return };
     let mut backend = connect(options).await;
-    let describe = |sql: &str| Execution::Describe { sql: sql.into(), types: Default::default() };
+    let describe =
+        |sql: &str| Execution::Describe { sql: sql.into(), types: Default::default(), era: 0 };
     for _ in 0..2 {
         let events =
             run(&mut *backend, describe("SELECT $1::int AS a, $2::text AS b")).await.unwrap();

@@ -33,6 +33,7 @@ fn prepared() -> Execution {
         types: Default::default(),
         parameters: Vec::new(),
         formats: Vec::new(),
+        era: 0,
     }
 }
 

@@ -79,6 +79,7 @@ impl Scene {
             types: Default::default(),
             parameters: values.iter().cloned().map(Parameter::made).collect(),
             formats: Vec::new(),
+            era: 0,
         })?;
         self.reply(backend)
     }
@@ -192,7 +193,8 @@ fn describe_tells_parameters_and_columns_without_running() {
     let mut one = scene.connect();
     scene.run(one.as_mut(), "CREATE TABLE t (id INT, name TEXT)").unwrap();
     let mut describe = |sql: &str| {
-        one.start(Execution::Describe { sql: sql.into(), types: Default::default() }).unwrap();
+        one.start(Execution::Describe { sql: sql.into(), types: Default::default(), era: 0 })
+            .unwrap();
         let Event::Described(description) = scene.event(one.as_mut()).unwrap() else { panic!() };
         assert!(matches!(scene.event(one.as_mut()).unwrap(), Event::Done));
         let kinds = description.columns.map(|c| c.list.iter().map(|c| c.kind).collect::<Vec<_>>());

@@ -78,4 +78,8 @@ impl Feature for ReadWrite {
     fn groups(&self) -> Vec<Place> {
         self.rule.groups.iter().map(rule::Group::place).collect()
     }
+
+    fn followers(&self) -> Vec<UnitName> {
+        self.rule.followers()
+    }
 }

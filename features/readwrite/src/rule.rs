@@ -29,6 +29,8 @@ pub(crate) struct Group {
     /// Indexes of the reads that may be asked, ascending.
     pub(crate) able: Vec<usize>,
     pub(crate) primary: Primary,
+    /// Who leads, even if nothing may be sent there now.
+    leader: Option<UnitName>,
     /// Members that were primary before.
     pub(crate) former: Vec<UnitName>,
     pub(crate) transactional: TransactionalRead,
@@ -76,6 +78,7 @@ impl Rule {
             groups.push(Group {
                 name: name.as_str().into(),
                 primary: Primary::Unit(write.clone()),
+                leader: Some(write.clone()),
                 write,
                 members,
                 able: (0..reads.len()).collect(),
@@ -89,6 +92,15 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// Members of groups that lead none.
+    pub(crate) fn followers(&self) -> Vec<UnitName> {
+        let leads = |unit: &UnitName| self.groups.iter().any(|g| g.leader.as_ref() == Some(unit));
+        let members = self.groups.iter().flat_map(|group| &group.members);
+        members.filter(|unit| !leads(unit)).cloned().collect()
+    }
+}
+
 impl Group {
     /// Takes on what is known of the members, and what persons have switched off.
     pub(crate) fn adapt(&mut self, states: &States) {
@@ -96,6 +108,10 @@ impl Group {
         if let Some(state) = state {
             self.follow(state);
         }
+        self.leader = match &self.primary {
+            Primary::Unit(unit) => Some(unit.clone()),
+            Primary::Nobody { .. } => None,
+        };
         if let Primary::Unit(unit) = &self.primary
             && states.disabled.contains(unit)
         {

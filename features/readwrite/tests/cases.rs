@@ -226,3 +226,17 @@ fn the_first_member_is_who_leads_or_else_who_can_be_read() {
         assert_eq!(members.join(" "), expected, "{state:?}");
     }
 }
+
+#[test]
+fn who_does_not_lead_follows() {
+    for (state, expected) in [
+        (&[][..], "r0 r1"),
+        (&["primary r1"], "w0 r0"),
+        (&["primary nobody so"], "w0 r0 r1"),
+        // A person has switched it off; it leads all the same.
+        (&["disabled w0 r0"], "r0 r1"),
+    ] {
+        let units: Vec<String> = room(state).followers().iter().map(ToString::to_string).collect();
+        assert_eq!(units.join(" "), expected, "{state:?}");
+    }
+}

@@ -72,6 +72,13 @@ pub(crate) fn route(
     if asked.is_empty() {
         return Ok(());
     }
+    if visit::renames_joins(&stmt.kind) {
+        return Err(Error::refused(
+            20030,
+            "a list of names for the columns of a join, in which sharding columns may be called otherwise, is not supported",
+            "leave the list out, or put a sub-query whose select list has these names in the place of the join",
+        ));
+    }
     let found = routed(&asked, &stmt.kind);
     // What was found without knowing the columns, an error too, says nothing yet.
     if let Some(need) = asked.need() {

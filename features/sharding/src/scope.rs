@@ -24,6 +24,8 @@ pub(crate) struct Source {
     pub(crate) logic: String,
     /// Where the name stands.
     pub(crate) span: Span,
+    /// A list behind the alias gives its columns other names: a sharding column's name may be that of another.
+    pub(crate) is_renamed: bool,
 }
 
 /// A condition and the sources whose rows it restricts.
@@ -73,7 +75,8 @@ impl<'a> Scope<'a> {
     pub(crate) fn target(&mut self, table: &Table) {
         let logic = last(&table.name);
         let label = table.alias.as_ref().map_or_else(|| logic.clone(), |a| a.value.to_lowercase());
-        self.sources.push(Source { label, logic, span: table.name.span });
+        let is_renamed = table.columns.is_some();
+        self.sources.push(Source { label, logic, span: table.name.span, is_renamed });
     }
 
     /// Adds a WHERE: it restricts every source.
@@ -135,18 +138,23 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Whether a source's column of this name is of interest.
+    fn is_key(&self, keys: &dyn Fn(usize, &str) -> bool, at: usize, column: &str) -> bool {
+        self.sources.get(at).is_some_and(|source| !source.is_renamed) && keys(at, column)
+    }
+
     /// The source and column a name means; `keys` tells which columns of which sources are of interest.
     fn resolve(&self, name: &ObjectName, keys: &dyn Fn(usize, &str) -> bool) -> Option<Key> {
         let column = name.parts.last()?.value.to_lowercase();
         let at = match name.parts.len() {
             1 if self.sources.len() == 1 && self.derived == 0 => 0,
-            1 => (0..self.sources.len()).find(|i| keys(*i, &column))?,
+            1 => (0..self.sources.len()).find(|i| self.is_key(keys, *i, &column))?,
             n => {
                 let owner = name.parts.get(n - 2)?.value.to_lowercase();
                 self.sources.iter().position(|source| source.label == owner)?
             }
         };
-        keys(at, &column).then_some((at, column))
+        self.is_key(keys, at, &column).then_some((at, column))
     }
 
     /// For each column of interest what the conditions say, equalities between columns followed.
@@ -215,8 +223,8 @@ impl<'a> Scope<'a> {
             }
         }
         for (left, right, column) in &self.using {
-            for l in left.iter().filter(|l| keys(**l, column)) {
-                for r in right.iter().filter(|r| keys(**r, column)) {
+            for l in left.iter().filter(|l| self.is_key(keys, **l, column)) {
+                for r in right.iter().filter(|r| self.is_key(keys, **r, column)) {
                     edges.push(((*l, column.clone()), (*r, column.clone()), Vec::new()));
                 }
             }

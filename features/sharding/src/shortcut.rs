@@ -199,9 +199,10 @@ fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys
     Some(ByKeys { rule: Arc::clone(rule), table: place, columns, keys, inserts })
 }
 
+/// The one table, whose columns have their own names.
 fn from(factors: &[TableFactor]) -> Option<&Table> {
     match factors {
-        [TableFactor::Table(table)] => Some(table),
+        [TableFactor::Table(table)] if table.columns.is_none() => Some(table),
         _ => None,
     }
 }

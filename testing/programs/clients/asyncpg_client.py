@@ -146,6 +146,26 @@ def a_pool_that_resets_its_sessions():
 
 
 @case
+def a_parameter_keeps_the_type_it_was_told():
+    # Its column becomes another one's, and the connection that had prepared the statement is at work for somebody else.
+    async def told():
+        other = await asyncpg.connect(**LOGIN)
+        await other.execute("create table t_dict (id int primary key, size int)")
+        insert = await db.prepare("insert into t_dict values ($1, $2)")
+        await insert.fetch(1, 7)
+        await other.execute("alter table t_dict alter column size type real")
+        async with other.transaction():
+            await other.execute("insert into t_dict values (3, 3)")
+            await insert.fetch(2, 7)
+        sizes = values(await other.fetch("select id, size from t_dict order by id"))
+        await other.execute("drop table t_dict")
+        await other.close()
+        return sizes
+
+    equal(run(told()), [(1, 7.0), (2, 7.0), (3, 3.0)])
+
+
+@case
 def drop():
     for table in ("t_order", "t_log", "t_alone"):
         run(db.execute(f"drop table {table}"))

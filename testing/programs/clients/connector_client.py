@@ -100,6 +100,17 @@ def commit_and_rollback():
 
 
 @case
+def what_was_prepared_before_a_set_is_not_run_behind_it():
+    own = connect(autocommit=False)
+    third = "select order_id / 3 from t_order where order_id = %s"
+    equal(run(own, third, (1,), prepared=True), [(Decimal("0.3333"),)])
+    run(own, "set div_precision_increment = 10")
+    equal(run(own, third, (1,), prepared=True), [(Decimal("0.3333333333"),)])
+    own.commit()
+    own.close()
+
+
+@case
 def reset_keeps_the_connection():
     run(pure, "set @mine = 1")
     pure.cmd_reset_connection()

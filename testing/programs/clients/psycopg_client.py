@@ -238,6 +238,33 @@ def cancel_reaches_the_database():
 
 
 @case
+def what_was_prepared_for_another_type_serves_nobody():
+    db.execute("alter table t_log add at date")
+    add = "insert into t_log (id, line, at) values (%s, 'dated', %s)"
+    for i in (1, 2):
+        db.execute(add, (i, "2024-01-01"), prepare=True)
+    db.execute("alter table t_log alter at type timestamp")
+    with connect(autocommit=True) as own:
+        own.execute(add, (3, "2024-01-01 12:34:56"), prepare=True)
+    kept = db.execute("select at from t_log where id = 3 and line = 'dated'").fetchall()
+    db.execute("delete from t_log where line = 'dated'")
+    db.execute("alter table t_log drop at")
+    equal(kept, [(datetime.datetime(2024, 1, 1, 12, 34, 56),)])
+
+
+@case
+def types_that_prepare_names_are_heeded():
+    db.execute("prepare half (numeric) as select 7 / $1")
+    equal(db.execute("execute half (2)").fetchone(), (Decimal("3.5000000000000000"),))
+    db.execute("prepare less (int, int) as select $1 < $2")
+    equal(db.execute("execute less (9, 10)").fetchone(), (True,))
+    equal(db.execute("execute less (9::int, 10)").fetchone(), (True,))
+    refused(psycopg.errors.FeatureNotSupported, lambda: db.execute("execute less (9.7::numeric, 10)"), lambda e: "literals only" in str(e))
+    refused(psycopg.errors.FeatureNotSupported, lambda: db.execute("prepare own (mood) as select $1"), lambda e: "mood" in str(e))
+    db.execute("deallocate all")
+
+
+@case
 def wrong_password_is_refused():
     refused(
         psycopg.OperationalError,

@@ -1,7 +1,7 @@
 //! A SELECT that goes to several targets: how its rows are merged, and what must be added to its text for that (paper §VI.C, "derive
 //! columns", "revise pagination", "stream merger optimization").
 
-use pando_kernel::dialect::Comparison;
+use pando_kernel::dialect::{Compare, Comparison};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::{
@@ -54,6 +54,9 @@ impl<'a> Builder<'a> {
         let aggregated =
             aggregate::any_in(self.item_exprs().chain(aggregate::order_exprs(self.query)));
         let merges_groups = (grouped || aggregated) && !self.alone.groups;
+        if !merges_groups && self.sorts_by_groups() {
+            return Err(sorted_by_groups());
+        }
         if merges_groups {
             self.group(&mut plan)?;
         } else {
@@ -109,8 +112,10 @@ impl<'a> Builder<'a> {
         let (position, compare) = match self.ctx.dialect.comparison(&text, info.column()) {
             Comparison::Value(compare) => (place(self), KeyCompare::Known(compare)),
             Comparison::Derive(weights) => {
-                let position = self.derive(&weights, label);
-                (position, KeyCompare::Known(pando_kernel::dialect::Compare::Bytes))
+                (self.derive(&weights, label), KeyCompare::Known(Compare::Bytes))
+            }
+            Comparison::DeriveNumber(number) => {
+                (self.derive(&number, label), KeyCompare::Known(Compare::Number))
             }
             Comparison::ByResult { derive } => {
                 let position = place(self);
@@ -198,8 +203,12 @@ impl<'a> Builder<'a> {
             self.only_aggregates()?;
         }
         let mut keys: Vec<SortKey> = Vec::new();
-        for expr in &select.group_by {
-            let key = self.key(self.scope.grouped(expr)?, "GROUP_BY")?;
+        for (at, expr) in select.group_by.iter().enumerate() {
+            let mut key = self.key(self.scope.grouped(expr)?, "GROUP_BY")?;
+            if self.sorts_by_groups() {
+                key.descending = select.group_descending.get(at).copied().flatten() == Some(true);
+                key.nulls_first = self.ctx.dialect.nulls_first() != key.descending;
+            }
             if !keys.iter().any(|known| known.position == key.position) {
                 keys.push(key);
             }
@@ -214,12 +223,20 @@ impl<'a> Builder<'a> {
             order.push(key);
         }
         let (sorted, then_order) = self.group_order(&mut keys, order);
+        if !sorted && self.sorts_by_groups() {
+            return Err(sorted_by_groups());
+        }
         if sorted {
             plan.order.clone_from(&keys);
         }
         plan.single_row = keys.is_empty();
         plan.group = Some(Group { keys, sorted, aggregates, then_order });
         Ok(())
+    }
+
+    /// Whether GROUP BY says how the rows are sorted.
+    fn sorts_by_groups(&self) -> bool {
+        self.query.order_by.is_empty() && self.select.sorts_groups()
     }
 
     /// Decides between the stream form (the shards sort by the group's items) and the memory form.
@@ -236,8 +253,12 @@ impl<'a> Builder<'a> {
             if select.group_by.iter().any(|expr| self.scope.sorts_otherwise(expr)) {
                 return (false, Vec::new());
             }
-            let items: Vec<&str> =
-                self.select.group_by.iter().map(|expr| self.scope.text(expr)).collect();
+            let directions = select.group_descending.iter().copied().chain(std::iter::repeat(None));
+            let item = |(expr, descending)| match descending {
+                Some(true) => format!("{} DESC", self.scope.text(expr)),
+                Some(false) | None => self.scope.text(expr).to_owned(),
+            };
+            let items: Vec<String> = select.group_by.iter().zip(directions).map(item).collect();
             let text = format!(" ORDER BY {}", items.join(", "));
             self.edits.replace(Span::at(self.select.end), text);
             return (true, Vec::new());
@@ -357,6 +378,8 @@ impl<'a> Builder<'a> {
         let text = self.scope.text(argument).to_owned();
         match self.ctx.dialect.comparison(&text, info.column()) {
             Comparison::Value(compare) => Ok(KeyCompare::Known(compare)),
+            // Which of two values is shown that look alike makes no difference.
+            Comparison::DeriveNumber(_) => Ok(KeyCompare::Known(Compare::Number)),
             Comparison::ByResult { .. } => Ok(KeyCompare::ByResult { weights: None }),
             Comparison::Derive(_) | Comparison::Refuse(_) => Err(Error::refused(
                 30001,
@@ -406,20 +429,33 @@ fn paginate(
     plan: &mut MergePlan,
     edits: &mut Edits,
 ) -> Result<()> {
-    let Some(limit) = &query.limit else { return Ok(()) };
+    let all = ctx.dialect.select_limit(&ctx.session.facts.settings)?;
+    let in_memory = plan.group.as_ref().is_some_and(|group| !group.sorted || group.keys.is_empty());
+    // Where all groups are needed a session's limit must not stop a unit.
+    let whole = all.map_or(String::new(), |_| format!("LIMIT {}", u64::MAX));
+    let Some(limit) = &query.limit else {
+        // Each unit keeps to it by itself.
+        plan.limit = all;
+        if in_memory && all.is_some() {
+            let end = query.lock.as_ref().map_or(query.span.end, |lock| lock.span.start);
+            edits.replace(Span::at(end), format!(" {whole} "));
+        }
+        return Ok(());
+    };
     let count = limit.count.as_ref().map(|expr| number(ctx, expr)).transpose()?.flatten();
     let offset =
         limit.offset.as_ref().map(|expr| number(ctx, expr)).transpose()?.flatten().unwrap_or(0);
-    if limit.count.is_none() && ctx.dialect.syntax().limit_with_comma {
-        // OFFSET alone is a syntax error of that language, which the unit reports.
-        return Ok(());
+    // MariaDB knows OFFSET without a count, MySQL reports it as the error of syntax that it is there.
+    let is_offset_alone = limit.count.is_none() && ctx.dialect.syntax().limit_with_comma;
+    if is_offset_alone && all.is_some() {
+        return Err(refused("OFFSET without a count where the session limits all queries"));
     }
     plan.limit = count;
     plan.offset = offset;
-    let in_memory = plan.group.as_ref().is_some_and(|group| !group.sorted || group.keys.is_empty());
     let pushed = match count {
         Some(count) if !in_memory => format!("LIMIT {}", count.saturating_add(offset)),
-        _ => String::new(),
+        _ if is_offset_alone => "OFFSET 0 ROWS".to_owned(),
+        _ => whole,
     };
     edits.replace(limit.span, pushed);
     Ok(())
@@ -452,6 +488,10 @@ fn number(ctx: &Context<'_>, expr: &Expr) -> Result<Option<u64>> {
 fn plain_key(position: Position) -> SortKey {
     let compare = KeyCompare::ByResult { weights: None };
     SortKey { position, compare, descending: false, nulls_first: true }
+}
+
+fn sorted_by_groups() -> Error {
+    refused("rows sorted by GROUP BY … ASC or DESC")
 }
 
 fn refused(what: &str) -> Error {

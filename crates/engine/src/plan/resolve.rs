@@ -8,10 +8,10 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
-use pando_sql::Fold;
 use pando_sql::ast::{
     Expr, Ident, Kind, Literal, Node, ObjectName, Select, SelectItem, Statement, Table, TableFactor,
 };
+use pando_sql::{Fold, visit};
 
 use super::aggregate;
 
@@ -21,7 +21,7 @@ pub(super) struct Scope<'a> {
     stmt: &'a Statement,
     select: &'a Select,
     tables: Vec<&'a Table>,
-    /// Sub-queries and functions in FROM, whose columns are not known.
+    /// Sub-queries and functions in FROM, and what gives its columns other names: their columns are not known.
     has_derived: bool,
 }
 
@@ -73,11 +73,14 @@ impl<'a> Scope<'a> {
     pub(super) fn new(ctx: &'a Context<'a>, stmt: &'a Statement, select: &'a Select) -> Self {
         let mut tables = Vec::new();
         let mut has_derived = false;
+        let renamed = visit::renames_joins(&stmt.kind);
         for factor in &select.from {
             has_derived |= collect(factor, &mut tables);
         }
         let named = tables.len();
-        tables.retain(|table: &&Table| !is_common(stmt, &table.name));
+        tables.retain(|table: &&Table| {
+            !is_common(stmt, &table.name) && table.columns.is_none() && !renamed
+        });
         has_derived |= tables.len() < named;
         Self { ctx, stmt, select, tables, has_derived }
     }
@@ -226,7 +229,7 @@ impl<'a> Scope<'a> {
         let unclear =
             || unclear("a column's number counts the columns of a `*` over several tables");
         let [TableFactor::Table(table)] = &self.select.from[..] else { return Err(unclear()) };
-        if is_common(self.stmt, &table.name) {
+        if is_common(self.stmt, &table.name) || table.columns.is_some() {
             return Err(unclear());
         }
         let name = match star {

@@ -91,7 +91,7 @@ impl Wide {
             && slots.len() <= MOST;
         // What is added to the select list for merging may hold a parameter.
         let is_settled = plan.merge.derived > 0 || plan.merge.group.is_some();
-        if !fits || is_settled && stmt.parameters > 0 {
+        if !fits || is_settled && stmt.parameters > 0 || is_limited(ctx) {
             return None;
         }
         let (everywhere, redirects) = everywhere(ctx, stmt)?;
@@ -122,6 +122,7 @@ impl Wide {
     /// The plan of another query of the shape; `None` when it must be planned in full.
     pub(super) fn plan(&self, ctx: &Context<'_>, given: &Given<'_>) -> Option<Plan> {
         let is_so = unions::connections(ctx) == self.connections
+            && !is_limited(ctx)
             && self.everywhere.holds(ctx, given.values);
         if !is_so {
             return None;
@@ -217,6 +218,12 @@ impl Sent {
             attributes: self.attributes.clone(),
         })
     }
+}
+
+/// Whether the session limits the rows of all its queries: another one does not.
+fn is_limited(ctx: &Context<'_>) -> bool {
+    let limit = ctx.dialect.select_limit(&ctx.session.facts.settings);
+    !matches!(limit, Ok(None))
 }
 
 /// The room that knows where it goes, when no other claims it, and those that may redirect it.

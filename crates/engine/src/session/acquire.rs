@@ -10,7 +10,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Parameter, TransactionType};
 use pando_pool::Connection;
-use pando_transaction::Ready;
+use pando_transaction::{Ready, finish};
 
 use crate::execute::{Channel, spread_over};
 use crate::handle::Manner;
@@ -87,7 +87,7 @@ impl Session {
         }
         let name = &unit.target.unit;
         let (mut connection, mut swallow) = match self.transaction.state() {
-            TransactionState::Idle => self.taken_from_pool(live, name).await?,
+            TransactionState::Idle => self.taken_from_pool(live, name, Aim::of(plan)).await?,
             TransactionState::Open | TransactionState::Failed => {
                 self.enlisted(live, name, Aim::of(plan)).await?
             }
@@ -113,6 +113,7 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         unit: &UnitName,
+        aim: Aim,
     ) -> Result<(Connection, usize)> {
         let pool = live.pool(unit)?;
         let mut connection = match pool.take_idle()? {
@@ -122,6 +123,12 @@ impl Session {
         let dressed = match self.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
             Err(error) => Err(error),
+        };
+        let dressed = match dressed {
+            Ok(replies) if replies > 0 && aim != Aim::Reads => {
+                Box::pin(self.await_dress(&mut connection, replies)).await.map(|()| 0)
+            }
+            dressed => dressed,
         };
         match dressed {
             Ok(swallow) => Ok((connection, swallow)),
@@ -179,7 +186,17 @@ impl Session {
             let mut jobs = jobs.into_iter();
             for (mut connection, share) in connections.into_iter().zip(shares) {
                 self.handle.runs_on(&connection, Manner::Ask)?;
-                let swallow = self.dress(live, &mut connection)? + lay(&mut connection, plan)?;
+                let mut swallow = self.dress(live, &mut connection)?;
+                if plan.writes && swallow > 0 {
+                    let dressed = Box::pin(self.await_dress(&mut connection, swallow)).await;
+                    if let Err(error) = dressed {
+                        // It may be being cancelled: it goes home with the others.
+                        started.channels.push(Channel::new(connection, 0, 0));
+                        return Err(error);
+                    }
+                    swallow = 0;
+                }
+                swallow += lay(&mut connection, plan)?;
                 let part = jobs.by_ref().take(share).collect();
                 self.give_jobs((connection, swallow), part, (plan, bound), started)?;
             }
@@ -227,21 +244,27 @@ impl Session {
         let pool = live.pool(unit)?;
         if self.transaction.kind() == TransactionType::Base {
             // What is only read has no part in it.
-            return self.taken_from_pool(live, unit).await;
+            return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
         self.lock_if_serial(live);
         if let Some(isolation) = self.starts_with_snapshot() {
             Box::pin(self.open_everywhere(live, isolation)).await?;
         }
         let (mut connection, swallow) = match self.transaction.lend(unit)? {
-            Some(connection) => (connection, Ok(0)),
+            Some(connection) => {
+                let ready = self.handle.runs_on(&connection, Manner::Ask);
+                (connection, ready.map(|()| 0))
+            }
             None => {
                 let ready = self.ready(live, unit).await?;
                 self.refuse_outside_snapshot(unit)?;
                 let mut connection = self.take(pool).await?;
                 let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
-                let swallow =
-                    still.and_then(|()| self.enlist(live, &mut connection, ready.as_deref()));
+                let still = still.and_then(|()| self.handle.runs_on(&connection, Manner::Ask));
+                let swallow = match still {
+                    Ok(()) => self.enlist_dressed(live, &mut connection, ready.as_deref()).await,
+                    Err(error) => Err(error),
+                };
                 (connection, swallow)
             }
         };
@@ -249,8 +272,7 @@ impl Session {
             self.transaction.writes_on(unit);
         }
         let savepoint = aim == Aim::WritesAsOne;
-        let ready = self.handle.runs_on(&connection, Manner::Ask);
-        let swallow = swallow.and_then(|swallow| ready.map(|()| swallow)).and_then(|swallow| {
+        let swallow = swallow.and_then(|swallow| {
             let more = if savepoint { set_savepoint(live, &mut connection)? } else { 0 };
             Ok(swallow + more)
         });
@@ -263,18 +285,57 @@ impl Session {
         }
     }
 
-    /// Queues on a fresh connection what makes it one of the transaction's. Returns how many replies belong to that.
-    pub(super) fn enlist(
+    /// Makes a fresh connection one of the transaction's, and waits until it has the session's variables where it has them not. Returns how many replies are
+    /// still to come.
+    async fn enlist_dressed(
         &mut self,
         live: &LiveDatabase,
         connection: &mut Connection,
         ready: Option<&Ready>,
     ) -> Result<usize> {
+        let (replies, begin) = self.enlist(live, connection, (ready, None))?;
+        if replies == begin {
+            return Ok(replies);
+        }
+        let dressed = Box::pin(self.await_dress(connection, replies)).await;
+        if dressed.is_err() {
+            // It is in the transaction, and would run its further statements under other settings.
+            self.transaction.lose();
+        }
+        dressed.map(|()| 0)
+    }
+
+    /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the storage unit would run it although it has
+    /// refused a variable, and the client be told of the refusal.
+    async fn await_dress(&mut self, connection: &mut Connection, replies: usize) -> Result<()> {
+        let dressing = async {
+            let mut dressed = Ok(());
+            for _ in 0..replies {
+                dressed = dressed.and(finish(connection).await.map(drop));
+            }
+            dressed
+        };
+        let dressed = self.handle.taken(dressing).await;
+        if dressed.is_err() {
+            connection.set_session_state(UNKNOWN);
+        }
+        dressed
+    }
+
+    /// Queues on a fresh connection what makes it one of the transaction's, and a query that makes it look at its data. Returns how many replies belong to that,
+    /// and how many of them to its beginning.
+    pub(super) fn enlist(
+        &mut self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        (ready, look): (Option<&Ready>, Option<&str>),
+    ) -> Result<(usize, usize)> {
         // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
         let before = self.variables_at_begin.as_ref();
         let before = before.filter(|before| levels(before).ne(levels(&self.variables)));
         let mut swallow = self.dress_in(live, connection, before.unwrap_or(&self.variables))?;
-        swallow += self.transaction.enlist(connection, ready)?;
+        let begin = self.transaction.enlist_looking(connection, ready, look)?;
+        swallow += begin;
         if before.is_some() {
             connection.set_session_state(UNKNOWN);
             if self.variables.id() != 0 {
@@ -288,7 +349,7 @@ impl Session {
             connection.start(Execution::Text(text.as_str().into()))?;
             swallow += 1;
         }
-        Ok(swallow)
+        Ok((swallow, begin))
     }
 
     /// Brings a connection to the session's variables. Returns how many replies belong to that.
@@ -383,6 +444,7 @@ fn whole_execution(unit: &Unit, plan: &Plan, bound: &mut Bound) -> Result<Execut
         types: types(unit, &bound.declared),
         parameters: std::mem::take(&mut bound.parameters),
         formats: std::mem::take(&mut bound.formats),
+        era: bound.era,
     })
 }
 
@@ -417,7 +479,8 @@ fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
     if formats.len() > 1 {
         formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
     }
-    Ok(Execution::Prepared { sql: Arc::clone(&unit.sql), types, parameters, formats })
+    let sql = Arc::clone(&unit.sql);
+    Ok(Execution::Prepared { sql, types, parameters, formats, era: bound.era })
 }
 
 /// The types of the parameters that a unit takes, of those declared for the statement.

@@ -91,7 +91,7 @@ impl Session {
         let inside = match self.opened {
             super::Opened::Client => self.transaction.state() != TransactionState::Idle,
             super::Opened::Statement | super::Opened::Steps | super::Opened::Pipeline => {
-                !self.transaction.units().is_empty()
+                !self.has_reached_none()
             }
         };
         Caller {

@@ -31,7 +31,7 @@ use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan};
 use crate::snapshot::LiveDatabase;
 
-use super::acquire::{grouped, types};
+use super::acquire::{Aim, grouped, types};
 use super::origin::Origin;
 use super::reply::{Merged, Reply, Verb};
 use super::run::syntax_error;
@@ -51,6 +51,11 @@ pub(super) struct Base {
 }
 
 impl Base {
+    /// Whether something was changed, or begun to be.
+    pub(super) fn has_changed(&self) -> bool {
+        self.global.is_some()
+    }
+
     fn statement(&self) -> u64 {
         self.global.as_ref().map_or(0, Global::statement)
     }
@@ -276,7 +281,7 @@ impl Session {
             let order = global.next(unit, now)?;
             jobs.push(Job { at: *at, statement, call: call(own, bound)?, order });
         }
-        let (connection, swallow) = self.taken_from_pool(live, unit).await?;
+        let (connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
         Ok((connection, swallow, jobs))
     }
 
@@ -474,7 +479,8 @@ fn call(unit: &plan::Unit, bound: &Bound) -> Result<Call> {
         }
     }
     let formats = bound.formats.clone();
-    Ok(Call { prepared: true, parameters, types: types(unit, &bound.declared), formats })
+    let types = types(unit, &bound.declared);
+    Ok(Call { prepared: true, parameters, types, formats, era: bound.era })
 }
 
 /// What all of them come to, in order. None is dropped before its end: what it does may be committed by then.

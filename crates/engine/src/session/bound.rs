@@ -20,6 +20,8 @@ pub(super) struct Bound {
     pub(super) parameters: Vec<Parameter>,
     pub(super) formats: Vec<Format>,
     pub(super) declared: Arc<[u32]>,
+    /// The era of the definitions that it was planned by; 0 before that.
+    pub(super) era: u64,
     /// It came as a prepared statement: run it as one.
     pub(super) prepared: bool,
     /// It came as text, and a storage unit may run it so; and the era in which its names were found.

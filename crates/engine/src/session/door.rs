@@ -176,11 +176,14 @@ impl Session {
     pub(super) fn stands_free(&self) -> bool {
         match self.transaction.state() {
             TransactionState::Idle => true,
-            TransactionState::Open => {
-                self.opened == Opened::Pipeline && self.transaction.units().is_empty()
-            }
+            TransactionState::Open => self.opened == Opened::Pipeline && self.has_reached_none(),
             TransactionState::Failed => false,
         }
+    }
+
+    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
+    pub(super) fn has_reached_none(&self) -> bool {
+        self.transaction.units().is_empty() && !self.base.has_changed()
     }
 
     /// What a failed transaction still accepts.

@@ -242,6 +242,7 @@ impl Bound {
             parameters: taken(placeholder, &self.parameters, own),
             declared: taken(placeholder, &self.declared, own).into(),
             formats,
+            era: self.era,
             prepared: true,
             lifted: None,
         }
@@ -259,6 +260,7 @@ fn prepared(
         statement: Arc::new(statement),
         declared: declared.into(),
         description: std::sync::OnceLock::new(),
+        held: std::sync::OnceLock::new(),
     }))
 }
 

@@ -58,13 +58,13 @@ impl Session {
             }
             Kind::Administration => Box::pin(self.administer(&stmt.text)).await?,
             Kind::Define(define) => return Box::pin(self.define_database(stmt, define)).await,
-            Kind::Prepare { name, body } => {
+            Kind::Prepare { name, types, body } => {
                 self.refuse_if_failed(false)?;
-                self.prepare_named(&name.value, body, &stmt.text)?;
+                self.prepare_named((&name.value, types), body, &stmt.text)?;
             }
             Kind::Execute { name, arguments } => {
                 self.refuse_if_failed(false)?;
-                self.execute_named(&name.value, arguments).await?;
+                self.execute_named(&name.value, arguments, &stmt.text).await?;
             }
             Kind::Deallocate(name) => self.deallocate(name.as_ref().map(|name| &*name.value))?,
             Kind::Cursor(cursor) => {
@@ -214,7 +214,12 @@ impl Session {
         self.rows("PREVIEW", &["data_source_name", "actual_sql"], &rows)
     }
 
-    fn prepare_named(&mut self, name: &str, body: &PrepareBody, text: &str) -> Result<()> {
+    fn prepare_named(
+        &mut self,
+        (name, types): (&str, &[String]),
+        body: &PrepareBody,
+        text: &str,
+    ) -> Result<()> {
         let sql: Arc<str> = match body {
             PrepareBody::Span(span) => span.of(text).into(),
             PrepareBody::Text(text) => text.as_str().into(),
@@ -235,18 +240,25 @@ impl Session {
         if fails && self.named.contains_key(name) {
             return Err(ErrorKind::StatementExists(name.to_owned()).into());
         }
-        let prepared = self.make_prepared(sql, Vec::new())?;
+        let declared = types.iter().map(|name| self.declared_type(name)).collect::<Result<_>>()?;
+        let prepared = self.make_prepared(sql, declared)?;
         self.named.insert(name.to_owned(), prepared);
         self.complete("PREPARE");
         Ok(())
     }
 
-    async fn execute_named(&mut self, name: &str, arguments: &[Expr]) -> Result<()> {
+    async fn execute_named(&mut self, name: &str, arguments: &[Expr], text: &str) -> Result<()> {
         let prepared = self.named.get(name).cloned();
         let prepared =
             prepared.ok_or_else(|| Error::new(ErrorKind::UnknownStatement(name.to_owned())))?;
-        let parameters: Result<Vec<Parameter>> =
-            arguments.iter().map(|argument| self.argument(argument).map(Parameter::made)).collect();
+        let declared = prepared.declared.iter().copied().chain(std::iter::repeat(0));
+        let parameters: Result<Vec<Parameter>> = arguments
+            .iter()
+            .zip(declared)
+            .map(|(argument, declared)| {
+                self.argument((argument, text), declared).map(Parameter::made)
+            })
+            .collect();
         let parameters = parameters?;
         if parameters.len() as u64 != u64::from(prepared.statement.parameters) {
             return Err(ErrorKind::Value(format!(
@@ -256,13 +268,37 @@ impl Session {
             ))
             .into());
         }
-        let bound = Bound { parameters, prepared: true, ..Bound::default() };
+        let declared = Arc::clone(&prepared.declared);
+        let bound = Bound { parameters, declared, prepared: true, ..Bound::default() };
         let statement = Arc::clone(&prepared.statement);
         Box::pin(self.start_statement(&statement, bound)).await
     }
 
-    /// An argument of EXECUTE: a literal, or a user variable set to one.
-    fn argument(&self, argument: &Expr) -> Result<Value> {
+    fn declared_type(&self, name: &str) -> Result<u32> {
+        let known = self.dialect().and_then(|dialect| dialect.type_number(name));
+        known.ok_or_else(|| {
+            Error::refused(
+                30001,
+                format!("PREPARE does not know the type `{name}`"),
+                "leave the types out, or use the driver's own prepared statements",
+            )
+        })
+    }
+
+    /// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very type of the parameter, and no length of it,
+    /// says nothing new.
+    fn argument(&self, (argument, text): (&Expr, &str), declared: u32) -> Result<Value> {
+        if let Node::Cast { operand, to } = &argument.node {
+            let to = to.of(text);
+            let known = self.dialect().and_then(|dialect| dialect.type_number(to));
+            let to = known.filter(|_| !to.contains('('));
+            let is_exact = matches!(
+                operand.node,
+                Node::Literal(Literal::Text(_) | Literal::Integer(_) | Literal::Null)
+            );
+            let is_same = declared != 0 && to == Some(declared) && is_exact;
+            return if is_same { literal(operand) } else { Err(no_literal()) };
+        }
         let Node::Variable(name) = &argument.node else { return literal(argument) };
         let name = name.to_lowercase();
         let known = self.variables.list().iter().find(|(known, _)| *known == name);
@@ -440,14 +476,15 @@ fn literal(expr: &Expr) -> Result<Value> {
             Value::Decimal(n) => Some(Value::Decimal(-n)),
             _ => None,
         },
-        Node::Cast { operand, .. } => return literal(operand),
         _ => None,
     };
-    value.ok_or_else(|| {
-        Error::refused(
-            30001,
-            "EXECUTE takes literals only",
-            "use the driver's own prepared statements for other values",
-        )
-    })
+    value.ok_or_else(no_literal)
+}
+
+fn no_literal() -> Error {
+    Error::refused(
+        30001,
+        "EXECUTE takes literals only",
+        "use the driver's own prepared statements for other values",
+    )
 }

@@ -19,6 +19,7 @@ use crate::plan::Purpose;
 
 use super::acquire::{Aim, types};
 use super::origin::Origin;
+use super::recall::moment;
 use super::{Bound, Session};
 
 impl Session {
@@ -43,6 +44,7 @@ impl Session {
             statement: Arc::new(statement),
             declared: declared.into(),
             description: OnceLock::new(),
+            held: OnceLock::new(),
         }))
     }
 
@@ -151,7 +153,11 @@ impl Session {
             (connection, swallow)
         };
         let types = types(unit, &prepared.declared);
-        let started = connection.start(Execution::Describe { sql: Arc::clone(&unit.sql), types });
+        let started = connection.start(Execution::Describe {
+            sql: Arc::clone(&unit.sql),
+            types,
+            era: moment(&live).era(),
+        });
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let described = match started {
             Ok(()) => read_description(&mut channel).await,

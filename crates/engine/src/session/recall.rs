@@ -43,6 +43,10 @@ impl Session {
             // Its tables are not those of the database that stands behind it.
             return None;
         }
+        // What is set now decides, not what was when the last statement began.
+        if !self.variables.are(&self.facts.settings) {
+            self.facts_mut().settings = self.variables.shared();
+        }
         let now = moment(&live);
         if bound.prepared
             && let Some(kept) = self.at_hand.find_text(text, now)
@@ -114,14 +118,12 @@ impl Session {
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(text);
         self.forget_warnings();
-        if !self.variables.are(&self.facts.settings) {
-            self.facts_mut().settings = self.variables.shared();
-        }
         self.refuse_if_failed(false)?;
         if !self.cursors.is_empty() {
             Box::pin(self.settle_cursors()).await?;
         }
         let Recalled { live, kept, plan, .. } = recalled;
+        bound.era = kept.era();
         self.refuse_moved(live, &kept.template.statement, plan.writes)?;
         match self.start_plan(live, &kept.template.statement, plan, bound).await {
             // Only the answers' types showed that they cannot be merged.
@@ -177,6 +179,6 @@ impl Session {
     }
 }
 
-fn moment(live: &LiveDatabase) -> Moment {
+pub(super) fn moment(live: &LiveDatabase) -> Moment {
     Moment { database: live.number, epoch: live.catalog.epoch() }
 }

@@ -21,6 +21,7 @@ use super::acquire::Started;
 use super::administer::told;
 use super::finish::first_key;
 use super::origin::Origin;
+use super::recall::moment;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
 use super::retell::Retelling;
 use super::round::Rest;
@@ -43,7 +44,8 @@ impl Session {
         let mut bound = Bound {
             parameters: execute.parameters,
             formats: execute.result_formats,
-            declared: Arc::clone(&execute.prepared.declared),
+            declared: Arc::clone(execute.prepared.types()),
+            era: 0,
             prepared: true,
             lifted: None,
         };
@@ -108,6 +110,7 @@ impl Session {
         if !live.has_units() {
             return self.answer_alone(stmt, &bound);
         }
+        bound.era = moment(&live).era();
         if let Kind::Define(_) = &stmt.kind {
             self.begin_definition(&live)?;
             live.catalog.forget();

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use pando_kernel::TransactionType;
-use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
@@ -114,12 +113,8 @@ impl Session {
             units.push((identity.to_string(), (Arc::clone(unit), Arc::clone(pool.connector()))));
             let mut connection = self.take(pool).await?;
             self.still_ready(live, &mut connection, Some(&ready)).await?;
-            let mut replies = self.enlist(live, &mut connection, Some(&ready))?;
             let query = live.database.dialect.two_phase().and_then(|f| f.snapshot_query(isolation));
-            if let Some(query) = query {
-                connection.start(Execution::Text(query.into()))?;
-                replies += 1;
-            }
+            let (replies, _) = self.enlist(live, &mut connection, (Some(&ready), query))?;
             parts.push((connection, replies));
         }
         Ok(units)

@@ -207,9 +207,15 @@ impl Session {
                 self.local_settings.push(text.to_owned());
                 return Ok(());
             }
+            let known = self.variables.list();
+            let mut set = variables.list().iter().filter(|one| !known.contains(one));
+            let only_users = set.all(|(name, _)| name.starts_with('@'));
             self.variables = variables;
-            // Where a rollback takes it back, what they wear in the end is not known yet.
-            let id = if live.database.dialect.error_fails_transaction() {
+            // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it was set must serve nobody else.
+            let dialect = &live.database.dialect;
+            let id = if dialect.error_fails_transaction()
+                || dialect.prepares_with_settings() && !only_users
+            {
                 UNKNOWN
             } else {
                 self.variables.id()

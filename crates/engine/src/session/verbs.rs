@@ -137,7 +137,7 @@ impl Session {
         let open = self.transaction.state() != TransactionState::Idle;
         if open && self.opened == Opened::Pipeline {
             self.refuse_if_failed(false)?;
-            if self.transaction.units().is_empty() {
+            if self.has_reached_none() {
                 let modes = self.modes_for(modes);
                 self.transaction.set_modes(modes);
             } else if !modes.is_empty() {

@@ -94,6 +94,8 @@ pub enum Kind {
     Prepare {
         /// The statement's name.
         name: Ident,
+        /// The types of its first parameters, as they are written.
+        types: Vec<String>,
         /// The text to prepare: a span of this text, or a decoded string literal.
         body: PrepareBody,
     },

@@ -91,6 +91,8 @@ pub struct Select {
     pub filter: Option<Expr>,
     /// GROUP BY items.
     pub group_by: Vec<Expr>,
+    /// ASC (`Some(false)`) or DESC (`Some(true)`) behind each of them, which MariaDB and MySQL 5.7 sort by where there is no ORDER BY.
+    pub group_descending: Vec<Option<bool>>,
     /// From `GROUP` to the end of its last item, WITH ROLLUP included.
     pub group_span: Option<Span>,
     /// WITH ROLLUP, ROLLUP(), CUBE(), GROUPING SETS.
@@ -105,6 +107,13 @@ pub struct Select {
     pub end: u32,
     /// The whole core.
     pub span: Span,
+}
+
+impl Select {
+    /// Whether GROUP BY says how its groups are sorted.
+    pub fn sorts_groups(&self) -> bool {
+        self.group_descending.iter().any(Option::is_some)
+    }
 }
 
 /// DISTINCT of a select.
@@ -174,6 +183,8 @@ pub struct Table {
     pub alias: Option<Ident>,
     /// ONLY, `*`, PARTITION (…), index hints, TABLESAMPLE: present in the text.
     pub extras: Vec<Span>,
+    /// The names it gives its columns behind the alias, in parentheses; among the extras, too.
+    pub columns: Option<Span>,
     /// Name, alias and extras.
     pub span: Span,
 }
@@ -189,6 +200,8 @@ pub struct Join {
     pub kind: JoinKind,
     /// ON, USING or nothing.
     pub constraint: JoinConstraint,
+    /// The names that columns get behind the alias of a join in parentheses.
+    pub columns: Option<Span>,
     /// The whole join.
     pub span: Span,
 }

@@ -49,7 +49,9 @@ impl Parser<'_> {
                 self.join_constraint(right, kind)?
             };
             let span = self.since(span_of(&left).start);
-            left = TableFactor::Join(Box::new(Join { left, right, kind, constraint, span }));
+            let columns = None;
+            left =
+                TableFactor::Join(Box::new(Join { left, right, kind, constraint, columns, span }));
         }
         Ok(left)
     }
@@ -174,11 +176,16 @@ impl Parser<'_> {
             self.taller()?;
             let right = self.table_ref()?;
             let span = self.since(span_of(&left).start);
-            let (kind, constraint) = (JoinKind::Cross, JoinConstraint::None);
-            left = TableFactor::Join(Box::new(Join { left, right, kind, constraint, span }));
+            let (kind, constraint, columns) = (JoinKind::Cross, JoinConstraint::None, None);
+            left =
+                TableFactor::Join(Box::new(Join { left, right, kind, constraint, columns, span }));
         }
         self.expect_symbol(")")?;
-        let name = self.alias_with_columns()?;
+        let name = self.table_alias()?;
+        let columns = self.column_names(name.as_ref())?;
+        if let TableFactor::Join(join) = &mut left {
+            join.columns = join.columns.or(columns);
+        }
         // `((SELECT …)) AS d`: only the outer parentheses carry the name.
         if let (TableFactor::Derived { alias, span, .. }, Some(name)) = (&mut left, name) {
             *alias = Some(name);
@@ -220,10 +227,14 @@ impl Parser<'_> {
     /// An alias, perhaps with names (and types) for the columns.
     fn alias_with_columns(&mut self) -> Result<Option<Ident>> {
         let alias = self.table_alias()?;
-        if alias.is_some() && self.is_symbol("(") {
-            self.skip_group()?;
-        }
+        self.column_names(alias.as_ref())?;
         Ok(alias)
+    }
+
+    /// The names for columns behind an alias, with their parentheses.
+    fn column_names(&mut self, alias: Option<&Ident>) -> Result<Option<Span>> {
+        let follow = alias.is_some() && self.is_symbol("(");
+        if follow { self.skip_group().map(Some) } else { Ok(None) }
     }
 
     /// What follows a table's name in FROM.
@@ -237,16 +248,15 @@ impl Parser<'_> {
             self.system_time(&mut extras)?;
         }
         let alias = self.table_alias()?;
-        if alias.is_some() && self.colons() && self.is_symbol("(") {
-            extras.push(self.skip_group()?);
-        }
+        let columns = if self.colons() { self.column_names(alias.as_ref())? } else { None };
+        extras.extend(columns);
         if self.commas() {
             self.index_hints(&mut extras)?;
         }
         if self.is(Keyword::TABLESAMPLE) {
             extras.push(self.table_sample()?);
         }
-        Ok(Table { name, alias, extras, span: self.since(start) })
+        Ok(Table { name, alias, extras, columns, span: self.since(start) })
     }
 
     /// `PARTITION (p0, p1)`.

@@ -60,7 +60,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        Ok(Table { name, alias, extras, span: self.since(start) })
+        Ok(Table { name, alias, extras, columns: None, span: self.since(start) })
     }
 
     /// The column list, or where one would be inserted.

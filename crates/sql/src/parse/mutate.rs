@@ -143,7 +143,7 @@ impl Parser<'_> {
                 self.skip(2);
                 extras.push(self.since(from));
             }
-            list.push(Table { name, alias: None, extras, span: self.since(start) });
+            list.push(Table { name, alias: None, extras, columns: None, span: self.since(start) });
             if !self.eat_symbol(",") {
                 return Ok(list);
             }

@@ -15,16 +15,14 @@ impl Parser<'_> {
             return Ok(Kind::Transaction(Transaction::TwoPhase));
         }
         let name = self.any_name("a name for the statement")?;
-        if self.is_symbol("(") {
-            self.skip_group()?;
-        }
+        let types = if self.is_symbol("(") { self.type_names()? } else { Vec::new() };
         if self.eat(AS) {
             if self.is_end() {
                 return self.unexpected("a statement");
             }
             let body = PrepareBody::Span(self.since_to_end());
             self.skip_rest();
-            return Ok(Kind::Prepare { name, body });
+            return Ok(Kind::Prepare { name, types, body });
         }
         self.expect(FROM)?;
         let token = self.token();
@@ -34,7 +32,30 @@ impl Parser<'_> {
         } else {
             PrepareBody::Text(self.string_text("a string or a variable")?)
         };
-        Ok(Kind::Prepare { name, body })
+        Ok(Kind::Prepare { name, types, body })
+    }
+
+    /// `(type, …)`: the text of each.
+    fn type_names(&mut self) -> Result<Vec<String>> {
+        let mut types = Vec::new();
+        self.expect_symbol("(")?;
+        loop {
+            let (start, mut end) = (self.start(), self.start());
+            while !self.is_symbol(",") && !self.is_symbol(")") && !self.is_end() {
+                if self.is_symbol("(") {
+                    self.skip_group()?;
+                } else {
+                    self.advance();
+                }
+                end = self.end();
+            }
+            types.push(self.text.get(start as usize..end as usize).unwrap_or("").trim().to_owned());
+            if !self.eat_symbol(",") {
+                break;
+            }
+        }
+        self.expect_symbol(")")?;
+        Ok(types)
     }
 
     pub(super) fn execute(&mut self) -> Result<Kind> {

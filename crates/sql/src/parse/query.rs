@@ -551,6 +551,7 @@ fn enclosed(query: Query, span: Span) -> Query {
         from: vec![derived],
         filter: None,
         group_by: Vec::new(),
+        group_descending: Vec::new(),
         group_span: None,
         grouping_sets: false,
         having: None,

@@ -154,6 +154,7 @@ impl Parser<'_> {
             // GROUP BY ALL alone: every item without an aggregate. An unknown item, so that nobody takes it for one single group.
             if self.group_by_ends() {
                 select.group_by.push(self.other(word.span, Vec::new()));
+                select.group_descending.push(None);
             }
         }
         if !self.group_by_ends() {
@@ -165,7 +166,9 @@ impl Parser<'_> {
                 select.grouping_sets |= empty;
                 let item = if empty { self.nothing() } else { self.expr()? };
                 select.group_by.push(item);
-                self.eat_any(&[ASC, DESC]);
+                let is_descending = self.is(DESC);
+                let is_written = self.eat_any(&[ASC, DESC]);
+                select.group_descending.push(is_written.then_some(is_descending));
                 if !self.eat_symbol(",") {
                     break;
                 }
@@ -221,6 +224,7 @@ fn empty(keyword: Span) -> Select {
         from: Vec::new(),
         filter: None,
         group_by: Vec::new(),
+        group_descending: Vec::new(),
         group_span: None,
         grouping_sets: false,
         having: None,

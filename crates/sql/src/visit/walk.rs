@@ -14,6 +14,7 @@ pub(super) enum Found<'a> {
     Expr(&'a Expr),
     Table(Occurrence<'a>),
     Owner(Owner<'a>),
+    Join(&'a Join),
 }
 
 pub(super) struct Walk<'a, 's> {
@@ -133,6 +134,7 @@ impl<'a, 's> Walk<'a, 's> {
             TableFactor::Derived { query, .. } => self.query(query),
             TableFactor::Function { expr, .. } => self.expr(expr),
             TableFactor::Join(join) => {
+                (self.found)(Found::Join(join));
                 let Join { left, right, constraint, .. } = join.as_ref();
                 self.factor(left);
                 self.factor(right);

@@ -32,13 +32,14 @@ pub(crate) fn kind(kind: &Kind, text: &str) -> String {
         }
         Kind::Copy(copy) => d.copy(copy),
         Kind::Load(load) => d.load(load),
-        Kind::Prepare { name, body } => {
+        Kind::Prepare { name, types, body } => {
             let body = match body {
                 PrepareBody::Span(span) => format!("<{}>", span.of(text)),
                 PrepareBody::Text(text) => format!("{text:?}"),
                 PrepareBody::Variable(name) => name.clone(),
             };
-            format!("prepare {} {body}", d.ident(name))
+            let types: Vec<String> = types.iter().map(|name| format!(" {name:?}")).collect();
+            format!("prepare {}{} {body}", d.ident(name), types.concat())
         }
         Kind::Execute { name, arguments } => {
             format!("execute {} {}", d.ident(name), d.exprs(arguments))
@@ -275,6 +276,16 @@ impl Dump<'_> {
         if select.group_span.is_some() {
             let sets = if select.grouping_sets { " sets" } else { "" };
             out.push_str(&format!(" group{sets} {}", self.exprs(&select.group_by)));
+            assert_eq!(select.group_by.len(), select.group_descending.len());
+            if select.sorts_groups() {
+                let word = |direction: &Option<bool>| match direction {
+                    Some(true) => "desc",
+                    Some(false) => "asc",
+                    None => "-",
+                };
+                let words: Vec<&str> = select.group_descending.iter().map(word).collect();
+                out.push_str(&format!(" sorted {}", words.join(" ")));
+            }
         }
         if let Some(having) = &select.having {
             out.push_str(&format!(" having {}", self.expr(having)));

@@ -61,8 +61,11 @@ pub struct Doubt {
     pub verdict: Option<Verdict>,
 }
 
-/// A branch that was left: the unit it was found on, and its age.
-type Due<'a> = (usize, &'a InDoubt, Duration);
+/// A prepared branch, and the places of the units that tell of it: ways to one server, whose users may differ in what they are allowed.
+pub(super) type Found = (Vec<usize>, InDoubt);
+
+/// A branch that was left, and its age.
+type Due<'a> = (&'a Found, Duration);
 
 /// The memory of one instance's recovery.
 pub struct Recovery {
@@ -100,14 +103,15 @@ impl Recovery {
         let now = self.coordinator.runtime.now();
         let (mut due, mut next) = (Vec::new(), ROUND);
         self.coordinator.sees_only(self.units.iter().flat_map(|unit| unit.told.clone()).collect());
-        for (at, doubt) in &doubts {
+        for found in &doubts {
+            let (_, doubt) = found;
             let (first, _) = self.coordinator.first_seen(key(doubt), now);
             let here = now.saturating_duration_since(first);
             let age = doubt.seconds.map_or(here, |seconds| here.max(Duration::from_secs(seconds)));
             if age < self.grace {
                 next = next.min(self.grace.saturating_sub(age));
             } else if age > PATIENCE || !self.coordinator.is_ending(&doubt.global) {
-                due.push((*at, doubt, age));
+                due.push((found, age));
             }
         }
         self.settle(due).await;
@@ -130,7 +134,7 @@ impl Recovery {
     }
 
     /// The prepared branches of all units that answer soon. A server tells those of all its databases: each is listed once.
-    async fn look(&mut self, haste: Duration) -> Vec<(usize, InDoubt)> {
+    async fn look(&mut self, haste: Duration) -> Vec<Found> {
         let runtime = Arc::clone(&self.coordinator.runtime);
         self.units.iter_mut().for_each(Watched::begin);
         let mut found: Vec<Option<Vec<InDoubt>>> = self.units.iter().map(|_| None).collect();
@@ -147,14 +151,14 @@ impl Recovery {
             if is_over { Poll::Ready(()) } else { Poll::Pending }
         });
         let _ = within(&*runtime, haste, looked).await;
-        let mut doubts: Vec<(usize, InDoubt)> = Vec::new();
+        let mut doubts: Vec<Found> = Vec::new();
+        let mut places: HashMap<(String, String), usize> = HashMap::new();
         for (at, branches) in found.into_iter().enumerate() {
             for doubt in branches.into_iter().flatten() {
-                let is_known = |(_, known): &(usize, InDoubt)| {
-                    (&known.global, &known.part) == (&doubt.global, &doubt.part)
-                };
-                if !doubts.iter().any(is_known) {
-                    doubts.push((at, doubt));
+                let place = *places.entry(key(&doubt)).or_insert(doubts.len());
+                match doubts.get_mut(place) {
+                    Some((ways, _)) => ways.push(at),
+                    None => doubts.push((vec![at], doubt)),
                 }
             }
         }
@@ -164,25 +168,54 @@ impl Recovery {
     /// Ends branches as their transactions were decided.
     async fn settle(&mut self, due: Vec<Due<'_>>) {
         let verdicts = self.verdicts(&due).await;
-        for (at, doubt, _) in due {
+        for (found, _) in due {
+            let (ways, doubt) = found;
             let Some(verdict) = verdicts.get(&doubt.global) else { continue };
             let (_, tries) =
                 self.coordinator.first_seen(key(doubt), self.coordinator.runtime.now());
-            let Some(unit) = self.units.get_mut(at) else { continue };
-            let (name, transaction) = (Arc::clone(&unit.name), &doubt.global);
-            let Some(asker) = unit.answering() else { continue };
-            match asker.end(doubt, (*verdict, tries)).await {
-                Ok(true) => {
+            let first = ways.first().and_then(|at| self.units.get(*at));
+            let unit = first.map(|unit| Arc::clone(&unit.name)).unwrap_or_default();
+            let transaction = &doubt.global;
+            match self.end(found, (*verdict, tries)).await {
+                Ok(Some(true)) => {
                     count(&self.coordinator.counts.recovered);
-                    tracing::info!(unit = %name, transaction, ?verdict, "a branch in doubt is ended");
+                    tracing::info!(%unit, transaction, ?verdict, "a branch in doubt is ended");
                 }
-                Ok(false) => self.coordinator.in_vain(&key(doubt)),
+                Ok(Some(false)) => self.coordinator.in_vain(&key(doubt)),
+                Ok(None) => {}
                 Err(error) => {
-                    asker.failed();
-                    tracing::warn!(unit = %name, transaction, %error, "a branch in doubt cannot be ended yet");
+                    tracing::warn!(%unit, transaction, %error, "a branch in doubt cannot be ended yet");
                 }
             }
         }
+    }
+
+    /// Ends a branch by the first of its ways that can; false when another connection still owns it, `None` when no unit answers any more.
+    ///
+    /// # Errors
+    /// That of the last way that was tried.
+    async fn end(
+        &mut self,
+        (ways, doubt): &Found,
+        (verdict, tries): (Verdict, u32),
+    ) -> Result<Option<bool>> {
+        let mut result = Ok(None);
+        for at in ways {
+            let Some(asker) = self.units.get_mut(*at).and_then(Watched::answering) else {
+                continue;
+            };
+            match asker.end(doubt, (verdict, tries)).await {
+                Ok(is_ended) => return Ok(Some(is_ended)),
+                Err(error) => {
+                    // What the server says of one branch holds up no other.
+                    if !matches!(error.kind(), ErrorKind::Server(_)) {
+                        asker.failed();
+                    }
+                    result = Err(error);
+                }
+            }
+        }
+        result
     }
 
     /// What was decided on these transactions, and is now where nothing was, each asked once and several at once: one whose decision somebody holds
@@ -190,7 +223,7 @@ impl Recovery {
     async fn verdicts(&mut self, due: &[Due<'_>]) -> HashMap<String, Verdict> {
         let mut known = HashSet::new();
         let mut asking = Vec::new();
-        for (_, doubt, age) in due {
+        for ((_, doubt), age) in due {
             let Some((id, (_, decider))) =
                 GlobalId::read(&doubt.global).zip(self.decider(&doubt.global))
             else {
@@ -203,7 +236,7 @@ impl Recovery {
                 let is_lost = *age > PATIENCE;
                 let runtime = Arc::clone(&self.coordinator.runtime);
                 let name = id.decider().to_owned();
-                asking.push((name, asked((decider, runtime), id, is_lost.then_some(*doubt))));
+                asking.push((name, asked((decider, runtime), id, is_lost.then_some(doubt))));
             } else {
                 tracing::warn!(transaction = %id, "a transaction in doubt waits for the storage unit that decides on it, which does not answer");
             }
@@ -248,7 +281,7 @@ impl Recovery {
     }
 
     /// Forgets the decisions on transactions that are over, and old ones that no branch waits for.
-    async fn forget(&mut self, doubts: &[(usize, InDoubt)]) {
+    async fn forget(&mut self, doubts: &[Found]) {
         let all_answered = self.units.iter_mut().all(|unit| unit.answering().is_some());
         'units: for unit in &mut self.units {
             let name = Arc::clone(&unit.name);
@@ -283,7 +316,7 @@ impl Recovery {
         let runtime = Arc::clone(&self.coordinator.runtime);
         let now = runtime.now();
         let mut doubts = Vec::new();
-        for (at, doubt) in found {
+        for (ways, doubt) in found {
             let (first, _) = self.coordinator.first_seen(key(&doubt), now);
             let here = now.saturating_duration_since(first).as_secs();
             let decider = self.decider(&doubt.global);
@@ -291,7 +324,7 @@ impl Recovery {
                 Some((_, way)) => recall(way, &runtime, &doubt.global).await.ok().flatten(),
                 None => None,
             };
-            let Some(unit) = self.units.get(at) else { continue };
+            let Some(unit) = ways.first().and_then(|at| self.units.get(*at)) else { continue };
             doubts.push(Doubt {
                 unit: Arc::clone(&unit.name),
                 seconds: doubt.seconds.unwrap_or(here),
@@ -346,9 +379,8 @@ impl Recovery {
             }
         }
         let mut ended = 0;
-        for (at, doubt) in found {
-            let Some(asker) = self.units.get_mut(at).and_then(Watched::answering) else { continue };
-            ended += u64::from(asker.end(&doubt, (wanted, 1)).await?);
+        for found in found {
+            ended += u64::from(self.end(&found, (wanted, 1)).await? == Some(true));
         }
         Ok(ended)
     }

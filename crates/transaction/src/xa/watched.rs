@@ -13,7 +13,7 @@ use pando_kernel::value::Value;
 
 use crate::aside::Aside;
 
-use super::recovery::Way;
+use super::recovery::{Found, Way};
 
 /// Who a unit is, and decisions that are old, are looked at so often.
 const SELDOM: Duration = Duration::from_secs(60);
@@ -212,7 +212,7 @@ impl Asker {
         aside.rows(&text).await.map(drop)
     }
 
-    pub(super) async fn sweep(&mut self, doubts: &[(usize, InDoubt)]) -> Result<()> {
+    pub(super) async fn sweep(&mut self, doubts: &[Found]) -> Result<()> {
         let now = self.runtime.now();
         let seldom = |swept: Instant| now.saturating_duration_since(swept) < SELDOM;
         if self.swept.is_some_and(seldom) {

@@ -124,6 +124,10 @@ impl Connection {
     pub(super) fn write(&mut self, work: &Work) -> Stage {
         match work {
             Work::Text(sql) => {
+                if sets(sql) {
+                    // What was prepared before goes on as it was prepared.
+                    self.statements.take_all().into_iter().for_each(|id| self.write_close(id));
+                }
                 let capabilities = self.agreement.capabilities;
                 self.command(|out| Query::encode(sql.as_bytes(), capabilities, out));
                 Stage::Answer
@@ -244,6 +248,14 @@ impl Default for Job {
     fn default() -> Self {
         Self::new(Work::Ping)
     }
+}
+
+/// Whether a text that is Pando's own sets variables of the session, and not only the user's own.
+fn sets(sql: &str) -> bool {
+    let sets_users = sql.starts_with("SET @");
+    let sets_more =
+        || [", SESSION ", ", NAMES ", ", CHARACTER "].iter().any(|part| sql.contains(part));
+    sql.starts_with("SET ") && !sql.starts_with("SET TRANSACTION") && (!sets_users || sets_more())
 }
 
 fn put_execute(statement: u32, parameters: &[Parameter], out: &mut BytesMut) {

@@ -56,6 +56,11 @@ impl Statements {
         self.kept.remove(sql).map(|kept| kept.statement.id)
     }
 
+    /// Forgets all of them; returns their numbers, which have to be closed.
+    pub(super) fn take_all(&mut self) -> Vec<u32> {
+        self.kept.drain().map(|(_, kept)| kept.statement.id).collect()
+    }
+
     /// Forgets all of them: the server has dropped them itself.
     pub(super) fn clear(&mut self) {
         self.kept.clear();
@@ -80,6 +85,10 @@ mod tests {
         assert!(statements.get("b").is_none());
         assert_eq!(statements.keep("a".into(), statement(4)), Some(1));
         assert_eq!(statements.forget("a"), Some(4));
+        statements.keep("d".into(), statement(5));
+        let mut all = statements.take_all();
+        all.sort_unstable();
+        assert_eq!(all, [3, 5]);
         statements.clear();
         assert!(statements.get("c").is_none());
     }

@@ -5,11 +5,21 @@ use pando_kernel::health::Health;
 use pando_kernel::{Error, Kind, Presentation, Result, Value};
 
 use super::MySql;
+use super::variables::ALL;
 
 /// The connection's own user as the privilege tables write users.
 const OWN: &str = "CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@', QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
 
+/// The key of a table under a name that needs none, and MariaDB's system versioning.
+/// <https://dev.mysql.com/doc/refman/8.0/en/create-index.html#create-index-unique>, <https://mariadb.com/kb/en/system-versioned-tables/>
+const HIDDEN: [&str; 3] = ["_rowid", "row_start", "row_end"];
+
 impl Metadata for MySql {
+    fn hidden_columns(&self) -> &'static [&'static str] {
+        &HIDDEN
+    }
+
+    // Inside a transaction its own connection is asked, whose session may limit the rows of all queries that say no limit.
     fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
         let schema = schema.map_or_else(
             || "DATABASE()".to_owned(),
@@ -19,7 +29,7 @@ impl Metadata for MySql {
         format!(
             "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLLATION_NAME, COLUMN_KEY, EXTRA, \
              IS_NULLABLE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {schema} AND \
-             TABLE_NAME = {table} ORDER BY ORDINAL_POSITION"
+             TABLE_NAME = {table} ORDER BY ORDINAL_POSITION LIMIT {ALL}"
         )
     }
 
@@ -78,10 +88,11 @@ impl Metadata for MySql {
     }
 
     fn tables_query(&self) -> String {
-        "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
-         AND TABLE_NAME NOT IN ('pando_unit', 'pando_decision', 'pando_undo', 'pando_row_lock') \
-         ORDER BY TABLE_NAME"
-            .to_owned()
+        format!(
+            "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
+             AND TABLE_NAME NOT IN ('pando_unit', 'pando_decision', 'pando_undo', 'pando_row_lock') \
+             ORDER BY TABLE_NAME LIMIT {ALL}"
+        )
     }
 
     fn indexes_of(&self, table: &str) -> Option<(String, &'static str)> {

@@ -6,9 +6,10 @@
 //! compare right. Padding the text instead would not do: `'ß'` has the weights of `'ss'`, but one letter less.
 
 use pando_kernel::dialect::{Compare, Comparison, Equality, Ordering, TableColumn};
-use pando_kernel::{Column, Error, Kind, Result};
+use pando_kernel::{Column, Error, Format, Kind, Result};
 
 use super::MySql;
+use crate::types::ColumnType;
 
 /// Bytes to which weights are padded at most: as many as the server itself sorts by (`max_sort_length`, unless changed). What
 /// lies behind them still tells groups apart.
@@ -29,6 +30,7 @@ impl Ordering for MySql {
             return Comparison::ByResult { derive: Some(weights_of_any(text)) };
         };
         match info.kind {
+            Kind::Float if is_single(info) => Comparison::DeriveNumber(format!("{text} * 1e0")),
             Kind::Bool | Kind::Int | Kind::UInt | Kind::Decimal | Kind::Float => {
                 Comparison::Value(Compare::Number)
             }
@@ -57,7 +59,14 @@ impl Ordering for MySql {
     }
 
     fn compare_result(&self, column: &Column) -> Result<Compare> {
+        let is_cut =
+            column.native.type_id == ColumnType::Float as u32 && column.format == Format::Text;
         match column.kind {
+            Kind::Float if is_cut => Err(Error::refused(
+                30001,
+                format!("column `{}` is a FLOAT, of which six digits are sent", column.name),
+                "order by a column, or by the expression times 1e0",
+            )),
             Kind::Bool | Kind::Int | Kind::UInt | Kind::Decimal | Kind::Float => {
                 Ok(Compare::Number)
             }
@@ -70,6 +79,11 @@ impl Ordering for MySql {
             )),
         }
     }
+}
+
+/// Whether values are FLOATs, which are compared by all their digits and sent as text with six.
+fn is_single(info: &TableColumn) -> bool {
+    info.type_name.get(..5).is_some_and(|name| name.eq_ignore_ascii_case("float"))
 }
 
 /// Members of ENUM and SET sort by their number.
@@ -139,6 +153,8 @@ mod tests {
     fn each_kind_compares_as_the_server_does() {
         let cases = [
             (column(Kind::Int, "int", ""), Comparison::Value(Compare::Number)),
+            (column(Kind::Float, "double", ""), Comparison::Value(Compare::Number)),
+            (column(Kind::Float, "float unsigned", ""), Comparison::DeriveNumber("c * 1e0".into())),
             (column(Kind::Date, "date", ""), Comparison::Value(Compare::Bytes)),
             (column(Kind::Time, "time", ""), Comparison::Value(Compare::Temporal(Kind::Time))),
             (
@@ -192,6 +208,16 @@ mod tests {
         for collation in ["utf8mb4_0900_ai_ci", "utf8mb4_nopad_bin", "binary"] {
             assert!(!pads(collation), "{collation}");
         }
+    }
+
+    #[test]
+    fn a_float_that_came_as_text_has_lost_digits() {
+        let mut float = Column::computed("c", Kind::Float);
+        assert_eq!(MySql.compare_result(&float).unwrap(), Compare::Number);
+        float.native.type_id = ColumnType::Float as u32;
+        assert!(MySql.compare_result(&float).is_err());
+        float.format = Format::Binary;
+        assert_eq!(MySql.compare_result(&float).unwrap(), Compare::Number);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
-use pando_kernel::dialect::{Language, TableColumn};
+use pando_kernel::dialect::{Language, TableColumn, Variables};
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations, Stands};
 use pando_kernel::{Column, Error, Kind, Result};
 
+use super::variables::LIMIT;
 use super::{MySql, text_literal};
 
 /// Bytes of one INSERT; a single longer row makes a longer one.
@@ -27,10 +28,6 @@ const NARROWING: &[&str] = &[
     "character_set_results",
     "collation_connection",
 ];
-
-/// What cuts the answers of all queries, and its value when it does not.
-const LIMIT: &str = "sql_select_limit";
-const ALL: &str = "18446744073709551615";
 const MODE_BACK: &str = "SET SESSION sql_mode = @pando_sql_mode";
 /// A session that only reads writes its temporary tables all the same.
 const WRITING: &str = "START TRANSACTION READ WRITE";
@@ -38,20 +35,19 @@ const WRITTEN: &str = "COMMIT";
 
 impl Relations for MySql {
     fn check(&self, variables: &[(String, String)]) -> Result<()> {
+        if let Some(rows) = self.select_limit(variables)? {
+            return Err(Error::refused(
+                30001,
+                format!("with `{LIMIT}` = {rows} not all rows travel between storage units"),
+                "use LIMIT in the statement",
+            ));
+        }
         let narrow = |(name, value): &&(String, String)| {
             let value = value.to_ascii_lowercase();
-            if name == LIMIT {
-                return !matches!(value.as_str(), "default" | ALL);
-            }
             NARROWING.contains(&name.as_str()) && !value.contains("utf8mb4") && value != "default"
         };
         match variables.iter().find(narrow) {
             None => Ok(()),
-            Some((name, value)) if name == LIMIT => Err(Error::refused(
-                30001,
-                format!("with `{LIMIT}` = {value} not all rows travel between storage units"),
-                "use LIMIT in the statement",
-            )),
             Some((_, value)) => Err(Error::refused(
                 30001,
                 format!(

@@ -1,7 +1,7 @@
 //! Session variables, and functions about the session.
 
 use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
-use pando_kernel::{Alone, Result, Value};
+use pando_kernel::{Alone, Error, Result, Value};
 
 use super::{MySql, SERVER_VERSION};
 
@@ -21,6 +21,11 @@ const SYNTAX_MODES: [&str; 10] = [
     "POSTGRESQL",
     "MYSQL323",
 ];
+
+/// What cuts the answers of queries that have no LIMIT, and its value when it does not.
+/// <https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>
+pub(super) const LIMIT: &str = "sql_select_limit";
+pub(super) const ALL: u64 = u64::MAX;
 
 impl Variables for MySql {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
@@ -82,6 +87,24 @@ impl Variables for MySql {
                 let level = level.strip_prefix("ISOLATION LEVEL ")?.replace(' ', "-");
                 variable("transaction_isolation", &format!("'{level}'"))
             }
+        }
+    }
+
+    fn select_limit(&self, variables: &[(String, String)]) -> Result<Option<u64>> {
+        let Some((_, value)) = variables.iter().find(|(name, _)| name == LIMIT) else {
+            return Ok(None);
+        };
+        match value.trim().parse() {
+            Ok(ALL) => Ok(None),
+            Ok(rows) => Ok(Some(rows)),
+            Err(_) if value.trim().eq_ignore_ascii_case("default") => Ok(None),
+            Err(_) => Err(Error::refused(
+                30001,
+                format!(
+                    "`{LIMIT}` = {value} is no number of rows that could be kept over several shards"
+                ),
+                "set it to a whole number or to DEFAULT",
+            )),
         }
     }
 
@@ -183,7 +206,16 @@ fn is_utf8(value: &str) -> bool {
     string_of(value).is_some_and(|charset| UTF8.contains(&charset))
 }
 
+/// A value is a plain string or word, whose modes can be read here, or an expression that is computed first and then comes as one. Numbers, and strings that
+/// are put together or written with escapes, could hide a mode.
 fn sql_mode(value: &str) -> Result<VariableEffect> {
+    let is_readable = match string_of(value) {
+        Some(text) => text == "0" || !text.starts_with(|first: char| first.is_ascii_digit()),
+        None => is_computed(value),
+    };
+    if !is_readable {
+        return Err(variable_refused("sql_mode", "its modes must be one plain string of names"));
+    }
     let upper = value.to_ascii_uppercase();
     let mut words = upper.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
     match words.find(|word| SYNTAX_MODES.contains(word)) {
@@ -193,6 +225,14 @@ fn sql_mode(value: &str) -> Result<VariableEffect> {
         )),
         None => Ok(VariableEffect::Replay),
     }
+}
+
+/// Whether a value begins as a variable, parentheses or a call of a function does, and as no literal.
+fn is_computed(value: &str) -> bool {
+    let value = value.trim();
+    let word = value.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let begins = value.starts_with(|first: char| first.is_ascii_alphabetic());
+    value.starts_with(['@', '(']) || begins && word.trim_start().starts_with('(')
 }
 
 #[cfg(test)]
@@ -218,6 +258,20 @@ mod tests {
             ("sql_mode", "'STRICT_TRANS_TABLES'", Some(VariableEffect::Replay)),
             ("sql_mode", "CONCAT(@@sql_mode, ',ANSI_QUOTES')", None),
             ("sql_mode", "ANSI", None),
+            ("sql_mode", "CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')", Some(VariableEffect::Replay)),
+            ("sql_mode", "@@global.sql_mode", Some(VariableEffect::Replay)),
+            ("sql_mode", "DEFAULT", Some(VariableEffect::Replay)),
+            ("sql_mode", "0", Some(VariableEffect::Replay)),
+            ("sql_mode", "''", Some(VariableEffect::Replay)),
+            ("sql_mode", "4", None),
+            ("sql_mode", "'4'", None),
+            ("sql_mode", "0x4", None),
+            ("sql_mode", "x'414E5349'", None),
+            ("sql_mode", "2 + 2", None),
+            ("sql_mode", "'ANSI_' 'QUOTES'", None),
+            ("sql_mode", "'ANSI_' '(QUOTES)'", None),
+            ("sql_mode", "_utf8'ANSI_' '(QUOTES)'", None),
+            ("sql_mode", "'A\\NSI_QUOTES'", None),
             ("time_zone", "'+02:00'", Some(report)),
             ("foreign_key_checks", "0", Some(VariableEffect::Replay)),
             ("wait_timeout", "100", Some(VariableEffect::Ignore)),
@@ -228,6 +282,22 @@ mod tests {
         for (name, value, expected) in cases {
             assert_eq!(MySql.set(name, value).ok(), expected, "{name} = {value}");
         }
+    }
+
+    #[test]
+    fn a_limit_of_all_queries_is_read_as_the_server_reads_it() {
+        let cases = [
+            ("2", Some(Some(2))),
+            ("0", Some(Some(0))),
+            ("DEFAULT", Some(None)),
+            ("18446744073709551615", Some(None)),
+            ("-1", None),
+        ];
+        for (value, expected) in cases {
+            let variables = [("sql_select_limit".to_owned(), value.to_owned())];
+            assert_eq!(MySql.select_limit(&variables).ok(), expected, "{value}");
+        }
+        assert_eq!(MySql.select_limit(&[]).unwrap(), None);
     }
 
     #[test]

@@ -181,6 +181,7 @@ pub fn prepared(sql: &str, values: &[Value]) -> Execution {
         types: Default::default(),
         parameters: values.iter().cloned().map(pando_kernel::Parameter::made).collect(),
         formats: vec![pando_kernel::Format::Binary],
+        era: 0,
     }
 }
 

@@ -403,7 +403,13 @@ impl Session for Script {
             .map_err(|_| ErrorKind::Syntax { message: format!("near '{sql}'"), at: 0 })?;
         let statement = Arc::new(statement);
         let description = std::sync::OnceLock::new();
-        Ok(Arc::new(Prepared { sql, statement, declared: declared.into(), description }))
+        Ok(Arc::new(Prepared {
+            sql,
+            statement,
+            declared: declared.into(),
+            description,
+            held: std::sync::OnceLock::new(),
+        }))
     }
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {

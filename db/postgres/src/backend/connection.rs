@@ -74,7 +74,7 @@ impl Connection {
             return self.text(&text);
         }
         self.run_found(
-            Call { sql, types, parameters, formats: Vec::new(), text: Some(text) },
+            Call { sql, types, parameters, formats: Vec::new(), era: 0, text: Some(text) },
             found,
         )
     }
@@ -95,7 +95,7 @@ impl Connection {
     }
 
     fn run(&mut self, call: Call) -> Result<()> {
-        let found = self.line.statements.find(&call.sql, &call.types, Origin::Prepared);
+        let found = self.line.statements.find(&call.sql, &call.types, Origin::Prepared(call.era));
         self.run_found(call, found)
     }
 
@@ -120,8 +120,8 @@ impl Connection {
         Ok(())
     }
 
-    fn describe(&mut self, sql: Arc<str>, types: Arc<[u32]>) -> Result<()> {
-        let (id, parse) = match self.line.statements.find(&sql, &types, Origin::Prepared) {
+    fn describe(&mut self, (sql, types): (Arc<str>, Arc<[u32]>), era: u64) -> Result<()> {
+        let (id, parse) = match self.line.statements.find(&sql, &types, Origin::Prepared(era)) {
             Found::Ready(id, _) => (Some(id), false),
             Found::New(id) => (Some(id), true),
             Found::Unnamed => (None, true),
@@ -134,7 +134,7 @@ impl Connection {
             self.abandon(closed, &sql, id);
             return Err(error);
         }
-        let subject = Subject { sql, types, id, reused: !parse };
+        let subject = Subject { sql, types, era, id, reused: !parse };
         let task = Task::Describe(subject, Vec::new());
         self.line.replies.push_back(Reply::new(task));
         Ok(())
@@ -256,7 +256,9 @@ impl Connection {
             }
             Outcome::Again(Again::Text(sql)) => self.text(&sql).err().map(Err),
             Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
-            Outcome::Again(Again::Describe(sql, types)) => self.describe(sql, types).err().map(Err),
+            Outcome::Again(Again::Describe(subject, era)) => {
+                self.describe(subject, era).err().map(Err)
+            }
             Outcome::Lost(message) => Some(Err(self.lose(message))),
         }
     }
@@ -276,10 +278,10 @@ impl Backend for Connection {
             Execution::Lifted { text, sql, parameters, era } => {
                 return self.lifted((text, sql), parameters, Origin::Text(era));
             }
-            Execution::Prepared { sql, types, parameters, formats } => {
-                return self.run(Call { sql, types, parameters, formats, text: None });
+            Execution::Prepared { sql, types, parameters, formats, era } => {
+                return self.run(Call { sql, types, parameters, formats, era, text: None });
             }
-            Execution::Describe { sql, types } => return self.describe(sql, types),
+            Execution::Describe { sql, types, era } => return self.describe((sql, types), era),
             Execution::Aside(sql) => {
                 request::aside(&mut self.wire.output, &sql)?;
                 Task::Aside { shares: true }

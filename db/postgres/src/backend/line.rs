@@ -70,6 +70,7 @@ pub(super) struct Run {
 pub(super) struct Subject {
     pub(super) sql: Arc<str>,
     pub(super) types: Arc<[u32]>,
+    pub(super) era: u64,
     pub(super) id: Option<u64>,
     /// As for a run.
     pub(super) reused: bool,
@@ -79,7 +80,8 @@ pub(super) struct Subject {
 pub(super) enum Again {
     Text(Arc<str>),
     Run(Call),
-    Describe(Arc<str>, Arc<[u32]>),
+    /// A statement with its types, and its era.
+    Describe((Arc<str>, Arc<[u32]>), u64),
 }
 
 /// What a message leads to.
@@ -135,8 +137,8 @@ impl Task {
     fn once_more(self) -> Option<(u64, Again)> {
         match self {
             Task::Run(Run { call, id: Some(id), reused: true, .. }) => Some((id, Again::Run(call))),
-            Task::Describe(Subject { sql, types, id: Some(id), reused: true }, _) => {
-                Some((id, Again::Describe(sql, types)))
+            Task::Describe(Subject { sql, types, era, id: Some(id), reused: true }, _) => {
+                Some((id, Again::Describe((sql, types), era)))
             }
             Task::Run(_)
             | Task::Describe(..)
@@ -152,7 +154,7 @@ impl Again {
     fn sql(&self) -> &str {
         match self {
             Again::Run(call) => &call.sql,
-            Again::Describe(sql, _) | Again::Text(sql) => sql,
+            Again::Describe((sql, _), _) | Again::Text(sql) => sql,
         }
     }
 }

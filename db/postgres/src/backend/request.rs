@@ -18,6 +18,8 @@ pub(super) struct Call {
     pub(super) types: Arc<[u32]>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) formats: Vec<Format>,
+    /// Of the definitions that it was made by.
+    pub(super) era: u64,
     /// The text that it stands for, when it came as one.
     pub(super) text: Option<Arc<str>>,
 }

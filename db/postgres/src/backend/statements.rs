@@ -26,7 +26,7 @@ pub(super) struct Statements {
 struct Entry {
     id: u64,
     types: Vec<u32>,
-    era: u64,
+    origin: Origin,
     /// The server has said that it is prepared.
     parsed: bool,
     returns: Option<Returns>,
@@ -41,18 +41,19 @@ const MAX_TEXT: usize = 64 << 10;
 /// How a statement came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Prepared. The least recently used one gives way to it.
-    Prepared,
+    /// Prepared, in this era. The least recently used one gives way to it.
+    Prepared(u64),
     /// As text, in this era. Another gives way only if it has not been used for so long that it hardly comes again: statements that may as well go as text
     /// do not drive each other out.
     Text(u64),
 }
 
 impl Origin {
-    fn era(self) -> u64 {
+    /// Whether both came so, in whatever era.
+    fn is_like(self, other: Origin) -> bool {
         match self {
-            Origin::Prepared => 0,
-            Origin::Text(era) => era,
+            Origin::Prepared(_) => matches!(other, Origin::Prepared(_)),
+            Origin::Text(_) => matches!(other, Origin::Text(_)),
         }
     }
 }
@@ -74,7 +75,12 @@ pub(super) enum Found {
 
 impl Entry {
     fn is(&self, types: &[u32], origin: Origin) -> bool {
-        self.types == types && self.era == origin.era()
+        self.types == types && self.origin == origin
+    }
+
+    /// The same, of another era.
+    fn is_outdated(&self, types: &[u32], origin: Origin) -> bool {
+        self.types == types && self.parsed && self.origin != origin && self.origin.is_like(origin)
     }
 }
 
@@ -97,14 +103,19 @@ impl Statements {
         }
         self.clock += 1;
         let clock = self.clock;
-        let known = self.by_text.get_mut(text);
-        if let Some(entry) = known.and_then(|list| list.iter_mut().find(|e| e.is(types, origin))) {
-            entry.used = clock;
-            return if entry.parsed {
-                Found::Ready(entry.id, entry.returns.clone())
-            } else {
-                Found::Unnamed
-            };
+        if let Some(list) = self.by_text.get_mut(text) {
+            if let Some(entry) = list.iter_mut().find(|entry| entry.is(types, origin)) {
+                entry.used = clock;
+                return if entry.parsed {
+                    Found::Ready(entry.id, entry.returns.clone())
+                } else {
+                    Found::Unnamed
+                };
+            }
+            let outdated = list.iter().find(|entry| entry.is_outdated(types, origin));
+            if let Some(id) = outdated.map(|entry| entry.id) {
+                self.discard(text, id);
+            }
         }
         if freezes(text) || self.count >= self.bound && !self.evict(origin) {
             return Found::Unnamed;
@@ -112,14 +123,8 @@ impl Statements {
         let id = self.next;
         self.next += 1;
         self.count += 1;
-        let entry = Entry {
-            id,
-            types: types.to_vec(),
-            era: origin.era(),
-            parsed: false,
-            returns: None,
-            used: clock,
-        };
+        let entry =
+            Entry { id, types: types.to_vec(), origin, parsed: false, returns: None, used: clock };
         self.by_text.entry(Arc::clone(text)).or_default().push(entry);
         Found::New(id)
     }
@@ -155,7 +160,7 @@ impl Statements {
     /// A name may mean another table by now, of which the server does not think by itself: what came as text is prepared anew.
     /// <https://www.postgresql.org/docs/current/sql-prepare.html#SQL-PREPARE-NOTES>
     pub(super) fn names_changed(&mut self) {
-        let lifted = |entry: &Entry| entry.era != 0 && entry.parsed;
+        let lifted = |entry: &Entry| matches!(entry.origin, Origin::Text(_)) && entry.parsed;
         let gone: Vec<(Arc<str>, u64)> = self
             .by_text
             .iter()
@@ -201,7 +206,7 @@ impl Statements {
         });
         let Some((used, text, id)) = entries.min_by_key(|(used, _, _)| *used) else { return false };
         let patience = FORGOTTEN.saturating_mul(self.bound as u64);
-        if origin != Origin::Prepared && self.clock - used < patience {
+        if matches!(origin, Origin::Text(_)) && self.clock - used < patience {
             return false;
         }
         let text = Arc::clone(text);
@@ -246,7 +251,7 @@ mod tests {
 
     fn ready(cache: &mut Statements, text: &str) -> u64 {
         let text: Arc<str> = text.into();
-        match cache.find(&text, &[], Origin::Prepared) {
+        match cache.find(&text, &[], Origin::Prepared(1)) {
             Found::New(id) => {
                 cache.parsed(&text, id);
                 id
@@ -276,7 +281,7 @@ mod tests {
             ("SELECT e'\\x6eow'", false),
             ("SELECT 'unterminated", false),
         ] {
-            let found = Statements::new(2).find(&text.into(), &[], Origin::Prepared);
+            let found = Statements::new(2).find(&text.into(), &[], Origin::Prepared(1));
             assert_eq!(matches!(found, Found::New(_)), is_kept, "{text}");
         }
     }
@@ -285,8 +290,8 @@ mod tests {
     fn types_are_part_of_the_key() {
         let mut cache = Statements::new(2);
         let text: Arc<str> = "a".into();
-        assert!(matches!(cache.find(&text, &[23], Origin::Prepared), Found::New(1)));
-        assert!(matches!(cache.find(&text, &[25], Origin::Prepared), Found::New(2)));
+        assert!(matches!(cache.find(&text, &[23], Origin::Prepared(1)), Found::New(1)));
+        assert!(matches!(cache.find(&text, &[25], Origin::Prepared(1)), Found::New(2)));
     }
 
     #[test]
@@ -304,17 +309,17 @@ mod tests {
     fn what_waits_for_its_answer_is_neither_used_nor_closed() {
         let mut cache = Statements::new(1);
         let text: Arc<str> = "a".into();
-        assert!(matches!(cache.find(&text, &[], Origin::Prepared), Found::New(1)));
-        assert!(matches!(cache.find(&text, &[], Origin::Prepared), Found::Unnamed));
-        assert!(matches!(cache.find(&"b".into(), &[], Origin::Prepared), Found::Unnamed));
+        assert!(matches!(cache.find(&text, &[], Origin::Prepared(1)), Found::New(1)));
+        assert!(matches!(cache.find(&text, &[], Origin::Prepared(1)), Found::Unnamed));
+        assert!(matches!(cache.find(&"b".into(), &[], Origin::Prepared(1)), Found::Unnamed));
         cache.failed("a", 1);
-        assert!(matches!(cache.find(&text, &[], Origin::Prepared), Found::New(2)));
+        assert!(matches!(cache.find(&text, &[], Origin::Prepared(1)), Found::New(2)));
     }
 
     #[test]
     fn a_cache_without_room_keeps_nothing() {
         let mut cache = Statements::new(0);
-        assert!(matches!(cache.find(&"a".into(), &[], Origin::Prepared), Found::Unnamed));
+        assert!(matches!(cache.find(&"a".into(), &[], Origin::Prepared(1)), Found::Unnamed));
         assert!(cache.by_text.is_empty());
     }
 
@@ -341,9 +346,12 @@ mod tests {
         cache.parsed(&text, 2);
         assert!(matches!(cache.find(&text, &[], Origin::Text(1)), Found::Ready(2, _)));
         assert!(matches!(cache.find(&text, &[], Origin::Text(2)), Found::New(3)), "another era");
+        assert_eq!(cache.take_closing(), [2]);
         cache.parsed(&text, 3);
         cache.names_changed();
-        assert_eq!(cache.take_closing(), [2, 3]);
+        assert_eq!(cache.take_closing(), [3]);
         assert_eq!(ready(&mut cache, "a"), prepared);
+        assert!(matches!(cache.find(&text, &[], Origin::Prepared(2)), Found::New(4)));
+        assert_eq!(cache.take_closing(), [prepared]);
     }
 }

@@ -9,10 +9,8 @@ use pando_sql::visit;
 
 use super::names::{Names, literal, renamed};
 use super::relations::{Owner, Relation, Role};
+use crate::dialect::metadata::SYSTEM_COLUMNS;
 use crate::dialect::{POSTGRES, Postgres};
-
-/// Columns every table has that `*` does not show.
-const HIDDEN: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 
 /// Catalogues whose objects are numbered anew in each unit.
 const NUMBERED: &str = "'pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_constraint'::pg_catalog.regclass, \
@@ -26,7 +24,7 @@ pub(super) fn hidden_columns(stmt: &Statement) -> Vec<&'static str> {
     visit::exprs(&stmt.kind, &mut |expr| {
         if let Node::Column(name) = &expr.node
             && let Some(last) = name.parts.last()
-            && let Some(hidden) = HIDDEN.iter().find(|hidden| **hidden == last.value)
+            && let Some(hidden) = SYSTEM_COLUMNS.iter().find(|hidden| **hidden == last.value)
             && !found.contains(hidden)
         {
             found.push(*hidden);

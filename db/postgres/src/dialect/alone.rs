@@ -51,7 +51,7 @@ const SETTINGS: &[(&str, &str)] = &[
 /// What `version()` tells.
 const VERSION: &str = concat!("PostgreSQL 15.0 (Pando ", env!("CARGO_PKG_VERSION"), ")");
 /// Types that every server has: number, name, and the number of the array of them.
-const TYPES: [(u32, &str, u32); 24] = [
+pub(super) const TYPES: [(u32, &str, u32); 24] = [
     (oid::BOOL, "bool", 1000),
     (oid::BYTEA, "bytea", 1001),
     (oid::CHAR, "char", 1002),

@@ -20,7 +20,14 @@ const COLLATION: &str = "\
     WHEN co.collprovider = 'b' THEN to_jsonb(co)->>'colllocale' \
     ELSE 'icu:' || co.collname END::text";
 
+/// <https://www.postgresql.org/docs/current/ddl-system-columns.html>
+pub(crate) const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
+
 impl Metadata for Postgres {
+    fn hidden_columns(&self) -> &'static [&'static str] {
+        &SYSTEM_COLUMNS
+    }
+
     fn reads_unions_as_tables(&self) -> bool {
         true
     }

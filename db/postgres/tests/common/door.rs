@@ -384,6 +384,7 @@ impl Session for Script {
             statement: Arc::new(statement),
             declared: declared.into(),
             description: std::sync::OnceLock::new(),
+            held: std::sync::OnceLock::new(),
         }))
     }
 

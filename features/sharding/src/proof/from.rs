@@ -181,13 +181,16 @@ impl<'a> Prover<'a> {
         let label = label.map(|label| label.value.clone()).unwrap_or_default();
         let logic = last(&table.name);
         // A list of names renames the columns.
-        let text = &self.asked.stmt.text;
-        let renames = table.extras.iter().any(|extra| extra.of(text).starts_with('('));
+        let renames = table.columns.is_some();
         let (origin, nodes) = match self.asked.sharded(table.name.span, &logic) {
             Some(own) => {
                 self.meets(own, table.name.span)?;
-                let origin = if renames { Origin::Query(None) } else { Origin::Sharded(own) };
-                (origin, Some(Vec::new()))
+                // Which column is which is not looked into then, and any node may have rows.
+                let all: Vec<usize> = (0..own.nodes().len()).collect();
+                match renames {
+                    true => (Origin::Query(None), Some(self.numbered(own, &all)?)),
+                    false => (Origin::Sharded(own), Some(Vec::new())),
+                }
             }
             None => match env.get(&logic).filter(|_| table.name.parts.len() == 1) {
                 Some(rows) => {

@@ -115,6 +115,16 @@ impl Columns {
         })
     }
 
+    /// Whether any table of the statement has a column of this name.
+    pub(super) fn any_has(&self, column: &str) -> bool {
+        self.tables.keys().any(|logic| self.has(logic, column))
+    }
+
+    /// Whether all tables of the statement have a column of this name.
+    pub(super) fn all_have(&self, column: &str) -> bool {
+        self.tables.keys().all(|logic| self.has(logic, column))
+    }
+
     /// Whether a bare name in this SELECT can only be a column of this place's table.
     pub(super) fn is_only_of(&self, leaf: &Leaf<'_>, column: &str) -> bool {
         leaf.select.and_then(|select| self.owners(select, column)) == Some(1)

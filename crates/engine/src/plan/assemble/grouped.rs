@@ -32,6 +32,8 @@ pub(super) fn grouped(
     let plain = query.with.is_empty()
         && !select.grouping_sets
         && select.window.is_none()
+        // Such an order would go with GROUP BY.
+        && !(select.sorts_groups() && query.order_by.is_empty())
         && !matches!(select.distinct, Distinct::On(..))
         && select.items.iter().all(|item| matches!(item, SelectItem::Expr { .. }));
     if !plain {

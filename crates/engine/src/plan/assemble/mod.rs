@@ -7,6 +7,7 @@ mod columns;
 mod filter;
 mod grouped;
 mod keyed;
+mod names;
 mod tables;
 mod walk;
 
@@ -66,6 +67,7 @@ pub(super) fn assemble(
     if !are_replaceable(ctx, &leaves, (&occurrences, &changed)) {
         return Err(refusal);
     }
+    names::check(ctx, stmt, &columns)?;
     let assembly = tables::build(ctx, stmt, &leaves, &columns, relations)?;
     let Some(assembly) = assembly else { return Err(refusal) };
     match purpose {

@@ -43,19 +43,26 @@ pub(super) fn roots(stmt: &Statement) -> Vec<Inner<'_>> {
 }
 
 /// The statement's own query; those in WITH and FROM of a statement that changes rows.
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter: other statements are not assembled")]
 fn own<'a>(kind: &'a Kind, found: &mut Vec<Inner<'a>>) {
-    let (with, factors): (&[Cte], Vec<&TableFactor>) = match kind {
-        Kind::Select(query) => return found.push(Inner { query, exists: false }),
-        Kind::Update(update) => (&update.with, update.tables.iter().chain(&update.from).collect()),
-        Kind::Delete(delete) => (&delete.with, delete.from.iter().collect()),
-        Kind::Insert(insert) => (&insert.with, Vec::new()),
-        _ => return,
-    };
+    if let Kind::Select(query) = kind {
+        return found.push(Inner { query, exists: false });
+    }
+    let (with, factors) = outermost(kind);
     for cte in with {
         own(&cte.body, found);
     }
     derived(factors, &mut |query| found.push(Inner { query, exists: false }));
+}
+
+/// WITH and FROM of a statement that changes rows.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter: other statements are not assembled")]
+pub(super) fn outermost(kind: &Kind) -> (&[Cte], Vec<&TableFactor>) {
+    match kind {
+        Kind::Update(update) => (&update.with, update.tables.iter().chain(&update.from).collect()),
+        Kind::Delete(delete) => (&delete.with, delete.from.iter().collect()),
+        Kind::Insert(insert) => (&insert.with, Vec::new()),
+        _ => (&[], Vec::new()),
+    }
 }
 
 /// The sub-queries of FROM items.
@@ -112,7 +119,7 @@ fn only_reads(stmt: &Statement) -> bool {
 
 /// Whether a statement does nothing beside reading, or changing one table.
 pub(super) fn is_plain(stmt: &Statement) -> bool {
-    if !only_reads(stmt) {
+    if !only_reads(stmt) || visit::renames_joins(&stmt.kind) {
         return false;
     }
     let Kind::Select(query) = &stmt.kind else { return true };

@@ -81,7 +81,9 @@ fn loosen(key: &mut SortKey) {
 fn union(ctx: &Context<'_>, query: &Query) -> Result<Gathered> {
     let no = || Error::refused(30001, "this UNION cannot be answered across shards", "");
     let mut all = None;
-    let first = arms(query, &mut all).filter(|_| query.limit.is_none()).ok_or_else(no)?;
+    let is_whole =
+        query.limit.is_none() && ctx.dialect.select_limit(&ctx.session.facts.settings)?.is_none();
+    let first = arms(query, &mut all).filter(|_| is_whole).ok_or_else(no)?;
     let mut plan = MergePlan::iterate();
     let key = |position, descending: bool, nulls: Option<bool>| SortKey {
         position,
