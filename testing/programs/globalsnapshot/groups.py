@@ -8,8 +8,9 @@ from plain.units import LOST, choose, door
 GROUPS, ROWS = 8, 6
 # Rows that nobody touches: on a small table MariaDB takes a scan, which locks all of it, for cheaper than looking up a list of keys.
 OTHERS = 3000
-# How a group is read: in one statement by itself, in one statement of a transaction, row by row in a transaction.
-WAYS = ("alone", "together", "row by row")
+# How a group is read: in one statement by itself, in one statement of a transaction, row by row in a transaction, and so with returns to a savepoint that was
+# set before anything was read.
+WAYS = ("alone", "together", "row by row", "behind a savepoint")
 LEVELS = ("repeatable read", "serializable")
 # Reads that each way has to come to, and the seconds that are added for it.
 FEW, PATIENCE = 3, 45
@@ -118,6 +119,8 @@ class Groups:
         # Whoever has the first row has the group: statements that go to several units at once would wait for each other in circles.
         first, *others = rows(group)
         for ids in [[first], others] if chance.random() < 0.5 else [[row] for row in rows(group)]:
+            if chance.random() < 0.2:
+                self._change_mind(client, ids)
             client.query(f"update balances set ytd = ytd + 10 where {self._among(ids)}")
         client.query("commit")
         if getattr(client, "tag", "") == "ROLLBACK":
@@ -126,6 +129,12 @@ class Groups:
             self.writes += 1
             self.told[group] += 10
 
+    def _change_mind(self, client, ids):
+        """A change that is taken back within its transaction, which nobody may see."""
+        client.query("savepoint here")
+        client.query(f"update balances set ytd = ytd - 1 where {self._among(ids)}")
+        client.query("rollback to here")
+
     def _read(self, client, chance, who):
         group, way = chance.randrange(GROUPS), chance.choice(WAYS)
         with self.lock:
@@ -133,9 +142,7 @@ class Groups:
         if way == "alone":
             values = self._values(client, rows(group))
         else:
-            client.query("begin")
-            values = [value for ids in self._steps(group, way, who[1], chance) for value in self._values(client, ids)]
-            client.query("commit")
+            values = self._in_transaction(client, way, self._steps(group, way, who[1], chance))
         assert len(values) == ROWS, values
         with self.lock:
             self.reads += 1
@@ -148,6 +155,19 @@ class Groups:
                 count[1] += 1
             elif values[0] < least:
                 self.stale.append(f"{witness}, when {least} was told to be committed")
+
+    def _in_transaction(self, client, way, steps):
+        returns = way == "behind a savepoint"
+        client.query("begin")
+        if returns:
+            client.query("savepoint here")
+        values = []
+        for ids in steps:
+            values += self._values(client, ids)
+            if returns:
+                client.query("rollback to here")
+        client.query("commit")
+        return values
 
     def _steps(self, group, way, level, chance):
         """The ids that each statement reads. Readers that lock, tables on PostgreSQL, take the first row first, as writers do: who has written nothing gives way in every circle."""
