@@ -51,7 +51,8 @@ impl UnitCatalog {
         if known.columns.len() >= MAX_TABLES {
             known.columns.clear();
         }
-        known.columns.insert(table, Arc::new(columns));
+        // Within an epoch a table keeps its columns: what is planned with them must not meet others halfway.
+        known.columns.entry(table).or_insert_with(|| Arc::new(columns));
     }
 
     /// Remembers which tables exist where, unless a definition has changed since `epoch`.

@@ -153,7 +153,7 @@ pub trait Catalog: Send + Sync + Debug {
     /// For each actual table name (lower-cased) the units that have it; `None` when not read yet.
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>>;
 
-    /// For each index name the actual table it belongs to, both lower-cased; `None` when not read yet.
+    /// For each index name the actual table it belongs to, both lower-cased; empty where tables of several names have one of it. `None` when not read yet.
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         None
     }

@@ -50,7 +50,7 @@ impl Feature for Sharding {
         to: &Target,
         edits: &mut Edits,
     ) -> Result<()> {
-        rewrite::rewrite(ctx, stmt, to, edits)
+        rewrite::rewrite(&self.rule, ctx, stmt, to, edits)
     }
 
     fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {

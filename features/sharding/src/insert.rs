@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use pando_kernel::Value;
+use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, TableName, Target, Units};
-use pando_sql::Fold;
 use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node};
+use pando_sql::{Edits, Fold, Span};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
 use crate::literal;
 use crate::route::Found;
+use crate::rule::Rule;
 use crate::scope::last;
 use crate::table::Table;
 use crate::value;
@@ -39,7 +41,7 @@ pub(crate) fn route(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
         Err(need) => return Ok(Found::Needs(need)),
     };
     upserts_keep_their_shard(table, insert)?;
-    if is_refused_by_servers(asked, table, insert, &rows) {
+    if is_refused_by_servers(insert, &rows) {
         // Any of them says what is wrong.
         return Ok(Found::Units(first_node(table)?));
     }
@@ -74,20 +76,10 @@ pub(crate) fn route(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
     Ok(Found::Units(Units { keys, ..Units::new(targets, Spread::Gather) }))
 }
 
-/// Whether the column list cannot be right: it names a column that is not there, or not as many as a row has values.
-fn is_refused_by_servers(
-    asked: &Asked<'_>,
-    table: &Table,
-    insert: &Insert,
-    rows: &Rows<'_>,
-) -> bool {
+/// Whether the column list cannot be right, whatever the columns are: it has not as many as a row has values.
+fn is_refused_by_servers(insert: &Insert, rows: &Rows<'_>) -> bool {
     let Some(listed) = &insert.columns else { return false };
-    let known = asked.ctx.catalog.columns(table.logic()).filter(|known| !known.is_empty());
-    let is_unknown = |name: &str| {
-        known.as_ref().is_some_and(|known| !known.iter().any(|c| c.name.eq_ignore_ascii_case(name)))
-    };
-    listed.iter().any(|column| is_unknown(&column.value))
-        || rows.rows.iter().any(|row| row.len() != listed.len())
+    rows.rows.iter().any(|row| row.len() != listed.len())
 }
 
 /// Queries over sharded tables inside an INSERT see the one shard the rows go to: they must need no other.
@@ -152,16 +144,38 @@ fn read<'a>(
             Err(ErrorKind::UnknownTable(table.logic().to_string()).into())
         }
         Some(known) => {
-            let mut columns: Vec<String> = known.iter().map(|c| c.name.to_lowercase()).collect();
-            // PostgreSQL lets the last columns of a row away.
-            if ctx.dialect.syntax().fold == Fold::Lower
-                && let Some(row) = rows.iter().max_by_key(|row: &&Vec<&Expr>| row.len())
-            {
-                columns.truncate(row.len());
-            }
+            let width = rows.iter().map(Vec::len).max().unwrap_or_default();
+            let columns = by_place(ctx, &known, width).map(|name| name.to_lowercase()).collect();
             Ok(Ok(Rows { columns, rows }))
         }
     }
+}
+
+/// The columns that values without a list are for: PostgreSQL lets the last ones of a row away.
+fn by_place<'a>(
+    ctx: &Context<'_>,
+    known: &'a [TableColumn],
+    width: usize,
+) -> impl Iterator<Item = &'a str> {
+    let count = if ctx.dialect.syntax().fold == Fold::Lower { width } else { known.len() };
+    known.iter().take(count).map(|column| &*column.name)
+}
+
+/// Writes the list of columns that values without one were routed by into an INSERT: the server may have others by then, or in another order.
+pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, insert: &Insert, edits: &mut Edits) {
+    let InsertSource::Values { rows, .. } = &insert.source else { return };
+    let Some(table) = rule.table(&last(&insert.table.name)) else { return };
+    let known = ctx.catalog.columns(table.logic()).unwrap_or_default();
+    if insert.columns.is_some() || known.is_empty() {
+        return;
+    }
+    let width = rows.iter().map(|row| row.values.len()).max().unwrap_or_default();
+    let mut names: Vec<&str> = by_place(ctx, &known, width).collect();
+    // A key that is made for a row too short for it stands behind the row's own values.
+    let made = table.key_generator().map(|(column, _)| column);
+    names.extend(made.filter(|made| !names.iter().any(|name| name.eq_ignore_ascii_case(made))));
+    let names: Vec<String> = names.into_iter().map(|name| ctx.dialect.quote(name)).collect();
+    edits.replace(Span::at(insert.columns_span.start), format!(" ({})", names.join(", ")));
 }
 
 /// Keys for the rows that have none; NULL stands for rows that bring their own.

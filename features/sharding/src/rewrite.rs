@@ -10,10 +10,13 @@ use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Fold, Span};
 
 use crate::inner::inner_name;
+use crate::insert;
+use crate::rule::Rule;
 use crate::scope::last;
 
 /// Edits a statement's text for one target.
 pub(crate) fn rewrite(
+    rule: &Rule,
     ctx: &Context<'_>,
     stmt: &Statement,
     to: &Target,
@@ -58,6 +61,9 @@ pub(crate) fn rewrite(
     }
     if let Kind::Define(define) = &stmt.kind {
         inner_names(ctx, define, to, edits);
+    }
+    if let Kind::Insert(insert) = &stmt.kind {
+        insert::list_columns(rule, ctx, insert, edits);
     }
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! The tables a statement is about, as far as no other room answers for them.
 
+use std::collections::HashMap;
+
+use pando_kernel::error::{Error, Result};
 use pando_sql::Span;
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
 use pando_sql::visit;
@@ -17,6 +20,41 @@ pub(crate) struct Named {
     pub(crate) existing: Vec<String>,
     /// Tables the statement makes, or gives their new name.
     pub(crate) new: Vec<String>,
+}
+
+/// The one table of the indexes that a statement names without it: indexes have names of their own where that is possible.
+///
+/// # Errors
+/// `Refused` when tables of several places have an index of that name.
+pub(crate) fn owners(
+    rule: &Rule,
+    define: &Define,
+    indexes: &HashMap<String, String>,
+) -> Result<Option<Named>> {
+    let mut out = Named::default();
+    for name in define.names.iter().filter_map(|name| name.parts.last()) {
+        let Some(owner) = indexes.get(&name.value.to_lowercase()) else { continue };
+        if owner.is_empty() {
+            return Err(Error::refused(
+                10500,
+                format!("several tables have an index `{}`", name.value),
+                "change it on the storage unit that is meant, or with the hint DATA_SOURCE_NAME",
+            ));
+        }
+        if !rule.is_other(owner) && !out.existing.contains(owner) {
+            out.existing.push(owner.clone());
+        }
+    }
+    Ok((!out.existing.is_empty()).then_some(out))
+}
+
+/// Whether a statement names indexes that are there, and not their table.
+pub(crate) fn index_alone(stmt: &Statement) -> Option<&Define> {
+    let Kind::Define(define) = &stmt.kind else { return None };
+    let is_alone = define.object == ObjectKind::Index
+        && define.on.is_none()
+        && define.action != DefineAction::Create;
+    is_alone.then_some(define)
 }
 
 /// `None` when the statement names nothing that is a table.
@@ -53,7 +91,9 @@ fn made(define: &Define) -> impl Iterator<Item = &ObjectName> {
     let creates = define.action == DefineAction::Create
         && matches!(define.object, ObjectKind::Table | ObjectKind::View);
     let names = if creates { define.names.as_slice() } else { &[] };
-    names.iter().chain(&define.renamed_to)
+    // The new name of an index is no table's.
+    let tables = !matches!(define.object, ObjectKind::Index | ObjectKind::Trigger);
+    names.iter().chain(define.renamed_to.iter().filter(move |_| tables))
 }
 
 fn push(rule: &Rule, name: &ObjectName, out: &mut Vec<String>) {

@@ -6,10 +6,10 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
 use pando_kernel::shortcut::{Always, Shortcut};
-use pando_sql::ast::{DefineAction, Kind, Statement};
+use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
 use pando_sql::visit;
 
-use crate::named::{Named, named};
+use crate::named::{Named, index_alone, named, owners};
 use crate::rule::Rule;
 
 pub(crate) fn route(
@@ -21,9 +21,22 @@ pub(crate) fn route(
     if let Route::Needs(_) = route {
         return Ok(());
     }
-    let Some(named) = named(rule, stmt) else { return Ok(()) };
+    let named = match index_alone(stmt) {
+        Some(_) if !matches!(route, Route::Unclaimed) => return Ok(()),
+        Some(define) => {
+            let Some(indexes) = ctx.catalog.indexes() else {
+                *route = Route::Needs(Need::Indexes);
+                return Ok(());
+            };
+            owners(rule, define, &indexes)?
+        }
+        None => named(rule, stmt),
+    };
+    let Some(named) = named else { return Ok(()) };
     let place = match locate(rule, ctx, stmt, &named)? {
         Located::In(place) => place,
+        // The parts of a sharded table have indexes, too, and are no single tables.
+        Located::Anywhere if index_alone(stmt).is_some() => return Ok(()),
         Located::Anywhere => match route {
             Route::Units(units) if units.targets.len() == 1 => return Ok(()),
             Route::Units(_) => return Err(made_of_parts(&named)),
@@ -108,9 +121,11 @@ fn all(named: &Named) -> impl Iterator<Item = (&str, bool)> {
     existing.chain(named.new.iter().map(|name| (name.as_str(), true)))
 }
 
-/// DROP … IF EXISTS succeeds without its table.
+/// DROP … IF EXISTS succeeds without its table, and an index may belong to what is none.
 fn may_be_missing(kind: &Kind) -> bool {
-    matches!(kind, Kind::Define(define) if define.conditional && define.action != DefineAction::Create)
+    let is_index = |define: &Define| define.object == ObjectKind::Index && define.on.is_none();
+    matches!(kind, Kind::Define(define) if is_index(define))
+        || matches!(kind, Kind::Define(define) if define.conditional && define.action != DefineAction::Create)
 }
 
 fn one_of(name: &str, mut places: Vec<UnitName>) -> Result<Option<UnitName>> {

@@ -41,10 +41,14 @@ pub(crate) fn any_unit(ctx: &Context<'_>) -> Option<UnitName> {
 
 /// The unit where a statement over rows of others is answered: one that takes writes, where several stand under one name.
 pub(crate) fn writing_unit(ctx: &Context<'_>) -> Option<UnitName> {
-    let unit = any_unit(ctx)?;
-    let groups = ctx.database.features.iter().flat_map(|feature| feature.groups());
+    any_unit(ctx).map(|unit| writer_of(ctx.database, unit))
+}
+
+/// The unit itself, or the one of its group that takes writes: a copy may not yet have what was defined there.
+pub(crate) fn writer_of(database: &pando_kernel::feature::Database, unit: UnitName) -> UnitName {
+    let groups = database.features.iter().flat_map(|feature| feature.groups());
     let mut own = groups.filter(|group| group.members.contains(&unit));
-    Some(own.next().and_then(|group| group.members.into_iter().next()).unwrap_or(unit))
+    own.next().and_then(|group| group.members.into_iter().next()).unwrap_or(unit)
 }
 
 /// The first unit of a database.

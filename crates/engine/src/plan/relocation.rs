@@ -88,6 +88,10 @@ pub(crate) struct Relocation {
     pub(crate) survives: Option<usize>,
     /// New values: by column's place.
     pub(crate) changes: Vec<(usize, Change)>,
+    /// All columns the table is known to have.
+    pub(crate) known: Vec<String>,
+    /// From which of the query's columns on those stand that the table has once its rows are locked.
+    pub(crate) known_from: usize,
 }
 
 /// Where a column's new value comes from.
@@ -200,6 +204,9 @@ pub(crate) fn relocation(
         _ => format!("FROM {}", text(table.span)),
     };
     let names: Vec<String> = columns.iter().map(|column| ctx.dialect.quote(&column.name)).collect();
+    let own = table.alias.as_ref().map_or(table.name.span, |alias| alias.span);
+    let known_from = items.len();
+    items.push(format!("{}.*", text(own)));
     let in_filter = |span: &pando_sql::Span| {
         update.filter.as_ref().is_some_and(|filter| filter.span.start <= span.start)
     };
@@ -223,6 +230,8 @@ pub(crate) fn relocation(
             names.join(", "),
             transfer.keep_given()
         ),
+        known: known.iter().map(|column| column.name.clone()).collect(),
+        known_from,
         columns,
         survives,
         changes,

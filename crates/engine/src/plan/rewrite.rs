@@ -264,6 +264,7 @@ fn generated_keys(
     let literal = |i: usize| made(i).map(|value| ctx.dialect.literal(value));
     let listed = match &insert.columns {
         Some(columns) => columns.iter().position(|c| c.value.eq_ignore_ascii_case(&keys.column)),
+        // Without a list; a row may end before the key's place. The room that made the keys writes the list.
         None => Some(column_number(ctx, insert, &keys.column)?),
     };
     match &insert.source {
@@ -295,7 +296,7 @@ fn generated_keys(
             return Err(Error::internal("keys were generated for an INSERT without rows"));
         }
     }
-    if listed.is_none() {
+    if listed.is_none() && insert.columns.is_some() {
         let name = ctx.dialect.quote(&keys.column);
         edits.replace(Span::at(insert.columns_span.end.saturating_sub(1)), format!(", {name}"));
     }

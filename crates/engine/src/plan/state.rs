@@ -60,7 +60,7 @@ fn refused(what: &str, instead: &str) -> Error {
 }
 
 /// Refuses INTO something that is the connection's, at the end of any of the queries it may stand in.
-fn check_into(query: &Query, text: &str) -> Result<()> {
+fn check_into(ctx: &Context<'_>, query: &Query, text: &str) -> Result<()> {
     match &query.body {
         QueryBody::Select(select) => {
             let Some(into) = select.into.map(|span| span.of(text)) else { return Ok(()) };
@@ -68,20 +68,15 @@ fn check_into(query: &Query, text: &str) -> Result<()> {
                 let instead = "read the value in the application";
                 return Err(refused("SELECT … INTO a user variable", instead));
             }
-            let mut words = into.split_whitespace().map(str::to_ascii_lowercase).peekable();
-            words.next_if(|word| word == "into");
-            let is_temporary = |word: String| {
-                matches!(word.as_str(), "temp" | "temporary") || word.contains("pg_temp")
-            };
-            if words.next().is_some_and(is_temporary) {
+            if goes_to_temporary(ctx, into) {
                 let instead = "use a table with a name of its own and drop it";
                 return Err(refused("SELECT … INTO a temporary table", instead));
             }
             Ok(())
         }
         QueryBody::Set { left, right, .. } => {
-            check_into(left, text)?;
-            check_into(right, text)
+            check_into(ctx, left, text)?;
+            check_into(ctx, right, text)
         }
         QueryBody::Values(_) | QueryBody::Table(_) => Ok(()),
     }
@@ -163,14 +158,35 @@ fn words(ctx: &Context<'_>, text: &str) -> Vec<String> {
     words.map(|token| token.span.of(text).to_ascii_uppercase()).collect()
 }
 
+/// Whether INTO says that its table is temporary, or is to stand where those do.
+fn goes_to_temporary(ctx: &Context<'_>, into: &str) -> bool {
+    let tokens = tokenize(into, ctx.dialect.syntax());
+    let list = tokens.map(|tokens| tokens.list).unwrap_or_default();
+    let mut words = list.iter().map(|token| token.span.of(into).to_ascii_lowercase()).peekable();
+    words.next_if(|word| word == "into");
+    words.next_if(|word| word == "table");
+    let is_temporary =
+        |word: String| matches!(word.as_str(), "temp" | "temporary") || word.contains("pg_temp");
+    words.next().is_some_and(is_temporary)
+}
+
+/// Refuses tables that only one connection sees, also where making them is explained by doing it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn check_made(ctx: &Context<'_>, kind: &Kind, text: &str) -> Result<()> {
+    match kind {
+        Kind::Select(query) => check_into(ctx, query, text),
+        Kind::Define(define) => check_definition(define),
+        Kind::Explain { inner, analyze: true, .. } => check_made(ctx, inner, text),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses what would leave state behind.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
     match &stmt.kind {
         Kind::Utility { verb, .. } => check_utility(ctx, verb, &stmt.text)?,
-        Kind::Select(query) => check_into(query, &stmt.text)?,
-        Kind::Define(define) => check_definition(define)?,
-        _ => {}
+        kind => check_made(ctx, kind, &stmt.text)?,
     }
     if is_unread(&stmt.kind) {
         return check_unread(ctx, stmt);

@@ -12,7 +12,7 @@ use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 
 use crate::catalog::TableMap;
-use crate::plan::Purpose;
+use crate::plan::{self, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use super::origin::number_of;
@@ -56,7 +56,12 @@ impl Session {
             for unit in &live.database.units {
                 for row in self.ask(live, unit, &query).await? {
                     if let [Value::Text(index), Value::Text(table)] = &row[..] {
-                        indexes.insert(index.to_lowercase(), table.to_lowercase());
+                        let table = table.to_lowercase();
+                        let owner = indexes.entry(index.to_lowercase()).or_insert(table.clone());
+                        if *owner != table {
+                            // Several tables have one of that name.
+                            owner.clear();
+                        }
                     }
                 }
             }
@@ -111,7 +116,7 @@ impl Session {
     ) -> Result<Vec<TableColumn>> {
         let dialect = Arc::clone(&live.database.dialect);
         let mut shared: Option<Vec<TableColumn>> = None;
-        let any = crate::plan::any_unit_of(&live.database)?;
+        let any = plan::any_unit_of(&live.database)?;
         let others = live.database.units.iter().filter(|unit| **unit != any);
         for unit in std::iter::once(&any).chain(others) {
             let rows = self.ask(live, unit, query).await?;
@@ -141,9 +146,14 @@ impl Session {
         }
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
         let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(super::run::syntax_error)?;
-        let planned = Box::pin(self.plan(live, &stmt, &Bound::default(), Purpose::Describe)).await;
-        let unit = match planned {
-            Ok(plan) => plan.units.into_iter().next(),
+        // Without forgetting what was learnt of other tables: a statement may need the columns of several.
+        let bound = Bound::default();
+        let planned = self.sought(live, &stmt, &bound, Purpose::Describe);
+        let unit = match Box::pin(planned).await {
+            Ok(Planned::Plan(plan)) => plan.units.into_iter().next(),
+            Ok(Planned::Assembly(_) | Planned::Needs(_)) => {
+                return Err(Error::internal("a table's query is planned as no single query is"));
+            }
             Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => None,
             Err(error) => return Err(error),
         };
@@ -155,7 +165,8 @@ impl Session {
         };
         let actual = unit.target.actual(&table).unwrap_or(&table);
         let query = dialect.columns_query(None, actual);
-        let rows = self.ask(live, &unit.target.unit, &query).await?;
+        let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
+        let rows = self.ask(live, &writer, &query).await?;
         let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
         let mut columns = columns?;
         if let Some(presentation) = dialect.presentation() {

@@ -39,8 +39,8 @@ impl Session {
         }
         let live = self.live.clone()?;
         self.facts.database.as_ref()?;
-        if self.own_database().is_some() {
-            // Its tables are not those of the database that stands behind it.
+        if self.own_database().is_some() || self.defined {
+            // Its tables are not those of the database that stands behind it, or not those that others see.
             return None;
         }
         // What is set now decides, not what was when the last statement began.

@@ -73,7 +73,8 @@ impl Session {
         let plan = self.plan(live, &query, &Bound::default(), Purpose::Describe).await?;
         let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
         let actual = unit.target.actual(&logic).unwrap_or(&logic);
-        let rows = self.ask(live, &unit.target.unit, &transfer.obstacles_query(actual)).await?;
+        let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
+        let rows = self.ask(live, &writer, &transfer.obstacles_query(actual)).await?;
         rows.iter().map(|row| transfer.read_obstacle(row)).collect()
     }
 
@@ -104,6 +105,9 @@ impl Session {
         let all: Vec<u32> = (0..).take(bound.parameters.len()).collect();
         let mut moved = Moved::default();
         let mut take = |columns: &Columns, rows: Option<&Rows>| {
+            if has_others(columns, parts) {
+                return Err(changed_meanwhile());
+            }
             each_row(columns, rows, |fields| {
                 let (literals, differs) = row(dialect.as_ref(), parts, fields)?;
                 moved.changed += u64::from(differs);
@@ -151,6 +155,13 @@ impl Session {
         };
         Ok(Stepped { told, completion, key: 0 })
     }
+}
+
+/// Whether the table, now that its rows are locked, has columns that were not known when the statement was taken apart: the moved rows would lack them.
+fn has_others(read: &Columns, parts: &Relocation) -> bool {
+    let own = read.list.iter().skip(parts.known_from);
+    let is_known = |name: &str| parts.known.iter().any(|known| known == name);
+    own.into_iter().any(|column| !is_known(&column.name))
 }
 
 /// The literals of a row's new values, and whether any is another than before.

@@ -172,18 +172,33 @@ impl Session {
         bound: &Bound,
         purpose: Purpose,
     ) -> Result<Planned> {
+        if !self.defined {
+            return self.sought(live, stmt, bound, purpose).await;
+        }
+        // What others have read is not true inside a transaction that defines things, nor what it reads for them.
+        live.catalog.forget();
+        let planned = self.sought(live, stmt, bound, purpose).await;
+        live.catalog.forget();
+        planned
+    }
+
+    /// As [`Session::planned`], with what is known of the tables as it is.
+    pub(super) async fn sought(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        bound: &Bound,
+        purpose: Purpose,
+    ) -> Result<Planned> {
         for _ in 0..MAX_NEEDS {
             let parameters = (purpose == Purpose::Run).then_some(bound);
+            let epoch = live.catalog.epoch();
             let outcome = self.in_context(live, parameters, |ctx| plan::plan(ctx, stmt, purpose));
             let need = match outcome {
                 Ok(Planned::Needs(need)) => need,
-                Ok(planned) => {
-                    // What was read inside a transaction that defines things is not yet true for others.
-                    if self.defined {
-                        live.catalog.forget();
-                    }
-                    return Ok(planned);
-                }
+                // One half of it may rest on other columns than the other.
+                Ok(_) if live.catalog.epoch() != epoch => continue,
+                Ok(planned) => return Ok(planned),
                 Err(error) if unknown(&error) && live.catalog.forget_stale() => continue,
                 Err(error) => return Err(error),
             };

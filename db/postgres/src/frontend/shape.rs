@@ -55,7 +55,11 @@ impl Shape {
         formats: &[Format],
         told: Option<&[Column]>,
     ) -> Result<Shape> {
-        if told.is_some_and(|told| told.len() != source.list.len()) {
+        let is_other = |told: &[Column]| {
+            let mut both = told.iter().zip(source.list.iter());
+            told.len() != source.list.len() || both.any(|(told, own)| told.name != own.name)
+        };
+        if told.is_some_and(is_other) {
             let message = "cached plan must not change result type";
             return Err(own("0A000", message.into()));
         }
