@@ -297,7 +297,7 @@ impl Transaction {
     /// Otherwise it is the first unit's error; when some units had committed already, its message says which did and which did not.
     pub async fn commit(&mut self, dialect: &dyn Dialect) -> Ended {
         if self.state == TransactionState::Failed || self.lost || !self.is_whole() {
-            let gone = self.lost && !dialect.error_fails_transaction();
+            let gone = (self.lost || !self.is_whole()) && !dialect.error_fails_transaction();
             let mut ended = self.rollback().await;
             if gone {
                 ended.outcome = Err(aborted("a storage unit's connection was lost"));
@@ -353,8 +353,15 @@ impl Transaction {
             {
                 return Some(format!("the connection to storage unit `{unit}` was lost"));
             }
-            if connection.condition().transaction == TransactionState::Failed {
-                return Some(format!("its part on storage unit `{unit}` has failed"));
+            match connection.condition().transaction {
+                TransactionState::Open => {}
+                TransactionState::Failed => {
+                    return Some(format!("its part on storage unit `{unit}` has failed"));
+                }
+                // A deadlock's victim, told to a reply that nobody read to its end.
+                TransactionState::Idle => {
+                    return Some(format!("storage unit `{unit}` has rolled its part back"));
+                }
             }
         }
         None
@@ -519,7 +526,7 @@ pub fn no_savepoint(name: &str, dialect: &dyn Dialect) -> Error {
 }
 
 /// The whole transaction is rolled back, and running it again may help: both vendors tell deadlocks and failed serializations so.
-pub(crate) fn aborted(why: &str) -> Error {
+pub fn aborted(why: &str) -> Error {
     server_error(
         1213,
         "40001",

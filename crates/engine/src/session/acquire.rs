@@ -10,7 +10,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Parameter, TransactionType};
 use pando_pool::Connection;
-use pando_transaction::{Ready, finish};
+use pando_transaction::{Ready, aborted, finish};
 
 use crate::execute::{Channel, spread_over};
 use crate::handle::Manner;
@@ -252,7 +252,8 @@ impl Session {
         }
         let (mut connection, swallow) = match self.transaction.lend(unit)? {
             Some(connection) => {
-                let ready = self.handle.runs_on(&connection, Manner::Ask);
+                let ready = still_open(&connection)
+                    .and_then(|()| self.handle.runs_on(&connection, Manner::Ask));
                 (connection, ready.map(|()| 0))
             }
             None => {
@@ -416,6 +417,15 @@ pub(super) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<us
     let place = |name: &UnitName| live.database.units.iter().position(|unit| unit == name);
     groups.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     groups
+}
+
+/// Refuses a part of a transaction that its storage unit has rolled back, which a reply told that nobody read to its end: what ran on it would be committed at once.
+fn still_open(part: &Connection) -> Result<()> {
+    let now = part.condition();
+    match now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle {
+        true => Err(aborted(&format!("storage unit `{}` has rolled its part back", part.unit()))),
+        false => Ok(()),
+    }
 }
 
 fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {

@@ -70,7 +70,10 @@ impl Session {
         let Some(cursor) = self.cursors.remove(&id) else {
             return Err(ErrorKind::UnknownStatement(format!("cursor {}", id.0)).into());
         };
-        self.resume(&cursor.reply)?;
+        if let Err(error) = self.resume(&cursor.reply) {
+            self.cursors.insert(id, cursor);
+            return Err(error);
+        }
         self.reply = cursor.reply;
         self.window = limit.map(|limit| Window { left: u64::from(limit), cursor: Some(cursor.id) });
         self.replay(cursor.columns, cursor.stash)
@@ -149,17 +152,22 @@ impl Session {
     }
 
     /// A transaction ends: cursors end with it, but for one that is its statement's own, and where servers keep what a cursor has found.
-    pub(super) fn part_from_cursors(&mut self, commit: bool) -> BoxFuture<'_, ()> {
+    ///
+    /// # Errors
+    /// What came in place of the rows that were not yet found. It may have ended the transaction.
+    pub(super) fn part_from_cursors(&mut self, commit: bool) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             if self.opened == Opened::Statement {
-                return;
+                return Ok(());
             }
             let keeps = self.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
             if !keeps {
-                return self.close_cursors().await;
+                self.close_cursors().await;
+                return Ok(());
             }
-            if commit && self.settle_cursors().await.is_ok() {
-                return;
+            let settled = if commit { self.settle_cursors().await } else { Ok(()) };
+            if commit && settled.is_ok() {
+                return Ok(());
             }
             // What they have not found yet is not waited for.
             let unread = self.cursors.values().filter(|cursor| self.is_at_work(&cursor.reply));
@@ -167,6 +175,7 @@ impl Session {
             for id in unread {
                 self.close_cursor(id).await;
             }
+            settled
         })
     }
 

@@ -186,7 +186,7 @@ impl Session {
             return Ok(());
         }
         let alone = self.transaction.units().len() == 1;
-        self.end_transaction(alone).await?;
+        self.end_transaction(false).await?;
         match alone {
             true => Ok(()),
             false => Err(server_error(
@@ -277,7 +277,13 @@ impl Session {
 
     /// Ends the transaction and what hangs on it.
     pub(super) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
-        self.part_from_cursors(commit).await;
+        let was_open = self.transaction.state() != TransactionState::Idle;
+        let parted = self.part_from_cursors(commit).await;
+        if commit && was_open && self.transaction.state() == TransactionState::Idle {
+            // What a cursor still had to find has ended the whole transaction.
+            parted?;
+            return Err(Error::internal("a transaction has ended while its cursors were read"));
+        }
         self.local_settings.clear();
         self.marks.clear();
         let before = self.variables_at_begin.take();
