@@ -396,6 +396,62 @@ fn a_cursor_waits_for_its_client() {
     house.ok("COMMIT");
 }
 
+/// A transaction that has changed both units and has found the first two rows of a reply that ends in a deadlock.
+fn with_a_victims_cursor() -> House {
+    let mut house = house(&Manners::MySql);
+    let rows = (1..=5).map(|id| vec![Value::Int(id)]).collect();
+    let victim = Reply::Victim(vec![("id".into(), Kind::Int)], rows);
+    house.units[0].rows_per_chunk(2).reply("SELECT id FROM zero_t", victim);
+    house.ok("BEGIN");
+    house.ok("UPDATE zero_t SET a = 1");
+    house.ok("UPDATE one_t SET a = 1");
+    let session = &mut house.session;
+    let prepared = session.prepare("SELECT id FROM zero_t".into(), Vec::new());
+    let execute = Request::Execute(Execute {
+        prepared: house.runtime.block_on(prepared).unwrap(),
+        parameters: Vec::new(),
+        result_formats: Vec::new(),
+        limit: Some(2),
+        cursor: Some(CursorId(7)),
+        pipeline: Pipeline::Alone,
+    });
+    assert_eq!(house.ask(execute).unwrap(), ["Int(1)", "Int(2)", "suspended"]);
+    house.sent();
+    house
+}
+
+fn is_a_victims(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Server(e) if e.number == 1213 && e.sqlstate == "40001")
+}
+
+#[test]
+fn a_part_that_was_rolled_back_behind_a_closed_cursor_is_not_committed_around() {
+    let mut house = with_a_victims_cursor();
+    house.ask(Request::CloseCursor(CursorId(7))).unwrap();
+    let error = house.fails("COMMIT");
+    assert!(is_a_victims(&error), "{error}");
+    assert_eq!(house.sent(), sent(&["ROLLBACK"], &["ROLLBACK"]));
+}
+
+#[test]
+fn nothing_runs_by_itself_on_a_unit_whose_part_was_rolled_back() {
+    let mut house = with_a_victims_cursor();
+    house.ask(Request::CloseCursor(CursorId(7))).unwrap();
+    let error = house.fails("UPDATE zero_t SET a = 2");
+    assert!(is_a_victims(&error), "{error}");
+    assert_eq!(house.sent(), sent(&["ROLLBACK"], &["ROLLBACK"]));
+    assert_eq!(house.session.state().transaction, TransactionState::Idle);
+}
+
+#[test]
+fn a_commit_whose_cursor_ends_the_transaction_says_so() {
+    let mut house = with_a_victims_cursor();
+    let error = house.fails("COMMIT");
+    assert!(is_a_victims(&error), "{error}");
+    assert_eq!(house.sent(), sent(&["ROLLBACK"], &["ROLLBACK"]));
+    assert_eq!(house.session.state().transaction, TransactionState::Idle);
+}
+
 #[test]
 fn a_refused_statement_is_sent_nowhere() {
     let mut house = house(&Manners::Postgres);

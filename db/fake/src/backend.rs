@@ -45,6 +45,7 @@ enum Piece {
     Event(Event),
     Rows(Vec<(String, Kind)>, VecDeque<Vec<Value>>),
     Error(Error),
+    Victim,
     Hang,
     Disconnect,
 }
@@ -159,6 +160,13 @@ impl FakeBackend {
                 Poll::Ready(neutral_rows(&described_columns(&shape), &chunk).map(Event::Rows))
             }
             Piece::Error(error) => Poll::Ready(Err(self.fail(error))),
+            Piece::Victim => {
+                let deadlock =
+                    pando_kernel::ServerError { number: 1213, ..server_error("40001", "deadlock") };
+                let error = self.fail(sent(deadlock));
+                self.transaction = TransactionState::Idle;
+                Poll::Ready(Err(error))
+            }
             Piece::Hang => {
                 let seen = current.cancels_seen;
                 current.pieces.push_front(Piece::Hang);
@@ -199,6 +207,10 @@ fn pieces(reply: Reply) -> VecDeque<Piece> {
             pieces.push_back(Piece::Event(Event::Complete(completion)));
             pieces
         }
+        Reply::Victim(shape, rows) => {
+            let columns = Piece::Event(Event::Columns(described_columns(&shape)));
+            [columns, Piece::Rows(shape, rows.into()), Piece::Victim].into()
+        }
         Reply::Complete(completion) => [Piece::Event(Event::Complete(completion))].into(),
         Reply::Empty => [Piece::Event(Event::Empty)].into(),
         Reply::Error(error) => [Piece::Error(sent(error))].into(),
@@ -211,7 +223,7 @@ fn pieces(reply: Reply) -> VecDeque<Piece> {
 /// The reply to a describe request for a text that would be answered so. `marks` is the number of parameter marks in the text.
 fn described(reply: Reply, marks: usize) -> VecDeque<Piece> {
     let columns = match reply {
-        Reply::Rows(shape, _) => Some(described_columns(&shape)),
+        Reply::Rows(shape, _) | Reply::Victim(shape, _) => Some(described_columns(&shape)),
         Reply::Events(events) => events.into_iter().find_map(|event| {
             if let Event::Columns(columns) = event { Some(columns) } else { None }
         }),

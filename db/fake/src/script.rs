@@ -18,6 +18,8 @@ pub enum Reply {
     Complete(Completion),
     /// The text held no statement.
     Empty,
+    /// A result that breaks off: the server has rolled the transaction's part back as a deadlock's victim, where errors leave transactions open.
+    Victim(Vec<(String, Kind)>, Vec<Vec<Value>>),
     /// The server's error.
     Error(ServerError),
     /// Nothing until the statement is cancelled or the unit's connections are broken.

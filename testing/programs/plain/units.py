@@ -98,8 +98,14 @@ def make(units):
     """Empty databases, whatever an earlier run left, branches in doubt included."""
     for unit, text in in_doubt(units):
         client = unit.direct()
-        client.query(text)
-        client.close()
+        try:
+            client.query(text)
+        except (mysql.Error, postgres.Error) as error:
+            # It has been ended meanwhile: by a Pando that was on its way out, or under the name of another unit of the same server.
+            if error.code not in GONE:
+                raise
+        finally:
+            client.close()
     for unit in units:
         unit.make()
 
@@ -119,6 +125,8 @@ def config(units, tables, more="", head=GLOBAL, **pool):
     return {"global.yaml": head + more, "database-shop.yaml": text + house.sharded(tables, databases=len(units), each=2)}
 
 
+# What servers say of a prepared branch that is not there.
+GONE = (1397, "42704")
 LOST = (mysql.Error, postgres.Error, OSError, EOFError)
 
 
