@@ -182,14 +182,18 @@ pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, insert: &Insert, edit
 fn generated(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<Option<GeneratedKeys>> {
     let Some((column, generator)) = table.key_generator() else { return Ok(None) };
     let at = rows.columns.iter().position(|name| name.eq_ignore_ascii_case(column));
-    let mut values = Vec::with_capacity(rows.rows.len());
-    let mut any = false;
-    for row in &rows.rows {
-        let wanted = at.is_none_or(|at| row.get(at).is_some_and(|expr| asks_for_key(asked, expr)));
-        any |= wanted;
-        values.push(if wanted { generator.next(asked.ctx.source)? } else { Value::Null });
+    let is_wanted = |row: &Vec<&Expr>| {
+        at.is_none_or(|at| row.get(at).is_some_and(|expr| asks_for_key(asked, expr)))
+    };
+    let wanted: Vec<bool> = rows.rows.iter().map(is_wanted).collect();
+    let count = wanted.iter().filter(|wanted| **wanted).count();
+    if count == 0 {
+        return Ok(None);
     }
-    Ok(any.then(|| GeneratedKeys { column: column.to_owned(), values }))
+    let mut keys = generator.run(asked.ctx.source, count)?.into_iter();
+    let mut next = |wanted: &bool| wanted.then(|| keys.next()).flatten().unwrap_or(Value::Null);
+    let values = wanted.iter().map(&mut next).collect();
+    Ok(Some(GeneratedKeys { column: column.to_owned(), values }))
 }
 
 /// DEFAULT asks for a generated key; so does NULL where the language's own generated columns take it so.

@@ -31,6 +31,12 @@ impl Cursor {
     pub(super) fn stash(&mut self, rows: Rows) {
         self.stash.push_back(Event::Rows(rows));
     }
+
+    /// What it keeps in memory, in bytes.
+    fn bytes(&self) -> usize {
+        let rows = |event: &Event| if let Event::Rows(rows) = event { rows.bytes.len() } else { 0 };
+        self.stash.iter().map(rows).sum()
+    }
 }
 
 impl Session {
@@ -185,10 +191,12 @@ impl Session {
         }
         let Some(mut cursor) = self.cursors.remove(&id) else { return Ok(()) };
         let limit = self.settings().memory_bytes;
+        // All that the session's cursors keep counts together.
+        let kept = self.cursors.values().chain(std::iter::once(&cursor));
+        let mut bytes: usize = kept.map(Cursor::bytes).sum();
         let before = std::mem::replace(&mut self.reply, cursor.reply);
         let window = self.window.take();
         let pending = std::mem::take(&mut self.pending);
-        let mut bytes = 0usize;
         let mut failed = None;
         while !matches!(self.reply, Reply::Idle) || !self.pending.is_empty() {
             match self.next_of_reply().await {

@@ -6,6 +6,7 @@ use pando_kernel::event::{Completion, Event};
 use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Execution, Value};
+use pando_sql::ast::{InsertSource, Kind};
 use pando_transaction::{drain, finish_all};
 
 use crate::execute::{Channel, sum, unshare};
@@ -158,8 +159,14 @@ impl Session {
         if done.tag.is_empty() {
             done.tag = verb.tag.into();
         }
-        if verb.key != 0 {
+        // An upsert that has found its row has not used the key that was made for it.
+        let is_used = verb.upserts.is_none_or(|rows| done.affected == Some(rows));
+        if verb.key != 0 && is_used {
             done.last_insert_id = verb.key;
+        }
+        // One row that was there as it was to be is found all the same.
+        if verb.upserts == Some(1) && done.matched.is_none() {
+            done.matched = done.affected.map(|affected| affected.max(1));
         }
         if done.last_insert_id != 0 && !verb.gives_keys {
             self.facts_mut().last_insert_id = done.last_insert_id;
@@ -316,11 +323,28 @@ fn total(loaded: &[Completion], channels: &[Channel]) -> Completion {
     sum(loaded.iter().chain(channels.iter().flat_map(|channel| &channel.completions)))
 }
 
-/// The first generated key as a number.
+/// The rows of an INSERT that changes those which are there.
+pub(super) fn upserts(kind: &Kind) -> Option<u64> {
+    let Kind::Insert(insert) = kind else { return None };
+    let InsertSource::Values { rows, .. } = &insert.source else { return None };
+    let changes = !insert.on_duplicate.is_empty() && insert.modifiers.iter().all(|m| m != "IGNORE");
+    changes.then_some(rows.len() as u64)
+}
+
+/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it.
 pub(super) fn first_key(plan: &Plan) -> u64 {
-    match plan.keys.as_ref().and_then(|keys| keys.values.first()) {
-        Some(Value::Int(n)) => u64::try_from(*n).unwrap_or(0),
-        Some(Value::UInt(n)) => *n,
-        _ => 0,
-    }
+    let number = |value: &Value| match value {
+        Value::Int(n) => u64::try_from(*n).ok(),
+        Value::UInt(n) => Some(*n),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Float(_)
+        | Value::Decimal(_)
+        | Value::Text(_)
+        | Value::Bytes(_) => None,
+    };
+    let mut numbers = plan.keys.iter().flat_map(|keys| &keys.values).filter_map(number);
+    let Some(first) = numbers.next() else { return 0 };
+    let follow = numbers.zip(1..).all(|(own, after)| first.checked_add(after) == Some(own));
+    if follow { first } else { 0 }
 }

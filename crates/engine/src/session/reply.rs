@@ -121,6 +121,8 @@ pub(super) struct Verb {
     pub(super) defines: bool,
     /// First generated key, when it is a number.
     pub(super) key: u64,
+    /// The rows of an INSERT that changes those which are there.
+    pub(super) upserts: Option<u64>,
     /// It gives its rows' keys itself: the one the server tells is no generated one.
     pub(super) gives_keys: bool,
     /// It asks the server to count the rows without its LIMIT.

@@ -19,7 +19,7 @@ use crate::snapshot::LiveDatabase;
 
 use super::acquire::Started;
 use super::administer::told;
-use super::finish::first_key;
+use super::finish::{first_key, upserts};
 use super::origin::Origin;
 use super::recall::moment;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
@@ -315,6 +315,7 @@ impl Session {
             selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
             defines: matches!(stmt.kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque),
             key: first_key(plan),
+            upserts: upserts(&stmt.kind),
             calculates: calculates(&stmt.kind),
             unread: plan.leaves,
         };

@@ -63,17 +63,22 @@ impl KeyGenerator for Snowflake {
     fn next(&self, source: &dyn Source) -> Result<Value> {
         // The clock is read while no other key is made: two threads could otherwise see it in the wrong order.
         source.worker().unwrap_or(&self.own).make(|id, used| {
-            let now = source.now_millis();
-            let (worker, until) = self.held(id, now)?;
-            let next = self.advance(used, now)?;
-            if next.millisecond >= until {
-                return Err(failed(
-                    "more keys are asked for than the lease of the worker id lasts",
-                ));
+            let key = self.made(source, id, (used, 1))?;
+            Ok(Value::Int(key))
+        })
+    }
+
+    fn run(&self, source: &dyn Source, count: usize) -> Result<Vec<Value>> {
+        source.worker().unwrap_or(&self.own).make(|id, used| {
+            let mut keys = Vec::with_capacity(count);
+            while keys.len() < count {
+                // What one millisecond has numbers for; more than that cannot be without a gap.
+                let rest = i64::try_from(count - keys.len()).unwrap_or(SEQUENCES).min(SEQUENCES);
+                let first = self.made(source, id, (used, rest))?;
+                used.sequence += rest - 1;
+                keys.extend((first..first + rest).map(Value::Int));
             }
-            *used = next;
-            let milliseconds = (next.millisecond - self.epoch) << (SEQUENCE_BITS + WORKER_BITS);
-            Ok(Value::Int(milliseconds | worker << SEQUENCE_BITS | next.sequence))
+            Ok(keys)
         })
     }
 }
@@ -95,8 +100,26 @@ impl Snowflake {
         }
     }
 
-    /// The moment and number of the next key.
-    fn advance(&self, used: &Used, now: i64) -> Result<Used> {
+    /// The next key, in a millisecond that has numbers for `together` of them.
+    fn made(
+        &self,
+        source: &dyn Source,
+        id: WorkerId,
+        (used, together): (&mut Used, i64),
+    ) -> Result<i64> {
+        let now = source.now_millis();
+        let (worker, until) = self.held(id, now)?;
+        let next = self.advance(used, (now, together))?;
+        if next.millisecond >= until {
+            return Err(failed("more keys are asked for than the lease of the worker id lasts"));
+        }
+        *used = next;
+        let milliseconds = (next.millisecond - self.epoch) << (SEQUENCE_BITS + WORKER_BITS);
+        Ok(milliseconds | worker << SEQUENCE_BITS | next.sequence)
+    }
+
+    /// The moment and number of the next key, the first of so many.
+    fn advance(&self, used: &Used, (now, together): (i64, i64)) -> Result<Used> {
         if !(0..MOST_MILLISECONDS - MOST_AHEAD).contains(&now.saturating_sub(self.epoch)) {
             return Err(failed("the clock is outside the 69 years after the epoch"));
         }
@@ -108,12 +131,13 @@ impl Snowflake {
         }
         let seen = used.seen.max(now);
         // A clock moved back a little, or a millisecond used up, is bridged by counting on from the last key.
+        let first = || self.first().min(SEQUENCES - together);
         if now > used.millisecond {
-            Ok(Used { seen, millisecond: now, sequence: self.first() })
-        } else if used.sequence + 1 < SEQUENCES {
+            Ok(Used { seen, millisecond: now, sequence: first() })
+        } else if used.sequence + together < SEQUENCES {
             Ok(Used { seen, sequence: used.sequence + 1, ..*used })
         } else if used.millisecond + 1 - seen <= MOST_AHEAD {
-            Ok(Used { seen, millisecond: used.millisecond + 1, sequence: self.first() })
+            Ok(Used { seen, millisecond: used.millisecond + 1, sequence: first() })
         } else {
             Err(failed("more keys are asked for than the clock allows; try again"))
         }
@@ -161,6 +185,10 @@ mod tests {
         Clock(AtomicI64::new(EPOCH + millis))
     }
 
+    fn number(value: &Value) -> Option<i64> {
+        if let Value::Int(number) = value { Some(*number) } else { None }
+    }
+
     #[expect(clippy::wildcard_enum_match_arm, reason = "any other outcome fails the test")]
     fn key(generator: &dyn KeyGenerator, clock: &Clock) -> Result<i64> {
         match generator.next(clock)? {
@@ -181,6 +209,25 @@ mod tests {
             .collect();
         let expected: Vec<i64> = (0..4).map(|i| (1000 + i) << 22 | 123 << 12 | i).collect();
         assert_eq!(keys, expected);
+    }
+
+    #[test]
+    fn the_keys_of_a_statement_follow_each_other_without_a_gap() {
+        let generator = generator(&[("max-vibration-offset", "4095")]);
+        let clock = at(1000);
+        let mut last = -1;
+        for _ in 0..200 {
+            let keys = generator.run(&clock, 1000).expect("keys");
+            let first = keys.iter().find_map(number).expect("a number");
+            let expected: Vec<Value> = (first..first + 1000).map(Value::Int).collect();
+            assert!(keys == expected && first > last, "{first} after {last}");
+            last = first + 999;
+        }
+        // More than a millisecond has room for are still new ones.
+        let keys = generator.run(&clock, 10_000).expect("keys");
+        let distinct: HashSet<i64> = keys.iter().filter_map(number).collect();
+        assert_eq!(distinct.len(), 10_000);
+        assert!(distinct.iter().all(|key| *key > last));
     }
 
     #[test]
