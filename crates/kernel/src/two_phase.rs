@@ -181,8 +181,9 @@ pub trait TwoPhase: Send + Sync + Debug {
         None
     }
 
-    /// A query that fixes what the open transaction sees from now on; `None` where that level locks what it reads instead.
-    fn snapshot_query(&self, isolation: Isolation) -> Option<&'static str>;
+    /// A query that fixes what the open transaction sees from now on, or, where its level locks what it reads instead, makes it one whose locks outlive a return to a
+    /// savepoint that is set after it.
+    fn snapshot_query(&self) -> &'static str;
 
     /// Locks tables (names as SQL text, at least one) until the open transaction ends, against those who write there, or also against those who lock
     /// them so themselves; or fails at once where it would have to wait for somebody. `None` where SERIALIZABLE locks what is read anyway.

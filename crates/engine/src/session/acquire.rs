@@ -247,8 +247,8 @@ impl Session {
             return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
         self.lock_if_serial(live);
-        if let Some(isolation) = self.starts_with_snapshot() {
-            Box::pin(self.open_everywhere(live, isolation)).await?;
+        if self.starts_with_snapshot() {
+            Box::pin(self.open_everywhere(live)).await?;
         }
         let (mut connection, swallow) = match self.transaction.lend(unit)? {
             Some(connection) => {

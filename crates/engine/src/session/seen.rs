@@ -24,12 +24,12 @@ use super::Session;
 type Part = (Connection, usize);
 
 impl Session {
-    /// The level of the open transaction, when its client has asked for one at which it sees one state of the data, and no unit is touched yet.
-    pub(super) fn starts_with_snapshot(&self) -> Option<Isolation> {
+    /// Whether the open transaction touches its first unit, at a level at which its client has asked to see one state of the data.
+    pub(super) fn starts_with_snapshot(&self) -> bool {
         let fresh = self.transaction.kind() == TransactionType::Xa
             && self.transaction.is_fresh()
             && !self.transaction.is_locking();
-        fresh.then(|| self.asked_isolation(self.transaction.modes())).flatten()
+        fresh && self.asked_isolation(self.transaction.modes()).is_some()
     }
 
     /// Whether a query outside a transaction has to see one state of several units.
@@ -74,13 +74,9 @@ impl Session {
     }
 
     /// Opens the transaction on all units that take writes, so that they see the same transactions.
-    pub(super) async fn open_everywhere(
-        &mut self,
-        live: &LiveDatabase,
-        isolation: Isolation,
-    ) -> Result<()> {
+    pub(super) async fn open_everywhere(&mut self, live: &LiveDatabase) -> Result<()> {
         let mut parts = Vec::new();
-        let result = match self.take_everywhere(live, isolation, &mut parts).await {
+        let result = match self.take_everywhere(live, &mut parts).await {
             Ok(units) => self.look_together(live, units, &mut parts).await,
             Err(error) => Err(error),
         };
@@ -102,7 +98,6 @@ impl Session {
     async fn take_everywhere(
         &mut self,
         live: &LiveDatabase,
-        isolation: Isolation,
         parts: &mut Vec<Part>,
     ) -> Result<Vec<(String, Way)>> {
         let mut units = Vec::new();
@@ -113,7 +108,7 @@ impl Session {
             units.push((identity.to_string(), (Arc::clone(unit), Arc::clone(pool.connector()))));
             let mut connection = self.take(pool).await?;
             self.still_ready(live, &mut connection, Some(&ready)).await?;
-            let query = live.database.dialect.two_phase().and_then(|f| f.snapshot_query(isolation));
+            let query = live.database.dialect.two_phase().map(|form| form.snapshot_query());
             let (replies, _) = self.enlist(live, &mut connection, (Some(&ready), query))?;
             parts.push((connection, replies));
         }

@@ -5,7 +5,7 @@
 //! connection's number, and whoever recovers the branch can end that connection first.
 
 use pando_kernel::error::{Error, Result, ServerError};
-use pando_kernel::two_phase::{Branch, InDoubt, Isolation, Ledger, Standing, TwoPhase};
+use pando_kernel::two_phase::{Branch, InDoubt, Ledger, Standing, TwoPhase};
 use pando_kernel::value::Value;
 
 use super::MySql;
@@ -14,7 +14,8 @@ fn xid(branch: &Branch<'_>) -> String {
     format!("'{}','{}'", branch.global, branch.part)
 }
 
-/// Reading any table of the engine makes the view that all reads share.
+/// Reading any table of the engine makes the view that all reads share, and makes the engine part of the transaction: at the return to a savepoint that was set before
+/// that, the server rolls back all the engine has of it, views and locks.
 const SEE: &str = "SELECT 1 FROM pando_unit WHERE one = 1";
 
 fn length(value: &Value) -> Option<usize> {
@@ -79,11 +80,8 @@ impl TwoPhase for MySql {
         Some(format!("KILL CONNECTION {connection}"))
     }
 
-    fn snapshot_query(&self, isolation: Isolation) -> Option<&'static str> {
-        match isolation {
-            Isolation::RepeatableRead => Some(SEE),
-            Isolation::Serializable => None,
-        }
+    fn snapshot_query(&self) -> &'static str {
+        SEE
     }
 
     fn prepared_query(&self) -> &'static str {

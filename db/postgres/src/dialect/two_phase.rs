@@ -1,7 +1,7 @@
 //! Two-phase commit by PREPARE TRANSACTION (<https://www.postgresql.org/docs/15/sql-prepare-transaction.html>), and the ledger in schema `pando`.
 
 use pando_kernel::error::{Error, Result, ServerError};
-use pando_kernel::two_phase::{Against, Branch, InDoubt, Isolation, Ledger, Standing, TwoPhase};
+use pando_kernel::two_phase::{Against, Branch, InDoubt, Ledger, Standing, TwoPhase};
 use pando_kernel::value::Value;
 
 use super::Postgres;
@@ -67,8 +67,8 @@ impl TwoPhase for Postgres {
         Some("SELECT pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL")
     }
 
-    fn snapshot_query(&self, _isolation: Isolation) -> Option<&'static str> {
-        Some("SELECT 1")
+    fn snapshot_query(&self) -> &'static str {
+        "SELECT 1"
     }
 
     fn lock_tables(&self, tables: &[&str], against: Against, waits: bool) -> Option<String> {
