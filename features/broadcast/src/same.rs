@@ -1,11 +1,12 @@
 //! Whether a change gives the same rows wherever it runs. A broadcast table whose copies drift apart answers differently from one
 //! statement to the next, and nothing ever says so: what could make them drift is refused.
 
+use pando_kernel::Value;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
 use pando_sql::ast::{Expr, Insert, InsertSource, Kind, Literal, Node, QueryBody, Statement};
-use pando_sql::visit;
+use pando_sql::{Fold, visit};
 
 /// Functions and keywords whose value depends on when, where or how often they are evaluated. Lower case.
 const VOLATILE: [&str; 44] = [
@@ -231,7 +232,19 @@ fn is_given(ctx: &Context<'_>, insert: &Insert, at: Option<usize>, name: &str) -
 fn is_value(ctx: &Context<'_>, value: &Expr) -> bool {
     match &value.node {
         Node::Default | Node::Literal(Literal::Null) => false,
-        Node::Parameter(index) => ctx.parameter(*index).is_none_or(|value| !value.is_null()),
+        // MySQL counts up at 0, too.
+        Node::Literal(Literal::Integer(0)) => ctx.dialect.syntax().fold == Fold::Lower,
+        Node::Parameter(index) => ctx.parameter(*index).is_none_or(|value| match value {
+            Value::Null => false,
+            Value::Int(0) | Value::UInt(0) => ctx.dialect.syntax().fold == Fold::Lower,
+            Value::Text(text) => text.trim() != "0" || ctx.dialect.syntax().fold == Fold::Lower,
+            Value::Bool(_)
+            | Value::Int(_)
+            | Value::UInt(_)
+            | Value::Float(_)
+            | Value::Decimal(_)
+            | Value::Bytes(_) => true,
+        }),
         Node::Nested(inner) => is_value(ctx, inner),
         Node::Column(_)
         | Node::Literal(_)

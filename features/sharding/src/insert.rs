@@ -8,7 +8,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, TableName, Target, Units};
 use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node};
-use pando_sql::{Edits, Fold, Span};
+use pando_sql::{Edits, Fold};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
@@ -132,9 +132,7 @@ fn read<'a>(
         InsertSource::Query(_) => return refuse("INSERT … SELECT"),
         InsertSource::Default => return refuse("INSERT … DEFAULT VALUES"),
     };
-    if let Some(columns) = &insert.columns
-        && !columns.is_empty()
-    {
+    if let Some(columns) = &insert.columns {
         let columns = columns.iter().map(|column| column.value.to_lowercase()).collect();
         return Ok(Ok(Rows { columns, rows }));
     }
@@ -175,7 +173,7 @@ pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, insert: &Insert, edit
     let made = table.key_generator().map(|(column, _)| column);
     names.extend(made.filter(|made| !names.iter().any(|name| name.eq_ignore_ascii_case(made))));
     let names: Vec<String> = names.into_iter().map(|name| ctx.dialect.quote(name)).collect();
-    edits.replace(Span::at(insert.columns_span.start), format!(" ({})", names.join(", ")));
+    edits.replace(insert.columns_span, format!(" ({})", names.join(", ")));
 }
 
 /// Keys for the rows that have none; NULL stands for rows that bring their own.

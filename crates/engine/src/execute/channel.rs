@@ -62,6 +62,13 @@ enum Opening {
 }
 
 impl Channel {
+    /// Nobody reads any more whether the connection took what it was to wear.
+    pub(crate) fn doubt(&mut self) {
+        if self.swallow > 0 {
+            self.connection.set_session_state(UNKNOWN);
+        }
+    }
+
     /// A channel on which `swallow` preparing executions and then `jobs` of the statement have been started.
     pub(crate) fn new(connection: Connection, swallow: usize, jobs: usize) -> Self {
         let counts = (swallow, jobs);

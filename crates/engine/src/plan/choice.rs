@@ -34,6 +34,11 @@ pub(crate) fn writes(kind: &Kind) -> bool {
     }
 }
 
+/// Whether a query changes rows in its WITH.
+pub(crate) fn changes_in_with(kind: &Kind) -> bool {
+    matches!(kind, Kind::Select(query) if query.with.iter().any(|part| writes(&part.body)))
+}
+
 /// The unit a statement without a table of its own goes to: one the session already holds, else the first.
 pub(crate) fn any_unit(ctx: &Context<'_>) -> Option<UnitName> {
     ctx.session.held.first().or_else(|| ctx.database.units.first()).cloned()

@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub use assemble::{Assembly, Read, Typed};
 pub(crate) use catalogue::shown_at;
 pub(crate) use check::unknown;
-pub(crate) use choice::{any_unit, any_unit_of, without_units, writer_of, writes};
+pub(crate) use choice::{any_unit, any_unit_of, changes_in_with, without_units, writer_of, writes};
 use direct::{Gathered, direct};
 pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
 pub use lifted::{Chance, Lifted};

@@ -71,6 +71,9 @@ const REPEATABLE: &[&str] = &[
     "year",
 ];
 
+/// PostgreSQL takes 1,664 items in a select list. A wider table is read without a look at what it has become.
+const MOST_ITEMS: usize = 1600;
+
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
 pub(crate) struct Relocation {
@@ -206,7 +209,9 @@ pub(crate) fn relocation(
     let names: Vec<String> = columns.iter().map(|column| ctx.dialect.quote(&column.name)).collect();
     let own = table.alias.as_ref().map_or(table.name.span, |alias| alias.span);
     let known_from = items.len();
-    items.push(format!("{}.*", text(own)));
+    if items.len() + known.len() <= MOST_ITEMS {
+        items.push(format!("{}.*", text(own)));
+    }
     let in_filter = |span: &pando_sql::Span| {
         update.filter.as_ref().is_some_and(|filter| filter.span.start <= span.start)
     };

@@ -35,6 +35,7 @@ const ENDING: [&str; 2] = ["pg_cancel_backend", "pg_terminate_backend"];
 /// First words of statements that are no definitions and end a transaction of MySQL all the same.
 const COMMITTING: &[&str] = &[
     "ANALYZE",
+    "BACKUP",
     "CACHE",
     "CHANGE",
     "CHECK",
@@ -164,10 +165,12 @@ fn goes_to_temporary(ctx: &Context<'_>, into: &str) -> bool {
     let list = tokens.map(|tokens| tokens.list).unwrap_or_default();
     let mut words = list.iter().map(|token| token.span.of(into).to_ascii_lowercase()).peekable();
     words.next_if(|word| word == "into");
+    words.next_if(|word| matches!(word.as_str(), "local" | "global"));
+    if words.next_if(|word| matches!(word.as_str(), "temp" | "temporary")).is_some() {
+        return true;
+    }
     words.next_if(|word| word == "table");
-    let is_temporary =
-        |word: String| matches!(word.as_str(), "temp" | "temporary") || word.contains("pg_temp");
-    words.next().is_some_and(is_temporary)
+    words.next().is_some_and(|word| word.contains("pg_temp"))
 }
 
 /// Refuses tables that only one connection sees, also where making them is explained by doing it.

@@ -30,6 +30,7 @@ use crate::house::Inner;
 use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan};
 use crate::snapshot::LiveDatabase;
+use crate::variables::UNKNOWN;
 
 use super::acquire::{Aim, grouped, types};
 use super::origin::Origin;
@@ -423,6 +424,9 @@ impl Work<'_> {
         let mut dressed = Ok(());
         for _ in 0..self.swallow {
             dressed = dressed.and(finish(&mut self.connection).await.map(|_| ()));
+        }
+        if dressed.is_err() {
+            self.connection.set_session_state(UNKNOWN);
         }
         dressed?;
         let mut told = Told::new();

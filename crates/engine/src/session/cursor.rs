@@ -10,7 +10,7 @@ use pando_kernel::row::Rows;
 use pando_kernel::runtime::BoxFuture;
 use pando_kernel::session::TransactionState;
 
-use super::reply::Reply;
+use super::reply::{Reply, Verb};
 use super::{Opened, Session, Window};
 
 /// Cursors one session may have open.
@@ -246,9 +246,10 @@ impl Session {
     fn is_half_done(&self) -> bool {
         matches!(self.reply, Reply::Idle)
             && self.last_suspended.and_then(|id| self.cursors.get(&id)).is_some_and(|cursor| {
+                let changes = |verb: &Verb| !verb.selects || verb.changes;
                 match &cursor.reply {
-                    Reply::Merged(merged) => !merged.verb.selects,
-                    Reply::Pass(pass) => !pass.verb.selects,
+                    Reply::Merged(merged) => changes(&merged.verb),
+                    Reply::Pass(pass) => changes(&pass.verb),
                     Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => false,
                 }
             })

@@ -7,7 +7,7 @@ use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Execution, Value};
 use pando_sql::ast::{InsertSource, Kind};
-use pando_transaction::{drain, finish_all};
+use pando_transaction::{aborted, drain, finish_all};
 
 use crate::execute::{Channel, sum, unshare};
 use crate::handle::Manner;
@@ -138,13 +138,21 @@ impl Session {
     /// Ends the statement's own transaction and notes what the session knows. Returns what the client is to be told.
     async fn settle(&mut self, completion: Completion, verb: &Verb) -> Result<Completion> {
         let mut done = completion;
+        if self.transaction.state() == TransactionState::Failed {
+            // It was done, and its unit is lost since: nobody is to take it for something that can be committed.
+            let lost = aborted("a storage unit's connection was lost");
+            return Err(Box::pin(self.fail_statement(lost)).await);
+        }
         self.transaction.locks_stand();
         if self.opened == Opened::Statement && self.transaction.state() != TransactionState::Idle {
             // Up to here all of it can still be undone.
             let commit = !self.handle.is_cancelled();
-            Box::pin(self.end_transaction(commit)).await?;
+            let committed = Box::pin(self.end_transaction(commit)).await?;
             if !commit {
                 return Err(ErrorKind::Cancelled.into());
+            }
+            if !committed {
+                return Err(aborted("a storage unit's connection was lost"));
             }
         }
         if verb.unread {
@@ -165,8 +173,8 @@ impl Session {
             done.last_insert_id = verb.key;
         }
         // One row that was there as it was to be is found all the same.
-        if verb.upserts == Some(1) && done.matched.is_none() {
-            done.matched = done.affected.map(|affected| affected.max(1));
+        if verb.upserts == Some(1) && done.matched.is_none() && done.affected == Some(0) {
+            done.matched = Some(1);
         }
         if done.last_insert_id != 0 && !verb.gives_keys {
             self.facts_mut().last_insert_id = done.last_insert_id;

@@ -166,7 +166,13 @@ impl Session {
         let actual = unit.target.actual(&table).unwrap_or(&table);
         let query = dialect.columns_query(None, actual);
         let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
-        let rows = self.ask(live, &writer, &query).await?;
+        let rows = match self.ask(live, &writer, &query).await {
+            // Nobody defines anything while it is away.
+            Err(error) if writer != unit.target.unit && is_away(&error) => {
+                self.ask(live, &unit.target.unit, &query).await?
+            }
+            asked => asked?,
+        };
         let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
         let mut columns = columns?;
         if let Some(presentation) = dialect.presentation() {
@@ -179,6 +185,10 @@ impl Session {
         live.catalog.learn_columns(epoch, table, columns);
         Ok(())
     }
+}
+
+fn is_away(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unavailable { .. })
 }
 
 /// The error for a table no storage unit has.

@@ -119,6 +119,8 @@ pub(super) struct Verb {
     pub(super) selects: bool,
     /// It changes definitions.
     pub(super) defines: bool,
+    /// It returns rows, and changes others in its WITH.
+    pub(super) changes: bool,
     /// First generated key, when it is a number.
     pub(super) key: u64,
     /// The rows of an INSERT that changes those which are there.

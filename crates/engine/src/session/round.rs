@@ -11,6 +11,7 @@ use pando_transaction::{Ended, Outcome, drain};
 
 use crate::execute::{Channel, run_out, unshare};
 use crate::handle::Manner;
+use crate::variables::UNKNOWN;
 
 use super::Session;
 use super::assemble::put_back;
@@ -124,6 +125,7 @@ impl Session {
         if channels.iter().all(is_home) {
             return;
         }
+        channels.iter_mut().for_each(Channel::doubt);
         let runtime = Arc::clone(&self.engine.inner.runtime);
         within(&*runtime, GRACE, drain_all(channels)).await;
         for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
@@ -135,6 +137,11 @@ impl Session {
 
     /// Gives one connection back, with all that was queued on it.
     pub(super) async fn release(&mut self, connection: Connection) {
+        let mut connection = connection;
+        if connection.condition().outstanding > 0 {
+            // Whether it took what it was to wear is among what nobody reads.
+            connection.set_session_state(UNKNOWN);
+        }
         self.release_channel(Channel::new(connection, 0, 0)).await;
     }
 

@@ -10,6 +10,7 @@ use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, QueryBody, Statement};
+use pando_transaction::aborted;
 
 use crate::bulk::Splice;
 use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
@@ -27,6 +28,9 @@ use super::retell::Retelling;
 use super::round::Rest;
 use super::tag::tag;
 use super::{Bound, Opened, Session, Window};
+
+/// How often a statement is planned inside a transaction that defines things, if a table of its own seems not to be there.
+const OWN_TRIES: usize = 3;
 
 /// How often a statement may ask for something to be found out before it is planned.
 pub(super) const MAX_NEEDS: usize = 64;
@@ -69,7 +73,11 @@ impl Session {
             return Ok(());
         }
         let commit = self.transaction.state() == TransactionState::Open;
-        self.end_transaction(commit).await.map(|_| ())
+        let committed = self.end_transaction(commit).await?;
+        match commit && !committed {
+            true => Err(aborted("a storage unit's connection was lost")),
+            false => Ok(()),
+        }
     }
 
     /// An error that the door has told counts like one of a statement.
@@ -175,11 +183,17 @@ impl Session {
         if !self.defined {
             return self.sought(live, stmt, bound, purpose).await;
         }
-        // What others have read is not true inside a transaction that defines things, nor what it reads for them.
-        live.catalog.forget();
-        let planned = self.sought(live, stmt, bound, purpose).await;
-        live.catalog.forget();
-        planned
+        // What others have read is not true inside a transaction that defines things, nor what it reads for them. Who does not see its new tables may learn meanwhile that
+        // they are not there.
+        for _ in 0..OWN_TRIES {
+            live.catalog.forget();
+            let planned = self.sought(live, stmt, bound, purpose).await;
+            live.catalog.forget();
+            if !planned.as_ref().is_err_and(unknown) {
+                return planned;
+            }
+        }
+        self.sought(live, stmt, bound, purpose).await
     }
 
     /// As [`Session::planned`], with what is known of the tables as it is.
@@ -190,14 +204,14 @@ impl Session {
         bound: &Bound,
         purpose: Purpose,
     ) -> Result<Planned> {
-        for _ in 0..MAX_NEEDS {
+        for tried in 0..MAX_NEEDS {
             let parameters = (purpose == Purpose::Run).then_some(bound);
             let epoch = live.catalog.epoch();
             let outcome = self.in_context(live, parameters, |ctx| plan::plan(ctx, stmt, purpose));
             let need = match outcome {
                 Ok(Planned::Needs(need)) => need,
                 // One half of it may rest on other columns than the other.
-                Ok(_) if live.catalog.epoch() != epoch => continue,
+                Ok(_) if live.catalog.epoch() != epoch && tried < MAX_NEEDS / 2 => continue,
                 Ok(planned) => return Ok(planned),
                 Err(error) if unknown(&error) && live.catalog.forget_stale() => continue,
                 Err(error) => return Err(error),
@@ -313,9 +327,10 @@ impl Session {
             gives_keys,
             tag: tag(&stmt.kind),
             selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
-            defines: matches!(stmt.kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque),
+            defines: defines(&stmt.kind),
             key: first_key(plan),
             upserts: upserts(&stmt.kind),
+            changes: plan::changes_in_with(&stmt.kind),
             calculates: calculates(&stmt.kind),
             unread: plan.leaves,
         };
@@ -516,6 +531,12 @@ fn unknown(error: &Error) -> bool {
 fn opens_transaction(kind: &Kind) -> bool {
     plan::is_unread(kind)
         || !matches!(kind, Kind::Show(_) | Kind::Define(_) | Kind::Utility { .. } | Kind::Set(_))
+}
+
+/// Whether a statement may change definitions.
+fn defines(kind: &Kind) -> bool {
+    let changes_rows = matches!(kind, Kind::Utility { verb, .. } if verb == "MERGE");
+    matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque) && !changes_rows
 }
 
 fn is_select(kind: &Kind) -> bool {

@@ -17,6 +17,7 @@ use pando_transaction::xa::Way;
 use crate::handle::Manner;
 use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
+use crate::variables::UNKNOWN;
 
 use super::Session;
 
@@ -80,7 +81,11 @@ impl Session {
             Ok(units) => self.look_together(live, units, &mut parts).await,
             Err(error) => Err(error),
         };
-        for (connection, _) in parts {
+        for (mut connection, _) in parts {
+            if result.is_err() {
+                // It may have refused what it was to wear.
+                connection.set_session_state(UNKNOWN);
+            }
             match result.is_err() && connection.condition().outstanding > 0 {
                 // A silent unit would be waited for.
                 true => connection.discard(),

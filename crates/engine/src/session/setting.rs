@@ -199,6 +199,9 @@ impl Session {
                 self.refuse_in_base("SET LOCAL")?;
             }
             self.attend_transaction()?;
+            // Where it fails on one unit it may have been done on others.
+            let connections = self.transaction.connections();
+            connections.for_each(|connection| connection.set_session_state(UNKNOWN));
             let taken = self.transaction.run_everywhere(text).await;
             self.let_go().await;
             taken?;

@@ -214,7 +214,13 @@ impl Session {
         tag: &'static str,
     ) -> Result<()> {
         let ended = match stepped {
-            Ok(stepped) if kept.savepoint => self.keep_steps(live).await.map(|()| stepped),
+            Ok(stepped) if kept.savepoint => match self.keep_steps(live).await {
+                Ok(()) => Ok(stepped),
+                Err(error) => {
+                    self.undo_steps(live).await;
+                    Err(error)
+                }
+            },
             Err(error) if kept.savepoint => {
                 self.undo_steps(live).await;
                 Err(error)

@@ -78,7 +78,8 @@ impl Parser<'_> {
             }
         }
         self.expect_symbol(")")?;
-        Ok((Some(columns), self.since(start)))
+        // MySQL takes an empty list for none.
+        Ok(((!columns.is_empty()).then_some(columns), self.since(start)))
     }
 
     /// `c`, `t.c` (only `c` counts), `c[1]`, `c.field`.

@@ -57,7 +57,10 @@ impl Shape {
     ) -> Result<Shape> {
         let is_other = |told: &[Column]| {
             let mut both = told.iter().zip(source.list.iter());
-            told.len() != source.list.len() || both.any(|(told, own)| told.name != own.name)
+            // What is computed may be called otherwise by each way of computing it.
+            let is_renamed =
+                |told: &Column, own: &Column| told.native.relation != 0 && told.name != own.name;
+            told.len() != source.list.len() || both.any(|(told, own)| is_renamed(told, own))
         };
         if told.is_some_and(is_other) {
             let message = "cached plan must not change result type";
