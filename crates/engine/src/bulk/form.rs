@@ -6,12 +6,25 @@ use pando_sql::ast::{Copy, Load};
 /// Lines a statement may skip.
 const MAX_SKIP: u64 = 10_000;
 
+/// Whose reading of a line it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// PostgreSQL's text.
+    Text,
+    /// PostgreSQL's CSV.
+    Csv,
+    /// MySQL's LOAD DATA.
+    Load,
+}
+
 /// The form of a line. All marks are ASCII, or longer only where the language allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Form {
+    /// How marks, escapes and line ends are read.
+    pub(crate) rules: Rules,
     /// Between two fields; never empty.
     pub(crate) field: Vec<u8>,
-    /// Behind a line; never empty.
+    /// Behind a line; never empty. COPY's lines end as the first of them does, and so where there is none.
     pub(crate) line: Vec<u8>,
     /// In front of a line's first field; may be empty.
     pub(crate) starting: Vec<u8>,
@@ -19,16 +32,12 @@ pub(crate) struct Form {
     pub(crate) quote: Option<u8>,
     /// In front of a character that means itself, or a special one.
     pub(crate) escape: Option<u8>,
-    /// A field written so, without quotes, is NULL.
+    /// A field of COPY written so, without quotes, is NULL.
     pub(crate) null: Vec<u8>,
-    /// A quote inside a quoted field is written twice.
-    pub(crate) doubled: bool,
     /// Lines at the beginning that are no rows.
     pub(crate) skip: u64,
     /// What stands in them matters.
     pub(crate) keeps_skipped: bool,
-    /// A line of `\.` ends the data.
-    pub(crate) end_mark: bool,
 }
 
 /// Whether a COPY is in the binary form.
@@ -79,18 +88,21 @@ impl Form {
                 return Err(refused(&format!("the COPY option `{known}`")));
             }
         }
+        // Another default of a column would have to be read from the catalogue.
+        if option("default").is_some() {
+            return Err(refused("the COPY option `default`"));
+        }
         let mut form = Self {
+            rules: if csv { Rules::Csv } else { Rules::Text },
             field: if csv { b",".to_vec() } else { b"\t".to_vec() },
             line: b"\n".to_vec(),
             starting: Vec::new(),
             quote: csv.then_some(b'"'),
             escape: if csv { Some(b'"') } else { Some(b'\\') },
             null: if csv { Vec::new() } else { b"\\N".to_vec() },
-            doubled: csv,
             skip: u64::from(has_header(copy)),
             keeps_skipped: option("header")
                 .is_some_and(|value| value.eq_ignore_ascii_case("match")),
-            end_mark: true,
         };
         if let Some(value) = option("delimiter") {
             form.field = vec![one_byte("delimiter", value)?];
@@ -119,21 +131,23 @@ impl Form {
             [byte] => Ok(Some(*byte)),
             _ => Err(refused(&format!("LOAD DATA with a longer `{name}`"))),
         };
-        let escape = single("fields escaped by", "\\")?;
         let form = Self {
+            rules: Rules::Load,
             field: bytes("fields terminated by", "\t"),
             line: bytes("lines terminated by", "\n"),
             starting: bytes("lines starting by", ""),
             quote: single("fields enclosed by", "")?,
-            escape,
-            null: escape.map(|e| vec![e, b'N']).unwrap_or_else(|| b"NULL".to_vec()),
-            doubled: true,
+            escape: single("fields escaped by", "\\")?,
+            null: Vec::new(),
             skip: option("ignore").and_then(|n| n.parse().ok()).unwrap_or(0),
             keeps_skipped: false,
-            end_mark: false,
         };
         if form.field.is_empty() || form.line.is_empty() {
             return Err(refused("LOAD DATA with fixed-width fields"));
+        }
+        // The server then reads as many fields as there are columns, whatever stands behind them.
+        if form.field == form.line {
+            return Err(refused("LOAD DATA whose fields and lines end alike"));
         }
         if form.skip > MAX_SKIP {
             return Err(refused("LOAD DATA that skips more than 10,000 lines"));

@@ -1,21 +1,23 @@
 //! Cutting a byte stream into lines, and a line into fields.
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use pando_kernel::Value;
 use pando_kernel::error::{ErrorKind, Result};
 
-use super::MAX_RECORD;
-use super::form::Form;
+use super::form::{Form, Rules};
+use super::step::{Place, Reader, Step};
+use super::{MAX_RECORD, malformed};
 
 /// Lines out of chunks that may end anywhere.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    form: Form,
+    reader: Reader,
     rest: BytesMut,
     /// How far the rest has been looked at, and how it stood there.
     seen: usize,
-    inside: bool,
-    escaped: bool,
+    place: Place,
+    /// An end mark stands at the line's beginning.
+    marked: bool,
     skip: u64,
     /// The lines that were skipped, or others in their place.
     skipped: BytesMut,
@@ -24,17 +26,18 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(form: Form) -> Self {
-        let skip = form.skip;
-        Self {
-            form,
+        let mut lines = Self {
+            skip: form.skip,
+            reader: Reader::new(form),
             rest: BytesMut::new(),
             seen: 0,
-            inside: false,
-            escaped: false,
-            skip,
+            place: Place::Begin,
+            marked: false,
             skipped: BytesMut::new(),
             ended: false,
-        }
+        };
+        lines.place = lines.beginning();
+        lines
     }
 
     /// Adds data from the client.
@@ -47,19 +50,28 @@ impl Lines {
     /// The next whole line with its terminator; at the end of the data (`last`) also a line without one.
     ///
     /// # Errors
-    /// `TooLarge` when a line is longer than 64 MiB.
+    /// `TooLarge` when a line is longer than 64 MiB, 22P04 where the server cannot read on.
     pub(crate) fn next(&mut self, last: bool) -> Result<Option<Bytes>> {
         loop {
-            let Some(line) = self.cut(last)? else { return Ok(None) };
-            if self.form.end_mark && matches!(&line[..], b"\\.\n" | b"\\.\r\n" | b"\\.") {
+            let marked = std::mem::take(&mut self.marked);
+            let Some(line) = self.cut(last)? else {
+                self.marked |= marked;
+                return Ok(None);
+            };
+            if self.form().rules != Rules::Load && is_end_mark(&line) {
                 self.ended = true;
                 self.rest.clear();
                 self.seen = 0;
                 return Ok(None);
             }
+            if std::mem::take(&mut self.marked) || marked {
+                return Err(malformed("end-of-copy marker corrupt", None));
+            }
             if self.skip > 0 {
                 self.skip -= 1;
-                let stays = if self.form.keeps_skipped { &line[..] } else { &self.form.line[..] };
+                self.place = self.beginning();
+                let stays =
+                    if self.form().keeps_skipped { &line[..] } else { self.reader.line_end() };
                 self.skipped.extend_from_slice(stays);
                 continue;
             }
@@ -78,221 +90,204 @@ impl Lines {
         self.rest.split().freeze()
     }
 
+    fn form(&self) -> &Form {
+        &self.reader.form
+    }
+
+    /// How the next line begins.
+    fn beginning(&self) -> Place {
+        match (self.form().rules, self.skip) {
+            (Rules::Load, 1..) => Place::Skipped,
+            (Rules::Load, 0) if !self.form().starting.is_empty() => Place::Before,
+            (Rules::Load | Rules::Text | Rules::Csv, _) => Place::Begin,
+        }
+    }
+
     fn cut(&mut self, last: bool) -> Result<Option<Bytes>> {
-        let mark = *self.form.line.last().unwrap_or(&b'\n');
-        while let Some(&byte) = self.rest.get(self.seen) {
-            self.seen += 1;
-            if std::mem::take(&mut self.escaped) {
-                continue;
-            }
-            if self.form.quote == Some(byte) {
-                self.inside = !self.inside;
-            } else if self.form.escape == Some(byte) && (self.inside || !self.form.csv_escape()) {
-                self.escaped = true;
-            } else if byte == mark
-                && !self.inside
-                && self.rest[..self.seen].ends_with(&self.form.line)
-            {
-                let line = self.rest.split_to(self.seen).freeze();
-                self.seen = 0;
-                return Ok(Some(line));
+        if self.place == Place::Before && !self.pass_over() {
+            return Ok(None);
+        }
+        while self.seen < self.rest.len() {
+            match self.reader.step(&self.rest[self.seen..], self.place, last)? {
+                Step::Wait => break,
+                Step::Byte { take, .. } | Step::Escaped { take, .. } => {
+                    self.seen += take;
+                    if self.place == Place::Begin {
+                        self.place = Place::Plain;
+                    }
+                }
+                // Whatever is put behind it would become a part of it.
+                Step::Broken { .. } => {
+                    self.place = Place::Quoted;
+                    break;
+                }
+                Step::Mark { .. } if self.seen > 0 => {
+                    let message = "end-of-copy marker is not alone on its line";
+                    return Err(malformed(message, None));
+                }
+                Step::Mark { take } => {
+                    self.seen += take;
+                    self.marked = true;
+                    self.place = Place::Plain;
+                }
+                Step::Open { take } => {
+                    self.seen += take;
+                    self.place = Place::Quoted;
+                }
+                Step::Close { take } => {
+                    self.seen += take;
+                    self.place = Place::Plain;
+                }
+                Step::Field { take, .. } => {
+                    self.seen += take;
+                    self.place = Place::Begin;
+                }
+                Step::Line { take, .. } => {
+                    let line = self.rest.split_to(self.seen + take).freeze();
+                    self.reader.learn(&line);
+                    self.seen = 0;
+                    self.place = self.beginning();
+                    return Ok(Some(line));
+                }
             }
         }
         if self.rest.len() > MAX_RECORD {
             return Err(ErrorKind::TooLarge("a line of bulk data exceeds 64 MiB".into()).into());
         }
-        if last && self.rest.has_remaining() {
-            self.seen = 0;
-            self.inside = false;
-            let mut line = self.rest.split();
-            line.extend_from_slice(&self.form.line);
-            return Ok(Some(line.freeze()));
+        // A prefix with nothing behind it is no line.
+        if !last || self.rest.len() <= self.form().starting.len() {
+            return Ok(None);
         }
-        Ok(None)
+        let mut line = self.rest.split();
+        if self.place != Place::Quoted {
+            line.extend_from_slice(self.reader.line_end());
+        }
+        self.seen = 0;
+        self.place = self.beginning();
+        Ok(Some(line.freeze()))
+    }
+
+    /// Drops what stands before the line's prefix, other lines included; false where it is still to come.
+    fn pass_over(&mut self) -> bool {
+        let starting = &self.reader.form.starting;
+        let length = starting.len();
+        match self.rest.windows(length).position(|window| window == starting) {
+            Some(at) => {
+                drop(self.rest.split_to(at));
+                self.seen = length;
+                self.place = Place::Begin;
+                true
+            }
+            None => {
+                let passed = self.rest.len().saturating_sub(length - 1);
+                drop(self.rest.split_to(passed));
+                false
+            }
+        }
     }
 
     /// The fields of a line.
     ///
     /// # Errors
-    /// `Value` when a field is not UTF-8.
+    /// `Value` when a field is not UTF-8, 22P04 for quotes that do not end.
     pub(crate) fn fields(&self, line: &[u8]) -> Result<Vec<Value>> {
-        let form = &self.form;
-        let mut line = line.strip_suffix(&form.line[..]).unwrap_or(line);
-        if form.line == b"\n" {
-            line = line.strip_suffix(b"\r").unwrap_or(line);
-        }
-        if !form.starting.is_empty() {
-            let at = line.windows(form.starting.len()).position(|w| w == form.starting);
-            line = at.map_or(&[][..], |at| &line[at + form.starting.len()..]);
-        }
+        let starting = &self.form().starting;
+        let mut line = line.strip_prefix(&starting[..]).unwrap_or(line);
         let mut fields = Vec::new();
-        let mut at = 0;
         loop {
-            let (value, end) = self.field(line, at)?;
-            fields.push(value);
-            if end >= line.len() {
-                return Ok(fields);
+            let (field, behind) = self.field(line)?;
+            fields.push(field.value(self.form())?);
+            match behind {
+                Some(behind) => line = behind,
+                None => return Ok(fields),
             }
-            at = end + form.field.len();
         }
     }
 
-    /// The field that begins at `at`, and where it ends (at the terminator or the line's end).
-    fn field(&self, line: &[u8], at: usize) -> Result<(Value, usize)> {
-        let form = &self.form;
-        let mut out = Vec::new();
-        let mut i = at;
-        let mut quoted = false;
-        let mut inside = false;
-        while i < line.len() {
-            let byte = line[i];
-            if inside {
-                let next = line.get(i + 1).copied();
-                if form.escape == Some(byte) && form.escape != form.quote && next.is_some() {
-                    out.push(
-                        next.map_or(
-                            byte,
-                            |next| if form.csv_escape() { next } else { special(next) },
-                        ),
-                    );
-                    i += 2;
-                } else if form.quote == Some(byte) && form.doubled && next == form.quote {
-                    out.push(byte);
-                    i += 2;
-                } else if form.quote == Some(byte) {
-                    inside = false;
-                    i += 1;
-                } else {
-                    out.push(byte);
-                    i += 1;
+    /// The field at a line's beginning, and what stands behind its terminator; `None` where the line ends.
+    fn field<'a>(&self, line: &'a [u8]) -> Result<(Field<'a>, Option<&'a [u8]>)> {
+        let mut field = Field::default();
+        let (mut at, mut place) = (0, Place::Begin);
+        while let Some(data) = line.get(at..).filter(|data| !data.is_empty()) {
+            field.raw = &line[..at];
+            let step = self.reader.step(data, place, true)?;
+            match step {
+                Step::Byte { take, byte } | Step::Escaped { take, byte } => {
+                    field.has_escaped_n |= byte == b'N' && matches!(step, Step::Escaped { .. });
+                    field.bytes.push(byte);
+                    at += take;
+                    if place == Place::Begin {
+                        place = Place::Plain;
+                    }
                 }
-                continue;
-            }
-            if line[i..].starts_with(&form.field) {
-                break;
-            }
-            if form.quote == Some(byte) && (i == at || form.csv_escape()) {
-                inside = true;
-                quoted = true;
-                i += 1;
-            } else if form.escape == Some(byte) && !form.csv_escape() && i + 1 < line.len() {
-                out.push(special(line[i + 1]));
-                i += 2;
-            } else {
-                out.push(byte);
-                i += 1;
+                Step::Broken { .. } | Step::Wait if self.form().rules == Rules::Text => {
+                    return Ok((field, None));
+                }
+                // MySQL keeps it.
+                Step::Broken { take } => {
+                    field.bytes.extend_from_slice(&data[..take]);
+                    at += take;
+                }
+                Step::Mark { take } => {
+                    field.bytes.push(b'.');
+                    at += take;
+                    place = Place::Plain;
+                }
+                Step::Open { take } => {
+                    field.quoted = true;
+                    at += take;
+                    place = Place::Quoted;
+                }
+                Step::Close { take } => {
+                    at += take;
+                    place = Place::Plain;
+                }
+                Step::Field { take, .. } => return Ok((field, line.get(at + take..))),
+                Step::Line { .. } | Step::Wait => return Ok((field, None)),
             }
         }
-        if !quoted && line.get(at..i) == Some(&form.null[..]) {
-            return Ok((Value::Null, i));
+        field.raw = line;
+        if place == Place::Quoted {
+            if self.form().rules == Rules::Csv {
+                return Err(malformed("unterminated CSV quoted field", None));
+            }
+            // To MySQL these were no quotes then.
+            field.quoted = false;
+            field.bytes.splice(0..0, self.form().quote);
         }
-        let text = String::from_utf8(out)
-            .map_err(|_| ErrorKind::Value("bulk data is not UTF-8".into()))?;
-        Ok((Value::Text(text), i))
+        Ok((field, None))
     }
 }
 
-impl Form {
-    /// CSV: the escape counts only inside quotes.
-    fn csv_escape(&self) -> bool {
-        self.quote.is_some() && self.end_mark
-    }
+/// What was read of a field.
+#[derive(Debug, Default)]
+struct Field<'a> {
+    bytes: Vec<u8>,
+    /// As it stands in the line.
+    raw: &'a [u8],
+    quoted: bool,
+    has_escaped_n: bool,
 }
 
-/// The character an escaped letter stands for.
-fn special(byte: u8) -> u8 {
-    match byte {
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'b' => 8,
-        b'f' => 12,
-        b'v' => 11,
-        b'0' => 0,
-        other => other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text() -> Form {
-        Form {
-            field: b"\t".to_vec(),
-            line: b"\n".to_vec(),
-            starting: Vec::new(),
-            quote: None,
-            escape: Some(b'\\'),
-            null: b"\\N".to_vec(),
-            doubled: false,
-            skip: 0,
-            keeps_skipped: false,
-            end_mark: true,
-        }
-    }
-
-    fn csv() -> Form {
-        Form {
-            field: b",".to_vec(),
-            quote: Some(b'"'),
-            escape: Some(b'"'),
-            null: Vec::new(),
-            doubled: true,
-            ..text()
-        }
-    }
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-    fn check(form: Form, chunks: &[&str], expected: &[&[&str]]) {
-        let mut lines = Lines::new(form);
-        let mut seen: Vec<Vec<String>> = Vec::new();
-        let mut take = |lines: &mut Lines, last| {
-            while let Some(line) = lines.next(last).unwrap() {
-                let fields = lines.fields(&line).unwrap();
-                let show = |value: Value| match value {
-                    Value::Null => "NULL".to_owned(),
-                    Value::Text(text) => text,
-                    other => format!("{other:?}"),
-                };
-                seen.push(fields.into_iter().map(show).collect());
+impl Field<'_> {
+    fn value(self, form: &Form) -> Result<Value> {
+        let is_null = match form.rules {
+            Rules::Text => self.raw == form.null,
+            Rules::Csv => !self.quoted && self.raw == form.null,
+            // <https://dev.mysql.com/doc/refman/8.4/en/load-data.html#load-data-field-line-handling>
+            Rules::Load => {
+                self.has_escaped_n && self.bytes.len() == 1
+                    || form.quote.is_some() && !self.quoted && self.bytes == b"NULL"
             }
         };
-        for chunk in chunks {
-            lines.push(&Bytes::copy_from_slice(chunk.as_bytes()));
-            take(&mut lines, false);
+        if is_null {
+            return Ok(Value::Null);
         }
-        take(&mut lines, true);
-        assert_eq!(seen, expected);
+        let text = String::from_utf8(self.bytes);
+        Ok(Value::Text(text.map_err(|_| ErrorKind::Value("bulk data is not UTF-8".into()))?))
     }
+}
 
-    #[test]
-    fn lines_may_be_cut_anywhere() {
-        check(text(), &["1\ta", "b\n2", "\t\\N\n"], &[&["1", "ab"], &["2", "NULL"]]);
-    }
-
-    #[test]
-    fn an_escaped_line_end_belongs_to_its_field() {
-        check(text(), &["1\ta\\\nb\\tc\n"], &[&["1", "a\nb\tc"]]);
-    }
-
-    #[test]
-    fn the_end_mark_ends_the_data() {
-        check(text(), &["1\n\\.\nrubbish\n"], &[&["1"]]);
-    }
-
-    #[test]
-    fn csv_quotes_hold_commas_line_ends_and_doubled_quotes() {
-        check(csv(), &["1,\"a,\"\"b\n", "c\",\n"], &[&["1", "a,\"b\nc", "NULL"]]);
-    }
-
-    #[test]
-    fn a_quoted_empty_csv_field_is_not_null() {
-        check(csv(), &["\"\",x\n"], &[&["", "x"]]);
-    }
-
-    #[test]
-    fn the_last_line_needs_no_terminator() {
-        check(text(), &["1\t2"], &[&["1", "2"]]);
-    }
+fn is_end_mark(line: &[u8]) -> bool {
+    matches!(line, b"\\.\n" | b"\\.\r\n" | b"\\.\r" | b"\\.")
 }

@@ -2,10 +2,13 @@
 //! passed on byte for byte.
 
 mod binary;
+#[cfg(test)]
+mod cases;
 mod encode;
 mod form;
 mod line;
 mod splice;
+mod step;
 
 use bytes::Bytes;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};

@@ -37,7 +37,7 @@ impl Splice {
         let kind = if form::is_binary(copy) {
             Kind::Binary(BytesMut::new())
         } else if form::has_header(copy) {
-            let form = Form { skip: 0, end_mark: true, ..Form::of_copy(copy)? };
+            let form = Form { skip: 0, ..Form::of_copy(copy)? };
             Kind::Header { head: Box::new(Lines::new(form.clone())), form: Box::new(form) }
         } else {
             Kind::Lines
