@@ -106,6 +106,7 @@ mod tests {
             direction: CopyDirection::ToClient,
             options: options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             columns_at: 0,
+            filter: None,
         };
         let mut splice = Splice::new(&copy).unwrap();
         let mut out = Vec::new();

@@ -3,7 +3,7 @@
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_sql::ast::{
-    BinaryOp, Define, DefineAction, Expr, Function, Kind, Literal, Node, Query, QueryBody,
+    BinaryOp, Define, DefineAction, Expr, Function, Kind, Literal, Load, Node, Query, QueryBody,
     Statement,
 };
 use pando_sql::{TokenKind, tokenize, visit};
@@ -184,11 +184,23 @@ fn check_made(ctx: &Context<'_>, kind: &Kind, text: &str) -> Result<()> {
     }
 }
 
+/// Refuses fields of a file that are put into user variables.
+fn check_load(load: &Load) -> Result<()> {
+    let mut listed = load.columns.iter().flatten();
+    match listed.find(|column| !column.quoted && column.value.starts_with('@')) {
+        Some(variable) => {
+            Err(refused(&format!("`{}`", variable.value), "list columns of the table only"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses what would leave state behind.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
     match &stmt.kind {
         Kind::Utility { verb, .. } => check_utility(ctx, verb, &stmt.text)?,
+        Kind::Load(load) => check_load(load)?,
         kind => check_made(ctx, kind, &stmt.text)?,
     }
     if is_unread(&stmt.kind) {

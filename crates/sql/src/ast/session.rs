@@ -94,6 +94,8 @@ pub struct Copy {
     pub options: Vec<(String, String)>,
     /// Insertion point of a column list: right behind the table's name.
     pub columns_at: u32,
+    /// WHERE: the rows that are taken.
+    pub filter: Option<Expr>,
 }
 
 /// Which way a COPY goes.

@@ -16,6 +16,7 @@ impl Parser<'_> {
             direction: CopyDirection::ServerFile,
             options: Vec::new(),
             columns_at: 0,
+            filter: None,
         };
         if self.is(BINARY) && self.is_identifier_at(1) {
             self.advance();
@@ -37,11 +38,8 @@ impl Parser<'_> {
         }
         copy.direction = self.copy_direction()?;
         self.copy_options(&mut copy.options)?;
-        if self.is(WHERE) {
-            self.advance();
-            let start = self.start();
-            self.expr()?;
-            copy.options.push(option("where", &self.text_since(start)));
+        if self.eat(WHERE) {
+            copy.filter = Some(self.expr()?);
         }
         Ok(Kind::Copy(Box::new(copy)))
     }

@@ -53,6 +53,11 @@ impl<'a> Scope<'a> {
         self.bindings.push(binding);
     }
 
+    /// The name of a table that has no alias and is no common table expression becomes known.
+    pub(super) fn declare_name(&mut self, name: &'a ObjectName) {
+        self.bindings.push(Binding::Table(name));
+    }
+
     pub(super) fn declare(&mut self, factor: &'a TableFactor) {
         match factor {
             TableFactor::Table(table) => self.declare_table(table),

@@ -347,6 +347,10 @@ impl<'a, 's> Walk<'a, 's> {
     fn copy(&mut self, copy: &'a Copy) {
         copy.table.iter().for_each(|name| self.name(name, None));
         copy.query.iter().for_each(|query| self.query(query));
+        let mark = self.scope.mark();
+        copy.table.iter().for_each(|name| self.scope.declare_name(name));
+        self.option(copy.filter.as_ref());
+        self.scope.back_to(mark);
     }
 
     fn load(&mut self, load: &'a Load) {

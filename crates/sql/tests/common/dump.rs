@@ -502,7 +502,9 @@ impl Dump<'_> {
             out.push_str(&format!(" ({})", self.query(query)));
         }
         let options = self.list(&copy.options, |(name, value)| format!("{name}={value:?}"));
-        format!("{out} {options} after <{}>", &self.text[..copy.columns_at as usize])
+        let filter = copy.filter.as_ref().map(|filter| format!(" where {}", self.expr(filter)));
+        let filter = filter.unwrap_or_default();
+        format!("{out} {options} after <{}>{filter}", &self.text[..copy.columns_at as usize])
     }
 
     fn load(&self, load: &Load) -> String {
