@@ -87,6 +87,8 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             }
             Ok(())
         }
+        // Whether a counted column is given shows with each row.
+        Kind::Copy(_) | Kind::Load(_) => steady(&stmt.kind),
         Kind::Define(define) if define.query.is_some() => steady(&stmt.kind),
         Kind::Utility { verb, .. } if verb == "MERGE" => Err(Error::refused(
             30001,
@@ -100,8 +102,6 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
         | Kind::Show(_)
         | Kind::Use(_)
         | Kind::Explain { .. }
-        | Kind::Copy(_)
-        | Kind::Load(_)
         | Kind::Prepare { .. }
         | Kind::Execute { .. }
         | Kind::Deallocate(_)

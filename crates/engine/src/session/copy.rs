@@ -12,7 +12,7 @@ use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::{Completion, CopyForm, Event};
 use pando_kernel::feature::{Catalog, Context, SessionView};
 use pando_kernel::route::{Need, Route, Spread, UnitName};
-use pando_kernel::{Columns, CopyInput, Format, Parameter};
+use pando_kernel::{Columns, CopyInput, Format, Parameter, Value};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
 use pando_sql::{Placeholder, parse, visit};
 
@@ -75,10 +75,15 @@ impl CopyIn {
         if values.len() != self.columns.len() {
             return Err(self.miscounted(values.len()));
         }
-        if self.plan.spread == Spread::Same {
-            return Ok(Placed::At(0..self.plan.units.len()));
-        }
-        let parameters: Vec<Parameter> = values.into_iter().map(Parameter::made).collect();
+        let is_same = self.plan.spread == Spread::Same;
+        // To MySQL a zero in a column it counts up is none; the rooms are told so, and look at no other column of such a table.
+        let is_none = |value: &Value| {
+            let counts = is_same && !self.is_copy;
+            counts && matches!(value, Value::Text(text) if reads_as_zero(text))
+        };
+        let told = |value: Value| if is_none(&value) { Value::Null } else { value };
+        let parameters = values.into_iter().map(told);
+        let parameters: Vec<Parameter> = parameters.map(Parameter::made).collect();
         // No key is made for bulk data, so the process's own worker is not needed.
         let ctx = Context {
             database: &self.live.database,
@@ -94,6 +99,10 @@ impl CopyIn {
             if let Route::Needs(need) = route {
                 return Ok(Placed::Needs(need));
             }
+        }
+        // The rooms have been asked all the same: a row may be one that each copy would complete by itself.
+        if is_same {
+            return Ok(Placed::At(0..self.plan.units.len()));
         }
         let units = route.units()?;
         if units.keys.is_some() {
@@ -144,6 +153,11 @@ impl CopyIn {
         }))
         .into()
     }
+}
+
+/// Whether a whole number that is read of a text may be zero.
+fn reads_as_zero(text: &str) -> bool {
+    text.trim().parse::<f64>().map_or(true, |number| number.is_nan() || number.abs() < 0.5)
 }
 
 /// Where a record goes.
