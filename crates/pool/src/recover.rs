@@ -57,7 +57,7 @@ async fn stop(shared: &Shared, live: &mut Live) {
 async fn recover(counted: Counted, mut slot: Slot, mut live: Box<Live>) {
     let shared = &counted.0;
     if live.backend.condition().outstanding > 0 {
-        // An error here only says that no copy is under way.
+        // An error here says that no copy is under way, or that its server has no other way of giving it up than a closed connection.
         let _ = live.backend.copy(CopyInput::Fail("the client went away".to_owned()));
         stop(shared, &mut live).await;
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use pando_kernel::backend::{Backend, Connector, Execution};
 use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
-use pando_kernel::{ErrorKind, Value};
+use pando_kernel::{CopyInput, ErrorKind, Event, Value};
 use pando_mysql::MySqlConnector;
 use pando_mysql::backend::Settings;
 use pando_mysql::codec::{
@@ -311,6 +311,41 @@ fn a_connection_cut_inside_a_row_is_unavailable() {
         let (done, ()) = tokio::join!(text(&mut *backend, "SELECT 1"), serve);
         assert!(matches!(done.unwrap_err().kind(), ErrorKind::Unavailable { .. }));
     });
+}
+
+#[test]
+fn a_file_that_is_given_up_in_its_midst_never_ends_regularly() {
+    for begun in [true, false] {
+        run(async {
+            let (mut backend, mut server) = entered().await;
+            let load = "LOAD DATA LOCAL INFILE 'f' INTO TABLE t";
+            backend.start(Execution::Text(load.into())).unwrap();
+            let asks = async {
+                server.command().await;
+                server.send(b"\xFBf").await;
+            };
+            let asked = std::future::poll_fn(|cx| backend.poll_event(cx));
+            let (asked, ()) = tokio::join!(asked, asks);
+            assert!(matches!(asked, Ok(Event::SendFile(_))));
+            if begun {
+                backend.copy(CopyInput::Data("1\n2\n3".into())).unwrap();
+                std::future::poll_fn(|cx| backend.poll_flush(cx)).await.unwrap();
+                assert_eq!(server.read().await[..], *b"1\n2\n3");
+            }
+            let given_up = backend.copy(CopyInput::Fail("gone".into()));
+            assert_eq!(backend.condition().usable, !begun);
+            let _ = std::future::poll_fn(|cx| backend.poll_flush(cx)).await;
+            drop(backend);
+            if begun {
+                assert!(given_up.is_err());
+                let rest = server.stream.read_buf(server.input.buffer_mut()).await;
+                assert_eq!(rest.unwrap(), 0, "the server got more");
+            } else {
+                given_up.unwrap();
+                assert!(server.read().await.is_empty());
+            }
+        });
+    }
 }
 
 #[test]

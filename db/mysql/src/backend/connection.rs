@@ -224,8 +224,10 @@ impl Connection {
         }
     }
 
-    fn waits_for_file(&self) -> bool {
-        matches!(self.jobs.front().map(|job| &job.stage), Some(Stage::File))
+    /// Whether the server waits for a file's content, and has got some of it.
+    fn file(&mut self) -> Option<&mut bool> {
+        let Stage::File { begun } = &mut self.jobs.front_mut()?.stage else { return None };
+        Some(begun)
     }
 
     /// An error that ends the oldest job's reply, and with it the connection unless the server sent it.
@@ -354,13 +356,12 @@ impl Backend for Connection {
     }
 
     fn copy(&mut self, input: CopyInput) -> Result<()> {
-        if !self.waits_for_file() {
-            return Err(Error::internal("no file is asked for"));
-        }
+        let begun = self.file().ok_or_else(|| Error::internal("no file is asked for"))?;
         match input {
             // An empty packet is the end, so empty data must not become one.
             CopyInput::Data(data) if data.is_empty() => return Ok(()),
             CopyInput::Data(data) => {
+                *begun = true;
                 // Parts below the limit of a frame keep the server's joining buffer small.
                 for part in data.chunks(1 << 20) {
                     self.wire.output.payload(part);
@@ -368,6 +369,11 @@ impl Backend for Connection {
                 return Ok(());
             }
             CopyInput::Done => {}
+            // There is no other end than the regular one: a statement of its own would commit what has come so far.
+            CopyInput::Fail(why) if *begun => {
+                let why = unavailable(&self.settings.unit, why);
+                return Err(self.lose(why));
+            }
             CopyInput::Fail(why) => self.no_file = Some(why),
         }
         self.wire.output.payload(&[]);

@@ -70,8 +70,8 @@ pub(super) enum Stage {
     ColumnsEnd,
     /// A row or the end of rows.
     Rows { count: u64 },
-    /// Nothing: the server waits for a file's content.
-    File,
+    /// Nothing: the server waits for a file's content, of which it has `begun` to get some.
+    File { begun: bool },
     /// The answer to a prepare.
     PrepareAnswer,
     /// A definition of a parameter or column of a prepared statement, or an EOF after them.

@@ -40,7 +40,7 @@ impl Connection {
             }
             let Some(job) = self.jobs.front_mut() else { return Ok(None) };
             match &mut job.stage {
-                Stage::Queued | Stage::File => return Ok(None),
+                Stage::Queued | Stage::File { .. } => return Ok(None),
                 Stage::Failed(error) => {
                     let error = error.take();
                     return Err(error.unwrap_or_else(|| Error::internal("an error is lost")));
@@ -108,7 +108,7 @@ impl Connection {
                 self.status = ok.map_err(malformed)?.status;
                 None
             }
-            Stage::Queued | Stage::File | Stage::Described(_) | Stage::Failed(_) => {
+            Stage::Queued | Stage::File { .. } | Stage::Described(_) | Stage::Failed(_) => {
                 return Err(Error::protocol("the server spoke without being asked"));
             }
         };
@@ -207,7 +207,7 @@ impl Connection {
                 let file = String::from_utf8_lossy(request.file).into_owned();
                 self.ready.push_back(Event::SendFile(file));
                 self.wire.output.restart(self.wire.input.expected());
-                Ok(Some(Stage::File))
+                Ok(Some(Stage::File { begun: false }))
             }
             _ => {
                 let mut reader = Reader::new("result", payload);
