@@ -220,6 +220,71 @@ def copy_into_a_broadcast_table_and_with_a_condition():
 
 
 @case
+def copy_reads_fields_and_lines_as_the_server_does():
+    def into(sql, data):
+        with db.cursor() as cursor, cursor.copy(sql) as copy:
+            copy.write(data)
+
+    def there():
+        # Each row by its own key: one on a wrong shard is not found.
+        rows = [(i, db.execute("select status from t_order where order_id = %s and user_id = %s", (i, i % 4)).fetchone()) for i in range(500, 504)]
+        equal(db.execute("delete from t_order where order_id >= 500").rowcount, 4)
+        return {i: row and row[0] for i, row in rows}
+
+    columns = "(order_id, user_id, status)"
+    into(f"copy t_order {columns} from stdin", "50\\60\t\\60\ta\\x41\n5\\x301\t\\x31\t\\b\n502\t\\062\t\\101\n503\t\\063\t\\N\n")
+    equal(there(), {500: "aA", 501: "\b", 502: "A", 503: None})
+    text = "order_id,user_id,status\r\n500,0,a\r\n501,\"1\",\"b\nc\"\r\n502,2,\r\n503,3,\"\""
+    into(f"copy t_order {columns} from stdin (format csv, header)", text)
+    equal(there(), {500: "a", 501: "b\nc", 502: None, 503: ""})
+    into(f"copy t_order {columns} from stdin (format csv, escape '\\')", '500,"0","a\\"\\n"\n501,1,"""b"\n502,2,\\\n503,"3",\n')
+    equal(there(), {500: 'a"\\n', 501: "b", 502: "\\", 503: None})
+    refused(
+        psycopg.errors.FeatureNotSupported, lambda: into(f"copy t_order {columns} from stdin (default 'd')", ""), lambda e: "default" in str(e)
+    )
+
+
+@case
+def copy_leaves_out_what_the_server_computes():
+    db.execute("create table t_order_item (item_id int, twice int generated always as (item_id * 2) stored, order_id int, user_id int)")
+    with db.cursor() as cursor:
+        with cursor.copy("copy t_order_item from stdin") as copy:
+            copy.write("".join(f"{i}\t{i % 3}\t{i % 5}\n" for i in range(30)))
+        equal(cursor.rowcount, 30)
+        with cursor.copy("copy t_order_item from stdin (format binary)") as copy:
+            copy.set_types(["int4", "int4", "int4"])
+            for i in range(30, 60):
+                copy.write_row((i, i % 3, i % 5))
+        equal(cursor.rowcount, 30)
+    for i in (7, 37):
+        found = db.execute("select twice from t_order_item where item_id = %s and order_id = %s and user_id = %s", (i, i % 3, i % 5))
+        equal(found.fetchall(), [(2 * i,)])
+    db.execute("drop table t_order_item")
+
+
+@case
+def copies_of_a_broadcast_table_do_not_drift():
+    def copy(sql, data):
+        with db.cursor() as cursor:
+            with cursor.copy(sql) as copying:
+                copying.write(data)
+            return cursor.rowcount
+
+    db.execute("alter table t_dict add column n bigserial")
+    refused(psycopg.errors.FeatureNotSupported, lambda: copy("copy t_dict (id, word) from stdin", "8\tx\n"), lambda e: "would generate `n`" in str(e))
+    refused(psycopg.errors.FeatureNotSupported, lambda: copy("copy t_dict from stdin where random() < 2", ""), lambda e: "`random`" in str(e))
+    equal(copy("copy t_dict from stdin", "8\tx\t1\n"), 1)
+    db.execute("delete from t_dict where id = 8")
+    db.execute("alter table t_dict drop column n")
+
+
+@case
+def copy_leaves_nothing_behind():
+    for condition in ("pg_advisory_lock(1) is null", "set_config('work_mem', '1MB', false) = '1MB'"):
+        refused(psycopg.errors.FeatureNotSupported, lambda: copied(f"copy t_log from stdin where {condition}"), lambda e: "server connection" in str(e))
+
+
+@case
 def a_pipeline_of_many_statements():
     with connect(autocommit=True) as own, own.pipeline():
         cursors = [own.execute("select amount from t_order where order_id = %s", (i,)) for i in range(1, 51)]

@@ -1,6 +1,7 @@
 """PyMySQL: the text protocol, with streaming and dictionaries."""
 
 import datetime
+import tempfile
 from decimal import Decimal
 
 import pymysql
@@ -136,6 +137,62 @@ def session_state_stays_with_the_session():
     db.ping(reconnect=False)
     db.select_db(DATABASE)
     equal(run("select database()"), [(DATABASE,)])
+
+
+def takes_files():
+    # MySQL's servers take none unless told.
+    return run("select @@local_infile") == [(1,)]
+
+
+@case
+def load_data_reads_fields_and_lines_as_the_server_does():
+    if not takes_files():
+        return
+    own = connect(local_infile=True)
+
+    def load(data, options, columns="(order_id, user_id, status)", table="t_order"):
+        with tempfile.NamedTemporaryFile("wb", suffix=".txt") as file:
+            file.write(data.encode())
+            file.flush()
+            return run(f"load data local infile '{file.name}' into table {table} {options} {columns}", own=own)
+
+    def there():
+        # Each row by its own key: one on a wrong shard is not found.
+        rows = [(i, run("select status from t_order where order_id = %s and user_id = %s", (i, i % 4))) for i in range(500, 504)]
+        equal(run("delete from t_order where order_id >= 500"), 4)
+        return {i: row and row[0][0] for i, row in rows}
+
+    equal(load("500\t0\ta\\Z\n501\t1\t\\f\n502\t2\t\\N\n503\t3\tx\r\n", ""), 4)
+    equal(there(), {500: "a\x1a", 501: "f", 502: None, 503: "x\r"})
+    quoted = "fields terminated by ',' optionally enclosed by '\"' lines terminated by '\\r\\n'"
+    data = '"id,user\r\n500,0,5" pipe\r\n501,"1","a""b,\r\nc"\r\n502,2,NULL\r\n503,3,"NULL"'
+    equal(load(data, f"{quoted} ignore 1 lines"), 4)
+    equal(there(), {500: '5" pipe', 501: 'a"b,\r\nc', 502: None, 503: "NULL"})
+    data = "no line\n>>500,0,a\nnor this >>501,1,b\n>>502,2,c\n>>503,3,d\nat all"
+    equal(load(data, "fields terminated by ',' lines starting by '>>'"), 4)
+    equal(there(), {500: "a", 501: "b", 502: "c", 503: "d"})
+    nothing = "list columns of the table only"
+    refused(pymysql.err.Error, lambda: load("1\t1\n", "", "(id, @word)", "t_dict"), lambda error: nothing in str(error) or "connection" in str(error))
+    own.close()
+
+
+@case
+def copies_of_a_broadcast_table_do_not_drift():
+    if not takes_files():
+        return
+    own = connect(local_infile=True)
+    run("alter table t_dict modify id int auto_increment")
+    for columns, data in (("(word)", "x\n"), ("", "0\tx\n"), ("", "\\N\tx\n"), ("", "9\tx\n")):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(data)
+            file.flush()
+            sql = f"load data local infile '{file.name}' into table t_dict {columns}"
+            if data[0] == "9":
+                equal(run(sql, own=own), 1)
+            else:
+                refused(pymysql.err.Error, lambda: run(sql, own=own), lambda error: "would generate `id`" in str(error))
+    equal(run("delete from t_dict where id = 9"), 1)
+    own.close()
 
 
 @case

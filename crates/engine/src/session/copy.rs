@@ -10,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::{Completion, CopyForm, Event};
-use pando_kernel::feature::{Catalog, Context, SessionView};
+use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::route::{Need, Route, Spread, UnitName};
 use pando_kernel::{Columns, CopyInput, Format, Parameter, Value};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
@@ -214,7 +214,10 @@ impl Session {
         let Some(named) = named(stmt)? else { return Ok(false) };
         let logic = named.table.parts.last().map(|part| part.value.to_lowercase());
         let logic = logic.unwrap_or_default();
-        let columns = self.bulk_columns(&live, &logic, named.columns).await?;
+        let (columns, plan) = match named.columns {
+            Some(listed) => (listed.iter().map(|column| column.value.clone()).collect(), plan),
+            None => self.list_columns(&live, stmt, &logic, plan).await?,
+        };
         let insert = routing_insert(&live, &logic, &columns)?;
         let places = plan.units.iter().enumerate().map(|(i, unit)| {
             let actual = unit.target.actual(&logic).unwrap_or(&logic);
@@ -265,26 +268,6 @@ impl Session {
             }
         }
         self.transaction.wrote_if_open();
-    }
-
-    async fn bulk_columns(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        logic: &str,
-        listed: Option<&[Ident]>,
-    ) -> Result<Vec<String>> {
-        if let Some(listed) = listed {
-            return Ok(listed.iter().map(|column| column.value.clone()).collect());
-        }
-        if live.catalog.columns(logic).is_none() {
-            self.find_out(live, Need::Columns(logic.to_owned())).await?;
-        }
-        match live.catalog.columns(logic) {
-            Some(columns) if !columns.is_empty() => {
-                Ok(columns.iter().map(|column| column.name.clone()).collect())
-            }
-            _ => Err(super::needs::unknown_table(logic)),
-        }
     }
 
     /// Data from the client for the copy under way.

@@ -22,6 +22,7 @@ mod home;
 mod insert_query;
 mod keys;
 mod limited;
+mod listed;
 mod local;
 mod lock;
 mod maintain;

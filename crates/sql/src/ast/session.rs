@@ -126,6 +126,8 @@ pub struct Load {
     pub columns: Option<Vec<Ident>>,
     /// SET assignments.
     pub assignments: Vec<ColumnAssignment>,
+    /// Insertion point of a column list: behind everything but SET.
+    pub columns_at: u32,
 }
 
 /// A SQL-level cursor statement.

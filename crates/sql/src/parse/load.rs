@@ -39,9 +39,11 @@ impl Parser<'_> {
             options: Vec::new(),
             columns: None,
             assignments: Vec::new(),
+            columns_at: 0,
         };
         self.partitions(&mut Vec::new())?;
         self.load_options(&mut load.options)?;
+        load.columns_at = self.end();
         if self.is_symbol("(") {
             load.columns = Some(self.load_columns()?);
         }

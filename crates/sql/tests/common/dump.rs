@@ -522,7 +522,9 @@ impl Dump<'_> {
         if !load.assignments.is_empty() {
             out.push_str(&format!(" set {}", self.assignments(&load.assignments)));
         }
-        out
+        let at = &self.text[..load.columns_at as usize];
+        let last = at.split_whitespace().next_back().unwrap_or_default();
+        format!("{out} after <…{last}>")
     }
 }
 

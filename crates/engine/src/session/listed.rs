@@ -1,0 +1,90 @@
+//! The columns of bulk data that lists none. Rows are routed by those the catalogue knows, so the statement lists them: a table altered
+//! meanwhile then stores no value elsewhere than it was routed by.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Catalog;
+use pando_kernel::route::Need;
+use pando_kernel::transfer::Obstacle;
+use pando_sql::ast::{Kind, Statement};
+use pando_sql::parse;
+
+use crate::plan::{self, Plan, Purpose};
+use crate::snapshot::LiveDatabase;
+
+use super::{Bound, Session};
+
+impl Session {
+    /// The columns a bulk statement without a list means, and its plan with them listed.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only two statements carry bulk data")]
+    pub(super) async fn list_columns(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        logic: &str,
+        plan: Plan,
+    ) -> Result<(Vec<String>, Plan)> {
+        let mut columns = self.known_columns(live, logic).await?;
+        let computed = self.computed_columns(live, logic, &plan).await?;
+        let at = match &stmt.kind {
+            Kind::Copy(copy) => {
+                columns.retain(|column| !computed.contains(column));
+                copy.columns_at
+            }
+            // LOAD DATA reads a field for a computed column, too, but does not take all of them listed.
+            Kind::Load(load) if computed.is_empty() => load.columns_at,
+            _ => return Ok((columns, plan)),
+        };
+        let dialect = &live.database.dialect;
+        let names: Vec<String> = columns.iter().map(|column| dialect.quote(column)).collect();
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        let (before, behind) = stmt
+            .text
+            .split_at_checked(at)
+            .ok_or_else(|| Error::internal("a column list has no place"))?;
+        let text = format!("{before} ({}){behind}", names.join(", "));
+        let listing = parse(&text, dialect.syntax()).map_err(super::run::syntax_error)?;
+        let plan = self.plan(live, &listing, &Bound::default(), Purpose::Run).await?;
+        Ok((columns, plan))
+    }
+
+    async fn known_columns(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        logic: &str,
+    ) -> Result<Vec<String>> {
+        if live.catalog.columns(logic).is_none() {
+            self.find_out(live, Need::Columns(logic.to_owned())).await?;
+        }
+        match live.catalog.columns(logic) {
+            Some(columns) if !columns.is_empty() => {
+                Ok(columns.iter().map(|column| column.name.clone()).collect())
+            }
+            _ => Err(super::needs::unknown_table(logic)),
+        }
+    }
+
+    /// The columns a server computes from others, as one of the table's units tells.
+    async fn computed_columns(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        logic: &str,
+        plan: &Plan,
+    ) -> Result<Vec<String>> {
+        let dialect = Arc::clone(&live.database.dialect);
+        let (Some(transfer), Some(unit)) = (dialect.transfer(), plan.units.first()) else {
+            return Ok(Vec::new());
+        };
+        let actual = unit.target.actual(logic).unwrap_or(logic);
+        let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
+        let rows = self.ask(live, &writer, &transfer.obstacles_query(actual)).await?;
+        let mut computed = Vec::new();
+        for row in &rows {
+            if let Obstacle::Computed(column) = transfer.read_obstacle(row)? {
+                computed.push(column);
+            }
+        }
+        Ok(computed)
+    }
+}
