@@ -202,6 +202,34 @@ def copy_lists_the_columns_it_is_routed_by():
 
 
 @case
+def a_unit_that_says_much_gets_all_data():
+    through.execute("create table t_loud (id int, word text)")
+    unit = next(unit for unit in units if unit.execute("select to_regclass('t_loud')").fetchone()[0])
+    unit.execute("create function shout() returns trigger language plpgsql as $$ begin raise notice '% %', new.id, repeat('x', 200); return new; end $$")
+    unit.execute("create trigger shout before insert on t_loud for each row execute function shout()")
+    with connect(PORT, DATABASE) as own:
+        heard = []
+        own.add_notice_handler(lambda notice: heard.append(notice.message_primary))
+        with own.cursor() as cursor, cursor.copy("copy t_loud from stdin") as copy:
+            for i in range(100_000):
+                copy.write(f"{i}\t{'y' * 100}\n")
+        if not 100 < len(heard) <= 100_000 or not heard[0].startswith("0 x"):
+            raise AssertionError(f"heard {len(heard)} notices, first {heard[:1]}")
+        # What is wrong is told, and the connection lives on.
+        try:
+            with own.cursor() as cursor, cursor.copy("copy t_loud from stdin") as copy:
+                for i in range(100_000):
+                    copy.write(f"{i}\t{'y' * 100}\n" if i != 40_000 else "no number\tx\n")
+        except psycopg.errors.InvalidTextRepresentation:
+            pass
+        else:
+            raise AssertionError("a word is no number")
+        equal(own.execute("select count(*) from t_loud").fetchone(), (100_000,))
+    through.execute("drop table t_loud")
+    unit.execute("drop function shout")
+
+
+@case
 def drop():
     same("drop table t_order")
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
 use pando_kernel::{Columns, Execution, Whole};
@@ -250,6 +250,33 @@ impl Channel {
     pub(crate) fn note(&mut self, notice: Event) {
         if self.notices.len() < NOTICES {
             self.notices.push_back(notice);
+        }
+    }
+
+    /// Sends the data of a copy that waits. A unit to whose notices nobody listens stops taking data at some time, so they are kept meanwhile.
+    pub(crate) fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        loop {
+            if let Poll::Ready(sent) = self.connection.poll_flush(cx) {
+                return Poll::Ready(sent);
+            }
+            match ready!(self.poll_event(cx))? {
+                event @ Event::Notice(_) => self.note(event),
+                Event::Parameter { .. } => {}
+                Event::Columns(_)
+                | Event::Rows(_)
+                | Event::Complete(_)
+                | Event::Empty
+                | Event::Suspended
+                | Event::Done
+                | Event::Described(_)
+                | Event::CopyIn(_)
+                | Event::CopyOut(_)
+                | Event::CopyData(_)
+                | Event::SendFile(_) => {
+                    let message = "a storage unit answers before it has all data";
+                    return Poll::Ready(Err(Error::internal(message)));
+                }
+            }
         }
     }
 

@@ -270,9 +270,17 @@ impl Session {
         let Reply::Pass(pass) = &mut self.reply else {
             return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
         };
-        let connection = &mut pass.channel.connection;
-        connection.copy(input)?;
-        poll_fn(|cx| connection.poll_flush(cx)).await
+        let ends = !matches!(input, CopyInput::Data(_));
+        let channel = &mut pass.channel;
+        channel.connection.copy(input)?;
+        let sent = poll_fn(|cx| channel.poll_sent(cx)).await;
+        if ends {
+            self.pending.extend(channel.notices.drain(..));
+        }
+        match sent {
+            Ok(()) => Ok(()),
+            Err(error) => Err(Box::pin(self.fail_reply(error)).await),
+        }
     }
 }
 
