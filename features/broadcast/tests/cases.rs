@@ -88,7 +88,7 @@ fn outcome(sql: &str, state: &[&str]) -> String {
         name: "shop".into(),
         units: Vec::new(),
         features: Vec::new(),
-        dialect: Arc::new(FakeDialect::default()),
+        dialect: Arc::new(FakeDialect { syntax: &BACKTICK, ..FakeDialect::default() }),
     };
     let known = Known { unread: state.contains(&"unread") };
     let mut session = SessionView::default();
