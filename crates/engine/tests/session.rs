@@ -420,6 +420,22 @@ fn with_a_victims_cursor() -> House {
     house
 }
 
+#[test]
+fn a_setting_that_one_unit_refuses_stays_on_no_connection() {
+    let mut house = house(&Manners::MySql);
+    house.ok("BEGIN");
+    house.ok("UPDATE zero_t SET a = 1");
+    house.ok("UPDATE one_t SET a = 1");
+    house.sent();
+    let refuse = |sql: &str| sql.starts_with("SET");
+    house.units[1].when(refuse, |_, _| Reply::Error(server_error("42000", "not here")));
+    house.fails("SET sort_buffer_size = 1000");
+    house.ok("ROLLBACK");
+    house.sent();
+    house.ok("UPDATE zero_t SET a = 2");
+    assert_eq!(house.sent(), sent(&["RESET", "UPDATE zero_t SET a = 2"], &[]));
+}
+
 fn is_a_victims(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Server(e) if e.number == 1213 && e.sqlstate == "40001")
 }

@@ -185,15 +185,16 @@ impl Session {
         }
         // What others have read is not true inside a transaction that defines things, nor what it reads for them. Who does not see its new tables may learn meanwhile that
         // they are not there.
-        for _ in 0..OWN_TRIES {
+        let mut tries = 0;
+        loop {
             live.catalog.forget();
             let planned = self.sought(live, stmt, bound, purpose).await;
             live.catalog.forget();
-            if !planned.as_ref().is_err_and(unknown) {
+            tries += 1;
+            if tries == OWN_TRIES || !planned.as_ref().is_err_and(unknown) {
                 return planned;
             }
         }
-        self.sought(live, stmt, bound, purpose).await
     }
 
     /// As [`Session::planned`], with what is known of the tables as it is.
