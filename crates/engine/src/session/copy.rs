@@ -10,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::{Completion, CopyForm, Event};
-use pando_kernel::feature::{Context, SessionView};
+use pando_kernel::feature::{Catalog, Context, SessionView};
 use pando_kernel::route::{Need, Route, Spread, UnitName};
 use pando_kernel::{Columns, CopyInput, Format, Parameter, Value};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
@@ -69,7 +69,7 @@ impl CopyIn {
     }
 
     /// The plan's units a record belongs to: one, or all where rows are the same everywhere.
-    fn places(&self, record: &[u8]) -> Result<Placed> {
+    fn places(&self, record: &[u8], catalog: &dyn Catalog) -> Result<Placed> {
         let values = self.records.fields(record, self.types.as_ref());
         let values = values.map_err(|error| self.unreadable(error))?;
         if values.len() != self.columns.len() {
@@ -87,7 +87,7 @@ impl CopyIn {
         // No key is made for bulk data, so the process's own worker is not needed.
         let ctx = Context {
             database: &self.live.database,
-            catalog: self.live.catalog.as_ref(),
+            catalog,
             dialect: self.live.database.dialect.as_ref(),
             parameters: Some(&parameters),
             session: &self.view,
@@ -354,7 +354,7 @@ impl Session {
     /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
     async fn places(&mut self, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
         for _ in 0..MAX_NEEDS {
-            match copy.places(record)? {
+            match copy.places(record, self.catalog(&copy.live).as_ref())? {
                 Placed::At(places) => return Ok(places),
                 Placed::Needs(need) => self.find_out(&copy.live, need).await?,
             }

@@ -1,12 +1,51 @@
 //! Definitions concern other instances: what they know of a database's tables may be of yesterday.
 
+use std::sync::Arc;
+
 use pando_kernel::error::Result;
 
+use crate::catalog::UnitCatalog;
 use crate::snapshot::LiveDatabase;
 
 use super::Session;
 
+/// What a transaction that has changed definitions knows of the tables: nobody else sees what it has made, nor does it see what others have read.
+#[derive(Debug)]
+pub(super) struct Own {
+    catalog: Arc<UnitCatalog>,
+    /// The one that all others of this database have, and its epoch when this one was begun.
+    others: Arc<UnitCatalog>,
+    epoch: u64,
+}
+
+impl Own {
+    fn beside(others: &Arc<UnitCatalog>) -> Self {
+        let (others, epoch) = (Arc::clone(others), others.epoch());
+        Self { catalog: Arc::default(), others, epoch }
+    }
+}
+
 impl Session {
+    /// What the session knows of a database's tables.
+    pub(super) fn catalog(&self, live: &LiveDatabase) -> Arc<UnitCatalog> {
+        let own = self.defined.as_ref().filter(|own| Arc::ptr_eq(&own.others, &live.catalog));
+        Arc::clone(own.map_or(&live.catalog, |own| &own.catalog))
+    }
+
+    /// The open transaction has changed a definition.
+    pub(super) fn has_defined(&mut self, live: &LiveDatabase) {
+        self.defined = Some(Own::beside(&live.catalog));
+    }
+
+    /// Begins to read anew what only the open transaction sees, where anybody has defined something since.
+    pub(super) fn keep_own_up(&mut self, live: &LiveDatabase) {
+        if let Some(own) = &mut self.defined
+            && (!Arc::ptr_eq(&own.others, &live.catalog) || own.epoch != live.catalog.epoch())
+        {
+            *own = Own::beside(&live.catalog);
+        }
+    }
+
     /// A definition is about to be run: others will be told, however it ends.
     ///
     /// # Errors

@@ -59,7 +59,7 @@ impl Session {
             modes_at_begin: Vec::new(),
             marks: Vec::new(),
             settings: 0,
-            defined: false,
+            defined: None,
             defining: false,
             local_settings: Vec::new(),
             facts,

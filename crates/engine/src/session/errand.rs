@@ -102,10 +102,10 @@ impl Session {
         rows: &mut Vec<Vec<String>>,
     ) -> Result<()> {
         let logic = table.to_lowercase();
-        if live.catalog.columns(&logic).is_none() {
+        if self.catalog(live).columns(&logic).is_none() {
             self.find_out(live, Need::Columns(logic.clone())).await?;
         }
-        let columns = live.catalog.columns(&logic).filter(|columns| !columns.is_empty());
+        let columns = self.catalog(live).columns(&logic).filter(|columns| !columns.is_empty());
         let columns = columns.ok_or_else(|| unknown_table(table))?;
         let schema = live.database.dialect.default_schema().unwrap_or(&live.database.name);
         let mut row = |what: &str, name: String| {

@@ -162,7 +162,9 @@ impl Session {
             && let Some(live) = self.live.clone()
         {
             Box::pin(self.forget_tables(&live)).await;
-            self.defined |= self.transaction.state() != TransactionState::Idle;
+            if self.transaction.state() != TransactionState::Idle {
+                self.has_defined(&live);
+            }
         }
         if done.tag.is_empty() {
             done.tag = verb.tag.into();
@@ -302,7 +304,7 @@ impl Session {
         self.local_settings.clear();
         self.marks.clear();
         let before = self.variables_at_begin.take();
-        let defined = std::mem::take(&mut self.defined);
+        let defined = self.defined.take().is_some();
         let Some(dialect) = self.dialect() else { return Ok(commit) };
         self.opened = Opened::Client;
         let wrote = self.transaction.has_written();

@@ -27,10 +27,10 @@ impl Session {
         }
         let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
         let table = table.value.to_lowercase();
-        if live.catalog.columns(&table).is_none() {
+        if self.catalog(live).columns(&table).is_none() {
             Box::pin(self.find_out(live, Need::Columns(table.clone()))).await?;
         }
-        let Some(columns) = live.catalog.columns(&table) else { return Ok(false) };
+        let Some(columns) = self.catalog(live).columns(&table) else { return Ok(false) };
         let Some(at) = columns.iter().position(|column| column.auto_increment) else {
             return Ok(false);
         };

@@ -100,8 +100,8 @@ pub struct Session {
     marks: Vec<marks::Mark>,
     /// How often anything was set inside transactions: more than at a savepoint means that something was set after it.
     settings: u64,
-    /// The open transaction has changed definitions: what is read of the catalogue now is nobody else's.
-    defined: bool,
+    /// The open transaction has changed definitions.
+    defined: Option<definition::Own>,
     /// A definition is under way, of which other instances have not been told.
     defining: bool,
     /// SET LOCAL texts of the open transaction, for units enlisted later.

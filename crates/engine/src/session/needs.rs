@@ -42,7 +42,7 @@ impl Session {
         let [only] = &tables[..] else { return };
         let [name] = &only.name.parts[..] else { return };
         let name = name.value.to_lowercase();
-        if live.catalog.columns(&name).is_none()
+        if self.catalog(live).columns(&name).is_none()
             && let Err(error) = self.learn_columns(live, name).await
         {
             tracing::debug!(%error, "a table's columns could not be read");
@@ -50,7 +50,7 @@ impl Session {
     }
 
     async fn learn_indexes(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = live.catalog.epoch();
+        let epoch = self.catalog(live).epoch();
         let mut indexes = HashMap::new();
         if let Some(query) = live.database.dialect.indexes_query() {
             for unit in &live.database.units {
@@ -66,12 +66,12 @@ impl Session {
                 }
             }
         }
-        live.catalog.learn_indexes(epoch, indexes);
+        self.catalog(live).learn_indexes(epoch, indexes);
         Ok(())
     }
 
     async fn learn_aggregates(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = live.catalog.epoch();
+        let epoch = self.catalog(live).epoch();
         let mut aggregates = HashSet::new();
         if let Some(query) = live.database.dialect.aggregates_query() {
             for unit in &live.database.units {
@@ -82,12 +82,12 @@ impl Session {
                 }
             }
         }
-        live.catalog.learn_aggregates(epoch, aggregates);
+        self.catalog(live).learn_aggregates(epoch, aggregates);
         Ok(())
     }
 
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = live.catalog.epoch();
+        let epoch = self.catalog(live).epoch();
         let query = live.database.dialect.tables_query();
         let mut tables: TableMap = HashMap::new();
         for unit in &live.database.units {
@@ -103,7 +103,7 @@ impl Session {
         for units in tables.values_mut() {
             units.dedup();
         }
-        live.catalog.learn_tables(epoch, tables);
+        self.catalog(live).learn_tables(epoch, tables);
         Ok(())
     }
 
@@ -141,7 +141,10 @@ impl Session {
         {
             let query = dialect.columns_query(Some(schema), relation);
             let columns = self.shared_columns(live, &query).await?;
-            live.catalog.learn_columns(live.catalog.epoch(), table, columns);
+            {
+                let catalog = self.catalog(live);
+                catalog.learn_columns(catalog.epoch(), table, columns);
+            }
             return Ok(());
         }
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
@@ -158,9 +161,9 @@ impl Session {
             Err(error) => return Err(error),
         };
         // Only now: finding the unit may itself have made the catalogue forget.
-        let epoch = live.catalog.epoch();
+        let epoch = self.catalog(live).epoch();
         let Some(unit) = unit else {
-            live.catalog.learn_columns(epoch, table, Vec::new());
+            self.catalog(live).learn_columns(epoch, table, Vec::new());
             return Ok(());
         };
         let actual = unit.target.actual(&table).unwrap_or(&table);
@@ -182,7 +185,7 @@ impl Session {
                 own.relation = presentation.relation_number(own.relation, unit);
             }
         }
-        live.catalog.learn_columns(epoch, table, columns);
+        self.catalog(live).learn_columns(epoch, table, columns);
         Ok(())
     }
 }

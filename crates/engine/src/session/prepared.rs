@@ -181,10 +181,10 @@ impl Session {
     pub(super) async fn fields(&mut self, table: &str) -> Result<()> {
         let live = self.live()?;
         let logic = table.to_lowercase();
-        if live.catalog.columns(&logic).is_none() {
+        if self.catalog(&live).columns(&logic).is_none() {
             self.find_out(&live, Need::Columns(logic.clone())).await?;
         }
-        if live.catalog.columns(&logic).is_none_or(|columns| columns.is_empty()) {
+        if self.catalog(&live).columns(&logic).is_none_or(|columns| columns.is_empty()) {
             return Err(super::needs::unknown_table(table));
         }
         let text = format!("SELECT * FROM {} WHERE 1 = 0", live.database.dialect.quote(table));

@@ -39,7 +39,7 @@ impl Session {
         }
         let live = self.live.clone()?;
         self.facts.database.as_ref()?;
-        if self.own_database().is_some() || self.defined {
+        if self.own_database().is_some() || self.defined.is_some() {
             // Its tables are not those of the database that stands behind it, or not those that others see.
             return None;
         }
@@ -157,7 +157,7 @@ impl Session {
         stmt: &Statement,
         (bound, plan): (&Bound, &Plan),
     ) {
-        if !std::mem::take(&mut self.learns) || self.defined {
+        if !std::mem::take(&mut self.learns) || self.defined.is_some() {
             return;
         }
         let now = moment(live);

@@ -29,9 +29,6 @@ use super::round::Rest;
 use super::tag::tag;
 use super::{Bound, Opened, Session, Window};
 
-/// How often a statement is planned inside a transaction that defines things, if a table of its own seems not to be there.
-const OWN_TRIES: usize = 3;
-
 /// How often a statement may ask for something to be found out before it is planned.
 pub(super) const MAX_NEEDS: usize = 64;
 
@@ -180,21 +177,8 @@ impl Session {
         bound: &Bound,
         purpose: Purpose,
     ) -> Result<Planned> {
-        if !self.defined {
-            return self.sought(live, stmt, bound, purpose).await;
-        }
-        // What others have read is not true inside a transaction that defines things, nor what it reads for them. Who does not see its new tables may learn meanwhile that
-        // they are not there.
-        let mut tries = 0;
-        loop {
-            live.catalog.forget();
-            let planned = self.sought(live, stmt, bound, purpose).await;
-            live.catalog.forget();
-            tries += 1;
-            if tries == OWN_TRIES || !planned.as_ref().is_err_and(unknown) {
-                return planned;
-            }
-        }
+        self.keep_own_up(live);
+        self.sought(live, stmt, bound, purpose).await
     }
 
     /// As [`Session::planned`], with what is known of the tables as it is.
@@ -207,14 +191,15 @@ impl Session {
     ) -> Result<Planned> {
         for tried in 0..MAX_NEEDS {
             let parameters = (purpose == Purpose::Run).then_some(bound);
-            let epoch = live.catalog.epoch();
+            let catalog = self.catalog(live);
+            let epoch = catalog.epoch();
             let outcome = self.in_context(live, parameters, |ctx| plan::plan(ctx, stmt, purpose));
             let need = match outcome {
                 Ok(Planned::Needs(need)) => need,
                 // One half of it may rest on other columns than the other.
-                Ok(_) if live.catalog.epoch() != epoch && tried < MAX_NEEDS / 2 => continue,
+                Ok(_) if catalog.epoch() != epoch && tried < MAX_NEEDS / 2 => continue,
                 Ok(planned) => return Ok(planned),
-                Err(error) if unknown(&error) && live.catalog.forget_stale() => continue,
+                Err(error) if unknown(&error) && catalog.forget_stale() => continue,
                 Err(error) => return Err(error),
             };
             self.find_out(live, need).await?;
@@ -251,10 +236,10 @@ impl Session {
         bound: Option<&Bound>,
         plan: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
-        let view = self.view();
+        let (view, catalog) = (self.view(), self.catalog(live));
         let ctx = Context {
             database: &live.database,
-            catalog: live.catalog.as_ref(),
+            catalog: catalog.as_ref(),
             dialect: live.database.dialect.as_ref(),
             parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
             session: &view,

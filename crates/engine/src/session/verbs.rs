@@ -84,6 +84,10 @@ impl Session {
         self.or_fail(result).await?;
         let result = Box::pin(self.return_to_mark(name)).await;
         self.or_fail(result).await?;
+        if self.defined.is_some() {
+            // What was defined behind the savepoint is no more, and what was prepared with it.
+            self.live()?.forget_tables();
+        }
         self.complete("ROLLBACK");
         Ok(())
     }
