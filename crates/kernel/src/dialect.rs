@@ -7,7 +7,7 @@ use pando_sql::Syntax;
 
 use crate::alone::Alone;
 use crate::column::{Attribute, Column};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result, ServerError};
 use crate::health::Health;
 use crate::presentation::Presentation;
 use crate::relation::Relations;
@@ -222,6 +222,22 @@ pub struct TableColumn {
     pub nullable: bool,
     /// Where it stands, for families whose results tell it.
     pub attribute: Attribute,
+}
+
+/// The error of an INSERT whose list names a column that the table does not have, in the family's words.
+pub fn unknown_column(dialect: &dyn Dialect, table: &str, name: &str) -> Error {
+    let (sqlstate, message) = match dialect.error_fails_transaction() {
+        true => ("42703", format!("column \"{name}\" of relation \"{table}\" does not exist")),
+        false => ("42S22", format!("Unknown column '{name}' in 'field list'")),
+    };
+    ErrorKind::Server(Box::new(ServerError {
+        number: 1054,
+        sqlstate: sqlstate.into(),
+        message,
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
 }
 
 /// How the family sorts and compares, so that merging agrees with it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pando_kernel::Value;
-use pando_kernel::dialect::TableColumn;
+use pando_kernel::dialect::{TableColumn, unknown_column};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, TableName, Target, Units};
@@ -27,6 +27,21 @@ struct Rows<'a> {
 
 /// Routes an INSERT whose target may be sharded.
 pub(crate) fn route(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
+    // What a row lacks it may have under a name that is none: that is what a server would say.
+    by_its_values(asked, insert).map_err(|error| misnamed(asked, insert).unwrap_or(error))
+}
+
+/// The error for a listed column that the table is not known to have.
+fn misnamed(asked: &Asked<'_>, insert: &Insert) -> Option<Error> {
+    let table = asked.rule.table(&last(&insert.table.name))?;
+    let known = asked.ctx.catalog.columns(table.logic()).filter(|known| !known.is_empty())?;
+    let is_known = |name: &str| known.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+    let listed = insert.columns.iter().flatten();
+    let name = listed.map(|column| &*column.value).find(|name| !is_known(name))?;
+    Some(unknown_column(asked.ctx.dialect, table.logic(), name))
+}
+
+fn by_its_values(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
     let Asked { rule, ctx, stmt, .. } = asked;
     asked.mark(insert.table.name.span);
     let Some(table) = rule.table(&last(&insert.table.name)) else {

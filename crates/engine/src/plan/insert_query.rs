@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
+use pando_kernel::dialect::{TableColumn, unknown_column};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_sql::ast::{
@@ -97,7 +97,7 @@ pub(crate) fn insert_query(
     let columns = match &insert.columns {
         Some(listed) if !listed.is_empty() => {
             let own = |name: &str| known.iter().find(|one| one.name.eq_ignore_ascii_case(name));
-            let missing = |name: &str| unknown_column(ctx, target.value.as_str(), name);
+            let missing = |name: &str| unknown_column(ctx.dialect, target.value.as_str(), name);
             listed
                 .iter()
                 .map(|name| own(&name.value).cloned().ok_or_else(|| missing(&name.value)))
@@ -224,22 +224,6 @@ fn open_items(
         });
     }
     (open, edits)
-}
-
-/// The server's own error.
-fn unknown_column(ctx: &Context<'_>, table: &str, name: &str) -> Error {
-    let (sqlstate, message) = match ctx.dialect.error_fails_transaction() {
-        true => ("42703", format!("column \"{name}\" of relation \"{table}\" does not exist")),
-        false => ("42S22", format!("Unknown column '{name}' in 'field list'")),
-    };
-    ErrorKind::Server(Box::new(ServerError {
-        number: 1054,
-        sqlstate: sqlstate.into(),
-        message,
-        severity: "ERROR".into(),
-        fields: Vec::new(),
-    }))
-    .into()
 }
 
 /// ON DUPLICATE KEY UPDATE may name columns of the query, which will be gone by then.
