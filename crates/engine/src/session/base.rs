@@ -282,6 +282,7 @@ impl Session {
             let order = global.next(unit, now)?;
             jobs.push(Job { at: *at, statement, call: call(own, bound)?, order });
         }
+        // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
         let (connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
         Ok((connection, swallow, jobs))
     }

@@ -27,9 +27,9 @@ impl Own {
 
 impl Session {
     /// What the session knows of a database's tables.
-    pub(super) fn catalog(&self, live: &LiveDatabase) -> Arc<UnitCatalog> {
+    pub(super) fn catalog<'a>(&'a self, live: &'a LiveDatabase) -> &'a Arc<UnitCatalog> {
         let own = self.defined.as_ref().filter(|own| Arc::ptr_eq(&own.others, &live.catalog));
-        Arc::clone(own.map_or(&live.catalog, |own| &own.catalog))
+        own.map_or(&live.catalog, |own| &own.catalog)
     }
 
     /// The open transaction has changed a definition.

@@ -140,8 +140,7 @@ impl Session {
         let mut done = completion;
         if self.transaction.state() == TransactionState::Failed {
             // It was done, and its unit is lost since: nobody is to take it for something that can be committed.
-            let lost = aborted("a storage unit's connection was lost");
-            return Err(Box::pin(self.fail_statement(lost)).await);
+            return Err(Box::pin(self.fail_statement(unit_lost())).await);
         }
         self.transaction.locks_stand();
         if self.opened == Opened::Statement && self.transaction.state() != TransactionState::Idle {
@@ -152,7 +151,7 @@ impl Session {
                 return Err(ErrorKind::Cancelled.into());
             }
             if !committed {
-                return Err(aborted("a storage unit's connection was lost"));
+                return Err(unit_lost());
             }
         }
         if verb.unread {
@@ -331,6 +330,11 @@ impl Session {
 /// How all the statement's replies ended, added up.
 fn total(loaded: &[Completion], channels: &[Channel]) -> Completion {
     sum(loaded.iter().chain(channels.iter().flat_map(|channel| &channel.completions)))
+}
+
+/// What was to be committed is rolled back: a unit that took part in it is gone.
+pub(super) fn unit_lost() -> Error {
+    aborted("a storage unit's connection was lost")
 }
 
 /// The rows of an INSERT that changes those which are there.

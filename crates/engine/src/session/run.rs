@@ -10,7 +10,6 @@ use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, QueryBody, Statement};
-use pando_transaction::aborted;
 
 use crate::bulk::Splice;
 use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
@@ -20,7 +19,7 @@ use crate::snapshot::LiveDatabase;
 
 use super::acquire::Started;
 use super::administer::told;
-use super::finish::{first_key, upserts};
+use super::finish::{first_key, unit_lost, upserts};
 use super::origin::Origin;
 use super::recall::moment;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
@@ -71,10 +70,7 @@ impl Session {
         }
         let commit = self.transaction.state() == TransactionState::Open;
         let committed = self.end_transaction(commit).await?;
-        match commit && !committed {
-            true => Err(aborted("a storage unit's connection was lost")),
-            false => Ok(()),
-        }
+        if commit && !committed { Err(unit_lost()) } else { Ok(()) }
     }
 
     /// An error that the door has told counts like one of a statement.
@@ -189,15 +185,15 @@ impl Session {
         bound: &Bound,
         purpose: Purpose,
     ) -> Result<Planned> {
-        for tried in 0..MAX_NEEDS {
+        for _ in 0..MAX_NEEDS {
             let parameters = (purpose == Purpose::Run).then_some(bound);
-            let catalog = self.catalog(live);
+            let catalog = Arc::clone(self.catalog(live));
             let epoch = catalog.epoch();
             let outcome = self.in_context(live, parameters, |ctx| plan::plan(ctx, stmt, purpose));
             let need = match outcome {
                 Ok(Planned::Needs(need)) => need,
                 // One half of it may rest on other columns than the other.
-                Ok(_) if catalog.epoch() != epoch && tried < MAX_NEEDS / 2 => continue,
+                Ok(_) if catalog.epoch() != epoch => continue,
                 Ok(planned) => return Ok(planned),
                 Err(error) if unknown(&error) && catalog.forget_stale() => continue,
                 Err(error) => return Err(error),
