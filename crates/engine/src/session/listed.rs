@@ -10,7 +10,7 @@ use pando_kernel::transfer::Obstacle;
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::parse;
 
-use crate::plan::{self, Plan, Purpose};
+use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use super::{Bound, Session};
@@ -72,16 +72,9 @@ impl Session {
         logic: &str,
         plan: &Plan,
     ) -> Result<Vec<String>> {
-        let dialect = Arc::clone(&live.database.dialect);
-        let (Some(transfer), Some(unit)) = (dialect.transfer(), plan.units.first()) else {
-            return Ok(Vec::new());
-        };
-        let actual = unit.target.actual(logic).unwrap_or(logic);
-        let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
-        let rows = self.ask(live, &writer, &transfer.obstacles_query(actual)).await?;
         let mut computed = Vec::new();
-        for row in &rows {
-            if let Obstacle::Computed(column) = transfer.read_obstacle(row)? {
+        for obstacle in self.obstacles_of(live, plan, logic).await? {
+            if let Obstacle::Computed(column) = obstacle {
                 computed.push(column);
             }
         }

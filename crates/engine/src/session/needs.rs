@@ -141,10 +141,8 @@ impl Session {
         {
             let query = dialect.columns_query(Some(schema), relation);
             let columns = self.shared_columns(live, &query).await?;
-            {
-                let catalog = self.catalog(live);
-                catalog.learn_columns(catalog.epoch(), table, columns);
-            }
+            let catalog = self.catalog(live);
+            catalog.learn_columns(catalog.epoch(), table, columns);
             return Ok(());
         }
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));

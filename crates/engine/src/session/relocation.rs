@@ -9,7 +9,7 @@ use pando_kernel::transfer::{Field, Obstacle};
 use pando_kernel::{Columns, Dialect, Value};
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, Change, Purpose, Relocation};
+use crate::plan::{self, Change, Plan, Purpose, Relocation};
 use crate::snapshot::LiveDatabase;
 
 use super::insert_query::{each_row, literal};
@@ -64,15 +64,26 @@ impl Session {
     ) -> Result<Vec<Obstacle>> {
         let (_, table) = plan::moved_table(stmt)?;
         let dialect = Arc::clone(&live.database.dialect);
-        let Some(transfer) = dialect.transfer() else { return Ok(Vec::new()) };
         let name = table.name.span.of(&stmt.text);
         let logic = table.name.parts.last().map(|part| part.value.to_lowercase());
         let logic = logic.unwrap_or_default();
         let text = format!("SELECT 1 FROM {name}");
         let query = pando_sql::parse(&text, dialect.syntax()).map_err(syntax_error)?;
         let plan = self.plan(live, &query, &Bound::default(), Purpose::Describe).await?;
+        self.obstacles_of(live, &plan, &logic).await
+    }
+
+    /// As [`Session::obstacles`], of the table as a plan's first unit has it. Who takes writes is asked.
+    pub(super) async fn obstacles_of(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        plan: &Plan,
+        logic: &str,
+    ) -> Result<Vec<Obstacle>> {
+        let dialect = Arc::clone(&live.database.dialect);
+        let Some(transfer) = dialect.transfer() else { return Ok(Vec::new()) };
         let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-        let actual = unit.target.actual(&logic).unwrap_or(&logic);
+        let actual = unit.target.actual(logic).unwrap_or(logic);
         let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
         let rows = self.ask(live, &writer, &transfer.obstacles_query(actual)).await?;
         rows.iter().map(|row| transfer.read_obstacle(row)).collect()
