@@ -191,6 +191,16 @@ pub trait TwoPhase: Send + Sync + Debug {
         None
     }
 
+    /// A query with one text: which transactions of the server have ended; `None` where [`TwoPhase::lock_tables`] locks nothing.
+    fn ended_query(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// A query with one boolean: whether another transaction of the server has committed a change since [`TwoPhase::ended_query`] gave this text.
+    fn committed_query(&self, _ended: &str) -> Option<String> {
+        None
+    }
+
     /// A query whose rows tell of the prepared branches of this database, foreign ones among them.
     fn prepared_query(&self) -> &'static str;
 

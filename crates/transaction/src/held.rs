@@ -32,6 +32,8 @@ pub(crate) struct Held {
     pub(crate) part: Option<String>,
     /// Its own commit is the decision of an XA transaction: it is never prepared, and so an ordinary transaction of its server.
     pub(crate) decides: bool,
+    /// The savepoints from this one on were set behind all of its changes.
+    pub(crate) unchanged: usize,
     /// Its branch is being ended: a connection that is dropped in the midst of that may own a prepared one, and serves nobody else.
     pub(crate) ends: bool,
 }
@@ -53,6 +55,7 @@ impl Held {
             wrote: false,
             part: None,
             decides: false,
+            unchanged: 0,
             ends: false,
         }
     }

@@ -3,6 +3,8 @@
 //! LOCAL (paper §IV.B): all parts are committed in one phase. There is no atomicity between units when a commit fails: that is reported, never hidden.
 //! XA: see [`crate::xa`].
 
+mod locks;
+
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -18,6 +20,8 @@ use pando_pool::Connection;
 use crate::held::{DRAIN_BYTES, Held, tell};
 use crate::reply::drain;
 use crate::xa::{Coordinator, Global, Ready, count, unsure};
+use locks::Kept;
+pub use locks::TableLock;
 
 /// How a transaction is to end, and who counts it.
 #[derive(Debug, Clone)]
@@ -38,8 +42,8 @@ pub struct Transaction {
     wrote: bool,
     /// Statements lock what they read, and its units run under these modes instead.
     locks_under: Option<Vec<String>>,
-    /// The locks that reads rely on, each with its unit, as they are taken again at once.
-    locks: Vec<(UnitName, String)>,
+    /// The locks that reads rely on.
+    locks: Vec<Kept>,
     /// So many of these are held for certain: their statements have answered.
     standing: usize,
     lost: bool,
@@ -411,24 +415,8 @@ impl Transaction {
         let at = self.find_savepoint(name, dialect)?;
         self.all_or_first_error(&TransactionVerb::Release(name)).await?;
         self.savepoints.truncate(at);
+        self.locks_rise(at);
         Ok(())
-    }
-
-    /// Notes a lock on tables that reads rely on until the transaction ends. A server lets go of it when it returns to a savepoint; it is taken again then.
-    pub fn has_locked(&mut self, unit: &UnitName, at_once: String) {
-        if !self.locks.iter().any(|(known, text)| known == unit && *text == at_once) {
-            self.locks.push((Arc::clone(unit), at_once));
-        }
-    }
-
-    /// The statement has answered: its locks are held.
-    pub fn locks_stand(&mut self) {
-        self.standing = self.locks.len();
-    }
-
-    /// The statement has failed: its locks may never have been taken.
-    pub fn locks_fall(&mut self) {
-        self.locks.truncate(self.standing);
     }
 
     /// Undoes what was done since a savepoint. A failed transaction is open again.
@@ -440,17 +428,15 @@ impl Transaction {
         if self.lost {
             return Err(ErrorKind::TransactionFailed.into());
         }
+        let fallen = self.fall_behind(at).await?;
         let verb = TransactionVerb::RollbackTo(name);
-        let texts = self.held.iter().map(|held| {
-            let locks = self.locks.iter().filter(|(unit, _)| *unit == held.unit);
-            held.dialect
-                .transaction(&verb)
-                .into_iter()
-                .chain(locks.map(|(_, text)| text.clone()))
-                .collect()
+        let again = self.held.iter().map(|held| self.taken_again(held, at));
+        let texts = self.held.iter().zip(again).map(|(held, again)| {
+            held.dialect.transaction(&verb).into_iter().chain(again).collect()
         });
         let texts = texts.collect();
-        first_error(self.told(texts).await).map_err(overtaken)?;
+        let returned = first_error(self.told(texts).await);
+        self.stand_again(at, fallen, returned).await?;
         self.savepoints.truncate(at + 1);
         self.state = TransactionState::Open;
         Ok(())
@@ -461,6 +447,8 @@ impl Transaction {
     /// # Errors
     /// The first unit's error.
     pub async fn run_everywhere(&mut self, text: &str) -> Result<()> {
+        let behind = self.savepoints.len();
+        self.held.iter_mut().for_each(|held| held.unchanged = behind);
         first_error(self.run(text).await)
     }
 
@@ -504,15 +492,6 @@ impl Transaction {
         let connections = held.filter_map(|held| held.connection.take()).collect();
         Ended { outcome, connections, tainted: before.tainted }
     }
-}
-
-/// Who cannot have a lock again at once that reads relied on has been overtaken.
-fn overtaken(error: Error) -> Error {
-    if !matches!(error.kind(), ErrorKind::Server(server) if server.sqlstate == "55P03") {
-        return error;
-    }
-    let told = "could not serialize access: what was read behind the savepoint is being changed by somebody else";
-    server_error(1213, "40001", told.to_owned())
 }
 
 /// The error for a savepoint that is not set, in the words of the family.

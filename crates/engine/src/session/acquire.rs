@@ -350,6 +350,10 @@ impl Session {
             connection.start(Execution::Text(text.as_str().into()))?;
             swallow += 1;
         }
+        if before.is_some() || !self.local_settings.is_empty() {
+            // A return to a savepoint takes back what was set behind it.
+            self.transaction.changes_on(connection.unit());
+        }
         Ok((swallow, begin))
     }
 

@@ -5,13 +5,13 @@
 //! units. On the units they run at READ COMMITTED for that: a snapshot that is older than the lock would miss who had it before.
 
 use pando_kernel::TransactionType;
-use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::{Against, Isolation};
 use pando_pool::Connection;
 use pando_sql::ast::{Insert, InsertSource, Kind, Show};
 use pando_sql::visit;
+use pando_transaction::TableLock;
 use pando_transaction::broken::{Need, lacks};
 
 use crate::plan::{self, Unit};
@@ -95,7 +95,8 @@ impl Session {
             return Ok(0);
         }
         let Some(family) = live.database.dialect.two_phase() else { return Ok(0) };
-        let mut queued = 0;
+        let mut locks = Vec::new();
+        let mut changes = false;
         for unit in units {
             let statement = pando_sql::parse(&unit.sql, live.database.dialect.syntax());
             let statement = statement.map_err(syntax_error)?;
@@ -106,6 +107,7 @@ impl Session {
                     "use REPEATABLE READ, or statements that name their tables",
                 ));
             }
+            changes |= plan::may_write(&statement.kind);
             let Some(against) = against(&statement.kind) else { continue };
             let mut names: Vec<&str> = visit::tables(&statement.kind)
                 .iter()
@@ -118,11 +120,13 @@ impl Session {
                 continue;
             }
             let texts = [true, false].map(|waits| family.lock_tables(&names, against, waits));
-            if let [Some(text), Some(again)] = texts {
-                connection.start(Execution::Text(text.into()))?;
-                queued += 1;
-                self.transaction.has_locked(&unit.target.unit, again);
+            if let [Some(text), Some(at_once)] = texts {
+                locks.push(TableLock { tables: names.join(", "), against, text, at_once });
             }
+        }
+        let queued = self.transaction.lock(connection, locks)?;
+        if changes {
+            self.transaction.changes_on(connection.unit());
         }
         Ok(queued)
     }

@@ -80,6 +80,24 @@ impl TwoPhase for Postgres {
         Some(format!("LOCK TABLE {} IN {mode} MODE{patience}", tables.join(", ")))
     }
 
+    fn ended_query(&self) -> Option<&'static str> {
+        Some("SELECT pg_catalog.txid_current_snapshot()::text")
+    }
+
+    /// What a subtransaction of one's own has left behind is aborted, and oneself under way.
+    fn committed_query(&self, ended: &str) -> Option<String> {
+        let is_snapshot = |c: char| c.is_ascii_digit() || c == ':' || c == ',';
+        ended.chars().all(is_snapshot).then(|| {
+            format!(
+                "WITH seen AS (SELECT '{ended}'::pg_catalog.txid_snapshot AS before, pg_catalog.txid_current_snapshot() AS after), \
+                 newer AS (SELECT after, pg_catalog.txid_snapshot_xip(before) AS id FROM seen UNION ALL \
+                 SELECT after, pg_catalog.generate_series(pg_catalog.txid_snapshot_xmax(before), pg_catalog.txid_snapshot_xmax(after) - 1) FROM seen) \
+                 SELECT EXISTS (SELECT 1 FROM newer WHERE pg_catalog.txid_visible_in_snapshot(id, after) \
+                 AND pg_catalog.txid_status(id) = 'committed')"
+            )
+        })
+    }
+
     fn prepared_query(&self) -> &'static str {
         "SELECT gid, GREATEST(0, EXTRACT(EPOCH FROM clock_timestamp() - prepared))::bigint \
          FROM pg_catalog.pg_prepared_xacts \
