@@ -7,7 +7,7 @@ from . import scenarios
 from .servers import FAMILIES
 
 CELL = ("family", "scenario", "mode", "threads", "tls")
-REFERENCES = ("direct", "haproxy", "haproxy_tables", "pgbouncer", "shardingsphere")
+REFERENCES = ("direct", "haproxy", "haproxy_tables", "haproxy_units", "pgbouncer", "shardingsphere")
 
 
 def _spread(values):
@@ -70,13 +70,13 @@ def _row(entry):
     memory = entry["peak_bytes"]
     added = entry["added_by_haproxy"] if entry["threads"] == 1 and entry["system"] not in ("direct", "haproxy") else None
     # To oneself it is always 1.
-    others = [None if entry["system"] == other else entry[f"by_{other}"] for other in ("haproxy_tables", "pgbouncer", "shardingsphere")]
+    others = [None if entry["system"] == other else entry[f"by_{other}"] for other in ("haproxy_tables", "haproxy_units", "pgbouncer", "shardingsphere")]
     return [*start, _number(entry["qps"]), _range(entry["qps"]), _number(entry["by_direct"], 2), _range(entry["by_direct"], 2),
-            _number(entry["by_haproxy"], 2), _range(entry["by_haproxy"], 2), _number(others[0], 2), _number(others[1], 2), _number(others[2], 1), _number(entry["latency_us"]), _number(added, 2),
+            _number(entry["by_haproxy"], 2), _range(entry["by_haproxy"], 2), *(_number(other, 2) for other in others[:3]), _number(others[3], 1), _number(entry["latency_us"]), _number(added, 2),
             _number(entry["p95_ms"], 2), _number(entry["cpu_us"], 1), "" if memory is None else f"{memory['max'] / 1e6:,.0f}"]
 
 
-HEAD = ["system", "queries/s", "min–max", "× direct", "min–max", "× haproxy", "min–max", "× …tables", "× pgbouncer", "× sharding…", "µs", "added", "p95 ms", "CPU µs", "MB"]
+HEAD = ["system", "queries/s", "min–max", "× direct", "min–max", "× haproxy", "min–max", "× …tables", "× …units", "× pgbouncer", "× sharding…", "µs", "added", "p95 ms", "CPU µs", "MB"]
 
 
 def _line(row, widths):

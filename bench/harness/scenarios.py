@@ -37,6 +37,8 @@ class Scenario:
     systems: tuple = ()
     # Whether clients that know of ten tables, and ask one with each statement, can run it, too.
     several: bool = False
+    # Lua of clients that shard by themselves over two servers with five tables each; without it they can't run it.
+    halves: str = ""
     # The answer must be the same through every system before any is timed.
     check: str = "select count(*), sum(k), min(id), max(id) from sbtest1"
 
@@ -72,7 +74,8 @@ ONE = [
 TEN = [
     Scenario("ten_point_select", "one row by its key, which lies on one of ten tables", stock("point_select"), "ten", several=True),
     Scenario("ten_transaction", "begin, select, update, commit on one key: one shard", own("transaction"), "ten", writes=True),
-    Scenario("ten_read_write", "read_write over ten tables: transactions on both units", stock("read_write"), "ten", options=RANGES_OFF, writes=True, threads=THREADS, several=True),
+    Scenario("ten_read_write", "read_write over ten tables: transactions on both units", stock("read_write"), "ten", options=RANGES_OFF, writes=True, threads=THREADS, several=True,
+             halves=own("read_write_units")),
     Scenario("ten_read_write_ranges", "the same and 4 range selects, each to all ten tables", stock("read_write"), "ten", options=RANGES_ON, writes=True),
     Scenario("order_limit", "ORDER BY an indexed column LIMIT 10 over ten tables", own("order_limit"), "ten"),
     Scenario("aggregate", "COUNT, SUM, MIN, MAX and AVG over a range of all ten tables", own("aggregate"), "ten"),

@@ -2,14 +2,14 @@
 
 The `direct` database holds each table whole. The storage units hold `sbtest1` whole on the first one (layout `one`) and, in ten actual tables, by
 `id % 2` and `id % 5`, what layout `ten` calls `sbtest1`. The `several` database is on the first server and holds ten tables of a tenth of the rows, for
-clients that know of ten tables. `sparse` has only ids whose node is one of the first ten, however many are configured.
+clients that know of ten tables. The `halves` database is on both servers and holds five of those, for clients that know of the servers, too. `sparse` has only ids whose node is one of the first ten, however many are configured.
 """
 import dataclasses
 
 from .servers import UNITS, sql
 
 EACH = 5
-DIRECT, SEVERAL = "direct", "several"
+DIRECT, SEVERAL, HALVES = "direct", "several", "halves"
 # How many tables the clients of `several` know.
 TABLES = 10
 # `sparse`: node `id % 10000`, of which only these are asked.
@@ -34,10 +34,12 @@ def _split(kind, table, unit_of, table_of):
 
 def pieces(holds, layout, table):
     """The real tables behind `table` of a layout. `holds`: "split" for a system that shards; for one that passes bytes on "whole", or "several" if its
-    clients know of ten tables."""
+    clients know of ten tables, or "halves" if they know of two servers with five each."""
     kind = {"sbtest1": "rows", "sparse": "sparse", "bound_order": "order", "loose_order": "order", "bound_item": "item", "loose_item": "item"}[table]
     if holds == "several":
         return [Piece(0, SEVERAL, f"sbtest{n + 1}", "tenth", "1 = 1") for n in range(TABLES)]
+    if holds == "halves":
+        return [Piece(unit, HALVES, f"sbtest{n + 1}", "tenth", "1 = 1") for unit in range(UNITS) for n in range(TABLES // UNITS)]
     if holds == "whole":
         return [Piece(0, DIRECT, table, kind, "1 = 1")]
     if layout == "one":
@@ -111,7 +113,9 @@ def _at(servers, family, parts, statement):
 
 def create(servers, family, rows):
     """Empty databases, then all tables with their rows."""
-    for unit, database in ((0, DIRECT), (0, SEVERAL), (0, "ds_0"), (1, "ds_1")):
+    # One server for both units has no halves.
+    halves = pieces("halves", "ten", "sbtest1") if servers.port(family, 0) != servers.port(family, 1) else []
+    for unit, database in ((0, DIRECT), (0, SEVERAL), (0, "ds_0"), (1, "ds_1"), *sorted({(piece.unit, HALVES) for piece in halves})):
         force = " with (force)" if family == "pg" else ""
         sql(family, servers.port(family, unit), "test", f"drop database if exists {database}{force};\ncreate database {database};\n")
     if family == "pg":
@@ -119,7 +123,7 @@ def create(servers, family, rows):
         for unit in range(UNITS):
             sql(family, servers.port(family, unit), "test", "alter system set autovacuum = off;\nselect pg_reload_conf();\n")
     parts = {piece for layout, table in ALL for holds in ("whole", "split") for piece in pieces(holds, layout, table)}
-    parts.update(pieces("several", "ten", "sbtest1"))
+    parts.update(pieces("several", "ten", "sbtest1"), halves)
     _at(servers, family, sorted(parts, key=repr), lambda piece: _create(family, piece) + _fill(family, piece, rows) + _settle(family, piece))
 
 

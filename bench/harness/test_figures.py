@@ -16,6 +16,14 @@ SQL statistics:
 class Load:
     threads = 4
 
+    class system:
+        besides = 0
+
+
+class LoadOfTwoServers(Load):
+    class system:
+        besides = 2
+
 
 def record(system, number, rate, threads=1):
     return {"family": "pg", "scenario": "point_select", "mode": "text", "threads": threads, "tls": "off", "system": system, "round": number,
@@ -47,6 +55,10 @@ class Figures(unittest.TestCase):
     def test_a_run_is_read(self):
         self.assertEqual(sysbench.read(SAID.format(events=500, repeated=0), 0, Load),
                          {"queries": 9000, "qps": 9000, "tps": 500, "latency_us": 8000, "p95_ms": 2.5, "repeated": 0})
+
+    def test_the_second_servers_begin_and_commit_are_not_counted(self):
+        figures = sysbench.read(SAID.format(events=500, repeated=0), 0, LoadOfTwoServers)
+        self.assertEqual((figures["queries"], figures["qps"], figures["tps"]), (8000, 8000, 500))
 
     def test_a_run_with_many_errors_is_refused(self):
         for said, code in ((SAID.format(events=500, repeated=11), 0), (SAID.format(events=0, repeated=0), 0), (SAID.format(events=500, repeated=0), 1),

@@ -3,7 +3,7 @@ import os
 import time
 
 from ..servers import Failed, sql
-from ..tables import DIRECT, SEVERAL
+from ..tables import DIRECT, HALVES, SEVERAL
 
 
 class System:
@@ -15,6 +15,10 @@ class System:
     shards = False
     # Whether its clients know of ten tables and choose one for each statement.
     several = False
+    # Whether its clients know of two servers with five tables each, and ask one with each statement.
+    halves = False
+    # Statements of each transaction that are not counted.
+    besides = 0
     # Whether clients may use TLS towards it.
     tls = True
     # How many times as long as others it runs before its figures count.
@@ -40,15 +44,17 @@ class System:
         return path
 
     def database(self, layout):
-        return layout if self.shards else SEVERAL if self.several else DIRECT
+        return layout if self.shards else HALVES if self.halves else SEVERAL if self.several else DIRECT
 
     def holds(self):
         """How its tables lie on the servers, for `tables.pieces`."""
-        return "split" if self.shards else "several" if self.several else "whole"
+        return "split" if self.shards else "halves" if self.halves else "several" if self.several else "whole"
 
     @classmethod
     def runs(cls, scenario):
-        return cls.name in scenario.systems if scenario.systems else scenario.several or not cls.several
+        if scenario.systems:
+            return cls.name in scenario.systems
+        return bool(scenario.halves) if cls.halves else scenario.several or not cls.several
 
     def start(self):
         raise NotImplementedError
