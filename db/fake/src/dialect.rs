@@ -4,6 +4,7 @@ use pando_kernel::dialect::{
     Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn, TransactionVerb,
     VariableEffect, Variables, variable_refused,
 };
+use pando_kernel::transfer::{Field, Transfer};
 use pando_kernel::waits::{Server, Waits};
 use pando_kernel::{Column, Error, Kind, Result, ServerError, Value};
 
@@ -57,6 +58,8 @@ pub struct FakeDialect {
     pub nulls_first: bool,
     /// What [`Language::error_fails_transaction`] tells; the backend behaves so too.
     pub error_fails_transaction: bool,
+    /// Whether [`Language::transfer`] tells how rows travel.
+    pub transfers: bool,
 }
 
 impl Default for FakeDialect {
@@ -66,6 +69,7 @@ impl Default for FakeDialect {
             syntax: &STANDARD,
             nulls_first: false,
             error_fails_transaction: false,
+            transfers: false,
         }
     }
 }
@@ -92,7 +96,29 @@ impl Waits for FakeDialect {
     }
 }
 
+impl Transfer for FakeDialect {
+    fn literal(&self, field: &Field<'_>, _to: Option<&TableColumn>) -> Result<String> {
+        Ok(Language::literal(self, &field.codec.value(field.column, Some(field.bytes))?))
+    }
+
+    fn typed_as(&self, _to: &TableColumn) -> String {
+        String::new()
+    }
+
+    fn keep_given(&self) -> &'static str {
+        ""
+    }
+
+    fn obstacles_query(&self, table: &str) -> String {
+        format!("SHOW OBSTACLES OF {}", self.quote(table))
+    }
+}
+
 impl Language for FakeDialect {
+    fn transfer(&self) -> Option<&dyn Transfer> {
+        self.transfers.then_some(self)
+    }
+
     fn waits(&self) -> Option<&dyn Waits> {
         Some(self)
     }
