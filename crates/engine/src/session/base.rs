@@ -217,7 +217,8 @@ impl Session {
             }
             (failed, _) => {
                 let channels = prepared.into_iter();
-                let channels = channels.map(|(connection, ..)| Channel::new(connection, 0, 0));
+                let channels =
+                    channels.map(|(connection, swallow, _)| Channel::new(connection, swallow, 0));
                 self.release_channels(channels.collect()).await;
                 failed?;
                 Vec::new()
