@@ -20,8 +20,8 @@ use pando_pool::Connection;
 use crate::held::{DRAIN_BYTES, Held, tell};
 use crate::reply::drain;
 use crate::xa::{Coordinator, Global, Ready, count, unsure};
-use locks::Kept;
 pub use locks::TableLock;
+use locks::{Kept, Names};
 
 /// How a transaction is to end, and who counts it.
 #[derive(Debug, Clone)]
@@ -44,6 +44,8 @@ pub struct Transaction {
     locks_under: Option<Vec<String>>,
     /// The locks that reads rely on.
     locks: Vec<Kept>,
+    /// What names mean.
+    names: Names,
     /// So many of these are held for certain: their statements have answered.
     standing: usize,
     lost: bool,
@@ -449,6 +451,7 @@ impl Transaction {
     pub async fn run_everywhere(&mut self, text: &str) -> Result<()> {
         let behind = self.savepoints.len();
         self.held.iter_mut().for_each(|held| held.unchanged = behind);
+        self.renames();
         first_error(self.run(text).await)
     }
 

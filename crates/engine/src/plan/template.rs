@@ -9,7 +9,7 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
 use pando_kernel::shortcut::{Pick, Shortcut, Values};
 use pando_kernel::{Parameter, Value};
-use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Statement};
+use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Query, QueryBody, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
 use super::labels::labelled;
@@ -351,11 +351,21 @@ impl One {
 
 /// Whether a statement may change rows, if only by a function of the user's own.
 pub(crate) fn may_write(kind: &Kind) -> bool {
-    let mut writes = super::writes(kind) || !matches!(kind, Kind::Select(_));
+    let mut writes =
+        super::writes(kind) || !matches!(kind, Kind::Select(query) if !has_into(query));
     visit::exprs(kind, &mut |expr| {
         writes |= matches!(&expr.node, Node::Function(call) if !is_plain_function(call));
     });
     writes
+}
+
+/// Whether a query makes a table of its rows.
+fn has_into(query: &Query) -> bool {
+    match &query.body {
+        QueryBody::Select(select) => select.into.is_some(),
+        QueryBody::Set { left, right, .. } => has_into(left) || has_into(right),
+        QueryBody::Values(_) | QueryBody::Table(_) => false,
+    }
 }
 
 /// Whether what looks like a value names something: a string that is an alias, or a select item whose own text, values and all, becomes its label.

@@ -382,6 +382,7 @@ impl Session {
             && !copy.marked.contains(&unit.target.unit);
         let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
         let (mut connection, swallow) = self.enlisted(&live, &unit.target.unit, aim).await?;
+        self.transaction.changes_on(&unit.target.unit);
         if goes_on {
             copy.marked.push(Arc::clone(&unit.target.unit));
         }

@@ -96,7 +96,7 @@ impl Session {
         }
         let Some(family) = live.database.dialect.two_phase() else { return Ok(0) };
         let mut locks = Vec::new();
-        let mut changes = false;
+        let (mut changes, mut renames) = (false, false);
         for unit in units {
             let statement = pando_sql::parse(&unit.sql, live.database.dialect.syntax());
             let statement = statement.map_err(syntax_error)?;
@@ -108,6 +108,7 @@ impl Session {
                 ));
             }
             changes |= plan::may_write(&statement.kind);
+            renames |= matches!(statement.kind, Kind::Define(_));
             let Some(against) = against(&statement.kind) else { continue };
             let mut names: Vec<&str> = visit::tables(&statement.kind)
                 .iter()
@@ -127,6 +128,9 @@ impl Session {
         let queued = self.transaction.lock(connection, locks)?;
         if changes {
             self.transaction.changes_on(connection.unit());
+        }
+        if renames {
+            self.transaction.renames();
         }
         Ok(queued)
     }

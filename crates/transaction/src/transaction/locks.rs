@@ -49,7 +49,18 @@ impl TableLock {
 pub(super) struct Kept {
     unit: UnitName,
     lock: TableLock,
+    /// Of the names in it.
+    version: u64,
     /// So many savepoints are in front of it: it goes at the return to the last of them, or to one before.
+    behind: usize,
+}
+
+/// What tables' names mean changes with settings and definitions.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Grows with each change.
+    version: u64,
+    /// So many savepoints are in front of the last one.
     behind: usize,
 }
 
@@ -71,7 +82,9 @@ impl Transaction {
         let behind = self.front(held.unchanged);
         let standing = self.locks.get(..self.standing).unwrap_or_default();
         let is_new = |lock: &TableLock| {
-            !standing.iter().any(|kept| kept.unit == unit && kept.lock.holds(lock))
+            !standing.iter().any(|kept| {
+                kept.unit == unit && kept.version == self.names.version && kept.lock.holds(lock)
+            })
         };
         let locks: Vec<TableLock> = locks.into_iter().filter(is_new).collect();
         if locks.is_empty() {
@@ -85,7 +98,8 @@ impl Transaction {
             connection.start(Execution::Aside(text.into()))?;
             queued += 1;
         }
-        let kept = |lock| Kept { unit: Arc::clone(&unit), lock, behind };
+        let version = self.names.version;
+        let kept = |lock| Kept { unit: Arc::clone(&unit), lock, version, behind };
         self.locks.extend(locks.into_iter().map(kept));
         Ok(queued)
     }
@@ -96,6 +110,11 @@ impl Transaction {
         if let Some(held) = self.held.iter_mut().find(|held| &*held.unit == unit) {
             held.unchanged = behind;
         }
+    }
+
+    /// Notes that the same name may be another table's from here on.
+    pub fn renames(&mut self) {
+        self.names = Names { version: self.names.version + 1, behind: self.savepoints.len() };
     }
 
     /// The statement has answered: its locks are held.
@@ -112,6 +131,7 @@ impl Transaction {
     pub(super) fn locks_rise(&mut self, at: usize) {
         self.locks.iter_mut().for_each(|kept| kept.behind = kept.behind.min(at));
         self.held.iter_mut().for_each(|held| held.unchanged = held.unchanged.min(at));
+        self.names.behind = self.names.behind.min(at);
     }
 
     /// The units that let go of locks at the return to a savepoint.
@@ -126,7 +146,11 @@ impl Transaction {
             if !locks.iter().any(|kept| kept.unit == held.unit && kept.behind > at) {
                 continue;
             }
-            match ended(held).await {
+            let found = match self.names.behind > at {
+                true => Err(gone("cannot be named after the return")),
+                false => ended(held).await,
+            };
+            match found {
                 Ok(ended) => fallen.push(Fallen { unit: Arc::clone(&held.unit), ended }),
                 Err(error) => result = result.and(Err(error)),
             }
@@ -173,6 +197,10 @@ impl Transaction {
         }
         for held in &mut self.held {
             held.unchanged = held.unchanged.min(at);
+        }
+        if self.names.behind > at {
+            self.renames();
+            self.names.behind = at;
         }
         for number in 0..self.locks.len() {
             let kept = &self.locks[number];
