@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod by_name;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,51 +20,14 @@ use pando_fake::{
     BACKTICK, FakeDialect, FakeRuntime, Reply, STANDARD, Unit, WHO_ARE_YOU, WHO_WAITS, poll_once,
 };
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Context, Database, Feature, LogicTable};
-use pando_kernel::merge::MergePlan;
+use pando_kernel::feature::Database;
 use pando_kernel::request::Request;
-use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
+use pando_kernel::route::UnitName;
 use pando_kernel::session::{Login, Session as _, TransactionState};
 use pando_kernel::{Kind, ServerError, Value};
 use pando_pool::{Options, Pool};
-use pando_sql::ast::Statement;
-use pando_sql::{Edits, visit};
 
-/// Tables whose names begin with `zero` are on the first unit, all others on the second.
-#[derive(Debug)]
-struct ByName;
-
-impl Feature for ByName {
-    fn name(&self) -> &'static str {
-        "by name"
-    }
-
-    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
-        Ok(())
-    }
-
-    fn route(&self, _: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
-        let tables = visit::tables(&stmt.kind);
-        let Some(name) = tables.first().and_then(|table| table.name.parts.last()) else {
-            return Ok(());
-        };
-        let unit = if name.value.starts_with("zero") { "ds_0" } else { "ds_1" };
-        *route = Route::Units(Units::new(vec![Target::whole(unit.into())], Spread::Gather));
-        Ok(())
-    }
-
-    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
-    }
-}
+use by_name::ByName;
 
 /// How errors behave.
 #[derive(Clone, Copy, PartialEq, Eq)]

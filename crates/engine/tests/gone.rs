@@ -8,62 +8,22 @@
     reason = "a test fails by panicking"
 )]
 
+mod by_name;
+
 use std::sync::Arc;
 
 use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};
 use pando_fake::{BACKTICK, FakeDialect, FakeRuntime, Reply, STANDARD, Unit, server_error};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::feature::{Context, Database, Feature, LogicTable};
-use pando_kernel::merge::MergePlan;
+use pando_kernel::feature::Database;
 use pando_kernel::request::{CursorId, Execute, Pipeline, Request};
-use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
+use pando_kernel::route::UnitName;
 use pando_kernel::session::{Login, Session as _, TransactionState};
 use pando_kernel::{Kind, Value};
 use pando_pool::{Options, Pool};
-use pando_sql::ast::Statement;
-use pando_sql::{Edits, visit};
 
-/// Tables whose names begin with `all` are on both units, with `zero` on the first, all others on the second.
-#[derive(Debug)]
-struct ByName;
-
-impl Feature for ByName {
-    fn name(&self) -> &'static str {
-        "by name"
-    }
-
-    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
-        Ok(())
-    }
-
-    fn route(&self, _: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
-        let tables = visit::tables(&stmt.kind);
-        let Some(name) = tables.first().and_then(|table| table.name.parts.last()) else {
-            return Ok(());
-        };
-        let units: &[&str] = match name.value.split('_').next() {
-            Some("all") => &["ds_0", "ds_1"],
-            Some("zero") => &["ds_0"],
-            _ => &["ds_1"],
-        };
-        let targets = units.iter().map(|unit| Target::whole((*unit).into())).collect();
-        *route = Route::Units(Units::new(targets, Spread::Gather));
-        Ok(())
-    }
-
-    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
-    }
-}
+use by_name::ByName;
 
 /// How errors behave.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,8 @@
     reason = "a test fails by panicking, and says what it skips"
 )]
 
+mod by_name;
+
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -19,58 +21,14 @@ use pando_fake::{
 };
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::feature::{Context, Database, Feature, LogicTable};
-use pando_kernel::merge::MergePlan;
+use pando_kernel::feature::Database;
 use pando_kernel::request::{CursorId, Execute, Pipeline, Request};
-use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
+use pando_kernel::route::UnitName;
 use pando_kernel::session::{Login, Session as _, TransactionState};
 use pando_kernel::{Columns, Completion, Kind, ServerError, Value};
 use pando_pool::{Options, Pool};
-use pando_sql::Edits;
-use pando_sql::ast::Statement;
-use pando_sql::visit;
 
-/// A room whose tables tell by their names where they are: `all_…` on both units, `zero_…` and `one_…` on theirs, `twice_…` in two parts on the first.
-#[derive(Debug)]
-struct ByName;
-
-impl Feature for ByName {
-    fn name(&self) -> &'static str {
-        "by name"
-    }
-
-    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
-        Ok(())
-    }
-
-    fn route(&self, _: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
-        let tables = visit::tables(&stmt.kind);
-        let Some(name) = tables.first().and_then(|table| table.name.parts.last()) else {
-            return Ok(());
-        };
-        let whole = |n: usize| Target::whole(UnitName::from(format!("ds_{n}")));
-        let targets = match name.value.split('_').next() {
-            Some("all") => vec![whole(0), whole(1)],
-            Some("zero") => vec![whole(0)],
-            Some("twice") => vec![whole(0), whole(0)],
-            _ => vec![whole(1)],
-        };
-        *route = Route::Units(Units::new(targets, Spread::Gather));
-        Ok(())
-    }
-
-    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
-    }
-}
+use by_name::ByName;
 
 /// Two scripted units and a session.
 struct House {

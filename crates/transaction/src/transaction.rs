@@ -424,7 +424,7 @@ impl Transaction {
     /// Undoes what was done since a savepoint. A failed transaction is open again.
     ///
     /// # Errors
-    /// The vendor's own (3B001, 1305) when there is no such savepoint; one of class 40001 when somebody changes what was read; else the first unit's error.
+    /// The vendor's own (3B001, 1305) when there is no such savepoint; one of class 40001 when somebody may have changed what was read; else the first unit's error.
     pub async fn rollback_to(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
         let at = self.find_savepoint(name, dialect)?;
         if self.lost {
