@@ -3,7 +3,7 @@ import time
 
 from plain.house import case, skip, until
 
-from units import CODES, PATIENCE, Client, door, drop, fill, finished, has, later, mixes, outcome, start, values
+from units import CODES, MIXES, PATIENCE, Client, door, drop, fill, finished, has, later, mixes, outcome, start, unit, values
 
 #: Connections of a pool.
 MOST = 3
@@ -22,14 +22,26 @@ def judged(one, mix, works, began):
     return bool(codes)
 
 
-def under_way(mix, watcher, text, count=MOST):
-    """Waits until so many sessions are at this statement. PostgreSQL's clients cannot see it: some questions later they will be."""
+def under_way(mix, watcher, text):
+    """Waits until as many sessions as a pool has connections are at this statement. PostgreSQL's clients cannot see it: some questions later they will be."""
     if door(mix) == "pg":
         for _ in range(20):
             watcher.query("select n from t where id = 2")
         return
     at = lambda: sum(text in str(row) for row in watcher.query("SHOW PROCESSLIST"))
-    assert until(5, lambda: at() >= count), f"`{text}` is not under way"
+    assert until(5, lambda: at() >= MOST), f"`{text}` is not under way"
+
+
+def arrived(mix, n, text, count):
+    """Waits until so many sessions are at this statement on a unit itself: they have its connections, where one that Pando only lists may not yet have asked for one."""
+    listed = {
+        "pg": f"select count(*) from pg_stat_activity where datname = 'deadlock_{n}' and state = 'active' and pid <> pg_backend_pid() and query like '%{text}%'",
+        "mariadb": f"select count(*) from information_schema.processlist where db = 'deadlock_{n}' and command in ('Query', 'Execute') and id <> connection_id() and info like '%{text}%'",
+    }
+    server = unit(mix, n)
+    asked = listed["pg" if MIXES[mix][n] == "pg" else "mariadb"]
+    assert until(5, lambda: int(server.query(asked)[0][0]) >= count), f"`{text}` has not arrived"
+    server.close()
 
 
 def met(attempt):
@@ -80,7 +92,7 @@ def row(pando, mix, watcher):
         first.query("update t set n = n + 1 where id = 1")
         waiting = [later(client, "update t set n = n + 1 where id = 1") for client in writers]
         # A reader who came before them would find a connection, and be done.
-        under_way(mix, watcher, "where id = 1", len(writers))
+        arrived(mix, 1, "update t", len(writers))
         works = [later(client, "select count(*) from t") for client in readers]
         under_way(mix, watcher, "select count(*)")
         began = time.monotonic()
