@@ -29,7 +29,7 @@ def under_way(mix, watcher, text):
             watcher.query("select n from t where id = 2")
         return
     at = lambda: sum(text in str(row) for row in watcher.query("SHOW PROCESSLIST"))
-    assert until(5, lambda: at() >= MOST), f"`{text}` is not under way"
+    assert until(5, lambda: at() >= MOST), (f"`{text}` is not under way", watcher.query("SHOW PROCESSLIST"))
 
 
 def arrived(mix, n, text, count):
