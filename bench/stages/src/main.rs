@@ -57,3 +57,15 @@ fn obey(arguments: &[&str]) -> Outcome<String> {
         names => figures::compare(names, figures::Keep::Old),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stage_does_its_work() {
+        for stage in stage::all() {
+            (stage.run)(3).unwrap_or_else(|failure| panic!("{}: {failure}", stage.name));
+        }
+    }
+}

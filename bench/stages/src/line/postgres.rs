@@ -95,6 +95,8 @@ pub(super) struct Unit {
     /// Outside of a transaction, and inside.
     ready: [Bytes; 2],
     in_transaction: bool,
+    /// The statement parsed last begins a transaction.
+    begins: bool,
     /// The columns of the table.
     catalogue: Bytes,
 }
@@ -164,6 +166,7 @@ impl Unit {
             rows: rows.freeze(),
             ready,
             in_transaction: false,
+            begins: false,
             catalogue: catalogue.freeze(),
         })
     }
@@ -185,10 +188,7 @@ impl Unit {
     }
 
     fn query(&mut self, body: &[u8], out: &mut BytesMut) -> io::Result<()> {
-        if body.starts_with(b"BEGIN") {
-            self.in_transaction = true;
-            encode_command_complete(out, "BEGIN");
-        } else if body.starts_with(b"SELECT c FROM sbtest1_") {
+        if body.starts_with(b"SELECT c FROM sbtest1_") {
             out.extend_from_slice(&self.described);
             out.extend_from_slice(&self.rows);
         } else if body.starts_with(b"SELECT a.attname") {
@@ -216,13 +216,20 @@ impl Peer for Unit {
         while let Some((header, body)) = frame::frame(rest, 1 << 20).map_err(said)? {
             match header.tag {
                 b'Q' => self.query(body, out)?,
-                b'P' => encode_parse_complete(out),
+                b'P' => {
+                    self.begins = body.starts_with(b"\0BEGIN");
+                    encode_parse_complete(out);
+                }
                 b'B' => encode_bind_complete(out),
                 b'D' => {
                     if body.first() == Some(&b'S') {
                         ParameterDescription::encode(out, &[23]).map_err(said)?;
                     }
                     out.extend_from_slice(&self.described);
+                }
+                b'E' if self.begins => {
+                    self.in_transaction = true;
+                    encode_command_complete(out, "BEGIN");
                 }
                 b'E' => out.extend_from_slice(&self.rows),
                 b'S' => out.extend_from_slice(self.ready()),
