@@ -414,14 +414,18 @@ impl Handle {
 
     /// Completes when the session shall end. One may wait.
     pub(crate) async fn killed(&self) {
+        let mut known: Option<Waker> = None;
         poll_fn(|cx| {
+            let is_known = known.as_ref().is_some_and(|known| known.will_wake(cx.waker()));
+            if is_known && !self.is_killed() {
+                return Poll::Pending;
+            }
+            known = Some(cx.waker().clone());
             let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
             if self.is_killed() {
                 return Poll::Ready(());
             }
-            if !door.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-                *door = Some(cx.waker().clone());
-            }
+            *door = Some(cx.waker().clone());
             Poll::Pending
         })
         .await;

@@ -126,6 +126,7 @@ impl Doorway for Gate {
 
     async fn stopping(&self, key: Key) {
         tokio::select! {
+            biased;
             () = self.stopping.told() => {}
             () = self.engine.killed(key) => {}
         }
