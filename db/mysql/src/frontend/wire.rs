@@ -7,9 +7,9 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use pando_kernel::runtime::{SharedRuntime, Stream};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncReadExt, ReadBuf};
 
 use super::end::End;
 use crate::codec::{Fault, HEADER_LEN, Inbound, Malformed, Outbound, Packet, frame_payload_len};
@@ -160,25 +160,28 @@ impl Wire {
         if self.output.is_empty() {
             return Ok(());
         }
-        let stream = &mut self.stream;
-        let output = self.output.buffer_mut();
-        let write = async {
-            stream.write_all_buf(output).await?;
-            stream.flush().await
-        };
-        let mut write = pin!(write);
-        let (mut timer, patience) = (None, self.patience);
-        let runtime = &self.runtime;
+        let mut timer = None;
         // Most writes are taken at once: the timer is made for those that are not.
         std::future::poll_fn(|cx| {
-            if let Poll::Ready(written) = write.as_mut().poll(cx) {
+            if let Poll::Ready(written) = self.poll_flush(cx) {
                 return Poll::Ready(written);
             }
-            let timer = timer.get_or_insert_with(|| runtime.sleep(patience));
+            let timer = timer.get_or_insert_with(|| self.runtime.sleep(self.patience));
             timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
         })
         .await?;
         self.output.settle();
         Ok(())
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.output.is_empty() {
+            let output = self.output.buffer_mut();
+            match ready!(Pin::new(&mut *self.stream).poll_write(cx, output))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                count => output.advance(count),
+            }
+        }
+        Pin::new(&mut *self.stream).poll_flush(cx)
     }
 }
