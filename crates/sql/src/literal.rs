@@ -233,6 +233,11 @@ fn unicode_escapes(body: &str, escape: char) -> String {
 }
 
 fn number(raw: &str) -> Literal {
+    // Nearly all are plain digits, and 18 of them fit.
+    if raw.len() <= 18 && raw.bytes().all(|byte| byte.is_ascii_digit()) {
+        let value = raw.bytes().fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
+        return Literal::Integer(value);
+    }
     let clean = raw.replace('_', "");
     let lower = clean.to_ascii_lowercase();
     let radix = |digits: &str, radix| i64::from_str_radix(digits, radix).ok();

@@ -287,9 +287,9 @@ fn ordinals_belong_to_the_digest_and_are_no_slots() {
 
 #[test]
 fn slots_are_the_literals_in_order_and_have_values() {
-    let text = "INSERT INTO t VALUES (1, 'it''s', 0x41, -2.5, ?, NULL)";
+    let text = "INSERT INTO t VALUES (1, 'it''s', 0x41, -2.5, ?, NULL, 007, 999999999999999999, 9223372036854775807, 9223372036854775808)";
     let all = tokens(text, &COMMAS);
-    let shown: Vec<&str> = all.slots().map(|span| span.of(text)).collect();
+    let shown: Vec<&str> = all.slots().map(|span| span.of(text)).take(4).collect();
     assert_eq!(shown, ["1", "'it''s'", "0x41", "2.5"]);
     let values: Vec<Literal> = all
         .list
@@ -302,6 +302,10 @@ fn slots_are_the_literals_in_order_and_have_values() {
         Literal::Text("it's".to_owned()),
         Literal::Bytes(vec![0x41]),
         Literal::Number("2.5".to_owned()),
+        Literal::Integer(7),
+        Literal::Integer(999_999_999_999_999_999),
+        Literal::Integer(i64::MAX),
+        Literal::Number("9223372036854775808".to_owned()),
     ];
     assert_eq!(values, expected);
 }

@@ -44,8 +44,9 @@ use pando_sql::Edits;
 use pando_sql::ast::Statement;
 pub(crate) use relocation::{Change, Relocation, is_for_moving, moved_table, relocation};
 pub(crate) use state::{commits, is_unread, keeps_key};
-pub use template::Template;
 pub(crate) use template::may_write;
+pub(crate) use template::with_text;
+pub use template::{Fit, Template};
 
 /// Plans a statement.
 ///

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
-use pando_kernel::{Attribute, Column, Value};
+use pando_kernel::{Attribute, Column, Lists, Value};
 
 use super::assemble::Assembly;
 
@@ -51,28 +51,34 @@ pub struct Plan {
 
 /// Columns as a unit gave them first, and as they were told: nearly every reply of a target has the same. What makes a plan once notes nothing. Plans do not differ by it.
 #[derive(Debug, Clone, Default)]
-pub struct Told(Option<Arc<OnceLock<Pair>>>);
+pub struct Told(Option<Arc<Note>>);
 
-/// The columns given, and the same as they are told.
-type Pair = (Arc<[Column]>, Arc<[Column]>);
+#[derive(Debug)]
+struct Note {
+    /// The columns given, and the same as they are told.
+    pair: OnceLock<(Arc<[Column]>, Arc<[Column]>)>,
+    /// What others of the template's targets tell.
+    lists: Arc<Lists>,
+}
 
 impl Told {
     /// For plans of one target that is met again.
-    pub fn noted() -> Self {
-        Self(Some(Arc::default()))
+    pub fn noted(lists: &Arc<Lists>) -> Self {
+        Self(Some(Arc::new(Note { pair: OnceLock::new(), lists: Arc::clone(lists) })))
     }
 
     /// The columns as they are told, if the unit gave the same before.
     pub fn get(&self, given: &Arc<[Column]>) -> Option<&Arc<[Column]>> {
-        let (known, told) = self.0.as_ref()?.get()?;
+        let (known, told) = self.0.as_ref()?.pair.get()?;
         (Arc::ptr_eq(known, given) || known == given).then_some(told)
     }
 
-    /// Notes how these are told, unless others were noted before.
-    pub fn set(&self, given: Arc<[Column]>, told: &Arc<[Column]>) {
-        if let Some(place) = &self.0 {
-            let _ = place.set((given, Arc::clone(told)));
-        }
+    /// Notes how these are told, unless others were noted before. Gives the list that others tell as well.
+    pub fn set(&self, given: Arc<[Column]>, told: Arc<[Column]>) -> Arc<[Column]> {
+        let Some(note) = &self.0 else { return told };
+        let told = note.lists.shared(told);
+        let _ = note.pair.set((given, Arc::clone(&told)));
+        told
     }
 }
 

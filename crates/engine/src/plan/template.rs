@@ -8,7 +8,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
 use pando_kernel::shortcut::{Pick, Shortcut, Values};
-use pando_kernel::{Parameter, Value};
+use pando_kernel::{Lists, Parameter, Value};
 use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Query, QueryBody, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
@@ -92,10 +92,36 @@ enum Goes {
 struct Kept {
     /// The target's.
     number: usize,
-    /// The whole plan, where only the target decides it.
-    plan: Option<Arc<Plan>>,
-    /// How the columns of its replies are told.
-    told: Told,
+    /// The plan of the statement that came first.
+    plan: Arc<Plan>,
+}
+
+/// A statement's plan by its template.
+#[derive(Debug)]
+pub struct Fit {
+    /// The plan, of another statement where `text` is given.
+    pub plan: Arc<Plan>,
+    /// What the plan's one unit is sent instead of its text. All else of the plan is this statement's, too.
+    pub text: Option<Arc<str>>,
+}
+
+impl Fit {
+    /// The statement's own plan.
+    pub fn whole(self) -> Arc<Plan> {
+        match self.text {
+            Some(text) => with_text(&self.plan, text),
+            None => self.plan,
+        }
+    }
+}
+
+/// The plan of a statement that is another's but for the text of its one unit.
+pub(crate) fn with_text(plan: &Plan, text: Arc<str>) -> Arc<Plan> {
+    let mut own = plan.clone();
+    if let [unit] = &mut own.units[..] {
+        unit.sql = text;
+    }
+    Arc::new(own)
 }
 
 #[derive(Debug)]
@@ -111,6 +137,8 @@ struct One {
     parameters: Vec<u32>,
     writes: bool,
     lifting: Option<Lifting>,
+    /// How columns are told: of all targets alike, as their names are the logic ones.
+    lists: Arc<Lists>,
 }
 
 /// The values of one statement of a template's shape.
@@ -212,7 +240,7 @@ impl Template {
     }
 
     /// The plan of another statement of this shape; `None` when it must be planned in full.
-    pub fn plan(&self, ctx: &Context<'_>, text: &str, slots: &[Slot]) -> Option<Arc<Plan>> {
+    pub fn plan(&self, ctx: &Context<'_>, text: &str, slots: &[Slot]) -> Option<Fit> {
         let syntax = ctx.dialect.syntax();
         let now = Now { spans: &self.spans, text, slots, syntax, parameters: ctx.parameters };
         match &self.goes {
@@ -220,7 +248,8 @@ impl Template {
             Goes::Everywhere(wide) => {
                 let statement = &self.statement;
                 let given = Given { statement, text, slots, values: &now, spans: &self.spans };
-                wide.plan(ctx, &given).map(Arc::new)
+                let plan = wide.plan(ctx, &given).map(Arc::new)?;
+                Some(Fit { plan, text: None })
             }
         }
     }
@@ -238,8 +267,12 @@ impl Template {
     /// Whether it gives what planning gives: for the statement it was made of, and for others.
     fn is_right(&self, ctx: &Context<'_>, shape: &Shape, plan: &Plan) -> bool {
         let own = &self.statement.text;
-        if self.plan(ctx, own, shape.slots()).as_deref() != Some(plan) {
-            return false;
+        // Made anew, and as it is kept.
+        for _ in 0..2 {
+            let short = self.plan(ctx, own, shape.slots()).map(Fit::whole);
+            if short.as_deref() != Some(plan) {
+                return false;
+            }
         }
         TRIALS.iter().all(|trial| {
             let other = written(own, shape.slots(), trial);
@@ -249,7 +282,7 @@ impl Template {
             if !read.read(&other, syntax) || read.key() != shape.key() {
                 return false;
             }
-            let short = self.plan(ctx, &other, read.slots());
+            let short = self.plan(ctx, &other, read.slots()).map(Fit::whole);
             match super::plan(ctx, &stmt, Purpose::Run) {
                 Ok(Planned::Plan(full)) => short.is_none_or(|short| *short == *full),
                 Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => short.is_none(),
@@ -280,33 +313,32 @@ impl One {
         let count = if redirects.is_empty() { pick.count().min(MOST_KEPT) } else { 0 };
         let kept = (0..count).map(|_| OnceLock::new()).collect();
         let is_decided = spans.is_empty();
-        Some(Self { pick, kept, is_decided, redirects, parts, parameters, writes, lifting: None })
+        let (lifting, lists) = (None, Arc::default());
+        Some(Self { pick, kept, is_decided, redirects, parts, parameters, writes, lifting, lists })
     }
 
-    fn plan(&self, ctx: &Context<'_>, stmt: &Statement, now: &Now<'_>) -> Option<Arc<Plan>> {
+    fn plan(&self, ctx: &Context<'_>, stmt: &Statement, now: &Now<'_>) -> Option<Fit> {
         let number = self.pick.number(ctx, now)?;
         let place = number.checked_rem(self.kept.len()).and_then(|place| self.kept.get(place));
         let kept = place.and_then(OnceLock::get).filter(|kept| kept.number == number);
-        if let Some(Kept { plan: Some(plan), .. }) = kept {
-            return Some(Arc::clone(plan));
+        if let Some(Kept { plan, .. }) = kept {
+            let text = match &plan.units[..] {
+                [unit] if !self.is_decided => Some(self.text(now.text, now.slots, &unit.target)?),
+                _ => None,
+            };
+            return Some(Fit { plan: Arc::clone(plan), text });
         }
         let mut target = self.pick.target(number)?;
         if !self.redirects.is_empty() {
             target = self.redirected(ctx, stmt, target)?;
         }
-        let told = match (kept, place) {
-            (Some(kept), _) => kept.told.clone(),
-            (None, Some(_)) => Told::noted(),
-            (None, None) => Told::default(),
-        };
+        let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let plan = Arc::new(self.made(target, now, told)?);
         if let Some(place) = place {
-            let told = plan.told.clone();
-            let plan = self.is_decided.then(|| Arc::clone(&plan));
             // Another's is as good.
-            let _taken = place.set(Kept { number, told, plan });
+            let _taken = place.set(Kept { number, plan: Arc::clone(&plan) });
         }
-        Some(plan)
+        Some(Fit { plan, text: None })
     }
 
     fn made(&self, target: Target, now: &Now<'_>, told: Told) -> Option<Plan> {

@@ -77,7 +77,7 @@ impl Session {
     pub(super) async fn start_unit(
         &mut self,
         live: &LiveDatabase,
-        (plan, unit): (&Plan, &Unit),
+        (plan, unit): (&Arc<Plan>, &Unit),
         bound: &mut Bound,
     ) -> Result<Channel> {
         if !plan.before.is_empty() && !plan.writes {
@@ -92,8 +92,15 @@ impl Session {
                 self.enlisted(live, name, Aim::of(plan)).await?
             }
         };
-        let laid = self
-            .lock_what_is_read(live, &mut connection, &[unit])
+        let locked = match self.transaction.is_locking() {
+            true => {
+                let plan = bound.written(plan);
+                let units: Vec<&Unit> = plan.units.iter().collect();
+                self.lock_what_is_read(live, &mut connection, &units)
+            }
+            false => Ok(0),
+        };
+        let laid = locked
             .and_then(|locked| Ok(locked + lay(&mut connection, plan)?))
             .and_then(|laid| Ok((laid, whole_execution(unit, plan, bound)?)));
         match laid {
@@ -443,7 +450,7 @@ fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usi
 fn whole_execution(unit: &Unit, plan: &Plan, bound: &mut Bound) -> Result<Execution> {
     if let Some((lifted, era)) = bound.lifted.take() {
         let Lifted { sql, parameters } = *lifted;
-        return Ok(Execution::Lifted { text: Arc::clone(&unit.sql), sql, parameters, era });
+        return Ok(Execution::Lifted { text: bound.text_for(unit), sql, parameters, era });
     }
     let are_its_own = bound.prepared
         && plan.merge.derived == 0
@@ -454,7 +461,7 @@ fn whole_execution(unit: &Unit, plan: &Plan, bound: &mut Bound) -> Result<Execut
         return execution(unit, plan, bound);
     }
     Ok(Execution::Prepared {
-        sql: Arc::clone(&unit.sql),
+        sql: bound.text_for(unit),
         types: types(unit, &bound.declared),
         parameters: std::mem::take(&mut bound.parameters),
         formats: std::mem::take(&mut bound.formats),
@@ -469,12 +476,12 @@ fn are_in_order(parameters: &[u32]) -> bool {
 /// What is sent for one unit of a plan.
 fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
     if let Some((lifted, era)) = &bound.lifted {
-        let (text, sql) = (Arc::clone(&unit.sql), Arc::clone(&lifted.sql));
+        let (text, sql) = (bound.text_for(unit), Arc::clone(&lifted.sql));
         let parameters = lifted.parameters.clone();
         return Ok(Execution::Lifted { text, sql, parameters, era: *era });
     }
     if !bound.prepared {
-        return Ok(Execution::Text(Arc::clone(&unit.sql)));
+        return Ok(Execution::Text(bound.text_for(unit)));
     }
     let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
     let parameters: Result<Vec<Parameter>> = unit
@@ -493,7 +500,7 @@ fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
     if formats.len() > 1 {
         formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
     }
-    let sql = Arc::clone(&unit.sql);
+    let sql = bound.text_for(unit);
     Ok(Execution::Prepared { sql, types, parameters, formats, era: bound.era })
 }
 

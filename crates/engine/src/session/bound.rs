@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pando_kernel::request::CursorId;
 use pando_kernel::{Format, Parameter};
 
-use crate::plan::Lifted;
+use crate::plan::{self, Lifted, Plan, Unit};
 
 /// At most so many rows, then the rest waits in a cursor.
 #[derive(Debug, Clone, Copy)]
@@ -26,4 +26,21 @@ pub(super) struct Bound {
     pub(super) prepared: bool,
     /// It came as text, and a storage unit may run it so; and the era in which its names were found.
     pub(super) lifted: Option<(Box<Lifted>, u64)>,
+    /// The text for the plan's one unit, where the plan was made for another statement of its shape.
+    pub(super) text: Option<Arc<str>>,
+}
+
+impl Bound {
+    /// The plan with the statement's own text, for whom that is more than something to send.
+    pub(super) fn written(&self, plan: &Arc<Plan>) -> Arc<Plan> {
+        match &self.text {
+            Some(text) => plan::with_text(plan, Arc::clone(text)),
+            None => Arc::clone(plan),
+        }
+    }
+
+    /// What a unit of the plan is sent.
+    pub(super) fn text_for(&self, unit: &Unit) -> Arc<str> {
+        Arc::clone(self.text.as_ref().unwrap_or(&unit.sql))
+    }
 }

@@ -245,6 +245,7 @@ impl Bound {
             era: self.era,
             prepared: true,
             lifted: None,
+            text: None,
         }
     }
 }

@@ -38,7 +38,7 @@ impl Origin {
         }
         let given = Arc::clone(&columns.list);
         self.rename_anew(unit, number, columns);
-        self.plan.told.set(given, &columns.list);
+        columns.list = self.plan.told.set(given, Arc::clone(&columns.list));
     }
 
     fn rename_anew(&self, unit: &Unit, number: usize, columns: &mut Columns) {

@@ -6,7 +6,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, Statement};
 
-use crate::plan::{self, Chance, Lifted, Plan, Template};
+use crate::plan::{self, Chance, Fit, Lifted, Plan, Template};
 use crate::snapshot::LiveDatabase;
 use crate::templates::{Entry, Kept, Moment, with_shape};
 
@@ -18,7 +18,7 @@ use super::{Bound, Session};
 pub(super) struct Recalled {
     live: Arc<LiveDatabase>,
     kept: Arc<Kept>,
-    plan: Arc<Plan>,
+    fit: Fit,
     lifted: Option<Box<Lifted>>,
 }
 
@@ -52,12 +52,12 @@ impl Session {
             && let Some(kept) = self.at_hand.find_text(text, now)
         {
             let kept = Arc::clone(kept);
-            let plan =
+            let fit =
                 self.in_context(&live, Some(bound), |ctx| kept.template.plan(ctx, text, &[]))?;
-            return Some(Recalled { live, kept, plan, lifted: None });
+            return Some(Recalled { live, kept, fit, lifted: None });
         }
         let syntax = live.database.dialect.syntax();
-        let (kept, plan, lifted) = with_shape(|shape| {
+        let (kept, fit, lifted) = with_shape(|shape| {
             if !shape.read(text, syntax) {
                 return None;
             }
@@ -69,17 +69,17 @@ impl Session {
             if bound.prepared && shape.slots().is_empty() {
                 self.at_hand.know(&kept, text);
             }
-            let (plan, lifted) = self.in_context(&live, Some(bound), |ctx| {
-                let plan = kept.template.plan(ctx, text, shape.slots())?;
-                let target = plan.units.first().map(|unit| &unit.target);
+            let (fit, lifted) = self.in_context(&live, Some(bound), |ctx| {
+                let fit = kept.template.plan(ctx, text, shape.slots())?;
+                let target = fit.plan.units.first().map(|unit| &unit.target);
                 let lifted = target.filter(|_| !bound.prepared).and_then(|target| {
                     kept.template.lifted(ctx, (text, shape.slots()), target, self.chance())
                 });
-                Some((plan, lifted.map(Box::new)))
+                Some((fit, lifted.map(Box::new)))
             })?;
-            Some((kept, plan, lifted))
+            Some((kept, fit, lifted))
         })?;
-        Some(Recalled { live, kept, plan, lifted })
+        Some(Recalled { live, kept, fit, lifted })
     }
 
     /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.
@@ -122,12 +122,14 @@ impl Session {
         if !self.cursors.is_empty() {
             Box::pin(self.settle_cursors()).await?;
         }
-        let Recalled { live, kept, plan, .. } = recalled;
+        let Recalled { live, kept, fit: Fit { plan, text: own }, .. } = recalled;
         bound.era = kept.era();
+        bound.text.clone_from(own);
         self.refuse_moved(live, &kept.template.statement, plan.writes)?;
         match self.start_plan(live, &kept.template.statement, plan, bound).await {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) => {
+                bound.text = None;
                 Box::pin(self.start_assembled(live, text, bound, refusal)).await
             }
             started => started,

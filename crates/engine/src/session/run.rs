@@ -48,6 +48,7 @@ impl Session {
             era: 0,
             prepared: true,
             lifted: None,
+            text: None,
         };
         let statement = Arc::clone(&execute.prepared.statement);
         self.window =
@@ -317,7 +318,8 @@ impl Session {
             unread: plan.leaves,
         };
         if self.is_for_base(stmt)? {
-            return Box::pin(self.start_in_base(live, plan, bound, verb)).await;
+            let plan = bound.written(plan);
+            return Box::pin(self.start_in_base(live, &plan, bound, verb)).await;
         }
         if let [unit] = &plan.units[..] {
             let channel = self.start_unit(live, (plan, unit), bound).await?;

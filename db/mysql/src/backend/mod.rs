@@ -15,7 +15,7 @@ use std::sync::Arc;
 use pando_kernel::backend::{Backend, CancelToken, Connector, Execution};
 use pando_kernel::dialect::Dialect;
 use pando_kernel::runtime::{Address, BoxFuture, SharedRuntime, TlsMode};
-use pando_kernel::{Error, ErrorKind, Event, Result};
+use pando_kernel::{Error, ErrorKind, Event, Lists, Result};
 
 use crate::dialect::MySql;
 
@@ -42,6 +42,8 @@ pub struct Settings {
     pub statements: usize,
     /// Largest packet taken from the server, in bytes. A larger row costs the connection.
     pub max_packet: usize,
+    /// What its connections know together of the columns of results.
+    pub lists: Arc<Lists>,
 }
 
 /// What the affected count of an UPDATE means.
@@ -68,6 +70,7 @@ impl Settings {
             count: Count::Changed,
             statements: 100,
             max_packet: 64 << 20,
+            lists: Arc::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use pando_kernel::{Column, Native};
 
 /// A statement the server has prepared.
@@ -22,14 +23,14 @@ struct Kept {
 /// Statements by text; the least recently used one gives way.
 #[derive(Debug)]
 pub(super) struct Statements {
-    kept: HashMap<Arc<str>, Kept>,
+    kept: HashMap<Arc<str>, Kept, RandomState>,
     clock: u64,
     bound: usize,
 }
 
 impl Statements {
     pub(super) fn new(bound: usize) -> Self {
-        Self { kept: HashMap::new(), clock: 0, bound: bound.max(1) }
+        Self { kept: HashMap::default(), clock: 0, bound: bound.max(1) }
     }
 
     pub(super) fn get(&mut self, sql: &str) -> Option<&Statement> {

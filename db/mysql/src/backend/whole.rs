@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use pando_kernel::{Column, Columns, Error, Format, Result, RowCodec, Rows, Whole};
+use pando_kernel::{Column, Columns, Error, Format, Lists, Result, RowCodec, Rows, Whole};
 
 use super::connection::Connection;
 use super::job::{Stage, Work};
@@ -16,7 +16,7 @@ use crate::error::malformed;
 use crate::types::column_of;
 
 /// Results whose columns a connection keeps, and how long their definitions are at most, in bytes.
-const KEPT: usize = 8;
+const KEPT: usize = 32;
 const LONGEST: usize = 4096;
 
 /// Where the parts of a whole reply stand, headers included.
@@ -108,7 +108,7 @@ pub(super) fn begins(bytes: &[u8], sequence: u8, capabilities: Capabilities) -> 
 /// Columns by the bytes they were defined with: the same statement is answered with the same ones nearly always, and reading them costs more than comparing.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// The one met last in front.
+    /// One that is met again moves to the front.
     list: Vec<Defined>,
 }
 
@@ -116,16 +116,19 @@ pub(super) struct Seen {
 type Defined = (Format, Box<[u8]>, Arc<[Column]>);
 
 impl Seen {
-    fn columns(&mut self, bytes: &[u8], count: usize, format: Format) -> Result<Arc<[Column]>> {
+    fn columns(
+        &mut self,
+        (bytes, count): (&[u8], usize),
+        format: Format,
+        lists: &Lists,
+    ) -> Result<Arc<[Column]>> {
         let known = self.list.iter().position(|(kept, definitions, _)| {
             *kept == format && definitions.len() == bytes.len() && **definitions == *bytes
         });
         if let Some(at) = known {
-            if let Some(front) = self.list.get_mut(..=at) {
-                front.rotate_right(1);
-            }
-            let first = self.list.first().map(|(.., columns)| Arc::clone(columns));
-            return first.ok_or_else(|| Error::internal("columns are lost"));
+            self.list.swap(at, at / 2);
+            let found = self.list.get(at / 2).map(|(.., columns)| Arc::clone(columns));
+            return found.ok_or_else(|| Error::internal("columns are lost"));
         }
         let mut walk =
             Walk { bytes, at: 0, sequence: bytes.get(3).copied().unwrap_or(0), packets: 0 };
@@ -134,10 +137,10 @@ impl Seen {
             let definition = ColumnDefinition::decode(payload).map_err(malformed)?;
             list.push(column_of(&definition, format));
         }
-        let columns: Arc<[Column]> = list.into();
+        let columns = lists.shared(list.into());
         if bytes.len() <= LONGEST {
             self.list.truncate(KEPT - 1);
-            self.list.insert(0, (format, bytes.into(), Arc::clone(&columns)));
+            self.list.push((format, bytes.into(), Arc::clone(&columns)));
         }
         Ok(columns)
     }
@@ -170,7 +173,8 @@ impl Connection {
             let binary =
                 matches!(self.jobs.front().map(|job| &job.work), Some(Work::Prepared { .. }));
             let format = if binary { Format::Binary } else { Format::Text };
-            let list = self.seen.columns(definitions, parts.columns, format)?;
+            let list =
+                self.seen.columns((definitions, parts.columns), format, &self.settings.lists)?;
             let codec: Arc<dyn RowCodec> =
                 if binary { self.binary_rows.clone() } else { self.text_rows.clone() };
             whole.columns = Some(Columns { list, codec });

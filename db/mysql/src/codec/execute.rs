@@ -103,12 +103,12 @@ impl<'a> Execute<'a> {
             let Some(kept) = kept.get(..total) else {
                 return Err(reader.fault("new types flag", Fault::Value(0)));
             };
-            let types: Vec<_> = kept.iter().map(|kept| (*kept, &[][..])).collect();
-            let parameters = read_values(&mut reader, nulls, &types, is_long)?;
+            let types = kept.iter().map(|kept| (*kept, &[][..]));
+            let parameters = read_values(&mut reader, nulls, types, is_long)?;
             return Ok(Self { parameters, new_types: None });
         }
         let types = read_types(&mut reader, total, named)?;
-        let parameters = read_values(&mut reader, nulls, &types, is_long)?;
+        let parameters = read_values(&mut reader, nulls, types.iter().copied(), is_long)?;
         let new_types = types.iter().map(|(parameter_type, _)| *parameter_type).collect();
         Ok(Self { parameters, new_types: Some(new_types) })
     }
@@ -165,11 +165,11 @@ pub(super) fn read_types<'a>(
 pub(super) fn read_values<'a>(
     reader: &mut Reader<'a>,
     nulls: &[u8],
-    types: &[(ParameterType, &'a [u8])],
+    types: impl ExactSizeIterator<Item = (ParameterType, &'a [u8])>,
     is_long: impl Fn(usize) -> bool,
 ) -> Result<Vec<BoundParameter<'a>>, Malformed> {
     let mut parameters = Vec::with_capacity(types.len());
-    for (index, (parameter_type, name)) in types.iter().enumerate() {
+    for (index, (parameter_type, name)) in types.enumerate() {
         let null = nulls.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1);
         let value = if null || is_long(index) {
             None
@@ -177,7 +177,7 @@ pub(super) fn read_values<'a>(
             let len = binary_value_len(parameter_type.type_id, reader)?;
             Some(reader.bytes("parameter value", len)?)
         };
-        parameters.push(BoundParameter { parameter_type: *parameter_type, name, value });
+        parameters.push(BoundParameter { parameter_type, name, value });
     }
     Ok(parameters)
 }

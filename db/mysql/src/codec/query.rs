@@ -73,7 +73,7 @@ fn read_attributes<'a>(
         return Err(reader.fault("new types flag", Fault::Value(u64::from(bound))));
     }
     let types: Vec<(ParameterType, &[u8])> = read_types(reader, count, true)?;
-    read_values(reader, nulls, &types, |_| false)
+    read_values(reader, nulls, types.into_iter(), |_| false)
 }
 
 #[cfg(test)]

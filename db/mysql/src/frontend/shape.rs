@@ -1,5 +1,6 @@
 //! How a result's rows reach the client: as they are, or written anew.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,6 +11,15 @@ use super::reply::Form;
 use crate::codec::{ColumnDefinition, Outbound};
 use crate::row::{BinaryRows, TextRows};
 use crate::types::{FAMILY, definition_of};
+
+/// Lists whose definitions a thread keeps, and how long these are at most, in bytes.
+const KEPT: usize = 32;
+const LONGEST: usize = 2048;
+
+thread_local! {
+    /// Definitions that were told before, as packets: nearly every reply of a statement has the list of the one before. One that is met again moves to the front.
+    static DEFINED: RefCell<Vec<(Arc<[Column]>, Box<[u8]>)>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The columns of a result under way.
 #[derive(Debug)]
@@ -41,9 +51,25 @@ impl Shape {
 
     /// Appends the column definitions, each a packet.
     pub(super) fn define(&self, output: &mut Outbound) {
-        for column in self.target.as_ref().unwrap_or(&self.source.list).iter() {
-            output.packet(|out| definition(column).encode(out));
-        }
+        let list = &self.source.list;
+        DEFINED.with_borrow_mut(|kept| {
+            if let Some(at) = kept.iter().position(|(known, _)| Arc::ptr_eq(known, list)) {
+                kept.swap(at, at / 2);
+                if let Some((_, packets)) = kept.get(at / 2) {
+                    output.frames(packets);
+                }
+                return;
+            }
+            let start = output.len();
+            for column in self.target.as_ref().unwrap_or(list).iter() {
+                output.packet(|out| definition(column).encode(out));
+            }
+            let packets = output.buffer_mut().get(start..).unwrap_or_default();
+            if packets.len() <= LONGEST {
+                kept.truncate(KEPT - 1);
+                kept.push((Arc::clone(list), packets.into()));
+            }
+        });
     }
 
     /// Appends rows.
@@ -111,6 +137,48 @@ mod tests {
 
     use super::*;
     use crate::codec::{Inbound, TextRow};
+
+    /// What a client is told of these columns behind so many packets, with the numbers of its packets.
+    fn told(list: &Arc<[Column]>, before: usize) -> (Vec<String>, Vec<u8>) {
+        let columns = Columns { list: Arc::clone(list), codec: Arc::new(NeutralCodec) };
+        let mut output = Outbound::new();
+        (0..before).for_each(|_| output.payload(b"x"));
+        Shape::new(columns, Form::Text).define(&mut output);
+        let mut inbound = Inbound::new(1 << 20);
+        let bytes = std::mem::take(output.buffer_mut());
+        let (mut names, mut numbers, mut at) = (Vec::new(), Vec::new(), 0);
+        while let Some(header) = bytes.get(at..at + 4) {
+            numbers.push(header[3]);
+            at += 4 + usize::from(header[0]);
+        }
+        inbound.buffer_mut().unsplit(bytes);
+        while let Some(packet) = inbound.next_packet().unwrap() {
+            if let Ok(definition) = ColumnDefinition::decode(&packet.payload) {
+                names.push(String::from_utf8_lossy(definition.name).into_owned());
+            }
+        }
+        (names, numbers)
+    }
+
+    #[test]
+    fn columns_that_were_told_before_are_told_the_same() {
+        let lists: Vec<Arc<[Column]>> = (0..KEPT + 3)
+            .map(|n| [Column::computed(format!("c{n}"), Kind::Int)].into_iter().collect())
+            .collect();
+        for round in 0..3 {
+            for (n, list) in lists.iter().enumerate() {
+                for (before, numbers) in [(0, vec![0]), (2, vec![0, 1, 2])] {
+                    let expected = (vec![format!("c{n}")], numbers);
+                    assert_eq!(told(list, before), expected, "{n} in round {round}");
+                }
+            }
+        }
+        DEFINED.with_borrow(|kept| assert_eq!(kept.len(), KEPT));
+        let wide: Arc<[Column]> =
+            (0..300).map(|n| Column::computed(format!("c{n}"), Kind::Int)).collect();
+        assert_eq!(told(&wide, 0).0.len(), 300);
+        DEFINED.with_borrow(|kept| assert!(kept.iter().all(|(list, _)| list.len() == 1)));
+    }
 
     #[test]
     fn rows_of_another_form_are_written_anew() {

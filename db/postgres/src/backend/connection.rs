@@ -53,6 +53,7 @@ impl Connection {
             line: Line {
                 replies: std::collections::VecDeque::new(),
                 statements: Statements::new(options.statements),
+                lists: Arc::clone(&options.lists),
                 transaction: TransactionState::Idle,
             },
             token,

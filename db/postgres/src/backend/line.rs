@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
-    Completion, CopyForm, Description, Error, ErrorKind, Event, Native, Result, ServerError,
+    Completion, CopyForm, Description, Error, ErrorKind, Event, Lists, Native, Result, ServerError,
 };
 
 use super::describe;
@@ -22,6 +22,7 @@ use crate::error;
 pub(super) struct Line {
     pub(super) replies: VecDeque<Reply>,
     pub(super) statements: Statements,
+    pub(super) lists: Arc<Lists>,
     pub(super) transaction: TransactionState,
 }
 
@@ -362,10 +363,14 @@ impl Line {
 
     /// `None` is NoData.
     fn describe(&mut self, description: Option<&RowDescription<'_>>) -> Result<Outcome> {
-        let columns = description.map(describe::columns);
+        let mut columns = description.map(describe::columns);
         let reply =
             self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
         reply.returns = columns.is_some();
+        if let Task::Run(_) | Task::Describe(..) = &reply.task {
+            // They come once, and are kept.
+            columns = columns.map(|list| self.lists.shared(list));
+        }
         let event = match &mut reply.task {
             Task::Silent | Task::Ping | Task::Aside { .. } => None,
             Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),

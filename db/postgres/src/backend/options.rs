@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use pando_kernel::Lists;
 use pando_kernel::runtime::{Address, TlsMode};
 
 use crate::codec::frame::LARGE_LIMIT;
@@ -30,6 +31,8 @@ pub struct Options {
     pub statements: usize,
     /// The largest message taken from the server, bytes on the wire; default 1 GiB, as PostgreSQL.
     pub max_frame: usize,
+    /// What its connections know together of the columns of results.
+    pub lists: Arc<Lists>,
 }
 
 /// Settings every connection starts with, so that all units answer alike.
@@ -60,6 +63,7 @@ impl Options {
             parameters: Vec::new(),
             statements: 256,
             max_frame: LARGE_LIMIT,
+            lists: Arc::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use pando_kernel::Column;
 use pando_sql::{Token, TokenKind};
 
@@ -14,7 +15,7 @@ pub(super) type Returns = Option<Arc<[Column]>>;
 
 /// The cache. A statement is named by its number and never takes a number again.
 pub(super) struct Statements {
-    by_text: HashMap<Arc<str>, Vec<Entry>>,
+    by_text: HashMap<Arc<str>, Vec<Entry>, RandomState>,
     count: usize,
     bound: usize,
     next: u64,
@@ -87,7 +88,7 @@ impl Entry {
 impl Statements {
     pub(super) fn new(bound: usize) -> Statements {
         Statements {
-            by_text: HashMap::new(),
+            by_text: HashMap::default(),
             count: 0,
             bound,
             next: 1,

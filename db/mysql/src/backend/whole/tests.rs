@@ -79,22 +79,35 @@ fn errors_files_wrong_numbers_and_long_replies_are_left_to_their_pieces() {
 
 #[test]
 fn columns_are_read_once_for_the_same_definitions() {
+    let lists = Lists::default();
     let mut seen = Seen::default();
+    let mut columns = |bytes: &[u8], format| seen.columns((bytes, 1), format, &lists);
     let defined = |name: &[u8]| reply(&[&definition(name)]);
     let (one, other) = (defined(b"one"), defined(b"other"));
-    let first = seen.columns(&one, 1, Format::Text).unwrap();
+    let first = columns(&one, Format::Text).unwrap();
     assert_eq!((&*first[0].name, first[0].format), ("one", Format::Text));
-    assert!(Arc::ptr_eq(&first, &seen.columns(&one, 1, Format::Text).unwrap()));
-    assert_eq!(seen.columns(&other, 1, Format::Text).unwrap()[0].name, "other");
-    assert_eq!(seen.columns(&one, 1, Format::Binary).unwrap()[0].format, Format::Binary);
-    assert!(Arc::ptr_eq(&first, &seen.columns(&one, 1, Format::Text).unwrap()));
-    for number in 0..KEPT {
-        seen.columns(&defined(number.to_string().as_bytes()), 1, Format::Text).unwrap();
+    assert!(Arc::ptr_eq(&first, &columns(&one, Format::Text).unwrap()));
+    assert_eq!(columns(&other, Format::Text).unwrap()[0].name, "other");
+    assert_eq!(columns(&one, Format::Binary).unwrap()[0].format, Format::Binary);
+    assert!(Arc::ptr_eq(&first, &columns(&one, Format::Text).unwrap()));
+    for number in 0..2 * KEPT {
+        columns(&defined(number.to_string().as_bytes()), Format::Text).unwrap();
     }
-    assert_eq!(seen.list.len(), KEPT);
-    assert!(!Arc::ptr_eq(&first, &seen.columns(&one, 1, Format::Text).unwrap()), "others came");
+    assert_eq!(columns(&one, Format::Text).unwrap(), first);
     let long = defined(&[b'x'; LONGEST]);
-    assert_eq!(seen.columns(&long, 1, Format::Text).unwrap()[0].name.len(), LONGEST);
-    assert_eq!(seen.list.len(), KEPT, "it is not kept");
-    assert!(seen.columns(&reply(&[b"\x09lies"]), 1, Format::Text).is_err());
+    assert_eq!(columns(&long, Format::Text).unwrap()[0].name.len(), LONGEST);
+    assert!(columns(&reply(&[b"\x09lies"]), Format::Text).is_err());
+    assert_eq!(seen.list.len(), KEPT);
+    assert!(seen.list.iter().all(|(_, bytes, _)| bytes.len() <= LONGEST), "it is not kept");
+}
+
+#[test]
+fn connections_share_their_columns() {
+    let lists = Lists::default();
+    let [mut one, mut other] = [Seen::default(), Seen::default()];
+    let bytes = reply(&[&definition(b"a")]);
+    let columns = |seen: &mut Seen, format| seen.columns((&bytes, 1), format, &lists).unwrap();
+    let first = columns(&mut one, Format::Text);
+    assert!(Arc::ptr_eq(&first, &columns(&mut other, Format::Text)));
+    assert!(!Arc::ptr_eq(&first, &columns(&mut other, Format::Binary)));
 }
