@@ -1,9 +1,10 @@
-"""How much memory clients take that have asked one thing and are silent since."""
+"""How much memory clients take that have asked one thing and are silent since, and what becomes of them when all ask at the same moment."""
 import os
 import sys
 import time
 
 from . import systems, tables
+from .servers import UNITS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "testing", "programs"))
 
@@ -32,6 +33,33 @@ def _settled(process):
     return least
 
 
+def _at_once(bench, system, clients):
+    """All ask before anybody reads: seconds until the last has its answer, and the most connections that a server then has."""
+    asked = [1 + n % bench.options.rows for n in range(len(clients))]
+    system.process.forget_peak()
+    began = time.monotonic()
+    for client, id in zip(clients, asked):
+        text = f"select id from sbtest1 where id = {id}"
+        client.send_query(text) if system.family == "pg" else client.command(3, text.encode())
+    for client, id in zip(clients, asked):
+        rows = client.rows() if system.family == "pg" else list(client.rows(client.head()))
+        if rows != [[str(id)]]:
+            raise RuntimeError(f"{rows} in answer to {id}")
+    seconds = time.monotonic() - began
+    return {"clients": len(clients), "seconds": round(seconds, 2), "connections": max(_connections(bench, system.family)),
+            "resident_bytes": system.process.peak_bytes()}
+
+
+def _connections(bench, family):
+    counted = {"pg": "select count(*) from pg_stat_activity where datname is not null and pid <> pg_backend_pid()",
+               "mysql": "select count(*) from information_schema.processlist where command <> 'Daemon' and id <> connection_id()"}
+    kind = postgres.Client if family == "pg" else mysql.Client
+    for unit in range(UNITS):
+        client = kind(bench.servers.port(family, unit), database="test")
+        yield int(client.value(counted["pg" if family == "pg" else "mysql"]))
+        client.close()
+
+
 def _one(bench, family, name):
     system = systems.ALL[name](bench, family)
     entry, clients = {"family": family, "system": name, "resident_bytes": {}}, []
@@ -45,6 +73,7 @@ def _one(bench, family, name):
                 clients[-1].query(f"select c from sbtest1 where id = {1 + len(clients) % bench.options.rows}")
             entry["resident_bytes"][str(count)] = _settled(system.process)
             entry[f"seconds_to_{count}"] = round(time.monotonic() - began, 1)
+        entry["at_once"] = _at_once(bench, system, clients)
     except (RuntimeError, *ERRORS) as error:
         entry["failed"] = f"with {len(clients)} clients: {error}"
     finally:
@@ -66,6 +95,9 @@ def measure(bench, family):
 
 def _words(entry):
     sizes = ", ".join(f"{int(count):,} clients {size / 1e6:,.0f} MB" for count, size in entry["resident_bytes"].items())
+    if once := entry.get("at_once"):
+        sizes += (f"; all {once['clients']:,} at once answered in {once['seconds']} s over {once['connections']} connections to a server, "
+                  f"{once['resident_bytes'] / 1e6:,.0f} MB at the most")
     return f"{entry['system']}: {sizes}" + (f"; failed {entry['failed']}" if "failed" in entry else "")
 
 

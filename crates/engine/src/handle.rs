@@ -412,7 +412,7 @@ impl Handle {
         self.killed.load(Ordering::Acquire)
     }
 
-    /// Completes when the session shall end. One may wait.
+    /// Completes when the session shall end. Only one may wait, ever: who has said so once does not say it again.
     pub(crate) async fn killed(&self) {
         let mut known: Option<Waker> = None;
         poll_fn(|cx| {

@@ -1,70 +1,72 @@
 //! The way from running to stopped: told once, seen by every door and session.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
-/// Tells everyone to stop.
+/// Tells everyone to stop; so does its end, as the server itself is gone then.
 #[derive(Debug)]
-pub(crate) struct Stop {
-    sender: watch::Sender<bool>,
-    /// Set before anybody is told.
-    is_near: Arc<AtomicBool>,
-}
+pub(crate) struct Stop(Arc<Told>);
 
 /// Sees when it is time to stop. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Stopping {
-    receiver: watch::Receiver<bool>,
-    is_near: Arc<AtomicBool>,
+pub(crate) struct Stopping(Arc<Told>);
+
+#[derive(Debug, Default)]
+struct Told {
+    /// Set before those who wait are woken.
+    is_told: AtomicBool,
+    waiting: Notify,
 }
 
 impl Stop {
     pub(crate) fn new() -> (Self, Stopping) {
-        let (sender, receiver) = watch::channel(false);
-        let is_near = Arc::new(AtomicBool::new(false));
-        (Self { sender, is_near: Arc::clone(&is_near) }, Stopping { receiver, is_near })
+        let told = Arc::default();
+        (Self(Arc::clone(&told)), Stopping(told))
     }
 
     pub(crate) fn now(&self) {
-        self.is_near.store(true, Ordering::Release);
-        self.sender.send_replace(true);
+        self.0.is_told.store(true, Ordering::SeqCst);
+        self.0.waiting.notify_waiters();
     }
 }
 
 impl Drop for Stop {
-    /// Whoever waits is woken when the sender goes.
     fn drop(&mut self) {
-        self.is_near.store(true, Ordering::Release);
+        self.now();
     }
 }
 
 impl Stopping {
     pub(crate) fn is_told(&self) -> bool {
-        *self.receiver.borrow()
+        self.0.is_told.load(Ordering::SeqCst)
     }
 
-    /// Completes once it was told, also when that was long ago. Sessions look at each statement: they have one lock together, which is
-    /// not taken as long as nothing is near.
+    /// Completes once it was told, also when that was long ago. Sessions look at each statement: they wait behind one lock together, which is
+    /// taken once for each waker.
     ///
     /// # Cancel safety
     /// May be dropped at any time.
     pub(crate) async fn told(&self) {
-        let mut receiver = self.receiver.clone();
-        let mut told = pin!(receiver.wait_for(|stop| *stop));
+        let mut woken = pin!(self.0.waiting.notified());
         let mut known: Option<Waker> = None;
         poll_fn(|cx| {
-            let is_known = known.as_ref().is_some_and(|known| known.will_wake(cx.waker()));
-            if is_known && !self.is_near.load(Ordering::Acquire) {
+            if self.is_told() {
+                return Poll::Ready(());
+            }
+            if known.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
                 return Poll::Pending;
             }
             known = Some(cx.waker().clone());
-            // A vanished sender means that the server itself is gone.
-            told.as_mut().poll(cx).map(drop)
+            // It may have been told before the waker was left there.
+            if woken.as_mut().poll(cx).is_ready() || self.is_told() {
+                return Poll::Ready(());
+            }
+            Poll::Pending
         })
         .await;
     }
@@ -72,7 +74,6 @@ impl Stopping {
 
 #[cfg(test)]
 mod tests {
-    use std::future::Future;
     use std::task::{Context, Wake};
 
     use super::*;

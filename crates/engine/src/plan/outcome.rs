@@ -53,10 +53,12 @@ pub struct Plan {
 #[derive(Debug, Clone, Default)]
 pub struct Told(Option<Arc<Note>>);
 
+/// The columns given, and the same as they are told.
+type Pair = (Arc<[Column]>, Arc<[Column]>);
+
 #[derive(Debug)]
 struct Note {
-    /// The columns given, and the same as they are told.
-    pair: OnceLock<(Arc<[Column]>, Arc<[Column]>)>,
+    pair: OnceLock<Pair>,
     /// What others of the template's targets tell.
     lists: Arc<Lists>,
 }
@@ -76,6 +78,9 @@ impl Told {
     /// Notes how these are told, unless others were noted before. Gives the list that others tell as well.
     pub fn set(&self, given: Arc<[Column]>, told: Arc<[Column]>) -> Arc<[Column]> {
         let Some(note) = &self.0 else { return told };
+        if note.pair.get().is_some() {
+            return told;
+        }
         let told = note.lists.shared(told);
         let _ = note.pair.set((given, Arc::clone(&told)));
         told

@@ -258,7 +258,7 @@ impl Template {
     pub(crate) fn weight(&self) -> usize {
         // Tree and parts of the text are each some times as large as the text.
         let more = match &self.goes {
-            Goes::ToOne(one) => one.kept.len() * (KEPT + 2 * self.statement.text.len()),
+            Goes::ToOne(one) => one.kept.len() * (2 * KEPT + 2 * self.statement.text.len()),
             Goes::Everywhere(wide) => wide.weight(),
         };
         1024 + 24 * self.statement.text.len() + more
@@ -334,7 +334,9 @@ impl One {
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let plan = Arc::new(self.made(target, now, told)?);
-        if let Some(place) = place {
+        // Long values of one statement are not kept for all others of its shape.
+        let is_usual = |unit: &Unit| unit.sql.len() <= 2 * stmt.text.len() + KEPT;
+        if let Some(place) = place.filter(|_| plan.units.iter().all(is_usual)) {
             // Another's is as good.
             let _taken = place.set(Kept { number, plan: Arc::clone(&plan) });
         }

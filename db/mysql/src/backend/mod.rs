@@ -17,8 +17,6 @@ use pando_kernel::dialect::Dialect;
 use pando_kernel::runtime::{Address, BoxFuture, SharedRuntime, TlsMode};
 use pando_kernel::{Error, ErrorKind, Event, Lists, Result};
 
-use crate::dialect::MySql;
-
 /// Where a storage unit is and how to log in.
 #[derive(Clone)]
 pub struct Settings {
@@ -146,6 +144,6 @@ impl Connector for MySqlConnector {
     }
 
     fn dialect(&self) -> Arc<dyn Dialect> {
-        Arc::new(MySql)
+        Arc::new(crate::dialect::MySql)
     }
 }

@@ -140,7 +140,9 @@ impl Seen {
         let columns = lists.shared(list.into());
         if bytes.len() <= LONGEST {
             self.list.truncate(KEPT - 1);
-            self.list.push((format, bytes.into(), Arc::clone(&columns)));
+            // In the middle, so that newcomers that take turns are still there when they come again.
+            let middle = self.list.len() / 2;
+            self.list.insert(middle, (format, bytes.into(), Arc::clone(&columns)));
         }
         Ok(columns)
     }

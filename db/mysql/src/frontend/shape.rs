@@ -16,9 +16,12 @@ use crate::types::{FAMILY, definition_of};
 const KEPT: usize = 32;
 const LONGEST: usize = 2048;
 
+/// A list, and its definitions as packets.
+type Defined = (Arc<[Column]>, Box<[u8]>);
+
 thread_local! {
-    /// Definitions that were told before, as packets: nearly every reply of a statement has the list of the one before. One that is met again moves to the front.
-    static DEFINED: RefCell<Vec<(Arc<[Column]>, Box<[u8]>)>> = const { RefCell::new(Vec::new()) };
+    /// Definitions that were told before,: nearly every reply of a statement has the list of the one before. One that is met again moves to the front.
+    static DEFINED: RefCell<Vec<Defined>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The columns of a result under way.
@@ -67,7 +70,9 @@ impl Shape {
             let packets = output.buffer_mut().get(start..).unwrap_or_default();
             if packets.len() <= LONGEST {
                 kept.truncate(KEPT - 1);
-                kept.push((Arc::clone(list), packets.into()));
+                // In the middle, so that newcomers that take turns are still there when they come again.
+                let middle = kept.len() / 2;
+                kept.insert(middle, (Arc::clone(list), packets.into()));
             }
         });
     }
@@ -174,6 +179,14 @@ mod tests {
             }
         }
         DEFINED.with_borrow(|kept| assert_eq!(kept.len(), KEPT));
+        let late: Vec<Arc<[Column]>> =
+            (0..4).map(|n| [Column::computed(format!("l{n}"), Kind::Int)].into()).collect();
+        for _ in 0..2 {
+            late.iter().for_each(|list| assert_eq!(told(list, 0).0.len(), 1));
+        }
+        let is_kept =
+            |list| DEFINED.with_borrow(|kept| kept.iter().any(|(own, _)| Arc::ptr_eq(own, list)));
+        assert!(late.iter().all(is_kept), "those that take turns find room");
         let wide: Arc<[Column]> =
             (0..300).map(|n| Column::computed(format!("c{n}"), Kind::Int)).collect();
         assert_eq!(told(&wide, 0).0.len(), 300);

@@ -94,11 +94,17 @@ fn columns_are_read_once_for_the_same_definitions() {
         columns(&defined(number.to_string().as_bytes()), Format::Text).unwrap();
     }
     assert_eq!(columns(&one, Format::Text).unwrap(), first);
+    let late = [b"late", b"last"].map(|name| defined(name));
+    for bytes in late.iter().chain(&late) {
+        columns(bytes, Format::Text).unwrap();
+    }
     let long = defined(&[b'x'; LONGEST]);
     assert_eq!(columns(&long, Format::Text).unwrap()[0].name.len(), LONGEST);
     assert!(columns(&reply(&[b"\x09lies"]), Format::Text).is_err());
     assert_eq!(seen.list.len(), KEPT);
     assert!(seen.list.iter().all(|(_, bytes, _)| bytes.len() <= LONGEST), "it is not kept");
+    let is_kept = |late: &BytesMut| seen.list.iter().any(|(_, bytes, _)| **bytes == **late);
+    assert!(late.iter().all(is_kept), "those that take turns find room");
 }
 
 #[test]
