@@ -74,6 +74,9 @@ ONE = [
 TEN = [
     Scenario("ten_point_select", "one row by its key, which lies on one of ten tables", stock("point_select"), "ten", several=True),
     Scenario("ten_transaction", "begin, select, update, commit on one key: one shard", own("transaction"), "ten", writes=True),
+    Scenario("ten_update_index", "update_index on one of ten tables", stock("update_index"), "ten", writes=True),
+    Scenario("ten_update_non_index", "update_non_index on one of ten tables", stock("update_non_index"), "ten", writes=True),
+    Scenario("ten_delete", "delete on one of ten tables", stock("delete"), "ten", writes=True),
     Scenario("ten_read_write", "read_write over ten tables: transactions on both units", stock("read_write"), "ten", options=RANGES_OFF, writes=True, threads=THREADS, several=True,
              halves=own("read_write_units")),
     Scenario("ten_read_write_ranges", "the same and 4 range selects, each to all ten tables", stock("read_write"), "ten", options=RANGES_ON, writes=True),
