@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pando_engine::plan::{Chance, Lifted, Plan, Planned, Purpose, Template, plan};
+use pando_engine::plan::{Chance, Fit, Lifted, Plan, Planned, Purpose, Template, plan};
 use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Context, Database, SessionView};
@@ -19,6 +19,11 @@ use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
 use pando_kernel::{Kind, Value};
 use pando_sql::Shape;
+
+/// The statement's own plan.
+fn whole(fit: Option<Fit>) -> Option<Arc<Plan>> {
+    fit.map(Fit::whole)
+}
 
 /// `t` by `id`, a number; `u` by unit `region`, a text, and table `id`; `r` on a group of replicas; `o` on one node; `b` broadcast; `s` single.
 const RULES: &str = "
@@ -276,7 +281,7 @@ fn templates_plan_as_planning_does() {
             let template = lab.template(&first, None);
             let template = template.unwrap_or_else(|| panic!("no template: {first}"));
             let own = lab.shape(&first).unwrap();
-            let again = template.plan(&lab.ctx(None), &first, own.slots());
+            let again = whole(template.plan(&lab.ctx(None), &first, own.slots()));
             assert_eq!(again, lab.full(&first, None), "{first}");
             let mut short = 0;
             for other in variants(text) {
@@ -284,7 +289,7 @@ fn templates_plan_as_planning_does() {
                 if shape.key() != own.key() {
                     continue;
                 }
-                if let Some(plan) = template.plan(&lab.ctx(None), &other, shape.slots()) {
+                if let Some(plan) = whole(template.plan(&lab.ctx(None), &other, shape.slots())) {
                     assert_eq!(Some(plan), lab.full(&other, None), "{other}");
                     short += 1;
                 }
@@ -334,12 +339,12 @@ fn is_planned_alike(lab: &Lab, text: &str) -> bool {
     });
     let Some(template) = lab.template(&first, None) else { return false };
     let own = lab.shape(&first).unwrap();
-    assert_eq!(template.plan(&lab.ctx(None), &first, own.slots()), lab.full(&first, None));
+    assert_eq!(whole(template.plan(&lab.ctx(None), &first, own.slots())), lab.full(&first, None));
     for other in wide_variants(text) {
         let Some(shape) = lab.shape(&other).filter(|shape| shape.key() == own.key()) else {
             continue;
         };
-        if let Some(plan) = template.plan(&lab.ctx(None), &other, shape.slots()) {
+        if let Some(plan) = whole(template.plan(&lab.ctx(None), &other, shape.slots())) {
             assert_eq!(Some(plan), lab.full(&other, None), "{other}");
         }
     }
@@ -364,7 +369,7 @@ fn ranges_and_limits_are_parameters_too() {
             for value in odd.iter().cloned().chain((0..120).step_by(7).map(Value::Int)) {
                 let mut parameters = first.clone();
                 parameters[place] = Parameter::made(value);
-                let plan = template.plan(&lab.ctx(Some(&parameters)), text, shape.slots());
+                let plan = whole(template.plan(&lab.ctx(Some(&parameters)), text, shape.slots()));
                 if let Some(plan) = plan {
                     assert_eq!(Some(plan), lab.full(text, Some(&parameters)), "{parameters:?}");
                     short += 1;
@@ -372,7 +377,7 @@ fn ranges_and_limits_are_parameters_too() {
             }
         }
         assert!(short > 30, "{short}");
-        assert_eq!(template.plan(&lab.ctx(None), text, shape.slots()), None);
+        assert_eq!(whole(template.plan(&lab.ctx(None), text, shape.slots())), None);
     }
 }
 
@@ -382,9 +387,9 @@ fn a_template_ends_where_tables_are_read_otherwise() {
     let text = "select id, n from t where n = 3 order by id";
     let template = lab.template(text, None).expect("a template");
     let shape = lab.shape(text).unwrap();
-    assert!(template.plan(&lab.ctx(None), text, shape.slots()).is_some());
+    assert!(whole(template.plan(&lab.ctx(None), text, shape.slots())).is_some());
     lab.session.connections_per_query = 2;
-    assert_eq!(template.plan(&lab.ctx(None), text, shape.slots()), None);
+    assert_eq!(whole(template.plan(&lab.ctx(None), text, shape.slots())), None);
 }
 
 #[test]
@@ -408,13 +413,13 @@ fn parameters_are_values_too() {
     let values = [Value::Int(3), Value::Text("3".into()), Value::Null, Value::Float(3.5)];
     for value in values {
         let parameters = made([value.clone(), value.clone()]);
-        let short = template.plan(&lab.ctx(Some(&parameters)), text, shape.slots());
+        let short = whole(template.plan(&lab.ctx(Some(&parameters)), text, shape.slots()));
         match value {
             Value::Null | Value::Float(_) => assert_eq!(short, None),
             _ => assert_eq!(short, lab.full(text, Some(&parameters)), "{value:?}"),
         }
     }
-    assert_eq!(template.plan(&lab.ctx(None), text, shape.slots()), None);
+    assert_eq!(whole(template.plan(&lab.ctx(None), text, shape.slots())), None);
 }
 
 #[test]
@@ -424,7 +429,7 @@ fn replicas_are_chosen_anew_each_time() {
     let template = lab.template(text, None).expect("a template");
     let shape = lab.shape(text).unwrap();
     let unit = |lab: &Lab| {
-        let plan = template.plan(&lab.ctx(None), text, shape.slots()).expect("a plan");
+        let plan = whole(template.plan(&lab.ctx(None), text, shape.slots())).expect("a plan");
         plan.units[0].target.unit.to_string()
     };
     assert_eq!(unit(&lab), "ds_3");
@@ -439,7 +444,7 @@ fn replicas_of_all_shards_are_chosen_anew_each_time() {
         let text = "select c from r where n = 5";
         let template = lab.template(text, None).expect("a template");
         let shape = lab.shape(text).unwrap();
-        let plan = |lab: &Lab| template.plan(&lab.ctx(None), text, shape.slots());
+        let plan = |lab: &Lab| whole(template.plan(&lab.ctx(None), text, shape.slots()));
         assert_eq!(plan(&lab), lab.full(text, None));
         assert!(plan(&lab).unwrap().units.iter().all(|unit| &*unit.target.unit == "ds_3"));
         lab.session.transaction = pando_kernel::session::TransactionState::Open;
@@ -456,7 +461,7 @@ fn is_alike_for(lab: &Lab, first: &str, other: &str) {
     else {
         return;
     };
-    if let Some(plan) = template.plan(&lab.ctx(None), other, shape.slots()) {
+    if let Some(plan) = whole(template.plan(&lab.ctx(None), other, shape.slots())) {
         assert_eq!(Some(plan), lab.full(other, None), "{other}");
     }
 }
@@ -608,7 +613,7 @@ impl Lab {
         let template = self.template(text, None)?;
         let shape = self.shape(text)?;
         let ctx = self.ctx(None);
-        let plan = template.plan(&ctx, text, shape.slots())?;
+        let plan = whole(template.plan(&ctx, text, shape.slots()))?;
         let target = &plan.units[0].target;
         let lift = |chance| template.lifted(&ctx, (text, shape.slots()), target, chance);
         (0..5).for_each(|_| assert_eq!(lift(Chance::Second), None, "too early: {text}"));
@@ -692,7 +697,7 @@ fn numbers_that_stay_may_differ_a_few_times() {
     let lifted = |number: usize| {
         let (text, ctx) = (text(number), lab.ctx(None));
         let shape = lab.shape(&text).unwrap();
-        let plan = template.plan(&ctx, &text, shape.slots()).expect("a plan");
+        let plan = whole(template.plan(&ctx, &text, shape.slots())).expect("a plan");
         let target = &plan.units[0].target;
         template.lifted(&ctx, (&text, shape.slots()), target, Chance::Second).is_some()
     };
