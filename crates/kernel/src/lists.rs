@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use crate::column::Column;
 
-/// Lists kept at most, and columns of the longest one: a few hundred kilobytes together.
+/// Lists kept at most, and columns of the longest one: about a megabyte together at the most.
 const KEPT: usize = 64;
 const LONGEST: usize = 64;
 

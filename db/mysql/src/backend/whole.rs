@@ -108,7 +108,7 @@ pub(super) fn begins(bytes: &[u8], sequence: u8, capabilities: Capabilities) -> 
 /// Columns by the bytes they were defined with: the same statement is answered with the same ones nearly always, and reading them costs more than comparing.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// One that is met again moves to the front.
+    /// One that is met again moves halfway to the front.
     list: Vec<Defined>,
 }
 

@@ -20,7 +20,7 @@ const LONGEST: usize = 2048;
 type Defined = (Arc<[Column]>, Box<[u8]>);
 
 thread_local! {
-    /// Definitions that were told before,: nearly every reply of a statement has the list of the one before. One that is met again moves to the front.
+    /// Definitions that were told before: nearly every reply of a statement has the list of the one before. One that is met again moves halfway to the front.
     static DEFINED: RefCell<Vec<Defined>> = const { RefCell::new(Vec::new()) };
 }
 

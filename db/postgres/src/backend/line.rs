@@ -363,28 +363,26 @@ impl Line {
 
     /// `None` is NoData.
     fn describe(&mut self, description: Option<&RowDescription<'_>>) -> Result<Outcome> {
-        let mut columns = description.map(describe::columns);
+        let columns = description.map(describe::columns);
         let reply =
             self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
         reply.returns = columns.is_some();
-        if let Task::Run(_) | Task::Describe(..) = &reply.task {
-            // They come once, and are kept.
-            columns = columns.map(|list| self.lists.shared(list));
-        }
         let event = match &mut reply.task {
             Task::Silent | Task::Ping | Task::Aside { .. } => None,
             Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
             Task::Run(run) => {
+                let mut columns = columns;
                 if let Some(id) = run.id.filter(|_| run.call.text.is_none()) {
-                    let returns = columns.clone();
-                    self.statements.described(&run.call.sql, id, returns);
+                    // Shared as they are kept; a text's come anew each time.
+                    columns = columns.map(|list| self.lists.shared(list));
+                    self.statements.described(&run.call.sql, id, columns.clone());
                 }
                 columns.map(|list| Event::Columns(describe::with_codec(list)))
             }
             Task::Describe(subject, parameters) => {
+                let columns = columns.map(|list| self.lists.shared(list));
                 if let Some(id) = subject.id {
-                    let returns = columns.clone();
-                    self.statements.described(&subject.sql, id, returns);
+                    self.statements.described(&subject.sql, id, columns.clone());
                 }
                 Some(Event::Described(Description {
                     parameters: std::mem::take(parameters),
