@@ -16,6 +16,8 @@ mod serve;
 mod server;
 mod stop;
 mod store;
+#[cfg(target_os = "linux")]
+mod sys;
 mod tidings;
 mod tls;
 mod wards;

@@ -22,6 +22,8 @@ pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>)
     if threads > 0 {
         builder.worker_threads(usize::try_from(threads).unwrap_or(usize::MAX));
     }
+    #[cfg(target_os = "linux")]
+    builder.on_thread_start(batches);
     let runtime = builder.enable_all().build().map_err(failed)?;
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(failed)?;
@@ -41,6 +43,14 @@ pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>)
         }
         Ok(())
     })
+}
+
+#[cfg(target_os = "linux")]
+fn batches() {
+    // It is about speed only, and some sandboxes forbid it.
+    if let Err(error) = crate::sys::work_in_batches() {
+        tracing::debug!(%error, "threads cannot be told to work in batches");
+    }
 }
 
 struct Signals {
