@@ -622,7 +622,8 @@ impl Lab {
         let mut sql = lifted.sql.to_string();
         for (at, parameter) in lifted.parameters.iter().enumerate().rev() {
             let Value::Int(number) = parameter.value else { panic!("{parameter:?}") };
-            let (head, tail) = sql.rsplit_once(&format!("${}", at + 1)).unwrap();
+            let place = sql.rsplit_once(&format!("${}", at + 1));
+            let (head, tail) = place.or_else(|| sql.rsplit_once('?')).unwrap();
             sql = format!("{head}{number}{tail}");
         }
         let sent = plan.units[0].sql.replace("- ", "-").replace("007", "7");
@@ -632,9 +633,18 @@ impl Lab {
 }
 
 fn lab_with_keys() -> Lab {
-    let [mut lab, _] = labs();
+    let [lab, _] = labs();
+    with_keys(lab)
+}
+
+fn with_keys(mut lab: Lab) -> Lab {
     let id = TableColumn { primary_key: true, ..column("id", Kind::Int, "bigint", "") };
-    let rest = [column("n", Kind::Int, "int", ""), column("c", Kind::Text, "text", "C")];
+    let rest = [
+        column("n", Kind::Int, "int", ""),
+        column("c", Kind::Text, "text", "C"),
+        column("y", Kind::UInt, "year(4)", ""),
+        column("bits", Kind::UInt, "bit(3)", ""),
+    ];
     let columns: Vec<TableColumn> = [id].into_iter().chain(rest).collect();
     lab.known.0.insert("s".to_owned(), Arc::new(columns));
     lab
@@ -674,9 +684,54 @@ fn what_could_mean_something_else_stays_in_the_text() {
     for text in NOT_LIFTED {
         assert_eq!(lab.lifted(text, Chance::Second), None, "{text}");
     }
-    let [_, mysql] = labs();
-    for (text, ..) in LIFTED {
-        assert_eq!(mysql.lifted(text, Chance::Second), None, "{text}");
+}
+
+/// On MySQL: numbers beside integers, and none that an error would tell.
+const LIFTED_BESIDE_INTEGERS: [(&str, &str, &[i64]); 6] = [
+    ("select c from t where id = 8", "select c from t_0 where id = ?", &[8]),
+    (
+        "SELECT * FROM s WHERE n BETWEEN 1 AND 20 AND id IN (3, 4)",
+        "SELECT * FROM s WHERE n BETWEEN ? AND ? AND id IN (?, ?)",
+        &[1, 20, 3, 4],
+    ),
+    ("update s set n = 3 where id = 8", "update s set n = ? where id = ?", &[3, 8]),
+    ("update s set n = n + 1 where id = 8", "update s set n = n + 1 where id = ?", &[8]),
+    ("delete from s where id = 007", "delete from s where id = ?", &[7]),
+    ("select id, 5 from s where id = 1 limit 3", "select id, 5 from s where id = ? limit 3", &[1]),
+];
+
+const NOT_BESIDE_INTEGERS: [&str; 9] = [
+    "select c from t where id = 8 and c = 5",
+    "select c from t where id = 8 and missing = 5",
+    "select c from s where id = 8 and y = 99",
+    "select c from s where id = 8 and bits < 2",
+    "select c from s where id = -8",
+    "select c from s where id = 9223372036854775808",
+    "update s set c = 3 where id = 8",
+    "update s set c = n + 3 where id = 8",
+    "update s set n = c + 3 where id = 8",
+];
+
+#[test]
+fn numbers_beside_integers_alone_are_lifted_where_a_parameter_takes_its_columns_type() {
+    let [_, lab] = labs();
+    let lab = with_keys(lab);
+    for (text, sql, numbers) in LIFTED_BESIDE_INTEGERS {
+        for chance in [Chance::Second, Chance::Only] {
+            let lifted = lab.lifted(text, chance);
+            let reads = text.to_lowercase().starts_with("select");
+            if chance == Chance::Only && reads {
+                assert_eq!(lifted, None, "{text}");
+                continue;
+            }
+            let lifted = lifted.unwrap_or_else(|| panic!("stays: {text}"));
+            let values = lifted.parameters.iter().map(|parameter| parameter.value.clone());
+            let numbers: Vec<Value> = numbers.iter().copied().map(Value::Int).collect();
+            assert_eq!((&*lifted.sql, values.collect::<Vec<_>>()), (sql, numbers), "{text}");
+        }
+    }
+    for text in NOT_BESIDE_INTEGERS {
+        assert_eq!(lab.lifted(text, Chance::Second), None, "{text}");
     }
 }
 

@@ -43,6 +43,16 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
+    /// Whether a whole number beside this column may become a parameter, compared with it or assigned to it. `None` is a column not known here.
+    fn lifts_beside(&self, _column: Option<&TableColumn>) -> bool {
+        true
+    }
+
+    /// Whether a whole number added to a column may become a parameter, too.
+    fn lifts_sums(&self) -> bool {
+        true
+    }
+
     /// The number of a type that every server has, by its name as a statement writes it; 0 leaves the type open. `None` where it is not known here.
     fn type_number(&self, _name: &str) -> Option<u32> {
         None

@@ -13,8 +13,8 @@ mod waits;
 
 use std::fmt::Write as _;
 
-use pando_kernel::Value;
-use pando_kernel::dialect::{Language, TransactionVerb};
+use pando_kernel::dialect::{Language, TableColumn, TransactionVerb};
+use pando_kernel::{Kind, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::{FAMILY, float_text};
@@ -74,6 +74,26 @@ impl Language for MySql {
                 }) + "'"
             }
         }
+    }
+
+    /// A literal is a `BIGINT`. Negative ones stay: beside an unsigned column a server gives a parameter that column's type.
+    fn lifted(&self, number: i64) -> Option<Parameter> {
+        (number >= 0).then(|| Parameter::made(Value::Int(number)))
+    }
+
+    /// Integers only: beside a text a number compares as a floating point number, a parameter as a text. A year takes two digits for four.
+    fn lifts_beside(&self, column: Option<&TableColumn>) -> bool {
+        let is_integer = |column: &TableColumn| {
+            let name = column.type_name.to_ascii_lowercase();
+            matches!(column.kind, Kind::Int | Kind::UInt)
+                && !["bit", "year"].iter().any(|other| name.starts_with(other))
+        };
+        column.is_some_and(is_integer)
+    }
+
+    /// An error says which sum is out of range, and MySQL a parameter as `?`.
+    fn lifts_sums(&self) -> bool {
+        false
     }
 
     fn two_phase(&self) -> Option<&dyn pando_kernel::TwoPhase> {

@@ -29,11 +29,19 @@ pub(super) fn liftable(
     if !is_plain {
         return None;
     }
-    let mut reader = Reader { text: &stmt.text, numbers: Vec::new(), compared: Vec::new() };
+    let sums = ctx.dialect.lifts_sums();
+    let mut reader = Reader { text: &stmt.text, sums, ..Reader::default() };
     let from = reader.statement(&stmt.kind)?;
     let name = from.table.name.parts.last()?.value.to_lowercase();
     let columns = ctx.catalog.columns(&name);
     let columns = columns.as_deref().map_or(&[][..], Vec::as_slice);
+    let suits = |name: &&str| {
+        let column = columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+        ctx.dialect.lifts_beside(column)
+    };
+    if !reader.beside.iter().all(suits) {
+        return None;
+    }
     let is_narrow = reader.finds_one(columns)
         || !from.limited && (reader.finds_few(columns) || reader.finds_shard(sharding));
     let mut numbers = reader.numbers;
@@ -64,10 +72,15 @@ enum How {
 }
 
 /// Goes through a statement; `None` from any of its functions means that nothing may be lifted.
+#[derive(Default)]
 struct Reader<'a> {
     text: &'a str,
+    /// Numbers added to columns are lifted, too.
+    sums: bool,
     numbers: Vec<Span>,
     compared: Vec<Compared<'a>>,
+    /// The columns that numbers stand beside.
+    beside: Vec<&'a str>,
 }
 
 impl<'a> Reader<'a> {
@@ -127,16 +140,25 @@ impl<'a> Reader<'a> {
 
     /// `column = 5`, `column = other + 5`, and what holds no number.
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays in the text")]
-    fn assignment(&mut self, one: &ColumnAssignment) -> Option<()> {
+    fn assignment(&mut self, one: &'a ColumnAssignment) -> Option<()> {
         fits(&one.column)?;
+        let own = one.column.parts.last()?.value.as_str();
         match &one.value.node {
             Node::Column(name) => fits(name),
             Node::Literal(Literal::Null | Literal::Boolean(_)) => Some(()),
             Node::Binary { op: BinaryOp::Plus | BinaryOp::Minus, left, right } => {
-                column(left)?;
-                self.number(right).map(|_| ())
+                self.beside.extend([own, column(left)?]);
+                let lifted = self.numbers.len();
+                self.number(right)?;
+                if !self.sums {
+                    self.numbers.truncate(lifted);
+                }
+                Some(())
             }
-            _ => self.number(&one.value).map(|_| ()),
+            _ => {
+                self.beside.push(own);
+                self.number(&one.value).map(|_| ())
+            }
         }
     }
 
@@ -179,6 +201,7 @@ impl<'a> Reader<'a> {
     fn compared(&mut self, column: &'a str, how: How, values: &[&Expr]) -> Option<()> {
         let numbers: Option<Vec<Span>> = values.iter().map(|value| self.number(value)).collect();
         self.compared.push(Compared { column, how, numbers: numbers? });
+        self.beside.push(column);
         Some(())
     }
 

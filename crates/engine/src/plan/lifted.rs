@@ -4,7 +4,8 @@
 //! - A SELECT of columns of one table outside a transaction, where it can be asked again as text if its prepared form fails; or an UPDATE or DELETE
 //!   without RETURNING, anywhere: it has no result whose type could change.
 //! - Numbers that stand alone beside a column, in a WHERE of such comparisons joined by AND, or in SET, as they are or added to a column. A server finds
-//!   operators and casts there by the types of both sides, so that a parameter of the number's own type means the same.
+//!   operators and casts there by the types of both sides, so that a parameter of the number's own type means the same: on PostgreSQL whatever the column
+//!   is, on MySQL beside integers.
 //! - Nothing whose meaning hangs on a setting when it is read: no strings (and so no dates), no `= NULL`, no functions, casts or sub-queries. Names are looked up
 //!   anew by the server when the search path or a table changes.
 //! - Rows of one table, found by its whole primary key; or by `=`, IN or BETWEEN of a part of that or `=` of a sharding column, and then without LIMIT: a plan
@@ -17,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use pando_kernel::Parameter;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::route::Target;
-use pando_sql::{Slot, Span};
+use pando_sql::{Placeholder, Slot, Span};
 
 use super::liftable::LONGEST_NAME;
 use super::parts::Part;
@@ -120,8 +121,13 @@ impl Lifting {
                         None => sql.push_str(literal),
                         Some(number) => {
                             parameters.push(dialect.lifted(number)?);
-                            sql.push('$');
-                            sql.push_str(&parameters.len().to_string());
+                            match dialect.syntax().placeholder {
+                                Placeholder::Question => sql.push('?'),
+                                Placeholder::Dollar => {
+                                    sql.push('$');
+                                    sql.push_str(&parameters.len().to_string());
+                                }
+                            }
                         }
                     }
                 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, Statement};
@@ -73,7 +74,12 @@ impl Session {
                 let fit = kept.template.plan(ctx, text, shape.slots())?;
                 let target = fit.plan.units.first().map(|unit| &unit.target);
                 let lifted = target.filter(|_| !bound.prepared).and_then(|target| {
-                    kept.template.lifted(ctx, (text, shape.slots()), target, self.chance())
+                    kept.template.lifted(
+                        ctx,
+                        (text, shape.slots()),
+                        target,
+                        self.chance(ctx.dialect),
+                    )
                 });
                 Some((fit, lifted.map(Box::new)))
             })?;
@@ -83,9 +89,9 @@ impl Session {
     }
 
     /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.
-    fn chance(&self) -> Chance {
+    fn chance(&self, dialect: &dyn Dialect) -> Chance {
         let alone = self.autocommit && self.transaction.state() == TransactionState::Idle;
-        if alone { Chance::Second } else { Chance::Only }
+        if alone || !dialect.error_fails_transaction() { Chance::Second } else { Chance::Only }
     }
 
     fn look_up(

@@ -11,6 +11,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{CopyInput, Error, ErrorKind, Event, Parameter, Result, Whole};
 
 use super::job::{Job, Stage, Work};
+use super::lifted::Counts;
 use super::login::Agreement;
 use super::statements::Statements;
 use super::whole::Seen;
@@ -35,6 +36,7 @@ pub(super) struct Connection {
     pub(super) agreement: Agreement,
     pub(super) status: Status,
     pub(super) statements: Statements,
+    pub(super) counts: Counts,
     /// Oldest first; the first `sent` have been written, at least in part.
     pub(super) jobs: VecDeque<Job>,
     pub(super) sent: usize,
@@ -76,6 +78,7 @@ impl Connection {
     ) -> Self {
         Self {
             statements: Statements::new(settings.statements),
+            counts: Counts::default(),
             settings,
             wire,
             agreement,
@@ -132,13 +135,15 @@ impl Connection {
                 self.command(|out| Query::encode(sql.as_bytes(), capabilities, out));
                 Stage::Answer
             }
-            Work::Prepared { sql, parameters } => match self.statements.get(sql) {
-                Some(found) => {
-                    let (id, count) = (found.id, found.parameters.len());
-                    self.write_execute(id, count, parameters)
+            Work::Prepared { sql, parameters } | Work::Lifted { sql, parameters, .. } => {
+                match self.statements.get(sql) {
+                    Some(found) => {
+                        let (id, count) = (found.id, found.parameters.len());
+                        self.write_execute(id, count, parameters)
+                    }
+                    None => self.write_prepare(sql),
                 }
-                None => self.write_prepare(sql),
-            },
+            }
             Work::Describe { sql } => match self.statements.get(sql) {
                 Some(found) => Stage::Described(found.clone()),
                 None => self.write_prepare(sql),
@@ -288,6 +293,7 @@ fn put_execute(statement: u32, parameters: &[Parameter], out: &mut BytesMut) {
 fn size(work: &Work) -> usize {
     match work {
         Work::Text(sql) | Work::Describe { sql } => sql.len(),
+        Work::Lifted { text, .. } => text.len(),
         Work::Prepared { sql, parameters } => {
             let raw = |parameter: &Parameter| parameter.raw.as_ref().map_or(32, bytes::Bytes::len);
             sql.len().max(parameters.iter().map(raw).sum())
@@ -302,8 +308,13 @@ impl Backend for Connection {
             return Err(unavailable(&self.settings.unit, why));
         }
         let work = match execution {
-            Execution::Text(sql) | Execution::Aside(sql) | Execution::Lifted { text: sql, .. } => {
-                Work::Text(sql)
+            Execution::Text(sql) | Execution::Aside(sql) => Work::Text(sql),
+            Execution::Lifted { text, sql, parameters, era } => {
+                match self.statements.tells(&sql).unwrap_or_else(|| self.counts.suffice(&sql, era))
+                {
+                    true => Work::Lifted { text, sql, parameters },
+                    false => Work::Text(text),
+                }
             }
             Execution::Prepared { sql, parameters, .. } => Work::Prepared { sql, parameters },
             Execution::Describe { sql, .. } => Work::Describe { sql },

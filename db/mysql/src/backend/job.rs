@@ -23,8 +23,19 @@ pub(super) struct Job {
 #[derive(Debug)]
 pub(super) enum Work {
     Text(Arc<str>),
-    Prepared { sql: Arc<str>, parameters: Vec<Parameter> },
-    Describe { sql: Arc<str> },
+    Prepared {
+        sql: Arc<str>,
+        parameters: Vec<Parameter>,
+    },
+    /// The text, and what may run in its stead with the same answer.
+    Lifted {
+        text: Arc<str>,
+        sql: Arc<str>,
+        parameters: Vec<Parameter>,
+    },
+    Describe {
+        sql: Arc<str>,
+    },
     Reset,
     Ping,
 }
@@ -36,7 +47,7 @@ impl Work {
             Self::Text(sql) | Self::Prepared { sql, .. } | Self::Describe { sql } => {
                 replaced(sql, with_old_names(sql))
             }
-            Self::Reset | Self::Ping => false,
+            Self::Lifted { .. } | Self::Reset | Self::Ping => false,
         }
     }
 
@@ -46,7 +57,7 @@ impl Work {
             Self::Text(sql) | Self::Prepared { sql, .. } | Self::Describe { sql } => {
                 replaced(sql, with_values(sql))
             }
-            Self::Reset | Self::Ping => false,
+            Self::Lifted { .. } | Self::Reset | Self::Ping => false,
         }
     }
 }
@@ -67,9 +78,11 @@ pub(super) enum Stage {
     /// A column definition, of which so many are still to come.
     Columns { list: Vec<Column>, left: u64 },
     /// The EOF between column definitions and rows.
-    ColumnsEnd,
-    /// A row or the end of rows.
-    Rows { count: u64 },
+    ColumnsEnd { told: Option<Arc<[Column]>>, untold: bool },
+    /// A row or the end of rows, in the form of texts where columns are given here.
+    Rows { count: u64, told: Option<Arc<[Column]>> },
+    /// A row or the end of rows that cannot be told in the form of texts: the text is to run then.
+    Untold,
     /// Nothing: the server waits for a file's content, of which it has `begun` to get some.
     File { begun: bool },
     /// The answer to a prepare.
@@ -130,7 +143,8 @@ impl Job {
         match (&self.work, &self.stage) {
             (Work::Text(sql), _) => may_ask_for_file(sql) || may_need_old_names(sql),
             (_, Stage::PrepareAnswer) => true,
-            (Work::Reset, _) => true,
+            // The text may have to run yet.
+            (Work::Reset | Work::Lifted { .. }, _) => true,
             (Work::Prepared { .. } | Work::Describe { .. } | Work::Ping, _) => false,
         }
     }

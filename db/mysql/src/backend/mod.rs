@@ -2,6 +2,7 @@
 
 mod connection;
 mod job;
+mod lifted;
 mod login;
 mod old_names;
 mod reply;

@@ -10,6 +10,7 @@ use pando_kernel::{
 
 use super::connection::{Connection, DEADLOCK};
 use super::job::{Definitions, Stage, Work, may_ask_for_file};
+use super::lifted::{as_text, may_fare_better, tells};
 use super::old_names::{NOT_UNDERSTOOD, UNKNOWN_VARIABLE, is_new_name};
 use super::statements::Statement;
 use crate::codec::{
@@ -50,11 +51,23 @@ impl Connection {
                     self.describe(&found);
                     continue;
                 }
-                Stage::Rows { count } => {
+                Stage::Untold => {
+                    let ends = row_end(self.agreement.capabilities);
+                    match self.wire.input.run(ends).map_err(malformed)? {
+                        Run::Packets(..) => continue,
+                        Run::Incomplete => return Ok(None),
+                        Run::Ended => {}
+                    }
+                }
+                Stage::Rows { count, told } => {
                     let ends = row_end(self.agreement.capabilities);
                     match self.wire.input.run(ends).map_err(malformed)? {
                         Run::Packets(bytes, rows) => {
                             *count += u64::from(rows);
+                            let bytes = match told {
+                                Some(columns) => as_text(columns, &bytes)?,
+                                None => bytes,
+                            };
                             return Ok(Some(Event::Rows(Rows { bytes, count: rows })));
                         }
                         Run::Incomplete => return Ok(None),
@@ -63,7 +76,7 @@ impl Connection {
                 }
                 Stage::Answer
                 | Stage::Columns { .. }
-                | Stage::ColumnsEnd
+                | Stage::ColumnsEnd { .. }
                 | Stage::PrepareAnswer
                 | Stage::Definitions(_)
                 | Stage::Reset(_)
@@ -93,11 +106,12 @@ impl Connection {
             _ if payload.first() == Some(&0xFF) => self.refused(&stage, payload)?,
             Stage::Answer => self.answer(payload)?,
             Stage::Columns { list, left } => Some(self.column(list, left, payload)?),
-            Stage::ColumnsEnd => {
+            Stage::ColumnsEnd { told, untold } => {
                 Eof::decode(payload).map_err(malformed)?;
-                Some(Stage::Rows { count: 0 })
+                Some(if untold { Stage::Untold } else { Stage::Rows { count: 0, told } })
             }
-            Stage::Rows { count } => self.rows_end(count, payload)?,
+            Stage::Rows { count, .. } => self.rows_end(count, payload)?,
+            Stage::Untold => self.text_instead(),
             Stage::PrepareAnswer => {
                 let ok = PrepareOk::decode(payload).map_err(malformed)?;
                 self.prepared(Definitions::new(ok))?
@@ -160,8 +174,22 @@ impl Connection {
         if number == NOT_UNDERSTOOD && alone && job.work.use_values() {
             return Some(self.again());
         }
-        let Work::Prepared { sql, parameters } = &job.work else { return None };
         let preparing = matches!(stage, Stage::PrepareAnswer);
+        if let Work::Lifted { sql, .. } = &job.work {
+            let sql = Arc::clone(sql);
+            if preparing && may_fare_better(number) {
+                self.counts.give_up(&sql);
+            } else if !preparing && FORGOTTEN.contains(&number) {
+                let closed = self.statements.forget(&sql);
+                if let Some(id) = closed.filter(|_| number == 1615) {
+                    self.write_close(id);
+                }
+            } else {
+                return None;
+            }
+            return self.text_instead();
+        }
+        let Work::Prepared { sql, parameters } = &job.work else { return None };
         if preparing && number == TEXT_ONLY && parameters.is_empty() {
             job.work = Work::Text(sql.clone());
             return Some(self.again());
@@ -176,6 +204,15 @@ impl Connection {
             self.write_close(id);
         }
         retry.then(|| self.again())
+    }
+
+    /// Runs the text of the oldest job instead of its prepared form. Nothing is written behind one that has such a form.
+    fn text_instead(&mut self) -> Option<Stage> {
+        let job = self.jobs.front_mut()?;
+        if let Work::Lifted { text, .. } = &job.work {
+            job.work = Work::Text(Arc::clone(text));
+        }
+        Some(self.again())
     }
 
     /// Writes the first command of the oldest job once more; nothing may be written behind it yet.
@@ -226,8 +263,9 @@ impl Connection {
         left: u64,
         payload: &Bytes,
     ) -> Result<Stage> {
-        let prepared =
-            matches!(self.jobs.front().map(|job| &job.work), Some(Work::Prepared { .. }));
+        let work = self.jobs.front().map(|job| &job.work);
+        let prepared = matches!(work, Some(Work::Prepared { .. }));
+        let lifted = matches!(work, Some(Work::Lifted { .. }));
         let format = if prepared { Format::Binary } else { Format::Text };
         let definition = ColumnDefinition::decode(payload).map_err(malformed)?;
         list.push(column_of(&definition, format));
@@ -236,11 +274,16 @@ impl Connection {
         }
         let codec: Arc<dyn RowCodec> =
             if prepared { self.binary_rows.clone() } else { self.text_rows.clone() };
-        self.ready.push_back(Event::Columns(Columns { list: list.into(), codec }));
-        if self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF) {
-            return Ok(Stage::Rows { count: 0 });
+        let untold = lifted && !tells(&list);
+        let list: Arc<[pando_kernel::Column]> = list.into();
+        let told = lifted.then(|| Arc::clone(&list));
+        if !untold {
+            self.ready.push_back(Event::Columns(Columns { list, codec }));
         }
-        Ok(Stage::ColumnsEnd)
+        if !self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF) {
+            return Ok(Stage::ColumnsEnd { told, untold });
+        }
+        Ok(if untold { Stage::Untold } else { Stage::Rows { count: 0, told } })
     }
 
     fn rows_end(&mut self, count: u64, payload: &Bytes) -> Result<Option<Stage>> {
@@ -316,6 +359,7 @@ impl Connection {
         let statement = Statement {
             id: definitions.ok.statement,
             parameters: definitions.parameters.into(),
+            tells: tells(&definitions.columns),
             columns: definitions.columns.into(),
         };
         let (id, count) = (statement.id, statement.parameters.len());
@@ -326,6 +370,17 @@ impl Connection {
                 self.keep(sql, statement);
                 self.write_execute(id, count, parameters)
             }
+            Work::Lifted { sql, parameters, .. } => {
+                let tells = statement.tells;
+                self.keep(sql, statement);
+                if !tells {
+                    if let Some(slot) = self.jobs.front_mut() {
+                        *slot = job;
+                    }
+                    return Ok(self.text_instead());
+                }
+                self.write_execute(id, count, parameters)
+            }
             Work::Describe { sql } => {
                 self.keep(sql, statement.clone());
                 Stage::Described(statement)
@@ -334,10 +389,10 @@ impl Connection {
                 return Err(Error::internal("a statement was prepared for nothing"));
             }
         };
+        self.held = matches!(job.work, Work::Lifted { .. });
         if let Some(slot) = self.jobs.front_mut() {
             *slot = job;
         }
-        self.held = false;
         self.wire.input.expect(self.answered_from);
         Ok(Some(stage))
     }

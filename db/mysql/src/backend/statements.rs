@@ -12,6 +12,8 @@ pub(super) struct Statement {
     pub(super) id: u32,
     pub(super) parameters: Arc<[Native]>,
     pub(super) columns: Arc<[Column]>,
+    /// Its rows can be told in the form of texts.
+    pub(super) tells: bool,
 }
 
 #[derive(Debug)]
@@ -38,6 +40,11 @@ impl Statements {
         let kept = self.kept.get_mut(sql)?;
         kept.used = self.clock;
         Some(&kept.statement)
+    }
+
+    /// Whether the rows of a kept statement can be told in the form of texts.
+    pub(super) fn tells(&self, sql: &str) -> Option<bool> {
+        self.kept.get(sql).map(|kept| kept.statement.tells)
     }
 
     /// Keeps a statement; returns the number of the one that has to be closed for it.
@@ -73,7 +80,7 @@ mod tests {
     use super::*;
 
     fn statement(id: u32) -> Statement {
-        Statement { id, parameters: Arc::new([]), columns: Arc::new([]) }
+        Statement { id, parameters: Arc::new([]), columns: Arc::new([]), tells: true }
     }
 
     #[test]

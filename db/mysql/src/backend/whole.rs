@@ -7,6 +7,7 @@ use pando_kernel::{Column, Columns, Error, Format, Lists, Result, RowCodec, Rows
 
 use super::connection::Connection;
 use super::job::{Stage, Work};
+use super::lifted::{as_text, tells};
 use super::reply::{MAX_COLUMNS, completion_of, row_end};
 use crate::codec::{
     Capabilities, ColumnDefinition, Eof, HEADER_LEN, MAX_FRAME, OkPacket, Reader, Status,
@@ -169,19 +170,27 @@ impl Connection {
             return Ok(None);
         }
         let (status, rows) = (ok.status, (parts.columns > 0).then(|| u64::from(parts.count)));
+        let mut lifted = false;
         let mut whole = Whole { columns: None, rows: None, completion: completion_of(&ok, rows) };
         if parts.columns > 0 {
             let definitions = bytes.get(parts.definitions.clone()).unwrap_or_default();
-            let binary =
-                matches!(self.jobs.front().map(|job| &job.work), Some(Work::Prepared { .. }));
+            let work = self.jobs.front().map(|job| &job.work);
+            let binary = matches!(work, Some(Work::Prepared { .. }));
+            lifted = matches!(work, Some(Work::Lifted { .. }));
             let format = if binary { Format::Binary } else { Format::Text };
             let list =
                 self.seen.columns((definitions, parts.columns), format, &self.settings.lists)?;
+            if lifted && !tells(&list) {
+                return Ok(None);
+            }
             let codec: Arc<dyn RowCodec> =
                 if binary { self.binary_rows.clone() } else { self.text_rows.clone() };
             whole.columns = Some(Columns { list, codec });
         }
-        let bytes = self.wire.input.cut(parts.rows, parts.end.end, parts.packets);
+        let mut bytes = self.wire.input.cut(parts.rows, parts.end.end, parts.packets);
+        if let Some(columns) = whole.columns.as_ref().filter(|_| lifted) {
+            bytes = as_text(&columns.list, &bytes)?;
+        }
         whole.rows = (parts.count > 0).then_some(Rows { bytes, count: parts.count });
         self.status = status;
         self.finish();
@@ -193,7 +202,7 @@ impl Connection {
     pub(super) fn may_come_whole(&self) -> bool {
         let is_statement = self.jobs.front().is_some_and(|job| {
             matches!(job.stage, Stage::Answer)
-                && matches!(job.work, Work::Text(_) | Work::Prepared { .. })
+                && matches!(job.work, Work::Text(_) | Work::Prepared { .. } | Work::Lifted { .. })
         });
         is_statement && self.ready.is_empty() && self.no_file.is_none()
     }

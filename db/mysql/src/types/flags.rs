@@ -12,6 +12,8 @@ pub mod flag {
     pub const BLOB: u16 = 16;
     /// An unsigned number.
     pub const UNSIGNED: u16 = 32;
+    /// As wide as it was defined, with zeros in front.
+    pub const ZEROFILL: u16 = 64;
     /// Compared as bytes, or no text.
     pub const BINARY: u16 = 128;
     /// An ENUM, sent as a string.
