@@ -11,7 +11,7 @@ mod support;
 
 use pando_kernel::backend::{Backend, Execution};
 use pando_kernel::{Error, Event, Parameter, Rows, Value};
-use support::{connect, event, number, reply, run, servers, settings, text, whole};
+use support::{connect, event, execute, number, reply, run, servers, settings, text, whole};
 
 fn lifted(text: &str, sql: &str, numbers: &[i64]) -> Execution {
     let parameters = numbers.iter().map(|number| Parameter::made(Value::Int(*number))).collect();
@@ -305,6 +305,39 @@ fn a_cancelled_statement_is_not_asked_again() {
                 Ok(said) => assert_eq!(said.rows, [[Value::Text("prepared".into())]], "{name}"),
                 Err(error) => {
                     assert!([1317, 1969, 3024].contains(&number(&error)), "{name}: {error}")
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn parameters_of_other_types_before_do_not_show() {
+    for (name, port) in servers() {
+        run(async {
+            let mut backend = connect(settings(port)).await;
+            let made = "CREATE TEMPORARY TABLE t (id BIGINT PRIMARY KEY, v INT)";
+            text(&mut *backend, made).await.unwrap();
+            let (low, high) = (9_007_199_254_740_992_i64, 9_007_199_254_740_993_i64);
+            let filled = format!("INSERT INTO t VALUES ({low}, 1), ({high}, 2), (7, 3)");
+            text(&mut *backend, &filled).await.unwrap();
+            let sql = "SELECT v FROM t WHERE id = ?";
+            let plain = format!("SELECT v FROM t WHERE id = {high}");
+            for before in [
+                Value::Float(1.5),
+                Value::Text("7".into()),
+                Value::Decimal("1.5".parse().unwrap()),
+                Value::Null,
+                Value::UInt(7),
+            ] {
+                for _ in 0..2 {
+                    execute(&mut *backend, sql, std::slice::from_ref(&before)).await.unwrap();
+                    let found = execute(&mut *backend, sql, &[Value::Int(high)]).await.unwrap();
+                    assert_eq!(found.rows, [[Value::Int(2)]], "{name}: {before:?}");
+                    execute(&mut *backend, sql, std::slice::from_ref(&before)).await.unwrap();
+                    backend.start(lifted(&plain, sql, &[high])).unwrap();
+                    let found = reply(&mut *backend).await.unwrap();
+                    assert_eq!(found.rows, [[Value::Int(2)]], "{name}: {before:?}, lifted");
                 }
             }
         });

@@ -13,7 +13,7 @@ use pando_kernel::{CopyInput, Error, ErrorKind, Event, Parameter, Result, Whole}
 use super::job::{Job, Stage, Work};
 use super::lifted::Counts;
 use super::login::Agreement;
-use super::statements::Statements;
+use super::statements::{Statements, Suits};
 use super::whole::Seen;
 use super::wire::Wire;
 use super::{Settings, unavailable};
@@ -130,16 +130,18 @@ impl Connection {
                 if sets(sql) {
                     // What was prepared before goes on as it was prepared.
                     self.statements.take_all().into_iter().for_each(|id| self.write_close(id));
+                    self.counts.clear();
                 }
                 let capabilities = self.agreement.capabilities;
                 self.command(|out| Query::encode(sql.as_bytes(), capabilities, out));
                 Stage::Answer
             }
             Work::Prepared { sql, parameters } | Work::Lifted { sql, parameters, .. } => {
-                match self.statements.get(sql) {
-                    Some(found) => {
-                        let (id, count) = (found.id, found.parameters.len());
-                        self.write_execute(id, count, parameters)
+                match self.statements.suited(sql, parameters) {
+                    Some(Suits::Yes(id, count)) => self.write_execute(id, count, parameters),
+                    Some(Suits::No(id)) => {
+                        self.write_close(id);
+                        self.write_prepare(sql)
                     }
                     None => self.write_prepare(sql),
                 }
@@ -310,8 +312,8 @@ impl Backend for Connection {
         let work = match execution {
             Execution::Text(sql) | Execution::Aside(sql) => Work::Text(sql),
             Execution::Lifted { text, sql, parameters, era } => {
-                match self.statements.tells(&sql).unwrap_or_else(|| self.counts.suffice(&sql, era))
-                {
+                let prepares = || self.counts.suffice(&sql, era) && self.statements.has_room();
+                match self.statements.tells(&sql).unwrap_or_else(prepares) {
                     true => Work::Lifted { text, sql, parameters },
                     false => Work::Text(text),
                 }

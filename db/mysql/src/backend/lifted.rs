@@ -23,7 +23,7 @@ const FINAL: [u32; 7] = [1053, 1205, 1213, 1317, 1927, 1969, 3024];
 pub(super) struct Counts {
     /// Of these definitions.
     era: u64,
-    /// `None` is a text that the server does not prepare.
+    /// `None` is a text that the server does not prepare, or whose rows cannot be told.
     counts: HashMap<Arc<str>, Option<u8>, RandomState>,
 }
 
@@ -51,7 +51,12 @@ impl Counts {
         }
     }
 
-    /// The server does not prepare it.
+    /// Nothing has come yet: what was prepared is no longer, for others' settings.
+    pub(super) fn clear(&mut self) {
+        self.counts.clear();
+    }
+
+    /// It is not to be prepared.
     pub(super) fn give_up(&mut self, sql: &Arc<str>) {
         self.counts.insert(Arc::clone(sql), None);
     }

@@ -368,17 +368,20 @@ impl Connection {
         let stage = match &job.work {
             Work::Prepared { sql, parameters } => {
                 self.keep(sql, statement);
+                self.statements.suited(sql, parameters);
                 self.write_execute(id, count, parameters)
             }
             Work::Lifted { sql, parameters, .. } => {
-                let tells = statement.tells;
-                self.keep(sql, statement);
-                if !tells {
+                if !statement.tells {
+                    self.write_close(id);
+                    self.counts.give_up(sql);
                     if let Some(slot) = self.jobs.front_mut() {
                         *slot = job;
                     }
                     return Ok(self.text_instead());
                 }
+                self.keep(sql, statement);
+                self.statements.suited(sql, parameters);
                 self.write_execute(id, count, parameters)
             }
             Work::Describe { sql } => {

@@ -26,6 +26,7 @@ impl Connection {
     /// the current database.
     pub(super) fn write_reset(&mut self) -> Reset {
         self.statements.clear();
+        self.counts.clear();
         if self.lacks_reset {
             return self.write_change_user();
         }
