@@ -1,11 +1,11 @@
 //! Statements given as text whose whole numbers may become parameters, so that a storage unit need not parse and plan them each time.
 //!
 //! The answer must be the text's, to the byte, so little is lifted:
-//! - A SELECT of columns of one table outside a transaction, where it can be asked again as text if its prepared form fails; or an UPDATE or DELETE
-//!   without RETURNING, anywhere: it has no result whose type could change.
+//! - A SELECT of columns of one table where it can be asked again as text if its prepared form fails (outside a transaction, and inside one on servers
+//!   whose errors leave it standing); or an UPDATE or DELETE without RETURNING, anywhere: it has no result whose type could change.
 //! - Numbers that stand alone beside a column, in a WHERE of such comparisons joined by AND, or in SET, as they are or added to a column. A server finds
 //!   operators and casts there by the types of both sides, so that a parameter of the number's own type means the same: on PostgreSQL whatever the column
-//!   is, on MySQL beside integers.
+//!   is, on MySQL beside integers and not in sums.
 //! - Nothing whose meaning hangs on a setting when it is read: no strings (and so no dates), no `= NULL`, no functions, casts or sub-queries. Names are looked up
 //!   anew by the server when the search path or a table changes.
 //! - Rows of one table, found by its whole primary key; or by `=`, IN or BETWEEN of a part of that or `=` of a sharding column, and then without LIMIT: a plan

@@ -70,45 +70,11 @@ pub(super) fn may_fare_better(number: u32) -> bool {
 /// Whether the binary form of all these columns gives their text to the byte. Floating point numbers are written by the server's own rules, and numbers
 /// filled with zeros are as wide as they were defined.
 pub(super) fn tells(columns: &[Column]) -> bool {
+    use ColumnType as T;
     columns.iter().all(|column| {
-        let is_plain = column.native.flags & flag::ZEROFILL == 0;
-        let known = u8::try_from(column.native.type_id).ok().and_then(ColumnType::from_byte);
-        is_plain
-            && known.is_some_and(|known| match known {
-                ColumnType::Float
-                | ColumnType::Double
-                | ColumnType::Year
-                | ColumnType::Null
-                | ColumnType::Bool => false,
-                ColumnType::Decimal
-                | ColumnType::Tiny
-                | ColumnType::Short
-                | ColumnType::Long
-                | ColumnType::Timestamp
-                | ColumnType::LongLong
-                | ColumnType::Int24
-                | ColumnType::Date
-                | ColumnType::Time
-                | ColumnType::DateTime
-                | ColumnType::NewDate
-                | ColumnType::VarChar
-                | ColumnType::Bit
-                | ColumnType::Timestamp2
-                | ColumnType::DateTime2
-                | ColumnType::Time2
-                | ColumnType::Vector
-                | ColumnType::Json
-                | ColumnType::NewDecimal
-                | ColumnType::Enum
-                | ColumnType::Set
-                | ColumnType::TinyBlob
-                | ColumnType::MediumBlob
-                | ColumnType::LongBlob
-                | ColumnType::Blob
-                | ColumnType::VarString
-                | ColumnType::String
-                | ColumnType::Geometry => true,
-            })
+        let known = u8::try_from(column.native.type_id).ok().and_then(T::from_byte);
+        let is_exact = |known| !matches!(known, T::Float | T::Double | T::Year | T::Null | T::Bool);
+        column.native.flags & flag::ZEROFILL == 0 && known.is_some_and(is_exact)
     })
 }
 
@@ -143,27 +109,23 @@ pub(super) fn as_text(columns: &[Column], rows: &[u8]) -> Result<Bytes> {
 
 fn written(columns: &[Column], mut rows: &[u8]) -> Result<Bytes> {
     let mut out = BytesMut::with_capacity(rows.len() + 32);
-    let (mut fields, mut values) = (Vec::with_capacity(columns.len()), Vec::new());
+    let mut fields = Vec::with_capacity(columns.len());
     while !rows.is_empty() {
         let (length, body) = BinaryRows.next(rows)?;
         BinaryRows.fields(columns, &body, &mut fields)?;
-        values.clear();
+        let mut values: Vec<(Option<&[u8]>, Option<Value>)> = Vec::with_capacity(columns.len());
         for (column, range) in columns.iter().zip(&fields) {
             let field = range.clone().and_then(|range| body.get(range));
-            values.push(match is_raw(column) {
-                true => Value::Null,
-                false => BinaryRows.value(column, field)?,
-            });
+            // Of bytes that stay as they are there is nothing to read.
+            let value = (!is_raw(column)).then(|| BinaryRows.value(column, field)).transpose()?;
+            values.push((field, value));
         }
-        let cells: Vec<Cell<'_>> = columns
-            .iter()
-            .zip(&fields)
-            .zip(&values)
-            .map(|((column, range), value)| match is_raw(column) {
-                true => Cell::Raw(range.clone().and_then(|range| body.get(range))),
-                false => Cell::Value(value),
-            })
-            .collect();
+        let cell = |(field, value)| match value {
+            Some(value) => Cell::Value(value),
+            None => Cell::Raw(field),
+        };
+        let cells: Vec<Cell<'_>> =
+            values.iter().map(|(field, value)| cell((*field, value.as_ref()))).collect();
         TextRows.write(columns, &cells, &mut out)?;
         rows = rows.get(length..).unwrap_or_default();
     }
