@@ -138,6 +138,8 @@ const RENAMED: [(&str, &str); 3] = [
 ];
 
 const MOST: i64 = i32::MAX as i64;
+/// More would only cost memory.
+const MOST_THREADS: i64 = 1024;
 
 impl Properties {
     pub(super) fn read(node: &Node, report: &mut Report) -> Self {
@@ -182,7 +184,11 @@ impl Properties {
         };
         match name {
             "max-connections-size-per-query" => number(&mut self.max_connections_size_per_query, 1),
-            "proxy-frontend-executor-size" => number(&mut self.frontend_executor_size, 0),
+            "proxy-frontend-executor-size" => {
+                let threads = node.integer(0..=MOST_THREADS, report);
+                let threads = threads.and_then(|number| u32::try_from(number).ok());
+                self.frontend_executor_size = threads.unwrap_or(self.frontend_executor_size);
+            }
             "proxy-frontend-max-connections" => number(&mut self.frontend_max_connections, 0),
             "proxy-netty-backlog" => number(&mut self.accept_backlog, 1),
             "sql-show" => self.sql_show = node.boolean(report).unwrap_or(false),
