@@ -6,6 +6,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -46,6 +47,23 @@ pub enum TlsMode {
     VerifyFull,
 }
 
+/// The event loop nearest to where a stream's bytes arrive: told by the runtime that has opened it, asked by who keeps connections. Clones are about the same
+/// stream.
+#[derive(Debug, Clone, Default)]
+pub struct Near(Arc<AtomicUsize>);
+
+impl Near {
+    /// Numbers are those of [`Runtime::event_loop`].
+    pub fn tell(&self, event_loop: usize) {
+        self.0.store(event_loop, Ordering::Relaxed);
+    }
+
+    /// 0 where nothing is known.
+    pub fn event_loop(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// What the engine needs of its surroundings.
 pub trait Runtime: Send + Sync + Debug {
     /// Opens a stream, without Nagle's delay. Bounded by the caller with [`Runtime::sleep`].
@@ -65,6 +83,16 @@ pub trait Runtime: Send + Sync + Debug {
         mode: TlsMode,
         authority: Option<&'a str>,
     ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>>;
+
+    /// The number of the event loop whose thread calls, from 1, for who keeps things near those who use them; 0 where there is none.
+    fn event_loop(&self) -> usize {
+        0
+    }
+
+    /// This runtime, which tells `near` of the streams that it opens; `None` where it knows nothing of the kind.
+    fn telling(&self, _near: &Near) -> Option<SharedRuntime> {
+        None
+    }
 
     /// Monotonic time.
     fn now(&self) -> Instant {

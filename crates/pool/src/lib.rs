@@ -1,10 +1,10 @@
 //! The pool of backend connections of one storage unit: take one, or several at once, and drop them to give them back.
 //!
-//! It knows no runtime but the kernel's seam and may be used from several threads and several executors at once. No lock is held
-//! across an await.
+//! It knows no runtime but the kernel's seam and may be used from several threads and executors at once. No lock is held across an await.
 
 mod connection;
 mod fence;
+mod idle;
 mod keeper;
 mod leash;
 mod live;

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use pando_kernel::backend::Condition;
+use pando_kernel::runtime::Near;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Backend, CancelToken, CopyInput, Error, Event, Execution, Result};
 
@@ -33,17 +34,18 @@ pub(crate) type Witness = Arc<()>;
 pub(crate) struct Live {
     pub(crate) backend: Leashed,
     pub(crate) memory: Memory,
+    pub(crate) near: Near,
     _witness: Witness,
 }
 
 impl Live {
     pub(crate) fn new(
-        backend: Box<dyn Backend>,
+        (backend, near): (Box<dyn Backend>, Near),
         (memory, witness): (Memory, Witness),
         fence: &Arc<Fence>,
     ) -> Box<Self> {
         let backend = Leashed::new(backend, Leash::default(), Arc::clone(fence));
-        Box::new(Self { backend, memory, _witness: witness })
+        Box::new(Self { backend, memory, near, _witness: witness })
     }
 
     pub(crate) fn outlived(&self, now: Instant) -> bool {

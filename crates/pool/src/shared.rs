@@ -10,6 +10,7 @@ use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Error, ErrorKind, Result};
 
 use crate::fence::Fence;
+use crate::idle::Idle;
 use crate::live::{Live, Memory, Witness};
 use crate::options::Options;
 use crate::slot::Slot;
@@ -53,9 +54,7 @@ pub(crate) struct Shared {
 /// Always: `held <= max`, but for callers of [`Turn::Last`], and `idle.len()` no more than what is left, and one for the next of those. Nobody waits who could be served.
 #[derive(Debug, Default)]
 struct State {
-    /// The most recently used last.
-    #[expect(clippy::vec_box, reason = "who borrows one takes the box along: a pointer moves")]
-    idle: Vec<Box<Live>>,
+    idle: Idle,
     /// Slots given out: lent, connecting or being brought back to order.
     held: usize,
     /// In order of their places.
@@ -134,7 +133,7 @@ impl Shared {
             return Ok(None);
         }
         state.held += 1;
-        let live = state.idle.pop();
+        let live = state.idle.pop(self.runtime.event_loop());
         Ok(Some(Slot::counted(self, live)))
     }
 
@@ -147,7 +146,7 @@ impl Shared {
         if !state.queue.is_empty() || state.held >= self.options.max {
             return Ok(None);
         }
-        let Some(live) = state.idle.pop() else { return Ok(None) };
+        let Some(live) = state.idle.pop(self.runtime.event_loop()) else { return Ok(None) };
         state.held += 1;
         Ok(Some(Slot::counted(self, Some(live))))
     }
@@ -164,7 +163,8 @@ impl Shared {
                 return Err(Error::new(ErrorKind::TooManyConnections));
             }
             state.tickets += 1;
-            let ticket = Arc::new(Ticket::new((turn, state.tickets), count));
+            let ticket =
+                Arc::new(Ticket::new((turn, state.tickets), count, self.runtime.event_loop()));
             let at = state.queue.partition_point(|before| before.place < ticket.place);
             state.queue.insert(at, Arc::clone(&ticket));
             self.serve(&mut state, &mut aftermath);
@@ -182,7 +182,7 @@ impl Shared {
             state.held = state.held.saturating_sub(1);
             match live {
                 Some(live) if state.closed => aftermath.close.push(live),
-                Some(live) => state.idle.push(live),
+                Some(live) => state.idle.push(self.runtime.event_loop(), live),
                 None => {}
             }
             self.serve(&mut state, &mut aftermath);
@@ -212,8 +212,8 @@ impl Shared {
             }
             let count = front.count;
             state.held += count;
-            let slots =
-                (0..count).map(|_| Slot::counted(self, state.idle.pop())).collect::<Vec<_>>();
+            let slot = |_| Slot::counted(self, state.idle.pop(front.event_loop));
+            let slots = (0..count).map(slot).collect::<Vec<_>>();
             if let Some(ticket) = state.queue.pop_front() {
                 let waker = ticket.grant(slots);
                 aftermath.wake.push((ticket, waker));
@@ -238,11 +238,11 @@ impl Shared {
         let mut close = Vec::new();
         {
             let mut state = self.lock();
-            close.extend(state.idle.extract_if(.., |live| live.outlived(now)));
+            close.extend(state.idle.extract(|live| live.outlived(now)));
             if !options.idle_timeout.is_zero() {
                 let spare = (state.idle.len() + state.held).saturating_sub(options.min);
                 let mut left = spare;
-                close.extend(state.idle.extract_if(.., |live| {
+                close.extend(state.idle.extract(|live| {
                     let idled = now.saturating_duration_since(live.memory.rested);
                     let goes = left > 0 && idled >= options.idle_timeout;
                     left -= usize::from(goes);
@@ -292,13 +292,7 @@ impl Shared {
     /// How often the server may have been started anew, as far as the connections tell. Those that idle are looked at, from the one used last, up to one
     /// whose server has not closed it; the others go. No server is asked: reading from a socket that has nothing is not waited for.
     pub(crate) fn breaks(&self) -> u64 {
-        let mut closed = Vec::new();
-        {
-            let mut state = self.lock();
-            while let Some(live) = state.idle.pop_if(|live| live.is_closed()) {
-                closed.push(live);
-            }
-        }
+        let closed = self.lock().idle.extract_recent(Live::is_closed);
         if !closed.is_empty() {
             tracing::debug!(unit = %self.unit, "idle connections were closed by their server");
             self.suspect_all();
@@ -309,10 +303,7 @@ impl Shared {
     /// A connection gave no sign of life: the idle ones that would have been asked too are closed, the others will be asked.
     pub(crate) fn throw_stale_away(&self) {
         let now = self.runtime.now();
-        let stale: Vec<Box<Live>> = {
-            let mut state = self.lock();
-            state.idle.extract_if(.., |live| self.doubtful(live, now)).collect()
-        };
+        let stale = self.lock().idle.extract(|live| self.doubtful(live, now));
         self.suspect_all();
         drop(stale);
     }
@@ -345,7 +336,7 @@ impl Shared {
         {
             let mut state = self.lock();
             state.closed = true;
-            aftermath.close = std::mem::take(&mut state.idle);
+            aftermath.close = state.idle.extract(|_| true);
             for ticket in std::mem::take(&mut state.queue) {
                 let waker = ticket.close();
                 aftermath.wake.push((ticket, waker));

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use pando_kernel::runtime::{BoxFuture, within};
+use pando_kernel::runtime::{BoxFuture, Near, within};
 use pando_kernel::{Error, ErrorKind, Execution, Result};
 
 use crate::connection::Connection;
@@ -154,12 +154,15 @@ async fn answers(shared: &Shared, live: &mut Live) -> bool {
 
 /// A new connection. What the server says against it is told as the storage unit's: "access denied" alone would seem to be about the client itself.
 pub(crate) async fn open(shared: &Shared) -> Result<Box<Live>> {
-    let error = match shared.connector.connect(&shared.runtime).await {
+    let near = Near::default();
+    let telling = shared.runtime.telling(&near);
+    let runtime = telling.as_ref().unwrap_or(&shared.runtime);
+    let error = match shared.connector.connect(runtime).await {
         Ok(backend) => {
             if shared.unreachable.swap(false, Ordering::Relaxed) {
                 tracing::info!(unit = %shared.unit, "the storage unit is available again");
             }
-            return Ok(Live::new(backend, shared.memory(), &shared.fence));
+            return Ok(Live::new((backend, near), shared.memory(), &shared.fence));
         }
         Err(error) => unavailable(shared, error),
     };

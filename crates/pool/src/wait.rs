@@ -66,6 +66,8 @@ pub(crate) struct Ticket {
     pub(crate) count: usize,
     /// See [`Turn::spare`].
     pub(crate) spare: usize,
+    /// The loop that asks.
+    pub(crate) event_loop: usize,
     phase: Mutex<Phase>,
 }
 
@@ -78,9 +80,9 @@ enum Phase {
 }
 
 impl Ticket {
-    pub(crate) fn new((turn, number): (Turn<'_>, u64), count: usize) -> Self {
+    pub(crate) fn new((turn, number): (Turn<'_>, u64), count: usize, event_loop: usize) -> Self {
         let (place, spare) = (turn.place(number), turn.spare());
-        Self { place, count, spare, phase: Mutex::new(Phase::Waiting(None)) }
+        Self { place, count, spare, event_loop, phase: Mutex::new(Phase::Waiting(None)) }
     }
 
     /// Hands the slots over; returns whom to wake once no lock is held.

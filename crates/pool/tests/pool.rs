@@ -36,6 +36,49 @@ fn the_most_recently_used_connection_is_lent_first() {
 }
 
 #[test]
+fn a_connection_is_lent_on_the_loop_that_used_it_last() {
+    let scene = scene(at_most(3));
+    let taken: Vec<_> = (1..=3)
+        .map(|event_loop| {
+            scene.runtime.stand_on(event_loop);
+            scene.take()
+        })
+        .collect();
+    let ids: Vec<_> = taken.iter().map(|connection| connection.token().id).collect();
+    for (event_loop, connection) in (1..=3).zip(taken) {
+        scene.runtime.stand_on(event_loop);
+        drop(connection);
+    }
+    for event_loop in [2, 1, 3] {
+        scene.runtime.stand_on(event_loop);
+        assert_eq!(scene.take().token().id, ids[event_loop - 1]);
+    }
+    // Without one of its own it gets another's.
+    scene.runtime.stand_on(1);
+    let _all = [scene.take(), scene.take(), scene.take()];
+    assert_eq!(scene.unit.connections().opened, 3);
+}
+
+#[test]
+fn a_connection_lies_where_its_bytes_arrive() {
+    let scene = scene(at_most(2));
+    scene.runtime.stand_on(1);
+    let (first, second) = (scene.take(), scene.take());
+    let (far, own) = (first.token().id, second.token().id);
+    scene.runtime.nears()[0].tell(2);
+    drop(second);
+    drop(first);
+    assert_eq!(scene.take().token().id, own);
+    scene.runtime.stand_on(2);
+    assert_eq!(scene.take().token().id, far);
+    // It comes back as soon as it is heard of here.
+    scene.runtime.nears()[0].tell(1);
+    drop(scene.take());
+    scene.runtime.stand_on(1);
+    assert_eq!(scene.take().token().id, far);
+}
+
+#[test]
 fn a_failed_connect_gives_back_all_slots_of_many() {
     let scene = scene(at_most(3));
     drop(scene.take());

@@ -3,12 +3,16 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::cores;
+use crate::loops::Loops;
+use crate::roaming::Roaming;
 use crate::stop::Stopping;
 
 /// First pause after a failed accept; it doubles up to [`LONGEST_PAUSE`], because a process out of file descriptors fails at once
@@ -54,17 +58,27 @@ impl Listening {
         self.address
     }
 
-    /// Accepts until told to stop; then waits `drain` for the sessions to end and cuts off the rest.
-    pub(crate) fn open<S, F>(self, serve: S, stopping: Stopping, drain: Duration) -> JoinHandle<()>
+    /// Accepts until told to stop, and serves on these loops; then waits `drain` for the sessions to end and cuts off the rest.
+    pub(crate) fn open<S, F>(
+        self,
+        serve: S,
+        loops: Arc<Loops>,
+        stopping: Stopping,
+        drain: Duration,
+    ) -> JoinHandle<()>
     where
-        S: Fn(TcpStream, SocketAddr) -> F + Send + Sync + 'static,
+        S: Fn(TcpStream, SocketAddr) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
         tokio::spawn(async move {
             let name = self.name;
             let mut sessions = JoinSet::new();
-            self.accept(&serve, &stopping, &mut sessions).await;
-            let all = async { while sessions.join_next().await.is_some() {} };
+            self.accept(&serve, &loops, &stopping, &mut sessions).await;
+            let all = async {
+                while let Some(ended) = sessions.join_next().await {
+                    go_on(name, ended, &mut sessions);
+                }
+            };
             if timeout(drain, all).await.is_err() {
                 tracing::warn!(door = name, left = sessions.len(), "sessions are cut off");
                 sessions.shutdown().await;
@@ -72,35 +86,64 @@ impl Listening {
         })
     }
 
-    async fn accept<S, F>(self, serve: &S, stopping: &Stopping, sessions: &mut JoinSet<()>)
-    where
-        S: Fn(TcpStream, SocketAddr) -> F,
+    async fn accept<S, F>(
+        self,
+        serve: &S,
+        loops: &Loops,
+        stopping: &Stopping,
+        sessions: &mut JoinSet<Option<Roaming>>,
+    ) where
+        S: Fn(TcpStream, SocketAddr) -> F + Clone + Send + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut next) = (FIRST_PAUSE, Instant::now());
         loop {
+            // Sessions go on while accepting pauses.
+            let accept = async {
+                sleep_until(next).await;
+                self.listener.accept().await
+            };
             tokio::select! {
                 () = stopping.told() => return,
                 Some(ended) = sessions.join_next(), if !sessions.is_empty() => {
-                    report(self.name, ended);
+                    go_on(self.name, ended, sessions);
                 }
-                accepted = self.listener.accept() => match accepted {
+                accepted = accept => match accepted {
                     Ok((stream, peer)) => {
                         pause = FIRST_PAUSE;
-                        if let Err(error) = crate::runtime::prepare(&stream) {
-                            tracing::debug!(door = self.name, %peer, %error, "client is gone");
-                            continue;
+                        let place = loops.place(cores::arrival(&stream));
+                        let prepared = crate::runtime::prepare(&stream).and_then(|()| stream.into_std());
+                        match (prepared, place) {
+                            (Ok(stream), Some(place)) => {
+                                let session = session(stream, peer, serve.clone());
+                                go_on(self.name, Ok(Some(Roaming::new(session, place))), sessions);
+                            }
+                            (prepared, _) => {
+                                let error = prepared.err();
+                                tracing::debug!(door = self.name, %peer, ?error, "client is gone");
+                            }
                         }
-                        sessions.spawn(serve(stream, peer));
                     }
                     Err(error) => {
                         tracing::warn!(door = self.name, %error, "a client cannot be accepted");
-                        sleep(pause).await;
+                        next = Instant::now() + pause;
                         pause = (pause * 2).min(LONGEST_PAUSE);
                     }
                 }
             }
         }
+    }
+}
+
+/// One client, on the loop that calls.
+async fn session<F: Future<Output = ()>>(
+    stream: std::net::TcpStream,
+    peer: SocketAddr,
+    serve: impl FnOnce(TcpStream, SocketAddr) -> F,
+) {
+    match TcpStream::from_std(stream) {
+        Ok(stream) => serve(stream, peer).await,
+        Err(error) => tracing::warn!(%peer, %error, "a client cannot be served"),
     }
 }
 
@@ -117,11 +160,22 @@ fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     socket.listen(backlog)
 }
 
-fn report(door: &'static str, ended: Result<(), JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        tracing::error!(door, %error, "a session broke; the others go on");
+/// A session that comes to a loop, or has left one: for another, for good, or broken.
+fn go_on(
+    door: &'static str,
+    session: Result<Option<Roaming>, JoinError>,
+    sessions: &mut JoinSet<Option<Roaming>>,
+) {
+    match session {
+        Ok(Some(session)) => {
+            if let Some(handle) = session.handle() {
+                sessions.spawn_on(session, &handle);
+            }
+        }
+        Err(error) if error.is_panic() => {
+            tracing::error!(door, %error, "a session broke; the others go on");
+        }
+        Ok(None) | Err(_) => {}
     }
 }
 
@@ -130,6 +184,8 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
+    use crate::loops;
+    use crate::roaming::Client;
     use crate::stop::Stop;
 
     async fn echo(mut stream: TcpStream) {
@@ -140,6 +196,11 @@ mod tests {
                 return;
             }
         }
+    }
+
+    fn open(listening: Listening, stopping: Stopping, drain: Duration) -> JoinHandle<()> {
+        let loops = Arc::new(Loops::start(1).unwrap());
+        listening.open(|stream, _| echo(stream), loops, stopping, drain)
     }
 
     async fn ask(address: SocketAddr, byte: u8) -> io::Result<u8> {
@@ -153,7 +214,7 @@ mod tests {
         let listening = Listening::bind("test", "127.0.0.1:0", 16).await.unwrap();
         let address = listening.address();
         let (stop, stopping) = Stop::new();
-        let door = listening.open(|stream, _| echo(stream), stopping, Duration::from_secs(9));
+        let door = open(listening, stopping, Duration::from_secs(9));
         assert_eq!(ask(address, b'a').await.unwrap(), b'a');
         assert!(ask(address, b'!').await.is_err());
         assert_eq!(ask(address, b'b').await.unwrap(), b'b');
@@ -167,7 +228,7 @@ mod tests {
         let listening = Listening::bind("test", "127.0.0.1:0", 16).await.unwrap();
         let address = listening.address();
         let (stop, stopping) = Stop::new();
-        let door = listening.open(|stream, _| echo(stream), stopping, Duration::ZERO);
+        let door = open(listening, stopping, Duration::ZERO);
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(b"a").await.unwrap();
         assert_eq!(stream.read_u8().await.unwrap(), b'a');
@@ -186,5 +247,50 @@ mod tests {
             let error = Listening::bind("mysql", short, 16).await.unwrap_err().to_string();
             assert!(error.contains("HOST:PORT"), "{short}: {error}");
         }
+    }
+
+    /// Answers each byte with the number of the loop it is on.
+    async fn tell_where(stream: TcpStream) {
+        let mut client = Client::new(stream);
+        while client.read_u8().await.is_ok() {
+            let number = u8::try_from(loops::current()).unwrap();
+            client.write_all(&[number]).await.unwrap();
+        }
+    }
+
+    /// A client whose thread moves to another core, and what it is told before and at last.
+    fn wander(address: SocketAddr, from: usize, to: usize) -> (u8, u8) {
+        use std::io::{Read, Write};
+        cores::stay_on(from).unwrap();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let mut ask = || {
+            let mut number = [0];
+            stream.write_all(b"?").unwrap();
+            stream.read_exact(&mut number).unwrap();
+            number[0]
+        };
+        let first = ask();
+        cores::stay_on(to).unwrap();
+        (first, (0..100).map(|_| ask()).last().unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_session_goes_where_its_client_goes_and_ends_with_its_door() {
+        let loops = Arc::new(Loops::start(0).unwrap());
+        let cores = cores::allowed();
+        // One core has nowhere to go, and shares of cores no place of their own.
+        let [first, .., last] = cores[..] else { return };
+        if std::thread::available_parallelism().unwrap().get() != cores.len() {
+            return;
+        }
+        let listening = Listening::bind("test", "127.0.0.1:0", 16).await.unwrap();
+        let address = listening.address();
+        let (stop, stopping) = Stop::new();
+        let serve = |stream, _| tell_where(stream);
+        let door = listening.open(serve, loops, stopping, Duration::from_secs(9));
+        let told = tokio::task::spawn_blocking(move || wander(address, first, last));
+        assert_eq!(told.await.unwrap(), (1, u8::try_from(cores.len()).unwrap()));
+        stop.now();
+        door.await.unwrap();
     }
 }

@@ -1,15 +1,19 @@
 //! Sockets, TLS, users, accept loops, stopping and reloading: what turns the engine into a server.
 
 mod authority;
+mod cores;
 mod door;
 mod files;
 mod gate;
 mod guarded;
+mod homed;
 mod host;
 mod inquiry;
 mod load;
+mod loops;
 mod options;
 mod pools;
+mod roaming;
 mod runtime;
 mod seat;
 mod serve;

@@ -4,24 +4,27 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Near, Runtime, SharedRuntime, Stream, TlsMode};
 use rustix::net::sockopt;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::Handle;
 
+use crate::homed::Homed;
+use crate::loops;
 use crate::tls::Client;
 
-/// Sockets, timers and tasks of one tokio runtime, and the client side of TLS.
+/// Sockets, timers and tasks of one tokio runtime, and the client side of TLS. What a session asks for belongs to its event loop, but for tasks: those go on without it.
 #[derive(Debug)]
 pub struct TokioRuntime {
     handle: Handle,
     tls: Client,
+    near: Near,
 }
 
 impl TokioRuntime {
     /// The seam to the runtime behind `handle`. It must have its I/O and time drivers enabled.
     pub fn shared(handle: Handle) -> SharedRuntime {
-        Arc::new(Self { handle, tls: Client::default() })
+        Arc::new(Self { handle, tls: Client::default(), near: Near::default() })
     }
 }
 
@@ -40,32 +43,39 @@ pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
 
 impl Runtime for TokioRuntime {
     fn connect<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
+        let near = self.near.clone();
         Box::pin(async move {
             match address {
                 Address::Tcp(host, port) => {
-                    let stream = {
-                        // A caller outside the runtime's threads still gets a socket of this runtime's reactor.
-                        let _inside = self.handle.enter();
-                        TcpStream::connect((host.as_str(), *port))
-                    }
-                    .await?;
+                    let stream = TcpStream::connect((host.as_str(), *port)).await?;
                     prepare(&stream)?;
-                    Ok(Box::new(stream) as Box<dyn Stream>)
+                    Ok(Box::new(Homed::new(stream, near)) as Box<dyn Stream>)
                 }
                 Address::Unix(path) => {
-                    Ok(Box::new(UnixStream::connect(path).await?) as Box<dyn Stream>)
+                    let stream = UnixStream::connect(path).await?;
+                    Ok(Box::new(Homed::new(stream, near)) as Box<dyn Stream>)
                 }
             }
         })
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        let _inside = self.handle.enter();
+        // A loop has timers of its own; a caller outside of all gets one of this runtime's.
+        let _inside = (loops::current() == 0).then(|| self.handle.enter());
         Box::pin(tokio::time::sleep(duration))
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         drop(self.handle.spawn(task));
+    }
+
+    fn event_loop(&self) -> usize {
+        loops::current()
+    }
+
+    fn telling(&self, near: &Near) -> Option<SharedRuntime> {
+        let (handle, tls) = (self.handle.clone(), self.tls.clone());
+        Some(Arc::new(Self { handle, tls, near: near.clone() }))
     }
 
     fn secure<'a>(

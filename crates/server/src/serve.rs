@@ -9,6 +9,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::options::{Addresses, Options};
 use crate::server::{Server, read};
 
+/// Threads for what no client waits for: accepting, health, the governor, connections brought back to order. Two, so that one which computes holds nothing up.
+const BESIDE: usize = 2;
+
 /// Serves until SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called once, when clients are accepted. A second
 /// SIGTERM or SIGINT ends the draining at once.
 ///
@@ -17,14 +20,8 @@ use crate::server::{Server, read};
 pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>) -> Result<()> {
     crate::files::raise();
     let documents = read(&options)?;
-    let threads = documents.loaded.configuration.global.props.frontend_executor_size;
-    let mut builder = Builder::new_multi_thread();
-    if threads > 0 {
-        builder.worker_threads(usize::try_from(threads).unwrap_or(usize::MAX));
-    }
-    #[cfg(target_os = "linux")]
-    builder.on_thread_start(batches);
-    let runtime = builder.enable_all().build().map_err(failed)?;
+    let runtime = Builder::new_multi_thread().worker_threads(BESIDE).enable_all().build();
+    let runtime = runtime.map_err(failed)?;
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(failed)?;
         let server = Server::open(options, documents).await?;
@@ -43,14 +40,6 @@ pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>)
         }
         Ok(())
     })
-}
-
-#[cfg(target_os = "linux")]
-fn batches() {
-    // It is about speed only, and some sandboxes forbid it.
-    if let Err(error) = crate::sys::work_in_batches() {
-        tracing::debug!(%error, "threads cannot be told to work in batches");
-    }
 }
 
 struct Signals {

@@ -15,7 +15,9 @@ use crate::door::Listening;
 use crate::gate::{Gate, Live};
 use crate::host::Host;
 use crate::load::{Documents, documents};
+use crate::loops::Loops;
 use crate::options::{Addresses, Options};
+use crate::roaming::Client;
 use crate::runtime::TokioRuntime;
 use crate::stop::{Stop, Stopping};
 use crate::store;
@@ -33,11 +35,13 @@ pub struct Server {
     host: Arc<Host>,
     governor: Governor,
     stop: Stop,
+    loops: Arc<Loops>,
     doors: Vec<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Loads the configuration, binds the doors and accepts clients. Must be called inside a tokio runtime with its I/O and time drivers on.
+    /// Loads the configuration, binds the doors and accepts clients. Must be called inside a tokio runtime with its I/O and time drivers on;
+    /// clients are served by threads of its own.
     ///
     /// # Errors
     /// `Configuration` with everything that is wrong with the configuration, the certificate or the addresses; nothing is served then.
@@ -91,6 +95,9 @@ impl Server {
         tidings::follow(&runtime, heard, &host, governor.keeper());
         engine.recover();
         let doors = Doors::bind(&options, &host.global()).await?;
+        let loops = Loops::start(host.global().props.frontend_executor_size)
+            .map_err(|error| configuration(format!("no threads that serve: {error}")))?;
+        let loops = Arc::new(loops);
         let addresses = doors.addresses();
         let handles = Vec::new();
         let mut server = Self {
@@ -102,6 +109,7 @@ impl Server {
             host,
             governor,
             stop,
+            loops,
             doors: handles,
         };
         server.let_in(doors, &stopping);
@@ -119,7 +127,8 @@ impl Server {
                 let door = door.clone();
                 async move { door.serve(boxed(stream), peer.ip().to_string()).await }
             };
-            self.doors.push(listening.open(serve, stopping.clone(), drain));
+            let loops = Arc::clone(&self.loops);
+            self.doors.push(listening.open(serve, loops, stopping.clone(), drain));
         }
         if let Some(listening) = doors.postgres {
             let door = pando_postgres::frontend::Door::new(Arc::clone(&self.gate));
@@ -127,7 +136,8 @@ impl Server {
                 let door = door.clone();
                 async move { door.serve(boxed(stream), peer.ip().to_string()).await }
             };
-            self.doors.push(listening.open(serve, stopping.clone(), drain));
+            let loops = Arc::clone(&self.loops);
+            self.doors.push(listening.open(serve, loops, stopping.clone(), drain));
         }
     }
 
@@ -256,7 +266,7 @@ async fn bind(
 }
 
 fn boxed(stream: TcpStream) -> Box<dyn Stream> {
-    Box::new(stream)
+    Box::new(Client::new(stream))
 }
 
 pub(crate) fn configuration(message: impl Into<String>) -> Error {

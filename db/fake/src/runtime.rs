@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Near, Runtime, SharedRuntime, Stream, TlsMode};
 
 /// The seam. Clones are the same one. It has no sockets: `connect` and `secure` fail.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ struct State {
     ready: VecDeque<Arc<Task>>,
     /// Background tasks that have not ended.
     tasks: usize,
+    event_loop: usize,
+    nears: Vec<Near>,
 }
 
 struct Task {
@@ -61,6 +63,16 @@ impl FakeRuntime {
     pub fn new() -> Self {
         let (base, state) = (Instant::now(), Mutex::new(State::default()));
         Self { shared: Arc::new(Shared { base, state, changed: Condvar::new() }) }
+    }
+
+    /// Who calls from now on does so on this event loop.
+    pub fn stand_on(&self, event_loop: usize) {
+        self.shared.lock().event_loop = event_loop;
+    }
+
+    /// What is to hear of the streams opened so far.
+    pub fn nears(&self) -> Vec<Near> {
+        self.shared.lock().nears.clone()
     }
 
     /// The handle the pool and the engine take.
@@ -206,6 +218,15 @@ impl Runtime for FakeRuntime {
             runtime: Arc::downgrade(&self.shared),
         };
         Arc::new(task).wake();
+    }
+
+    fn event_loop(&self) -> usize {
+        self.shared.lock().event_loop
+    }
+
+    fn telling(&self, near: &Near) -> Option<SharedRuntime> {
+        self.shared.lock().nears.push(near.clone());
+        Some(self.handle())
     }
 
     fn secure<'a>(

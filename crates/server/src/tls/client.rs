@@ -15,9 +15,9 @@ use super::verify::AnyName;
 use super::{pem, provider};
 
 /// Configurations made so far, one per mode and authority: a trust store is read from disk once, not once per connection.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
-    configurations: Mutex<HashMap<Trust, Arc<ClientConfig>>>,
+    configurations: Arc<Mutex<HashMap<Trust, Arc<ClientConfig>>>>,
 }
 
 /// Which certificates are believed.
