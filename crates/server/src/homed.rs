@@ -54,9 +54,9 @@ pub(crate) struct Homed<S> {
 }
 
 impl<S: Socket> Homed<S> {
-    /// `near` hears of the loop whose core the bytes arrive on.
-    pub(crate) fn new(socket: S, near: Near) -> Self {
-        Self { socket: Some(socket), home: loops::current(), near, reads: 0 }
+    /// `home` is the loop that watches it, 0 where that is not known; `near` hears of the loop whose core the bytes arrive on.
+    pub(crate) fn new(socket: S, home: usize, near: Near) -> Self {
+        Self { socket: Some(socket), home, near, reads: 0 }
     }
 
     fn socket(&mut self) -> io::Result<Pin<&mut S>> {
@@ -64,13 +64,16 @@ impl<S: Socket> Homed<S> {
     }
 
     /// After sending, not before: the old reactor knows that there is room, the new one would have to ask first.
-    fn follow(&mut self) -> io::Result<()> {
+    ///
+    /// Whoever waits for bytes is told to look again, as the old reactor's promise to wake is gone: that is the caller's own task.
+    fn follow(&mut self, cx: &Context<'_>) -> io::Result<()> {
         let here = loops::current();
         if here == self.home || here == 0 {
             return Ok(());
         }
         self.socket = self.socket.take().map(S::moved).transpose()?;
         self.home = here;
+        cx.waker().wake_by_ref();
         Ok(())
     }
 }
@@ -99,7 +102,7 @@ impl<S: Socket> AsyncWrite for Homed<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let sent = ready!(self.socket()?.poll_write(cx, bytes))?;
-        self.follow()?;
+        self.follow(cx)?;
         Poll::Ready(Ok(sent))
     }
 
@@ -109,7 +112,7 @@ impl<S: Socket> AsyncWrite for Homed<S> {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let sent = ready!(self.socket()?.poll_write_vectored(cx, parts))?;
-        self.follow()?;
+        self.follow(cx)?;
         Poll::Ready(Ok(sent))
     }
 
@@ -128,8 +131,11 @@ impl<S: Socket> AsyncWrite for Homed<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
+    use tokio::task::JoinHandle;
 
     use super::*;
     use crate::loops::Loops;
@@ -137,12 +143,8 @@ mod tests {
     /// Asks from here, then from two loops in turn, then from here again; the answers come wherever it is.
     #[tokio::test]
     async fn a_socket_follows_from_loop_to_loop() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let connecting = TcpStream::connect(listener.local_addr().unwrap());
-        let (ours, theirs) = tokio::join!(connecting, listener.accept());
-        let (mut reading, mut writing) = theirs.unwrap().0.into_split();
-        let echo = tokio::spawn(async move { tokio::io::copy(&mut reading, &mut writing).await });
-        let mut homed = ask(Homed::new(ours.unwrap(), Near::default()), 0).await;
+        let (homed, echo) = echoed().await;
+        let mut homed = ask(homed, 0).await;
         let loops = Loops::start(2).unwrap();
         let (first, second) = (loops.place(None).unwrap(), loops.place(None).unwrap());
         for (place, home) in [(&first, 1), (&second, 2), (&second, 2), (&first, 1)] {
@@ -151,6 +153,49 @@ mod tests {
         homed = ask(homed, 1).await;
         homed.shutdown().await.unwrap();
         assert_eq!(homed.read(&mut [0]).await.unwrap(), 0);
+        echo.await.unwrap().unwrap();
+    }
+
+    async fn echoed() -> (Homed<TcpStream>, JoinHandle<io::Result<u64>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let connecting = TcpStream::connect(listener.local_addr().unwrap());
+        let (ours, theirs) = tokio::join!(connecting, listener.accept());
+        let (mut reading, mut writing) = theirs.unwrap().0.into_split();
+        let echo = tokio::spawn(async move { tokio::io::copy(&mut reading, &mut writing).await });
+        (Homed::new(ours.unwrap(), 0, Near::default()), echo)
+    }
+
+    /// Waits for the answer from before it asks, and does not look at the socket after that until it is woken.
+    async fn wait_and_ask(mut homed: Homed<TcpStream>) -> Homed<TcpStream> {
+        let (mut bytes, mut asked) = ([0; 8], false);
+        poll_fn(|cx| {
+            let mut answer = ReadBuf::new(&mut bytes);
+            if Pin::new(&mut homed).poll_read(cx, &mut answer)?.is_ready() {
+                return Poll::Ready(io::Result::Ok(()));
+            }
+            if !asked {
+                asked = true;
+                assert!(Pin::new(&mut homed).poll_write(cx, b"question")?.is_ready());
+            }
+            Poll::Pending
+        })
+        .await
+        .unwrap();
+        homed
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_bytes_is_woken_after_a_move() {
+        let (homed, echo) = echoed().await;
+        let loops = Loops::start(2).unwrap();
+        let mut homed = ask(homed, 0).await;
+        for _ in 0..4 {
+            let place = loops.place(None).unwrap();
+            homed = place.handle().unwrap().spawn(wait_and_ask(homed)).await.unwrap();
+            let (_stays, other) = (place, loops.place(None).unwrap());
+            homed = other.handle().unwrap().spawn(wait_and_ask(homed)).await.unwrap();
+        }
+        drop(homed);
         echo.await.unwrap().unwrap();
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(socket: TcpStream) -> Self {
         let near = Near::default();
-        Self { socket: Homed::new(socket, near.clone()), near, elsewhere: 0 }
+        Self { socket: Homed::new(socket, loops::current(), near.clone()), near, elsewhere: 0 }
     }
 
     fn look(&mut self) {

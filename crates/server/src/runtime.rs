@@ -45,15 +45,18 @@ impl Runtime for TokioRuntime {
     fn connect<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
         let near = self.near.clone();
         Box::pin(async move {
+            // A session that moves meanwhile leaves the socket with the reactor it began on, or not: then nobody's, it goes with the next who sends.
+            let begun = loops::current();
+            let home = || if loops::current() == begun { begun } else { 0 };
             match address {
                 Address::Tcp(host, port) => {
                     let stream = TcpStream::connect((host.as_str(), *port)).await?;
                     prepare(&stream)?;
-                    Ok(Box::new(Homed::new(stream, near)) as Box<dyn Stream>)
+                    Ok(Box::new(Homed::new(stream, home(), near)) as Box<dyn Stream>)
                 }
                 Address::Unix(path) => {
                     let stream = UnixStream::connect(path).await?;
-                    Ok(Box::new(Homed::new(stream, near)) as Box<dyn Stream>)
+                    Ok(Box::new(Homed::new(stream, home(), near)) as Box<dyn Stream>)
                 }
             }
         })
@@ -65,6 +68,7 @@ impl Runtime for TokioRuntime {
         Box::pin(tokio::time::sleep(duration))
     }
 
+    /// Beside the event loops: what is spawned may start threads, which would stay on a loop's core, and go on after its session.
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         drop(self.handle.spawn(task));
     }
@@ -92,6 +96,21 @@ impl Runtime for TokioRuntime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn what_a_session_spawns_runs_beside_the_loops_on_all_cores() {
+        let own = crate::cores::allowed();
+        let runtime = TokioRuntime::shared(Handle::current());
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let session = async move {
+            runtime.spawn(Box::pin(async move {
+                drop(tell.send((loops::current(), crate::cores::allowed())));
+            }));
+        };
+        let loops = crate::loops::Loops::start(0).unwrap();
+        loops.place(None).unwrap().handle().unwrap().spawn(session).await.unwrap();
+        assert_eq!(told.await.unwrap(), (0, own));
+    }
 
     #[tokio::test(flavor = "current_thread")]
     async fn a_machine_that_is_gone_is_noticed() {

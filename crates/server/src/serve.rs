@@ -9,9 +9,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::options::{Addresses, Options};
 use crate::server::{Server, read};
 
-/// Threads for what no client waits for: accepting, health, the governor, connections brought back to order. Two, so that one which computes holds nothing up.
-const BESIDE: usize = 2;
-
 /// Serves until SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called once, when clients are accepted. A second
 /// SIGTERM or SIGINT ends the draining at once.
 ///
@@ -20,7 +17,8 @@ const BESIDE: usize = 2;
 pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>) -> Result<()> {
     crate::files::raise();
     let documents = read(&options)?;
-    let runtime = Builder::new_multi_thread().worker_threads(BESIDE).enable_all().build();
+    // For what no session waits for: accepting, health, the governor, connections brought back to order.
+    let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(failed)?;
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(failed)?;

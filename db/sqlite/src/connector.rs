@@ -94,14 +94,16 @@ impl fmt::Debug for SqliteConnector {
 impl Connector for SqliteConnector {
     fn connect<'a>(
         &'a self,
-        _runtime: &'a SharedRuntime,
+        runtime: &'a SharedRuntime,
     ) -> BoxFuture<'a, Result<Box<dyn Backend>>> {
         Box::pin(async move {
             self.hold_memory()?;
             let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
             let line = Arc::new(Line::default());
-            worker::spawn(&self.path, number, Arc::clone(&line))?;
             self.register(number, &line);
+            // A thread inherits its maker's core and policy: not those of who happens to need a connection.
+            let (path, own) = (Arc::clone(&self.path), Arc::clone(&line));
+            runtime.spawn(Box::pin(async move { worker::spawn(&path, number, own) }));
             let mut backend = SqliteBackend::new(Arc::clone(&self.path), number, line);
             poll_fn(|cx| backend.poll_open(cx)).await?;
             Ok(Box::new(backend) as Box<dyn Backend>)

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pando_kernel::Result;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -26,14 +25,15 @@ pub(crate) const STATEMENT_CACHE: usize = 256;
 const SETUP: &str =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON";
 
-/// Starts the thread. It tells through the line whether the database could be opened.
-pub(crate) fn spawn(path: &Arc<str>, number: u64, line: Arc<Line>) -> Result<()> {
-    let own = Arc::clone(path);
-    thread::Builder::new()
-        .name(format!("pando-sqlite-{number}"))
-        .spawn(move || work(&own, &line))
-        .map(|_| ())
-        .map_err(|error| unavailable(path, format!("no thread for the connection: {error}")))
+/// Starts the thread. The line tells whether the database could be opened.
+pub(crate) fn spawn(path: &Arc<str>, number: u64, line: Arc<Line>) {
+    let (own, inner) = (Arc::clone(path), Arc::clone(&line));
+    let name = format!("pando-sqlite-{number}");
+    let started = thread::Builder::new().name(name).spawn(move || work(&own, &inner));
+    if let Err(error) = started {
+        let error = format!("no thread for the connection: {error}");
+        line.opened(Err(unavailable(path, error)), None);
+    }
 }
 
 fn work(path: &str, line: &Arc<Line>) {

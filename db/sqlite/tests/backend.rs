@@ -547,7 +547,7 @@ fn a_pool_of_threads_and_connections_counts_right() {
         let pool = Pool::new("ds_0", Arc::new(connector(path)), runtime.handle(), options);
         let run = |sql: &str| {
             let own = memory();
-            let mut connection = own.runtime.block_on(pool.take()).unwrap();
+            let mut connection = runtime.block_on(pool.take()).unwrap();
             own.run(&mut *connection, sql).unwrap()
         };
         run("CREATE TABLE t (n INT)");
@@ -557,7 +557,7 @@ fn a_pool_of_threads_and_connections_counts_right() {
                 scope.spawn(|| {
                     let own = memory();
                     for _ in 0..25 {
-                        let mut connection = own.runtime.block_on(pool.take()).unwrap();
+                        let mut connection = runtime.block_on(pool.take()).unwrap();
                         for sql in ["BEGIN", "SELECT n FROM t", "UPDATE t SET n = n + 1", "COMMIT"]
                         {
                             own.run(&mut *connection, sql).unwrap();
