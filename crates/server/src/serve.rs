@@ -18,8 +18,7 @@ pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>)
     crate::files::raise();
     let documents = read(&options)?;
     // For what no session waits for: accepting, health, the governor, connections brought back to order.
-    let runtime = Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(failed)?;
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(failed)?;
         let server = Server::open(options, documents).await?;
