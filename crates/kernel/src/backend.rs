@@ -122,14 +122,14 @@ pub enum Execution {
     /// anything is before the connection is flushed or read, and then its failure may be that one's too, which has not run. Where that one is a text it may be
     /// that of the next as well, and so on.
     Aside(Arc<str>),
-    /// Runs one statement given as text whose whole numbers have been lifted out of it, so that a unit may keep it prepared. The reply is that of the
+    /// Runs one statement given as text whose values have been lifted out of it, so that a unit may keep it prepared. The reply is that of the
     /// text, columns, rows and errors alike: a unit that cannot promise so runs the text.
     Lifted {
         /// The statement as it would be sent alone.
         text: Arc<str>,
-        /// The same with parameters in the places of numbers.
+        /// The same with parameters in the places of values.
         sql: Arc<str>,
-        /// The numbers in order, as [`crate::dialect::Language::lifted`] gave them.
+        /// The values in order, as [`crate::dialect::Language::lifted`] gave them.
         parameters: Vec<Parameter>,
         /// Changes with every definition that Pando knows of: names may mean others from then on. Not 0.
         era: u64,

@@ -37,15 +37,20 @@ pub trait Language: Send + Sync + Debug {
     /// A literal of this value.
     fn literal(&self, value: &Value) -> String;
 
-    /// A whole number of a statement's text as a parameter that means the same there: of the type that the number itself has. `None` where statements
-    /// given as text are to stay so.
-    fn lifted(&self, _number: i64) -> Option<Parameter> {
+    /// A whole number ([`Value::Int`]) of a statement's text as a parameter that means the same there: of the type that the number itself has; or a string
+    /// ([`Value::Text`]) that is assigned to a column that [`Language::lifts_into`] names. `None` where statements given as text are to stay so.
+    fn lifted(&self, _value: Value) -> Option<Parameter> {
         None
     }
 
     /// Whether a whole number beside this column may become a parameter, compared with it or assigned to it. `None` is a column not known here.
     fn lifts_beside(&self, _column: Option<&TableColumn>) -> bool {
         true
+    }
+
+    /// Whether a string assigned to this column may become a parameter. `None` is a column not known here.
+    fn lifts_into(&self, _column: Option<&TableColumn>) -> bool {
+        false
     }
 
     /// Whether a whole number added to a column may become a parameter, too.

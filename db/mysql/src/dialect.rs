@@ -77,8 +77,8 @@ impl Language for MySql {
     }
 
     /// A literal is a `BIGINT`. Negative ones stay: beside an unsigned column a server gives a parameter that column's type.
-    fn lifted(&self, number: i64) -> Option<Parameter> {
-        (number >= 0).then(|| Parameter::made(Value::Int(number)))
+    fn lifted(&self, value: Value) -> Option<Parameter> {
+        matches!(value, Value::Int(0..)).then(|| Parameter::made(value))
     }
 
     /// Integers only: beside a text a number compares as a floating point number, a parameter as a text. A year takes two digits for four.

@@ -14,7 +14,8 @@ mod waits;
 
 use std::fmt::Write as _;
 
-use pando_kernel::dialect::{Language, TransactionVerb};
+use pando_kernel::dialect::{Language, TableColumn, TransactionVerb};
+use pando_kernel::value::Kind;
 use pando_kernel::{Native, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
@@ -89,12 +90,31 @@ impl Language for Postgres {
         type_name::number(name)
     }
 
-    /// A constant is an `integer` when it fits, else a `bigint` when that holds it; a minus in front belongs to it.
+    /// A constant is an `integer` when it fits, else a `bigint` when that holds it; a minus in front belongs to it. A string has no type of its own; assigned to a
+    /// text it comes to the same whether it is read as one or is one.
     /// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-CONSTANTS-NUMERIC>
-    fn lifted(&self, number: i64) -> Option<Parameter> {
-        let type_id = if i32::try_from(number).is_ok() { oid::INT4 } else { oid::INT8 };
+    fn lifted(&self, value: Value) -> Option<Parameter> {
+        let type_id = match &value {
+            Value::Int(number) if i32::try_from(*number).is_ok() => oid::INT4,
+            Value::Int(_) => oid::INT8,
+            Value::Text(_) => oid::TEXT,
+            Value::Null
+            | Value::Bool(_)
+            | Value::UInt(_)
+            | Value::Float(_)
+            | Value::Decimal(_)
+            | Value::Bytes(_) => return None,
+        };
         let native = Native { family: crate::types::FAMILY, type_id, ..Native::default() };
-        Some(Parameter { native, ..Parameter::made(Value::Int(number)) })
+        Some(Parameter { native, ..Parameter::made(value) })
+    }
+
+    /// Not domains, whose checks could tell types apart.
+    fn lifts_into(&self, column: Option<&TableColumn>) -> bool {
+        const TEXTS: [&str; 3] = ["text", "character varying", "character"];
+        let Some(column) = column else { return false };
+        let name = column.type_name.split_once('(').map_or(&*column.type_name, |(name, _)| name);
+        column.kind == Kind::Text && TEXTS.contains(&name)
     }
 
     fn two_phase(&self) -> Option<&dyn pando_kernel::TwoPhase> {

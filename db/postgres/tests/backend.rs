@@ -561,7 +561,11 @@ async fn the_catalogue_queries_are_understood() {
 }
 
 fn lifted(text: &str, sql: &str, numbers: &[i64]) -> Execution {
-    let parameters = numbers.iter().map(|number| Postgres.lifted(*number).unwrap()).collect();
+    lifted_values(text, sql, numbers.iter().map(|number| Value::Int(*number)))
+}
+
+fn lifted_values(text: &str, sql: &str, values: impl Iterator<Item = Value>) -> Execution {
+    let parameters = values.map(|value| Postgres.lifted(value).unwrap()).collect();
     Execution::Lifted { text: text.into(), sql: sql.into(), parameters, era: 1 }
 }
 
@@ -660,6 +664,73 @@ async fn an_error_inside_a_transaction_stands_where_it_stands_in_the_text() {
         run(&mut *backend, text("ROLLBACK")).await.unwrap();
     }
     assert_eq!(errors[0], errors[1]);
+}
+
+/// A query in a transaction cannot be asked again; whoever meets another type is told to repeat it, and no other connection of the unit meets it, too.
+#[tokio::test]
+async fn a_type_changed_behind_a_transaction_is_met_once_at_most() {
+    let Some(options) = options() else { return };
+    let mut other = connect(options.clone()).await;
+    run(&mut *other, text("DROP TABLE IF EXISTS retyped")).await.unwrap();
+    run(&mut *other, text("CREATE TABLE retyped (a int, b text)")).await.unwrap();
+    run(&mut *other, text("INSERT INTO retyped VALUES (1, 'x')")).await.unwrap();
+    let ask =
+        || lifted("SELECT b FROM retyped WHERE a = 1", "SELECT b FROM retyped WHERE a = $1", &[1]);
+    let mut backends = Vec::new();
+    for _ in 0..3 {
+        let mut backend = connect(options.clone()).await;
+        run(&mut *backend, ask()).await.unwrap();
+        run(&mut *backend, text("BEGIN")).await.unwrap();
+        backends.push(backend);
+    }
+    run(&mut *other, text("ALTER TABLE retyped ALTER b TYPE varchar(9)")).await.unwrap();
+    let mut answers = Vec::new();
+    for backend in &mut backends {
+        answers.push(run(&mut **backend, ask()).await);
+    }
+    assert_eq!(state(answers[0].as_ref().unwrap_err()), "40001");
+    for answer in &answers[1..] {
+        assert_eq!(rows(answer.as_ref().unwrap()), [[Value::Text("x".into())]]);
+    }
+    run(&mut *backends[0], text("ROLLBACK")).await.unwrap();
+    run(&mut *backends[0], text("BEGIN")).await.unwrap();
+    assert!(run(&mut *backends[0], ask()).await.is_ok());
+    for backend in &mut backends {
+        run(&mut **backend, text("ROLLBACK")).await.unwrap();
+    }
+    run(&mut *other, text("DROP TABLE retyped")).await.unwrap();
+}
+
+/// A string that goes into a text is the same whether the server reads it as a literal or takes it as a parameter.
+#[tokio::test]
+async fn strings_lifted_into_texts_are_those_of_the_text() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    let table = "CREATE TEMP TABLE words (a text, b varchar(5), c char(5), d varchar, e char)";
+    run(&mut *backend, text(table)).await.unwrap();
+    for column in ["a", "b", "c", "d", "e"] {
+        for word in ["", " ", "ab   ", "abcdef", "abcde   ", "ü€😀", "it's", "$1", "now"] {
+            let plain = format!("UPDATE words SET {column} = '{}'", word.replace('\'', "''"));
+            let sql = format!("UPDATE words SET {column} = $1");
+            let mut answers = Vec::new();
+            for prepared in [false, true, true] {
+                run(&mut *backend, text("TRUNCATE words")).await.unwrap();
+                run(&mut *backend, text("INSERT INTO words DEFAULT VALUES")).await.unwrap();
+                let execution = match prepared {
+                    true => lifted_values(&plain, &sql, [Value::Text(word.into())].into_iter()),
+                    false => text(&plain),
+                };
+                let answer =
+                    run(&mut *backend, execution).await.map_err(|error| format!("{error:?}"));
+                let kept =
+                    text(&format!("SELECT {column} || '|', octet_length({column}) FROM words"));
+                let kept = rows(&run(&mut *backend, kept).await.unwrap());
+                answers.push((answer.map(|events| told(&events)), kept));
+            }
+            assert_eq!(answers[0], answers[1], "{plain}");
+            assert_eq!(answers[0], answers[2], "{plain}");
+        }
+    }
 }
 
 #[tokio::test]

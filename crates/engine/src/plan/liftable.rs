@@ -1,74 +1,72 @@
 //! What of a statement may be lifted out of its text: the rules stand in [`super::lifted`].
 
-use pando_kernel::dialect::TableColumn;
+mod narrow;
+
 use pando_kernel::feature::Context;
 use pando_sql::ast::{
-    BinaryOp, ColumnAssignment, Delete, Distinct, Expr, Ident, Kind, Limit, Literal, Node,
-    ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, Statement, Table, TableFactor,
-    Update,
+    BinaryOp, ColumnAssignment, Delete, Distinct, Expr, Function, Ident, Insert, InsertSource,
+    Kind, Limit, Literal, Node, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem,
+    Statement, Table, TableFactor, Update,
 };
 use pando_sql::{Slot, Span, TokenKind};
 
-/// Numbers lifted out of one statement; longer lists of IN hardly come with the same length again.
-const MOST: usize = 16;
+use super::lifted::Tells;
+use narrow::{Compared, Found, How};
+
+/// Values lifted out of one statement; longer lists of IN hardly come with the same length again.
+pub(super) const MOST: usize = 16;
 /// Bytes of the longest name that the server does not shorten, with a notice each time it reads it.
 pub(super) const LONGEST_NAME: usize = 63;
 
-/// The numbers that may be lifted, with the minus in front, in text order; `None` when there are none. `sharding` are the literals that a sharding column
-/// equals.
+/// Functions of a column that tell the same type for the same type of column.
+const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
+
+/// What may be lifted out of a statement.
+#[derive(Debug)]
+pub(super) struct Liftable {
+    /// The values, numbers with the minus in front, in text order; at least one.
+    pub(super) values: Vec<Span>,
+    pub(super) tells: Tells,
+}
+
+/// What may be lifted; `None` when nothing may. `sharding` are the literals that a sharding column equals.
 pub(super) fn liftable(
     ctx: &Context<'_>,
     stmt: &Statement,
     slots: &[Slot],
     sharding: &[Span],
-) -> Option<Vec<Span>> {
-    let is_plain = stmt.parameters == 0
-        && stmt.hints.is_empty()
-        && stmt.hint_span.is_none()
-        && slots.iter().all(|slot| slot.kind == TokenKind::Number);
-    if !is_plain {
+) -> Option<Liftable> {
+    if stmt.parameters > 0 || !stmt.hints.is_empty() || stmt.hint_span.is_some() {
         return None;
     }
     let sums = ctx.dialect.lifts_sums();
     let mut reader = Reader { text: &stmt.text, sums, ..Reader::default() };
-    let from = reader.statement(&stmt.kind)?;
-    let name = from.table.name.parts.last()?.value.to_lowercase();
+    let From { table, tells } = reader.statement(&stmt.kind)?;
+    let name = table.name.parts.last()?.value.to_lowercase();
     let columns = ctx.catalog.columns(&name);
     let columns = columns.as_deref().map_or(&[][..], Vec::as_slice);
-    let suits = |name: &&str| {
-        let column = columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-        ctx.dialect.lifts_beside(column)
-    };
-    if !reader.beside.iter().all(suits) {
+    let known = |name: &str| columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+    let suits = reader.beside.iter().all(|name| ctx.dialect.lifts_beside(known(name)))
+        && reader.into.iter().all(|name| ctx.dialect.lifts_into(known(name)));
+    if !suits || !reader.found.is_narrow(columns, sharding) {
         return None;
     }
-    let is_narrow = reader.finds_one(columns)
-        || !from.limited && (reader.finds_few(columns) || reader.finds_shard(sharding));
-    let mut numbers = reader.numbers;
-    numbers.sort_unstable_by_key(|span| span.start);
-    let apart = numbers.windows(2).all(|pair| pair[0].end <= pair[1].start);
-    (is_narrow && apart && (1..=MOST).contains(&numbers.len())).then_some(numbers)
+    let mut values = reader.values;
+    values.sort_unstable_by_key(|span| span.start);
+    let apart = values.windows(2).all(|pair| pair[0].end <= pair[1].start);
+    // A string that stays could be a date, which is read when the statement is prepared.
+    let is_gone = |slot: &Slot| {
+        slot.kind == TokenKind::Number
+            || slot.kind == TokenKind::String && values.contains(&slot.span)
+    };
+    let is_it = apart && (1..=MOST).contains(&values.len()) && slots.iter().all(is_gone);
+    is_it.then_some(Liftable { values, tells })
 }
 
-/// Where a statement's rows come from.
+/// Where a statement's rows come from or go to, and what it tells.
 struct From<'a> {
     table: &'a Table,
-    limited: bool,
-}
-
-/// A column that is compared with numbers.
-struct Compared<'a> {
-    column: &'a str,
-    how: How,
-    numbers: Vec<Span>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
-    Equal,
-    /// IN or BETWEEN.
-    Among,
-    Otherwise,
+    tells: Tells,
 }
 
 /// Goes through a statement; `None` from any of its functions means that nothing may be lifted.
@@ -77,33 +75,34 @@ struct Reader<'a> {
     text: &'a str,
     /// Numbers added to columns are lifted, too.
     sums: bool,
-    numbers: Vec<Span>,
-    compared: Vec<Compared<'a>>,
+    values: Vec<Span>,
+    found: Found<'a>,
     /// The columns that numbers stand beside.
     beside: Vec<&'a str>,
+    /// The columns that strings are assigned to.
+    into: Vec<&'a str>,
 }
 
 impl<'a> Reader<'a> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays in the text")]
     fn statement(&mut self, kind: &'a Kind) -> Option<From<'a>> {
-        let (from, filter) = match kind {
-            Kind::Select(query) => self.query(query)?,
-            Kind::Update(update) => self.update(update)?,
-            Kind::Delete(delete) => self.delete(delete)?,
-            _ => return None,
-        };
-        self.terms(filter.as_ref()?)?;
-        Some(from)
+        match kind {
+            Kind::Select(query) => self.query(query),
+            Kind::Update(update) => self.update(update),
+            Kind::Delete(delete) => self.delete(delete),
+            Kind::Insert(insert) => self.insert(insert),
+            _ => None,
+        }
     }
 
-    fn query(&mut self, query: &'a Query) -> Option<(From<'a>, &'a Option<Expr>)> {
+    fn query(&mut self, query: &'a Query) -> Option<From<'a>> {
         let QueryBody::Select(select) = &query.body else { return None };
         if !query.with.is_empty() || query.lock.is_some() || !is_bare(select) {
             return None;
         }
-        let limited = match &query.limit {
-            None => false,
-            Some(limit) if is_plain_limit(limit) => true,
+        self.found.limit = match &query.limit {
+            None => None,
+            Some(limit) if is_plain_limit(limit) => Some(limit.count.as_ref()),
             Some(_) => return None,
         };
         let sorts = |item: &OrderItem| item.using.is_none() && is_simple(&item.expr);
@@ -111,10 +110,18 @@ impl<'a> Reader<'a> {
             return None;
         }
         let [TableFactor::Table(table)] = &select.from[..] else { return None };
-        Some((From { table: plain(table)?, limited }, &select.filter))
+        let first = query.order_by.first().filter(|_| matches!(select.distinct, Distinct::No));
+        let sorted = first.and_then(|item| column(&item.expr));
+        // An alias goes before a column.
+        self.found.sorted =
+            sorted.filter(|name| !select.items.iter().any(|item| is_called(item, name)));
+        self.terms(select.filter.as_ref()?)?;
+        let names = |item: &SelectItem| matches!(item, SelectItem::Expr { .. });
+        let tells = if select.items.iter().all(names) { Tells::Named } else { Tells::All };
+        Some(From { table: plain(table)?, tells })
     }
 
-    fn update(&mut self, update: &'a Update) -> Option<(From<'a>, &'a Option<Expr>)> {
+    fn update(&mut self, update: &'a Update) -> Option<From<'a>> {
         let [TableFactor::Table(table)] = &update.tables[..] else { return None };
         let is_bare = update.with.is_empty()
             && update.from.is_empty()
@@ -125,17 +132,40 @@ impl<'a> Reader<'a> {
             return None;
         }
         update.assignments.iter().try_for_each(|one| self.assignment(one))?;
-        Some((From { table: plain(table)?, limited: false }, &update.filter))
+        self.terms(update.filter.as_ref()?)?;
+        Some(From { table: plain(table)?, tells: Tells::Nothing })
     }
 
-    fn delete(&mut self, delete: &'a Delete) -> Option<(From<'a>, &'a Option<Expr>)> {
+    fn delete(&mut self, delete: &'a Delete) -> Option<From<'a>> {
         let [table] = &delete.targets[..] else { return None };
         let is_bare = delete.with.is_empty()
             && delete.from.is_empty()
             && delete.order_by.is_empty()
             && delete.limit.is_none()
             && delete.returning.is_none();
-        Some((From { table: plain(table).filter(|_| is_bare)?, limited: false }, &delete.filter))
+        self.terms(delete.filter.as_ref()?)?;
+        Some(From { table: plain(table).filter(|_| is_bare)?, tells: Tells::Nothing })
+    }
+
+    /// One row, whose columns are named.
+    fn insert(&mut self, insert: &'a Insert) -> Option<From<'a>> {
+        let InsertSource::Values { rows, .. } = &insert.source else { return None };
+        let ([row], Some(columns)) = (&rows[..], &insert.columns) else { return None };
+        let is_bare = insert.with.is_empty()
+            && !insert.replace
+            && insert.modifiers.is_empty()
+            && insert.on_duplicate.is_empty()
+            && insert.on_conflict.is_none()
+            && insert.returning.is_none()
+            && columns.len() == row.values.len()
+            && columns.iter().all(fit);
+        if !is_bare {
+            return None;
+        }
+        let mut pairs = columns.iter().zip(&row.values);
+        pairs.try_for_each(|(column, value)| self.assigned(&column.value, value))?;
+        self.found.inserts = true;
+        Some(From { table: plain(&insert.table)?, tells: Tells::Nothing })
     }
 
     /// `column = 5`, `column = other + 5`, and what holds no number.
@@ -145,19 +175,32 @@ impl<'a> Reader<'a> {
         let own = one.column.parts.last()?.value.as_str();
         match &one.value.node {
             Node::Column(name) => fits(name),
-            Node::Literal(Literal::Null | Literal::Boolean(_)) => Some(()),
             Node::Binary { op: BinaryOp::Plus | BinaryOp::Minus, left, right } => {
                 self.beside.extend([own, column(left)?]);
-                let lifted = self.numbers.len();
+                let lifted = self.values.len();
                 self.number(right)?;
                 if !self.sums {
-                    self.numbers.truncate(lifted);
+                    self.values.truncate(lifted);
                 }
                 Some(())
             }
+            _ => self.assigned(own, &one.value),
+        }
+    }
+
+    /// A value alone, for this column.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not listed stays in the text")]
+    fn assigned(&mut self, column: &'a str, value: &Expr) -> Option<()> {
+        match &value.node {
+            Node::Literal(Literal::Null | Literal::Boolean(_)) => Some(()),
+            Node::Literal(Literal::Text(_)) => {
+                self.into.push(column);
+                self.values.push(value.span);
+                Some(())
+            }
             _ => {
-                self.beside.push(own);
-                self.number(&one.value).map(|_| ())
+                self.beside.push(column);
+                self.number(value).map(|_| ())
             }
         }
     }
@@ -166,11 +209,11 @@ impl<'a> Reader<'a> {
     fn terms(&mut self, filter: &'a Expr) -> Option<()> {
         let how = |op: &BinaryOp| match op {
             BinaryOp::Equal => Some(How::Equal),
-            BinaryOp::NotEqual
-            | BinaryOp::Less
+            BinaryOp::NotEqual => Some(How::Otherwise),
+            BinaryOp::Less
             | BinaryOp::LessOrEqual
             | BinaryOp::Greater
-            | BinaryOp::GreaterOrEqual => Some(How::Otherwise),
+            | BinaryOp::GreaterOrEqual => Some(How::Beyond),
             _ => None,
         };
         match &filter.node {
@@ -187,20 +230,24 @@ impl<'a> Reader<'a> {
                 }
             }
             Node::Between { operand, low, high, negated: false, symmetric: false } => {
-                self.compared(column(operand)?, How::Among, &[low, high])
+                self.compared(column(operand)?, How::Between, &[low, high])
             }
             Node::InList { operand, list, negated: false } if !list.is_empty() => {
                 let list: Vec<&Expr> = list.iter().collect();
                 self.compared(column(operand)?, How::Among, &list)
             }
-            Node::IsNull { operand, .. } => column(operand).map(|_| ()),
+            Node::IsNull { operand, .. } => {
+                let (column, numbers) = (column(operand)?, Vec::new());
+                self.found.compared.push(Compared { column, how: How::Otherwise, numbers });
+                Some(())
+            }
             _ => None,
         }
     }
 
     fn compared(&mut self, column: &'a str, how: How, values: &[&Expr]) -> Option<()> {
         let numbers: Option<Vec<Span>> = values.iter().map(|value| self.number(value)).collect();
-        self.compared.push(Compared { column, how, numbers: numbers? });
+        self.found.compared.push(Compared { column, how, numbers: numbers? });
         self.beside.push(column);
         Some(())
     }
@@ -219,32 +266,8 @@ impl<'a> Reader<'a> {
         if !is_number || !is_whole {
             return None;
         }
-        self.numbers.push(expr.span);
+        self.values.push(expr.span);
         Some(expr.span)
-    }
-
-    /// Whether the whole primary key is given.
-    fn finds_one(&self, columns: &[TableColumn]) -> bool {
-        let mut key = columns.iter().filter(|column| column.primary_key).peekable();
-        let given = |column: &TableColumn| {
-            let is_it = |one: &Compared<'_>| one.column.eq_ignore_ascii_case(&column.name);
-            self.compared.iter().any(|one| one.how == How::Equal && is_it(one))
-        };
-        key.peek().is_some() && key.all(given)
-    }
-
-    /// Whether a part of the primary key is given.
-    fn finds_few(&self, columns: &[TableColumn]) -> bool {
-        let is_key = |name: &str| {
-            columns.iter().any(|own| own.primary_key && own.name.eq_ignore_ascii_case(name))
-        };
-        self.compared.iter().any(|one| one.how != How::Otherwise && is_key(one.column))
-    }
-
-    /// Whether a sharding column is given.
-    fn finds_shard(&self, sharding: &[Span]) -> bool {
-        let decides = |one: &Compared<'_>| one.numbers.iter().any(|span| sharding.contains(span));
-        self.compared.iter().any(|one| one.how == How::Equal && decides(one))
     }
 }
 
@@ -271,8 +294,33 @@ fn is_simple_item(item: &SelectItem) -> bool {
     match item {
         SelectItem::Star(_) => true,
         SelectItem::QualifiedStar(name, _) => fits(name).is_some(),
-        SelectItem::Expr { expr, alias, .. } => is_simple(expr) && alias.as_ref().is_none_or(fit),
+        SelectItem::Expr { expr, alias, .. } => {
+            (is_simple(expr) || is_aggregate(expr)) && alias.as_ref().is_none_or(fit)
+        }
     }
+}
+
+fn is_called(item: &SelectItem, name: &str) -> bool {
+    matches!(item, SelectItem::Expr { alias: Some(alias), .. } if alias.value.eq_ignore_ascii_case(name))
+}
+
+/// An aggregate of a column.
+fn is_aggregate(expr: &Expr) -> bool {
+    let Node::Function(call) = &expr.node else { return false };
+    let Function { name, arguments, star, order_by, separator, filter, .. } = &**call;
+    let [name] = &name.parts[..] else { return false };
+    let name = name.value.to_ascii_lowercase();
+    let is_bare = order_by.is_empty()
+        && separator.is_none()
+        && filter.is_none()
+        && call.within_group.is_none()
+        && call.over.is_none();
+    let of_column = match &arguments[..] {
+        [] => *star,
+        [one] => column(one).is_some(),
+        _ => false,
+    };
+    is_bare && of_column && AGGREGATES.contains(&name.as_str())
 }
 
 /// A column or a number.

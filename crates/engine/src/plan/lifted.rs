@@ -1,27 +1,28 @@
-//! Statements given as text whose whole numbers may become parameters, so that a storage unit need not parse and plan them each time.
+//! Statements given as text whose values may become parameters, so that a storage unit need not parse and plan them each time.
 //!
 //! The answer must be the text's, to the byte, so little is lifted:
-//! - A SELECT of columns of one table where it can be asked again as text if its prepared form fails (outside a transaction, and inside one on servers
-//!   whose errors leave it standing); or an UPDATE or DELETE without RETURNING, anywhere: it has no result whose type could change.
-//! - Numbers that stand alone beside a column, in a WHERE of such comparisons joined by AND, or in SET, as they are or added to a column. A server finds
+//! - A SELECT of columns, and plain aggregates of them, of one table where it can be asked again as text if its prepared form fails (outside a transaction, and inside
+//!   one on servers whose errors leave it standing); where it cannot, one that names its columns, which only another type of theirs could change, and whoever has met
+//!   that is told to repeat the transaction. Or an UPDATE or DELETE without RETURNING or an INSERT of one row, anywhere: these have no result whose type could change.
+//! - Numbers that stand alone beside a column, in a WHERE of such comparisons joined by AND, in SET, as they are or added to a column, or in VALUES. A server finds
 //!   operators and casts there by the types of both sides, so that a parameter of the number's own type means the same: on PostgreSQL whatever the column
 //!   is, on MySQL beside integers and not in sums.
-//! - Nothing whose meaning hangs on a setting when it is read: no strings (and so no dates), no `= NULL`, no functions, casts or sub-queries. Names are looked up
+//! - Strings that are assigned to a column of a type that takes any text, where the dialect says so: nothing is read out of them.
+//! - Nothing whose meaning hangs on a setting when it is read: no other strings (and so no dates), no `= NULL`, no functions, casts or sub-queries. Names are looked up
 //!   anew by the server when the search path or a table changes.
-//! - Rows of one table, found by its whole primary key; or by `=`, IN or BETWEEN of a part of that or `=` of a sharding column, and then without LIMIT: a plan
-//!   made without the values can hardly differ there from one made with them, and the server makes the first five with them anyhow.
+//! - Rows of one table, found by its whole primary key; or by `=`, IN or BETWEEN of a part of that or `=` of a sharding column, and then without LIMIT; or the first few
+//!   beyond a value of the column that they are sorted by: a plan made without the values can hardly differ there from one made with them, and the server makes the
+//!   first five with them anyhow.
 //! - A statement that comes often, whose numbers that stay in the text are among the first few such sets.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use pando_kernel::Parameter;
 use pando_kernel::dialect::Dialect;
-use pando_kernel::route::Target;
-use pando_sql::{Placeholder, Slot, Span};
+use pando_kernel::{Parameter, Value};
+use pando_sql::{Placeholder, Slot, Span, TokenKind};
 
-use super::liftable::LONGEST_NAME;
-use super::parts::Part;
+use super::liftable::{Liftable, MOST};
 
 /// How often a statement of the shape must have come.
 const USES: u32 = 5;
@@ -30,12 +31,12 @@ const MOST_KEPT: usize = 4;
 /// Bytes of one such set.
 const LONGEST_KEPT: usize = 128;
 
-/// A statement's numbers, lifted out of its text.
+/// A statement's values, lifted out of its text for one storage unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lifted {
-    /// The text for the storage unit, with parameters in the places of numbers.
+    /// The text for the storage unit, with parameters in the places of values.
     pub sql: Arc<str>,
-    /// The numbers, in order.
+    /// The values, in order.
     pub parameters: Vec<Parameter>,
 }
 
@@ -48,13 +49,22 @@ pub enum Chance {
     Only,
 }
 
-/// How numbers are lifted out of statements of one shape.
+/// What a statement tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tells {
+    /// No rows.
+    Nothing,
+    /// Columns that it names.
+    Named,
+    /// Whatever columns there are.
+    All,
+}
+
+/// How values are lifted out of statements of one shape.
 #[derive(Debug)]
 pub(super) struct Lifting {
-    parts: Vec<Part>,
     signs: Vec<Sign>,
-    /// It has a result.
-    reads: bool,
+    tells: Tells,
     uses: AtomicU32,
     /// The numbers that stay, as they were met.
     kept: [OnceLock<Box<str>>; MOST_KEPT],
@@ -66,70 +76,94 @@ enum Sign {
     Stays,
     Plus,
     Minus,
+    Text,
 }
 
-/// Where the places are that a text is cut at: those of its literals, with the minus in front of those that are lifted with it. `None` when a number is no
+/// A piece of the text for one storage unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    /// The literal of this number.
+    Slot(usize),
+}
+
+/// Where the places are that a text is cut at: those of its literals, with the minus in front of those that are lifted with it. `None` when a value is no
 /// literal of the shape's.
-pub(super) fn cuts(slots: &[Slot], numbers: &[Span]) -> Option<Vec<Span>> {
+pub(super) fn cuts(slots: &[Slot], values: &[Span]) -> Option<Vec<Span>> {
     let mut cuts: Vec<Span> = slots.iter().map(|slot| slot.span).collect();
-    for number in numbers {
-        let cut = cuts.iter_mut().find(|cut| cut.end == number.end && cut.start >= number.start);
-        *cut? = *number;
+    for value in values {
+        let cut = cuts.iter_mut().find(|cut| cut.end == value.end && cut.start >= value.start);
+        *cut? = *value;
     }
     Some(cuts)
 }
 
 impl Lifting {
-    /// `parts` is the text cut at [`cuts`] of the same numbers.
-    pub(super) fn new(parts: Vec<Part>, slots: &[Slot], numbers: &[Span], reads: bool) -> Self {
-        let sign = |slot: &Slot| match numbers.iter().find(|number| number.end == slot.span.end) {
+    /// Of a statement with these literals.
+    pub(super) fn new(slots: &[Slot], Liftable { values, tells }: &Liftable) -> Self {
+        let sign = |slot: &Slot| match values.iter().find(|value| value.end == slot.span.end) {
             None => Sign::Stays,
-            Some(number) if *number == slot.span => Sign::Plus,
+            Some(_) if slot.kind != TokenKind::Number => Sign::Text,
+            Some(value) if *value == slot.span => Sign::Plus,
             Some(_) => Sign::Minus,
         };
         let signs = slots.iter().map(sign).collect();
-        Self { parts, signs, reads, uses: AtomicU32::new(0), kept: Default::default() }
+        Self { signs, tells: *tells, uses: AtomicU32::new(0), kept: Default::default() }
     }
 
-    /// A statement's numbers lifted out; `None` when it is better sent as text. Counts that it came.
-    pub(super) fn lifted(
-        &self,
-        dialect: &dyn Dialect,
-        (text, slots): (&str, &[Slot]),
-        target: &Target,
-        chance: Chance,
-    ) -> Option<Lifted> {
+    /// Whether this statement's values are to be lifted. Counts that it came.
+    pub(super) fn admits(&self, text: &str, slots: &[Slot], chance: Chance) -> bool {
         if self.uses.load(Ordering::Relaxed) < USES {
             self.uses.fetch_add(1, Ordering::Relaxed);
-            return None;
+            return false;
         }
-        if self.reads && chance == Chance::Only || !self.admits(text, slots) {
-            return None;
-        }
+        !(self.tells == Tells::All && chance == Chance::Only) && self.keeps(text, slots)
+    }
+
+    /// The text of these pieces with the statement's values lifted out; `None` when it is better sent as it is.
+    pub(super) fn lifted<'a>(
+        &self,
+        dialect: &dyn Dialect,
+        (text, slots): (&'a str, &[Slot]),
+        pieces: impl Iterator<Item = Option<Piece<'a>>>,
+    ) -> Option<Lifted> {
         let mut sql = String::with_capacity(text.len() + 16);
         let mut parameters = Vec::with_capacity(slots.len());
-        for part in &self.parts {
-            match part {
-                Part::Text(text) => sql.push_str(text),
-                Part::Name(at) => {
-                    let name = &target.tables.get(*at)?.actual;
-                    sql.push_str(Some(name).filter(|name| name.len() <= LONGEST_NAME)?);
+        // Which literal each numbered parameter stands for.
+        let mut stands = [usize::MAX; MOST];
+        for piece in pieces {
+            let at = match piece? {
+                Piece::Text(text) => {
+                    sql.push_str(text);
+                    continue;
                 }
-                Part::Slot(at) => {
-                    let literal = slots.get(*at)?.span.of(text);
-                    match number(*self.signs.get(*at)?, literal)? {
-                        None => sql.push_str(literal),
-                        Some(number) => {
-                            parameters.push(dialect.lifted(number)?);
-                            match dialect.syntax().placeholder {
-                                Placeholder::Question => sql.push('?'),
-                                Placeholder::Dollar => {
-                                    sql.push('$');
-                                    sql.push_str(&parameters.len().to_string());
-                                }
-                            }
+                Piece::Slot(at) => at,
+            };
+            let (literal, sign) = (slots.get(at)?.span.of(text), *self.signs.get(at)?);
+            let value = match sign {
+                Sign::Stays => {
+                    sql.push_str(literal);
+                    continue;
+                }
+                Sign::Plus | Sign::Minus => Value::Int(number(sign, literal)?),
+                Sign::Text => Value::Text(unquoted(literal)?),
+            };
+            match dialect.syntax().placeholder {
+                Placeholder::Question => {
+                    parameters.push(dialect.lifted(value)?);
+                    sql.push('?');
+                }
+                Placeholder::Dollar => {
+                    let known = stands.iter().take(parameters.len()).position(|own| *own == at);
+                    let number = match known {
+                        Some(known) => known,
+                        None => {
+                            *stands.get_mut(parameters.len())? = at;
+                            parameters.push(dialect.lifted(value)?);
+                            parameters.len() - 1
                         }
-                    }
+                    };
+                    push_number(&mut sql, number + 1);
                 }
             }
         }
@@ -137,7 +171,7 @@ impl Lifting {
     }
 
     /// Whether the numbers that stay are among the sets for which the text may be prepared.
-    fn admits(&self, text: &str, slots: &[Slot]) -> bool {
+    fn keeps(&self, text: &str, slots: &[Slot]) -> bool {
         let mut kept = String::new();
         for (slot, sign) in slots.iter().zip(&self.signs) {
             if *sign == Sign::Stays {
@@ -154,16 +188,29 @@ impl Lifting {
     }
 }
 
-/// The number of a literal that is lifted, or `Some(None)` of one that stays; `None` when it is too large.
-#[expect(clippy::option_option, reason = "three answers")]
-fn number(sign: Sign, literal: &str) -> Option<Option<i64>> {
-    let size = || literal.parse::<u64>().ok().map(i128::from);
-    let number = match sign {
-        Sign::Stays => return Some(None),
-        Sign::Plus => size()?,
-        Sign::Minus => -size()?,
-    };
-    i64::try_from(number).ok().map(Some)
+/// `$1`; there are at most [`MOST`].
+fn push_number(sql: &mut String, number: usize) {
+    let digit = |digit: usize| char::from(b'0' + u8::try_from(digit % 10).unwrap_or(0));
+    sql.push('$');
+    if number >= 10 {
+        sql.push(digit(number / 10));
+    }
+    sql.push(digit(number));
+}
+
+/// The number of a literal that is lifted; `None` when it is too large.
+fn number(sign: Sign, literal: &str) -> Option<i64> {
+    let size = literal.parse::<u64>().ok().map(i128::from)?;
+    i64::try_from(if sign == Sign::Minus { -size } else { size }).ok()
+}
+
+/// What a string says; `None` where settings decide that.
+fn unquoted(literal: &str) -> Option<String> {
+    let inside = literal.strip_prefix('\'')?.strip_suffix('\'')?;
+    if inside.contains('\\') {
+        return None;
+    }
+    Some(inside.replace("''", "'"))
 }
 
 #[cfg(test)]
@@ -172,12 +219,29 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_sign_and_end_with_64_bits() {
-        let lifted = |sign, literal| number(sign, literal).flatten();
-        assert_eq!(lifted(Sign::Plus, "007"), Some(7));
-        assert_eq!(lifted(Sign::Minus, "2147483648"), Some(-2_147_483_648));
-        assert_eq!(lifted(Sign::Minus, "9223372036854775808"), Some(i64::MIN));
+        assert_eq!(number(Sign::Plus, "007"), Some(7));
+        assert_eq!(number(Sign::Minus, "2147483648"), Some(-2_147_483_648));
+        assert_eq!(number(Sign::Minus, "9223372036854775808"), Some(i64::MIN));
         assert_eq!(number(Sign::Plus, "9223372036854775808"), None);
         assert_eq!(number(Sign::Plus, "1.5"), None);
-        assert_eq!(number(Sign::Stays, "1.5"), Some(None));
+    }
+
+    #[test]
+    fn strings_are_lifted_without_what_settings_read() {
+        assert_eq!(unquoted("''").as_deref(), Some(""));
+        assert_eq!(unquoted("'it''s'").as_deref(), Some("it's"));
+        assert_eq!(unquoted("''''").as_deref(), Some("'"));
+        assert_eq!(unquoted(r"'a\nb'"), None);
+        assert_eq!(unquoted("E'a'"), None);
+    }
+
+    #[test]
+    fn parameters_are_numbered() {
+        let written = |number: usize| {
+            let mut sql = String::new();
+            push_number(&mut sql, number);
+            sql
+        };
+        assert_eq!([1, 9, 10, 16].map(written), ["$1", "$9", "$10", "$16"]);
     }
 }

@@ -13,8 +13,8 @@ use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Query, QueryBody, 
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
 use super::labels::labelled;
-use super::liftable::liftable;
-use super::lifted::{Chance, Lifted, Lifting, cuts};
+use super::liftable::{LONGEST_NAME, liftable};
+use super::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
 use super::wide::{Given, Source, Wide};
 use super::{Plan, Planned, Purpose, Told, Unit, rewrite};
@@ -136,7 +136,8 @@ struct One {
     parts: Vec<Part>,
     parameters: Vec<u32>,
     writes: bool,
-    lifting: Option<Lifting>,
+    /// With the text cut at the values that are lifted.
+    lifting: Option<(Lifting, Vec<Part>)>,
     /// How columns are told: of all targets alike, as their names are the logic ones.
     lists: Arc<Lists>,
 }
@@ -198,7 +199,11 @@ impl Template {
         let Some(one) = One::of(ctx, stmt, &spans, plan) else {
             let source = Source { stmt, spans: &spans, slots: shape.slots(), plan };
             let goes = Goes::Everywhere(Wide::of(ctx, &source)?);
-            return Self { statement, spans, goes }.tried(ctx, shape, plan);
+            let mut template = Self { statement, spans, goes }.tried(ctx, shape, plan)?;
+            if let Goes::Everywhere(wide) = &mut template.goes {
+                wide.lift(ctx, (stmt, shape.slots()));
+            }
+            return Some(template);
         };
         let [unit] = &plan.units[..] else { return None };
         let template = Self { statement, spans, goes: Goes::ToOne(one) };
@@ -214,29 +219,49 @@ impl Template {
         self.is_right(ctx, shape, plan).then_some(self)
     }
 
-    fn lifting(&self, ctx: &Context<'_>, slots: &[Slot], target: &Target) -> Option<Lifting> {
-        ctx.dialect.lifted(0)?;
+    fn lifting(
+        &self,
+        ctx: &Context<'_>,
+        slots: &[Slot],
+        target: &Target,
+    ) -> Option<(Lifting, Vec<Part>)> {
+        ctx.dialect.lifted(Value::Int(0))?;
         let Goes::ToOne(one) = &self.goes else { return None };
         let stmt = &self.statement;
         let syntax = ctx.dialect.syntax();
         let now = Now { spans: &self.spans, text: &stmt.text, slots, syntax, parameters: None };
         let watched = Watched { now, asked: RefCell::default() };
         one.pick.number(ctx, &watched)?;
-        let numbers = liftable(ctx, stmt, slots, &watched.asked.into_inner())?;
-        let parts = parts(ctx, stmt, target, &cuts(slots, &numbers)?)?;
-        Some(Lifting::new(parts, slots, &numbers, matches!(stmt.kind, Kind::Select(_))))
+        let liftable = liftable(ctx, stmt, slots, &watched.asked.into_inner())?;
+        let parts = parts(ctx, stmt, target, &cuts(slots, &liftable.values)?)?;
+        Some((Lifting::new(slots, &liftable), parts))
     }
 
-    /// The numbers of a statement that was planned by this template, lifted out of its text; `None` when it is to be sent as it is.
+    /// The values of a statement lifted out of what its plan, made by this template, sends to each of its units, in their order; empty when that is to be sent
+    /// as it is.
     pub fn lifted(
         &self,
         ctx: &Context<'_>,
         statement: (&str, &[Slot]),
-        target: &Target,
+        plan: &Plan,
         chance: Chance,
-    ) -> Option<Lifted> {
-        let Goes::ToOne(one) = &self.goes else { return None };
-        one.lifting.as_ref()?.lifted(ctx.dialect, statement, target, chance)
+    ) -> Vec<Lifted> {
+        let (text, slots) = statement;
+        match &self.goes {
+            Goes::ToOne(one) => {
+                let lifting = one.lifting.as_ref();
+                let lifting = lifting.filter(|(lifting, _)| lifting.admits(text, slots, chance));
+                let lifted =
+                    lifting.zip(plan.units.first()).and_then(|((lifting, parts), unit)| {
+                        let piece = |part| piece(part, &unit.target);
+                        lifting.lifted(ctx.dialect, statement, parts.iter().map(piece))
+                    });
+                lifted.into_iter().collect()
+            }
+            Goes::Everywhere(wide) => {
+                wide.lifted(ctx, statement, (plan, chance)).unwrap_or_default()
+            }
+        }
     }
 
     /// The plan of another statement of this shape; `None` when it must be planned in full.
@@ -381,6 +406,17 @@ impl One {
         }
         Some(sql.into())
     }
+}
+
+fn piece<'a>(part: &'a Part, target: &'a Target) -> Option<Lift<'a>> {
+    Some(match part {
+        Part::Text(text) => Lift::Text(text),
+        Part::Slot(at) => Lift::Slot(*at),
+        Part::Name(at) => {
+            let name = &target.tables.get(*at)?.actual;
+            Lift::Text(Some(name).filter(|name| name.len() <= LONGEST_NAME)?)
+        }
+    })
 }
 
 /// Whether a statement may change rows, if only by a function of the user's own.

@@ -11,6 +11,8 @@ use pando_kernel::{Attribute, Parameter, Value};
 use pando_sql::ast::{Expr, Kind, Literal, Node, QueryBody, Statement};
 use pando_sql::{Slot, Span, TokenKind};
 
+use super::liftable::{LONGEST_NAME, liftable};
+use super::lifted::{Chance, Lifted, Lifting, Piece};
 use super::{Plan, Planned, Purpose, Told, Unit, unions};
 
 /// The first of the numbers that literals are replaced by, and the step from one to the next: ranges between two of them are wide, and all fit into 32 bits.
@@ -30,6 +32,7 @@ pub(super) struct Wide {
     redirects: Vec<usize>,
     /// How many connections of a unit it was planned for: tables are read together or not by that.
     connections: usize,
+    lifting: Option<Lifting>,
 }
 
 /// What is sent to one target.
@@ -116,7 +119,54 @@ impl Wide {
             attributes: unit.attributes,
         });
         let (merge, connections) = (plan.merge.clone(), unions::connections(ctx));
-        Some(Self { sent: sent.collect(), merge, limit, everywhere, redirects, connections })
+        let (sent, lifting) = (sent.collect(), None);
+        Some(Self { sent, merge, limit, everywhere, redirects, connections, lifting })
+    }
+
+    /// Finds out what of such queries may be lifted, where each unit is asked once: several texts travel together, and of several prepared ones not all could be asked
+    /// again. A minus is no part of what the texts are cut at.
+    pub(super) fn lift(&mut self, ctx: &Context<'_>, (stmt, slots): (&Statement, &[Slot])) {
+        let is_short =
+            |sent: &Sent| sent.target.tables.iter().all(|table| table.actual.len() <= LONGEST_NAME);
+        let is_first = |(at, sent): (usize, &Sent)| {
+            let before = self.sent.iter().take(at);
+            before.into_iter().all(|other| other.target.unit != sent.target.unit)
+        };
+        let may_be = ctx.dialect.lifted(Value::Int(0)).is_some()
+            && self.sent.iter().all(is_short)
+            && self.sent.iter().enumerate().all(is_first);
+        if !may_be {
+            return;
+        }
+        let is_literal = |value: &Span| slots.iter().any(|slot| slot.span == *value);
+        let liftable = liftable(ctx, stmt, slots, &[]);
+        let liftable = liftable.filter(|liftable| liftable.values.iter().all(is_literal));
+        self.lifting = liftable.map(|liftable| Lifting::new(slots, &liftable));
+    }
+
+    /// As [`super::Template::lifted`].
+    pub(super) fn lifted(
+        &self,
+        ctx: &Context<'_>,
+        statement: (&str, &[Slot]),
+        (plan, chance): (&Plan, Chance),
+    ) -> Option<Vec<Lifted>> {
+        let (text, slots) = statement;
+        let lifting = self.lifting.as_ref()?;
+        if plan.units.len() != self.sent.len() || !lifting.admits(text, slots, chance) {
+            return None;
+        }
+        let limit = plan.merge.limit.map(|limit| limit.to_string());
+        let mut all = Vec::with_capacity(self.sent.len());
+        for sent in &self.sent {
+            let pieces = sent.parts.iter().map(|part| match part {
+                Part::Slot(at) => Some(Piece::Slot(*at)),
+                Part::Text(text) => Some(Piece::Text(text)),
+                Part::Limit => limit.as_deref().map(Piece::Text),
+            });
+            all.push(lifting.lifted(ctx.dialect, statement, pieces)?);
+        }
+        Some(all)
     }
 
     /// The plan of another query of the shape; `None` when it must be planned in full.

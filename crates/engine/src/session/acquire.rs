@@ -228,7 +228,8 @@ impl Session {
             .map(|job| {
                 let unit = plan.units.get(*job);
                 let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
-                execution(unit, plan, bound)
+                let lifted = bound.lifted.get(*job).cloned();
+                execution((unit, lifted), plan, bound)
             })
             .collect();
         let (executions, failed) = match executions {
@@ -448,9 +449,9 @@ fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usi
 
 /// What is sent for the only unit of a plan: as [`execution`], but what the statement came with goes along.
 fn whole_execution(unit: &Unit, plan: &Plan, bound: &mut Bound) -> Result<Execution> {
-    if let Some((lifted, era)) = bound.lifted.take() {
-        let Lifted { sql, parameters } = *lifted;
-        return Ok(Execution::Lifted { text: bound.text_for(unit), sql, parameters, era });
+    if let Some(Lifted { sql, parameters }) = bound.lifted.pop() {
+        let text = bound.text_for(unit);
+        return Ok(Execution::Lifted { text, sql, parameters, era: bound.era });
     }
     let are_its_own = bound.prepared
         && plan.merge.derived == 0
@@ -458,7 +459,7 @@ fn whole_execution(unit: &Unit, plan: &Plan, bound: &mut Bound) -> Result<Execut
         && unit.parameters.len() == bound.parameters.len()
         && are_in_order(&unit.parameters);
     if !are_its_own {
-        return execution(unit, plan, bound);
+        return execution((unit, None), plan, bound);
     }
     Ok(Execution::Prepared {
         sql: bound.text_for(unit),
@@ -473,12 +474,15 @@ fn are_in_order(parameters: &[u32]) -> bool {
     parameters.iter().enumerate().all(|(at, own)| at == *own as usize)
 }
 
-/// What is sent for one unit of a plan.
-fn execution(unit: &Unit, plan: &Plan, bound: &Bound) -> Result<Execution> {
-    if let Some((lifted, era)) = &bound.lifted {
-        let (text, sql) = (bound.text_for(unit), Arc::clone(&lifted.sql));
-        let parameters = lifted.parameters.clone();
-        return Ok(Execution::Lifted { text, sql, parameters, era: *era });
+/// What is sent for one unit of a plan, whose values may be lifted out.
+fn execution(
+    (unit, lifted): (&Unit, Option<Lifted>),
+    plan: &Plan,
+    bound: &Bound,
+) -> Result<Execution> {
+    if let Some(Lifted { sql, parameters }) = lifted {
+        let text = bound.text_for(unit);
+        return Ok(Execution::Lifted { text, sql, parameters, era: bound.era });
     }
     if !bound.prepared {
         return Ok(Execution::Text(bound.text_for(unit)));

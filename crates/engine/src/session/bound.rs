@@ -24,8 +24,8 @@ pub(super) struct Bound {
     pub(super) era: u64,
     /// It came as a prepared statement: run it as one.
     pub(super) prepared: bool,
-    /// It came as text, and a storage unit may run it so; and the era in which its names were found.
-    pub(super) lifted: Option<(Box<Lifted>, u64)>,
+    /// It came as text, and storage units may run it so: one for each of the plan's units, or none.
+    pub(super) lifted: Vec<Lifted>,
     /// The text for the plan's one unit, where the plan was made for another statement of its shape.
     pub(super) text: Option<Arc<str>>,
 }

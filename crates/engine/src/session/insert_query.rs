@@ -244,7 +244,7 @@ impl Bound {
             formats,
             era: self.era,
             prepared: true,
-            lifted: None,
+            lifted: Vec::new(),
             text: None,
         }
     }

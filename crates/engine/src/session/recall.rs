@@ -20,13 +20,14 @@ pub(super) struct Recalled {
     live: Arc<LiveDatabase>,
     kept: Arc<Kept>,
     fit: Fit,
-    lifted: Option<Box<Lifted>>,
+    /// One for each of the plan's units, or none.
+    lifted: Vec<Lifted>,
 }
 
 impl Recalled {
-    /// The numbers lifted out of a text, with the era in which its names were found.
-    pub(super) fn take_lifted(&mut self) -> Option<(Box<Lifted>, u64)> {
-        Some((self.lifted.take()?, self.kept.era()))
+    /// What is lifted out of the text for each unit.
+    pub(super) fn take_lifted(&mut self) -> Vec<Lifted> {
+        std::mem::take(&mut self.lifted)
     }
 }
 
@@ -55,7 +56,7 @@ impl Session {
             let kept = Arc::clone(kept);
             let fit =
                 self.in_context(&live, Some(bound), |ctx| kept.template.plan(ctx, text, &[]))?;
-            return Some(Recalled { live, kept, fit, lifted: None });
+            return Some(Recalled { live, kept, fit, lifted: Vec::new() });
         }
         let syntax = live.database.dialect.syntax();
         let (kept, fit, lifted) = with_shape(|shape| {
@@ -72,16 +73,15 @@ impl Session {
             }
             let (fit, lifted) = self.in_context(&live, Some(bound), |ctx| {
                 let fit = kept.template.plan(ctx, text, shape.slots())?;
-                let target = fit.plan.units.first().map(|unit| &unit.target);
-                let lifted = target.filter(|_| !bound.prepared).and_then(|target| {
-                    kept.template.lifted(
-                        ctx,
-                        (text, shape.slots()),
-                        target,
-                        self.chance(ctx.dialect),
-                    )
-                });
-                Some((fit, lifted.map(Box::new)))
+                let lifted = match bound.prepared {
+                    true => Vec::new(),
+                    false => {
+                        let (statement, chance) =
+                            ((&**text, shape.slots()), self.chance(ctx.dialect));
+                        kept.template.lifted(ctx, statement, &fit.plan, chance)
+                    }
+                };
+                Some((fit, lifted))
             })?;
             Some((kept, fit, lifted))
         })?;
@@ -136,6 +136,7 @@ impl Session {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) => {
                 bound.text = None;
+                bound.lifted.clear();
                 Box::pin(self.start_assembled(live, text, bound, refusal)).await
             }
             started => started,

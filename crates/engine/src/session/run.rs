@@ -47,7 +47,7 @@ impl Session {
             declared: Arc::clone(execute.prepared.types()),
             era: 0,
             prepared: true,
-            lifted: None,
+            lifted: Vec::new(),
             text: None,
         };
         let statement = Arc::clone(&execute.prepared.statement);

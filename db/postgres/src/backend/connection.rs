@@ -12,6 +12,7 @@ use pando_kernel::{
     Result, Rows, Whole,
 };
 
+use super::lifted::Seen;
 use super::line::{Again, Line, Outcome, Reply, Run, Subject, Task};
 use super::request::{self, Call, Steps};
 use super::statements::{Found, Origin, Statements, name};
@@ -54,6 +55,7 @@ impl Connection {
                 replies: std::collections::VecDeque::new(),
                 statements: Statements::new(options.statements),
                 lists: Arc::clone(&options.lists),
+                changes: Seen::new(&options.changes),
                 transaction: TransactionState::Idle,
             },
             token,
@@ -69,6 +71,9 @@ impl Connection {
         parameters: Vec<Parameter>,
         origin: Origin,
     ) -> Result<()> {
+        if self.line.changes.are_more() {
+            self.line.statements.names_changed();
+        }
         let types: Arc<[u32]> = parameters.iter().map(|one| one.native.type_id).collect();
         let found = self.line.statements.find(&sql, &types, origin);
         if let Found::Unnamed = found {

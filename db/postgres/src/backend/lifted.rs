@@ -2,12 +2,65 @@
 //!
 //! What fails before it is bound has done nothing and told nothing: outside a transaction the text is sent then, whose answer counts. So "cached plan must
 //! not change result type", a name that a pooler between here and the server has given to another connection, or a type that an operator does not have
-//! reach nobody. What fails later would have failed as text. Inside a transaction nothing can be asked again; only statements without a result
-//! come here so, which the server analyses anew from their text whenever a table has changed.
+//! reach nobody. What fails later would have failed as text. Inside a transaction nothing can be asked again. What has no result the server analyses anew from its text
+//! whenever a table has changed; a query that names its columns fails where somebody whom Pando does not know has given one of them another type since the
+//! query was prepared. Its client is told to repeat the transaction (40001), and no other connection to the unit goes on with what it had prepared until then.
+
+use std::iter::Peekable;
+use std::str::Chars;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pando_kernel::ServerError;
 
 use crate::codec::first_word;
+
+/// How often connections to one unit have met a definition that had changed behind Pando's back.
+#[derive(Debug, Default)]
+pub(super) struct Changes(AtomicU64);
+
+/// One connection's view of them.
+#[derive(Debug)]
+pub(super) struct Seen {
+    changes: Arc<Changes>,
+    count: u64,
+}
+
+impl Seen {
+    pub(super) fn new(changes: &Arc<Changes>) -> Self {
+        Self { changes: Arc::clone(changes), count: changes.0.load(Ordering::Relaxed) }
+    }
+
+    /// Notes one for all connections.
+    pub(super) fn one_more(&self) {
+        self.changes.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether there are more than at the last look.
+    pub(super) fn are_more(&mut self) -> bool {
+        let count = self.changes.0.load(Ordering::Relaxed);
+        std::mem::replace(&mut self.count, count) != count
+    }
+}
+
+/// Whether an error tells that a column has a type which a parameter does not fit: a literal in its place may.
+pub(super) fn tells_types(error: &ServerError) -> bool {
+    ["42804", "42883"].contains(&error.sqlstate.as_str())
+}
+
+/// What a client is told whose transaction cannot go on for such an error.
+pub(super) fn to_be_repeated(error: &ServerError) -> ServerError {
+    ServerError {
+        number: 0,
+        sqlstate: "40001".into(),
+        severity: "ERROR".into(),
+        message: "could not serialize access due to a change of a table's definition".into(),
+        fields: vec![
+            (b'D', format!("The storage unit says: {}.", error.message)),
+            (b'H', "The transaction might succeed if retried.".into()),
+        ],
+    }
+}
 
 /// Whether the text may fare better than its prepared form, which failed so before it was bound. Not when somebody ended it, or waiting did.
 pub(super) fn may_fare_better(error: &ServerError) -> bool {
@@ -36,7 +89,8 @@ pub(super) fn relocate(error: &mut ServerError, sql: &str, text: &str) {
     }
 }
 
-/// The character of the text, from 1, that stands for the character at `position` of the prepared form: they differ by parameters in the places of numbers.
+/// The character of the text, from 1, that stands for the character at `position` of the prepared form: they differ by parameters in the places of numbers and
+/// strings.
 fn place(sql: &str, text: &str, position: usize) -> usize {
     let (mut sql, mut text) = (sql.chars().peekable(), text.chars().peekable());
     let (mut here, mut there) = (1, 1);
@@ -47,7 +101,7 @@ fn place(sql: &str, text: &str, position: usize) -> usize {
             (here, there) = (here + 1, there + 1);
             continue;
         }
-        // `$1` here, digits there, perhaps with a minus in front.
+        // `$1` here, there a string, or digits, perhaps with a minus in front.
         sql.next();
         here += 1;
         while sql.next_if(char::is_ascii_digit).is_some() {
@@ -55,6 +109,10 @@ fn place(sql: &str, text: &str, position: usize) -> usize {
         }
         if here > position {
             break;
+        }
+        if text.peek() == Some(&'\'') {
+            there += string(&mut text);
+            continue;
         }
         while text.next_if(|c| *c == '-' || c.is_whitespace()).is_some() {
             there += 1;
@@ -64,6 +122,16 @@ fn place(sql: &str, text: &str, position: usize) -> usize {
         }
     }
     there
+}
+
+/// Passes over a string; the result is how many characters it has.
+fn string(text: &mut Peekable<Chars<'_>>) -> usize {
+    let (mut length, mut quotes) = (0, 0);
+    while let Some(c) = text.next_if(|c| *c == '\'' || quotes % 2 == 1) {
+        quotes += usize::from(c == '\'');
+        length += 1;
+    }
+    length
 }
 
 #[cfg(test)]
@@ -84,6 +152,27 @@ mod tests {
         assert_eq!(place(sql, text, at(sql, "$1 ")), at(text, "12345"));
         assert_eq!(place(sql, text, at(sql, "$2")), at(text, "- 7"));
         assert_eq!(place(sql, text, 4000), text.chars().count() + 1);
+    }
+
+    #[test]
+    fn positions_behind_strings_are_those_of_the_text() {
+        let sql = "INSERT INTO t (a, b, c) VALUES ($1, $2, $3), missing";
+        let text = "INSERT INTO t (a, b, c) VALUES ('it''s', '', 'ü$2'), missing";
+        let at = |text: &str, word: &str| text[..text.find(word).unwrap()].chars().count() + 1;
+        for word in ["VALUES", "), m", "missing"] {
+            assert_eq!(place(sql, text, at(sql, word)), at(text, word), "{word}");
+        }
+        assert_eq!(place(sql, text, at(sql, "$3")), at(text, "'ü$2'"));
+    }
+
+    #[test]
+    fn a_change_is_seen_once_by_every_connection() {
+        let changes = Arc::default();
+        let (mut one, mut other) = (Seen::new(&changes), Seen::new(&changes));
+        assert!(!one.are_more());
+        other.one_more();
+        assert!(one.are_more() && other.are_more());
+        assert!(!one.are_more() && !other.are_more() && !Seen::new(&changes).are_more());
     }
 
     #[test]

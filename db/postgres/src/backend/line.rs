@@ -10,7 +10,7 @@ use pando_kernel::{
 };
 
 use super::describe;
-use super::lifted;
+use super::lifted::{self, Seen};
 use super::request::Call;
 use super::statements::{Returns, Statements};
 use crate::codec::backend::{Backend, CommandComplete, ParameterStatus, RowDescription, Status};
@@ -23,6 +23,7 @@ pub(super) struct Line {
     pub(super) replies: VecDeque<Reply>,
     pub(super) statements: Statements,
     pub(super) lists: Arc<Lists>,
+    pub(super) changes: Seen,
     pub(super) transaction: TransactionState,
 }
 
@@ -260,10 +261,12 @@ impl Line {
                 false => Ok(Outcome::Over(Ok(()))),
             };
         };
-        if let Task::Run(Run { call: Call { sql, text: Some(text), .. }, id, bound, .. }) =
-            &reply.task
+        if let Task::Run(Run {
+            call: Call { sql, text: Some(text), .. }, id, reused, bound, ..
+        }) = &reply.task
         {
-            return Ok(self.lifted_failed(error, (sql, text), id.filter(|_| !bound)));
+            let unbound = id.filter(|_| !bound).map(|id| (id, *reused));
+            return Ok(self.lifted_failed(error, (sql, text), unbound));
         }
         if let Some((id, again)) = reply.task.once_more()
             && stale(&error)
@@ -306,21 +309,29 @@ impl Line {
         newest.map(|reply| reply.task = Task::Aside { shares: false }).is_some()
     }
 
-    /// A statement that came as text has failed in its prepared form; `id` is its number in the cache if it did not come to be bound.
+    /// A statement that came as text has failed in its prepared form; `unbound` is its number in the cache, and whether it was found prepared, if it did not come to
+    /// be bound.
     fn lifted_failed(
         &mut self,
         mut error: Box<ServerError>,
         (sql, text): (&str, &Arc<str>),
-        id: Option<u64>,
+        unbound: Option<(u64, bool)>,
     ) -> Outcome {
-        if let Some(id) = id {
+        if let Some((id, reused)) = unbound {
             match error.sqlstate.as_str() {
                 "26000" => self.statements.clear(),
                 _ => self.statements.discard(sql, id),
             }
-            let alone = self.transaction == TransactionState::Idle && self.replies.is_empty();
-            if alone && lifted::may_fare_better(&error) {
+            let is_outdated = reused && (stale(&error) || lifted::tells_types(&error));
+            if is_outdated {
+                self.changes.one_more();
+            }
+            let is_outside = self.transaction == TransactionState::Idle;
+            if is_outside && self.replies.is_empty() && lifted::may_fare_better(&error) {
                 return Outcome::Again(Again::Text(Arc::clone(text)));
+            }
+            if is_outdated && !is_outside {
+                error = Box::new(lifted::to_be_repeated(&error));
             }
         }
         lifted::relocate(&mut error, sql, text);

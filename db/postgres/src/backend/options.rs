@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Lists;
 use pando_kernel::runtime::{Address, TlsMode};
 
+use super::lifted::Changes;
 use crate::codec::frame::LARGE_LIMIT;
 
 /// Where a storage unit is and how to log in there.
@@ -33,6 +34,8 @@ pub struct Options {
     pub max_frame: usize,
     /// What its connections know together of the columns of results.
     pub lists: Arc<Lists>,
+    /// What its connections know together of statements that were lifted.
+    pub(super) changes: Arc<Changes>,
 }
 
 /// Settings every connection starts with, so that all units answer alike.
@@ -64,6 +67,7 @@ impl Options {
             statements: 256,
             max_frame: LARGE_LIMIT,
             lists: Arc::default(),
+            changes: Arc::default(),
         }
     }
 
