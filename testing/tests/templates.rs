@@ -736,7 +736,13 @@ fn what_could_mean_something_else_stays_in_the_text() {
 }
 
 /// On MySQL: numbers beside integers, and none that an error would tell.
-const LIFTED_BESIDE_INTEGERS: [(&str, &str, &[i64]); 6] = [
+const LIFTED_BESIDE_INTEGERS: [(&str, &str, &[i64]); 8] = [
+    ("insert into s (id, n) values (1, 2)", "insert into s (id, n) values (?, ?)", &[1, 2]),
+    (
+        "select sum(n), count(*) from s where id = 3",
+        "select sum(n), count(*) from s where id = ?",
+        &[3],
+    ),
     ("select c from t where id = 8", "select c from t_0 where id = ?", &[8]),
     (
         "SELECT * FROM s WHERE n BETWEEN 1 AND 20 AND id IN (3, 4)",
@@ -749,7 +755,9 @@ const LIFTED_BESIDE_INTEGERS: [(&str, &str, &[i64]); 6] = [
     ("select id, 5 from s where id = 1 limit 3", "select id, 5 from s where id = ? limit 3", &[1]),
 ];
 
-const NOT_BESIDE_INTEGERS: [&str; 9] = [
+const NOT_BESIDE_INTEGERS: [&str; 11] = [
+    "insert into s (id, c) values (1, 'x')",
+    "insert into s (id, y) values (1, 99)",
     "select c from t where id = 8 and c = 5",
     "select c from t where id = 8 and missing = 5",
     "select c from s where id = 8 and y = 99",
