@@ -99,7 +99,7 @@ impl Lab {
             Arc::new(vec![
                 column("id", Kind::Int, "bigint", ""),
                 column("region", Kind::Text, "varchar(40)", collation),
-                column("n", Kind::Int, "int", ""),
+                column("n", Kind::Int, "integer", ""),
                 column("c", Kind::Text, "varchar(40)", collation),
             ])
         };
@@ -685,12 +685,17 @@ fn lab_with_keys() -> Lab {
 fn with_keys(mut lab: Lab, tables: &[&str]) -> Lab {
     let id = TableColumn { primary_key: true, ..column("id", Kind::Int, "bigint", "") };
     let rest = [
-        column("n", Kind::Int, "int", ""),
+        column("n", Kind::Int, "integer", ""),
         column("c", Kind::Text, "text", "C"),
         column("d", Kind::Other, "date", ""),
         column("region", Kind::Text, "character varying(40)", "C"),
         column("y", Kind::UInt, "year(4)", ""),
         column("bits", Kind::UInt, "bit(3)", ""),
+        column("small", Kind::Int, "smallint", ""),
+        column("code", Kind::Text, "character varying(3)", "C"),
+        column("object", Kind::Int, "oid", ""),
+        column("twice", Kind::Int, "integer", ""),
+        column("Twice", Kind::Other, "date", ""),
     ];
     let columns: Vec<TableColumn> = [id].into_iter().chain(rest).collect();
     for name in tables {
@@ -707,6 +712,37 @@ fn numbers_beside_columns_are_lifted() {
         let values = lifted.parameters.iter().map(|parameter| parameter.value.clone());
         let numbers: Vec<Value> = numbers.iter().copied().map(Value::Int).collect();
         assert_eq!((&*lifted.sql, values.collect::<Vec<_>>()), (sql, numbers), "{text}");
+    }
+}
+
+#[test]
+fn what_a_column_may_not_take_stays_in_the_text() {
+    let lab = with_keys(lab_with_keys(), &["o"]);
+    for (fits, does_not) in [
+        ("update s set small = -32768 where id = 1", "update s set small = -32769 where id = 1"),
+        ("update s set n = 2147483647 where id = 1", "update s set n = 2147483648 where id = 1"),
+        ("update s set code = 'abc' where id = 1", "update s set code = 'abcd' where id = 1"),
+        ("update s set code = 'aü' where id = 1", "update s set code = 'aüü' where id = 1"),
+        ("insert into o (id, small) values (1, 7)", "insert into o (id, small) values (1, 70000)"),
+    ] {
+        assert!(lab.lifted(fits, Chance::Only).is_some(), "{fits}");
+        assert_eq!(lab.lifted(does_not, Chance::Only), None, "{does_not}");
+    }
+    assert!(lab.lifted("select c from s where id = 1 and small = 70000", Chance::Only).is_some());
+}
+
+#[test]
+fn names_that_may_mean_another_are_not_looked_up() {
+    let lab = with_keys(lab_with_keys(), &["S", "x"]);
+    for text in [
+        "select c from \"S\" where id = 1",
+        "select c from public.s where id = 1",
+        "select c from s where id = 1 and twice = 1",
+        "select c from s where id = 1 and object = 1",
+        "select c from s where id = 1 and missing = 1",
+        "update s set twice = 1 where id = 1",
+    ] {
+        assert_eq!(lab.lifted(text, Chance::Second), None, "{text}");
     }
 }
 

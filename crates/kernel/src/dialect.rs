@@ -23,6 +23,31 @@ pub trait Dialect: Language + Metadata + Ordering + Variables {}
 
 impl<T: Language + Metadata + Ordering + Variables> Dialect for T {}
 
+/// Values that a column takes as they are, so that it does not matter whether a server looks at them when it plans a statement or for each of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// None is known.
+    Nothing,
+    /// Whole numbers from the first to the second.
+    Numbers(i64, i64),
+    /// Strings of so many bytes.
+    Texts(usize),
+}
+
+impl Takes {
+    /// Any whole number.
+    pub const ANY_NUMBER: Self = Self::Numbers(i64::MIN, i64::MAX);
+
+    /// Whether this is one of them.
+    pub fn takes(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Numbers(least, most), Value::Int(number)) => (least..=most).contains(number),
+            (Self::Texts(most), Value::Text(text)) => text.len() <= most,
+            _ => false,
+        }
+    }
+}
+
 /// The language itself.
 pub trait Language: Send + Sync + Debug {
     /// `mysql`, `postgres`, `sqlite`, … Units and doors of one family exchange rows without a look inside.
@@ -43,14 +68,14 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
-    /// Whether a whole number beside this column may become a parameter, compared with it or assigned to it. `None` is a column not known here.
+    /// Whether a whole number compared with this column, or added to it, may become a parameter. `None` is a column not known here.
     fn lifts_beside(&self, _column: Option<&TableColumn>) -> bool {
-        true
+        false
     }
 
-    /// Whether a string assigned to this column may become a parameter. `None` is a column not known here.
-    fn lifts_into(&self, _column: Option<&TableColumn>) -> bool {
-        false
+    /// Which values may become parameters where they are assigned to this column. `None` is a column not known here.
+    fn lifts_into(&self, _column: Option<&TableColumn>) -> Takes {
+        Takes::Nothing
     }
 
     /// Whether a whole number added to a column may become a parameter, too.
@@ -326,6 +351,8 @@ pub enum Compare {
     Number,
     /// As bytes: octets, C and binary collations, and temporal text in standard form.
     Bytes,
+    /// As bytes; spaces at the end do not count.
+    Padded,
     /// As bytes of weight strings, which the dialect has padded where the collation pads.
     Weight,
     /// As instants, times or dates given in the vendor's text form that does not sort bytewise.
@@ -346,6 +373,11 @@ pub trait Variables: Send + Sync + Debug {
     /// Whether a statement that a server has prepared goes by the settings of that moment, whatever is set on the connection later, until it is reset.
     fn prepares_with_settings(&self) -> bool {
         false
+    }
+
+    /// Session variables, in lower case, that decide which table a name means.
+    fn names_by(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// The session variable, with its value's text, that keeps a transaction mode (upper-cased words) for the whole session; `None` where each

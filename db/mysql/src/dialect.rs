@@ -13,7 +13,7 @@ mod waits;
 
 use std::fmt::Write as _;
 
-use pando_kernel::dialect::{Language, TableColumn, TransactionVerb};
+use pando_kernel::dialect::{Language, TableColumn, Takes, TransactionVerb};
 use pando_kernel::{Kind, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
@@ -89,6 +89,11 @@ impl Language for MySql {
                 && !["bit", "year"].iter().any(|other| name.starts_with(other))
         };
         column.is_some_and(is_integer)
+    }
+
+    /// What a number is told beside it, it is told where it is stored, too.
+    fn lifts_into(&self, column: Option<&TableColumn>) -> Takes {
+        if self.lifts_beside(column) { Takes::ANY_NUMBER } else { Takes::Nothing }
     }
 
     /// An error says which sum is out of range, and MySQL a parameter as `?`.

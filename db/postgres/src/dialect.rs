@@ -5,6 +5,7 @@ mod health;
 pub(crate) mod metadata;
 mod ordering;
 mod relations;
+mod takes;
 mod transfer;
 mod two_phase;
 mod type_name;
@@ -14,8 +15,7 @@ mod waits;
 
 use std::fmt::Write as _;
 
-use pando_kernel::dialect::{Language, TableColumn, TransactionVerb};
-use pando_kernel::value::Kind;
+use pando_kernel::dialect::{Language, TableColumn, Takes, TransactionVerb};
 use pando_kernel::{Native, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
@@ -109,12 +109,12 @@ impl Language for Postgres {
         Some(Parameter { native, ..Parameter::made(value) })
     }
 
-    /// Not domains, whose checks could tell types apart.
-    fn lifts_into(&self, column: Option<&TableColumn>) -> bool {
-        const TEXTS: [&str; 3] = ["text", "character varying", "character"];
-        let Some(column) = column else { return false };
-        let name = column.type_name.split_once('(').map_or(&*column.type_name, |(name, _)| name);
-        column.kind == Kind::Text && TEXTS.contains(&name)
+    fn lifts_beside(&self, column: Option<&TableColumn>) -> bool {
+        column.is_some_and(takes::is_number)
+    }
+
+    fn lifts_into(&self, column: Option<&TableColumn>) -> Takes {
+        column.map_or(Takes::Nothing, takes::takes)
     }
 
     fn two_phase(&self) -> Option<&dyn pando_kernel::TwoPhase> {

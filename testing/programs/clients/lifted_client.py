@@ -35,7 +35,7 @@ def told(connection, sql):
         result = connection.execute(sql).pgresult
     except psycopg.Error as error:
         said = error.diag
-        return re.sub(r"t_order_[01](_pkey)?\b", r"t_order\1", repr((said.sqlstate, said.message_primary, said.message_detail, said.message_hint)))
+        return re.sub(r"t_order_[01](_pkey)?\b", r"t_order\1", repr((said.sqlstate, said.message_primary, said.message_detail, said.message_hint, said.context)))
     columns = [(result.fname(i), result.ftype(i), result.fmod(i), result.fformat(i), result.ftablecol(i)) for i in range(result.nfields)]
     rows = [[result.get_value(row, i) for i in range(result.nfields)] for row in range(result.ntuples)]
     return repr((columns, sorted(rows, key=repr), result.command_status))
@@ -123,6 +123,93 @@ def strings_into_columns_of_every_type():
     same("alter table t_order drop column most")
     if not any("values ($1, $2, $3)" in query for query in asked):
         raise AssertionError(f"no insert ran prepared: {asked}")
+
+
+@case
+def values_that_a_column_does_not_take_fail_without_a_row():
+    """A constant is cast when its statement is planned, whether there is a row for it or not."""
+    same("create table t_small (id int primary key, counted serial, small smallint, amount numeric(5, 2), five char(5), most varchar(5), object oid)")
+    for connection in (straight, *units):
+        connection.execute("set log_parameter_max_length_on_error = -1")
+    for number in range(16):
+        same(f"insert into t_small (id, small, amount, most) values ({number}, {number}, {number}, 'n{number}')")
+        same(f"update t_small set small = {number}, amount = {number}, five = 'f{number}', most = 'm{number}' where id = {number}", 2)
+        for value in (f"small = {number}", f"amount = {number}", f"five = 'f{number}'", f"most = 'm{number}'", f"object = {number}"):
+            same(f"update t_small set {value} where id = {number}")
+        same(f"select count(*) from t_small where id between 1 and {number} and object = {4000000000 + number}")
+        same(f"select id from t_small where id = {number} and object = {4000000000 + number}")
+    for value in ("small = 32768", "small = -32769", "amount = 1000", "amount = 999", "five = 'f12345'", "five = 'f1    '", "most = 'm12345'", "most = 'ü2345'", "object = 5000000000"):
+        for row in (99, 3):
+            same(f"update t_small set {value} where id = {row}")
+            same("begin")
+            same(f"update t_small set {value} where id = {row}")
+            same("insert into t_small (id, small, amount, most) values (77, 7, 7, 'n7')")
+            same("commit")
+            same("select id, counted, small, amount, five, most, object from t_small where id > 0")
+            same("delete from t_small where id = 77")
+    for small, most in ((70000, "x"), (1, "n12345"), (70000, "n12345"), (1, "x")):
+        same("delete from t_small where id = 50")
+        same(f"insert into t_small (id, small, amount, most) values (50, {small}, 0, '{most}')")
+        same("select id, counted from t_small where id = 50")
+    same("select id from t_small where id = 99 and object = 5000000000")
+    same("select count(*) from t_small where id between 1 and 9 and object = 5000000000")
+    same("drop table t_small")
+
+
+def until_it_ends(connection, statements):
+    """A transaction that is repeated as long as it is told to; the answers, and how often that was."""
+    for repeated in range(5):
+        told(connection, "begin")
+        answers = [told(connection, sql) for sql in statements]
+        if not any("40001" in answer for answer in answers):
+            return [*answers, told(connection, "commit")], repeated
+        told(connection, "rollback")
+    raise AssertionError(f"{statements} never ends: {answers}")
+
+
+def same_in_the_end(statements, most):
+    answers, repeated = until_it_ends(through, statements)
+    equal(answers, until_it_ends(straight, statements)[0])
+    if repeated > most:
+        raise AssertionError(f"{statements} was to be repeated {repeated} times")
+
+
+@case
+def names_that_mean_several_things():
+    for connection in (straight, units[0]):
+        connection.execute("create schema one create table t_named (id int primary key, v date, w varchar(10))")
+        connection.execute("create schema two create table t_named (id int primary key, v text, w varchar(20))")
+        connection.execute("create table public.t_named (id int primary key, v text, w text, \"V\" date)")
+        connection.execute("create table public.\"T_named\" (id int primary key, v json)")
+        connection.execute("create function widen(kind text) returns int language plpgsql as $$ begin execute 'alter table t_named alter w type ' || kind; return 1; end $$")
+    told(through, "refresh table metadata")
+    for path in ("public", "one", "two", "two, public"):
+        for row in range(10):
+            same(f"set search_path to {path}")
+            same("begin")
+            same(f"insert into t_named (id, v, w) values ({row}, '2020-01-0{row % 9 + 1}', 'w{row}')")
+            same(f"select id, v, w from t_named where id = {row}")
+            same("commit")
+    same("reset search_path")
+    for row in range(20, 30):
+        same_in_the_end([f"insert into t_named (id, \"V\") values ({row}, '2020-01-08')", f"select id, \"V\" from t_named where id = {row}"], 0)
+        same_in_the_end([f"insert into \"T_named\" (id, v) values ({row}, '{{}}')"], 0)
+        same_in_the_end([f"insert into t_named (id, v) values (1{row}, '2020-01-08')", f"select id, w from t_named where id = 1{row}"], 0)
+    same_in_the_end(["set local search_path to one", "select id, w from t_named where id = 1", "set local search_path to two", "select id, w from t_named where id = 1"], 0)
+    # What changes a type in the middle may be told so, but not for ever.
+    for kind in ("varchar(30)", "varchar(40)", "varchar(50)"):
+        same_in_the_end(["select id, w from t_named where id = 20", f"select widen('{kind}')", "select id, w from t_named where id = 20"], 2)
+    for row in range(30, 40):
+        same_in_the_end([f"insert into t_named (id, v) values ({row}, '2020-01-08')"], 0)
+    for connection in (straight, units[0]):
+        connection.execute("alter table t_named alter v type date using v::date")
+    for row in range(40, 50):
+        same_in_the_end([f"insert into t_named (id, v) values ({row}, '2020-01-08')", f"select id, v from t_named where id = {row}"], 2)
+    for connection in (straight, units[0]):
+        connection.execute("drop function widen")
+        connection.execute("drop table public.t_named, public.\"T_named\"")
+        connection.execute("drop schema one, two cascade")
+    told(through, "refresh table metadata")
 
 
 @case

@@ -120,6 +120,56 @@ def numbers_of_every_size_beside_columns_of_every_type():
 
 
 @case
+def aggregates_of_columns_of_every_type():
+    before = executions()
+    for order in range(20, 40):
+        for column in COLUMNS:
+            same(f"select min({column}), max({column}), count({column}), COUNT(*), Sum( wide ), avg(small) from t_order where order_id = {order} and user_id = {order % 4}")
+        same(f"select sum(size), avg(size), sum(weight), avg(share) from t_order where order_id = {order} and user_id = {order % 4}")
+        same(f"select max(note) from t_order where order_id = 99 and user_id = {order % 4}")
+    if executions() - before < 20:
+        raise AssertionError(f"only {executions() - before} ran prepared")
+
+
+@case
+def whole_numbers_that_are_inserted():
+    for mode in ("STRICT_TRANS_TABLES", ""):
+        before = executions()
+        for connection in (straight, through):
+            told(connection, f"set session sql_mode = '{mode}'")
+        for column in COLUMNS[2:]:
+            for number in NUMBERS:
+                same("delete from t_order where order_id = 60 and user_id = 0")
+                same(f"insert into t_order (order_id, user_id, {column}) values (60, 0, {number})", 2)
+                same("select * from t_order where order_id = 60 and user_id = 0")
+        if executions() - before < 20:
+            raise AssertionError(f"only {executions() - before} ran prepared")
+    same("delete from t_order where order_id = 60 and user_id = 0")
+    same("set session sql_mode = default")
+
+
+@case
+def tables_whose_names_differ_by_case():
+    for connection in (straight, units[0]):
+        with connection.cursor() as cursor:
+            cursor.execute("select @@lower_case_table_names")
+            if cursor.fetchone()[0] != "0":
+                return
+            cursor.execute("create table t_named (id int primary key, k int)")
+            cursor.execute("create table T_named (id int primary key, k year)")
+            cursor.execute("insert into T_named values (1, 1970)")
+    told(through, "refresh table metadata")
+    for number in range(14):
+        same(f"select id from t_named where id = 1 and k = {number}")
+    for _ in range(10):
+        same("select id from T_named where id between 1 and 3 and k = 70")
+    for connection in (straight, units[0]):
+        with connection.cursor() as cursor:
+            cursor.execute("drop table t_named, T_named")
+    told(through, "refresh table metadata")
+
+
+@case
 def sharding_values_of_every_size():
     for number in NUMBERS:
         same(f"select note from t_order where order_id = {number} and user_id = 0", 2)

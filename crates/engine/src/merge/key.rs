@@ -36,9 +36,9 @@ impl Key {
         }
         match compare {
             Compare::Number => Number::of(&value).map(Self::Number),
-            Compare::Bytes | Compare::Weight => match value {
-                Value::Text(text) => Ok(Self::Bytes(Bytes::from(text))),
-                Value::Bytes(bytes) => Ok(Self::Bytes(bytes)),
+            Compare::Bytes | Compare::Weight | Compare::Padded => match value {
+                Value::Text(text) => Ok(Self::Bytes(counting(Bytes::from(text), compare))),
+                Value::Bytes(bytes) => Ok(Self::Bytes(counting(bytes, compare))),
                 // Columns without a fixed type hold both; numbers sort before text and octets there.
                 Value::Null
                 | Value::Bool(_)
@@ -111,6 +111,15 @@ impl Key {
         };
         size_of::<Self>().saturating_add(own)
     }
+}
+
+/// The bytes that count.
+fn counting(mut bytes: Bytes, compare: Compare) -> Bytes {
+    if compare == Compare::Padded {
+        let end = bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+        bytes.truncate(end);
+    }
+    bytes
 }
 
 /// Where a key stands and how it compares.
@@ -273,6 +282,23 @@ mod tests {
 
     fn key(value: Value) -> Key {
         Key::of(value, Compare::Bytes).unwrap()
+    }
+
+    #[test]
+    fn spaces_at_the_end_of_padded_text_do_not_count() {
+        let padded = |text: &str| Key::of(Value::Text(text.into()), Compare::Padded).unwrap();
+        let canonical = |key: &Key| {
+            let mut bytes = Vec::new();
+            key.canonical(&mut bytes);
+            bytes
+        };
+        assert_eq!(padded("a  ").compare(&padded("a")), Ordering::Equal);
+        assert_eq!(canonical(&padded("a  ")), canonical(&padded("a")));
+        // A tab is less than a space, but here there is nothing behind the shorter one.
+        assert_eq!(padded("a\t").compare(&padded("a ")), Ordering::Greater);
+        assert_eq!(padded("  ").compare(&padded("")), Ordering::Equal);
+        assert_eq!(padded(" a").compare(&padded("a")), Ordering::Less);
+        assert_eq!(key(Value::Text("a ".into())).compare(&padded("a ")), Ordering::Greater);
     }
 
     #[test]

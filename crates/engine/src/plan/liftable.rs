@@ -2,6 +2,7 @@
 
 mod narrow;
 
+use pando_kernel::dialect::{TableColumn, Takes};
 use pando_kernel::feature::Context;
 use pando_sql::ast::{
     BinaryOp, ColumnAssignment, Delete, Distinct, Expr, Function, Ident, Insert, InsertSource,
@@ -24,8 +25,8 @@ const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 /// What may be lifted out of a statement.
 #[derive(Debug)]
 pub(super) struct Liftable {
-    /// The values, numbers with the minus in front, in text order; at least one.
-    pub(super) values: Vec<Span>,
+    /// The values, numbers with the minus in front, in text order, and which others may stand there; at least one.
+    pub(super) values: Vec<(Span, Takes)>,
     pub(super) tells: Tells,
 }
 
@@ -42,25 +43,45 @@ pub(super) fn liftable(
     let sums = ctx.dialect.lifts_sums();
     let mut reader = Reader { text: &stmt.text, sums, ..Reader::default() };
     let From { table, tells } = reader.statement(&stmt.kind)?;
-    let name = table.name.parts.last()?.value.to_lowercase();
-    let columns = ctx.catalog.columns(&name);
+    let columns = ctx.catalog.columns(own_name(&table.name)?);
     let columns = columns.as_deref().map_or(&[][..], Vec::as_slice);
-    let known = |name: &str| columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
-    let suits = reader.beside.iter().all(|name| ctx.dialect.lifts_beside(known(name)))
-        && reader.into.iter().all(|name| ctx.dialect.lifts_into(known(name)));
+    let known = |name: &str| only(columns, name);
+    let suits = reader.beside.iter().all(|name| ctx.dialect.lifts_beside(known(name)));
     if !suits || !reader.found.is_narrow(columns, sharding) {
         return None;
     }
-    let mut values = reader.values;
-    values.sort_unstable_by_key(|span| span.start);
-    let apart = values.windows(2).all(|pair| pair[0].end <= pair[1].start);
+    let takes = |span: &Span| {
+        let into = reader.into.iter().find(|(_, assigned)| assigned == span);
+        into.map_or(Takes::ANY_NUMBER, |(name, _)| ctx.dialect.lifts_into(known(name)))
+    };
+    let mut values: Vec<_> = reader.values.iter().map(|span| (*span, takes(span))).collect();
+    if values.iter().any(|(_, takes)| *takes == Takes::Nothing) {
+        return None;
+    }
+    values.sort_unstable_by_key(|(span, _)| span.start);
+    let apart = values.windows(2).all(|pair| pair[0].0.end <= pair[1].0.start);
     // A string that stays could be a date, which is read when the statement is prepared.
     let is_gone = |slot: &Slot| {
         slot.kind == TokenKind::Number
-            || slot.kind == TokenKind::String && values.contains(&slot.span)
+            || slot.kind == TokenKind::String
+                && values
+                    .iter()
+                    .any(|(span, takes)| *span == slot.span && matches!(takes, Takes::Texts(_)))
     };
     let is_it = apart && (1..=MOST).contains(&values.len()) && slots.iter().all(is_gone);
     is_it.then_some(Liftable { values, tells })
+}
+
+/// The name that the catalogue knows the table by. Not one in a schema, and not one that differs from another's by case only.
+fn own_name(name: &ObjectName) -> Option<&str> {
+    let [only] = &name.parts[..] else { return None };
+    (only.value.to_lowercase() == only.value).then_some(&*only.value)
+}
+
+/// The column of this name, if there is one in whatever case and no other.
+fn only<'a>(columns: &'a [TableColumn], name: &str) -> Option<&'a TableColumn> {
+    let mut called = columns.iter().filter(|column| column.name.eq_ignore_ascii_case(name));
+    called.next().filter(|_| called.next().is_none())
 }
 
 /// Where a statement's rows come from or go to, and what it tells.
@@ -77,10 +98,10 @@ struct Reader<'a> {
     sums: bool,
     values: Vec<Span>,
     found: Found<'a>,
-    /// The columns that numbers stand beside.
+    /// The columns that numbers are compared with and added to.
     beside: Vec<&'a str>,
-    /// The columns that strings are assigned to.
-    into: Vec<&'a str>,
+    /// The columns that values are assigned to.
+    into: Vec<(&'a str, Span)>,
 }
 
 impl<'a> Reader<'a> {
@@ -194,12 +215,12 @@ impl<'a> Reader<'a> {
         match &value.node {
             Node::Literal(Literal::Null | Literal::Boolean(_)) => Some(()),
             Node::Literal(Literal::Text(_)) => {
-                self.into.push(column);
+                self.into.push((column, value.span));
                 self.values.push(value.span);
                 Some(())
             }
             _ => {
-                self.beside.push(column);
+                self.into.push((column, value.span));
                 self.number(value).map(|_| ())
             }
         }

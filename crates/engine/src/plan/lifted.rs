@@ -5,9 +5,12 @@
 //!   one on servers whose errors leave it standing); where it cannot, one that names its columns, which only another type of theirs could change, and whoever has met
 //!   that is told to repeat the transaction. Or an UPDATE or DELETE without RETURNING or an INSERT of one row, anywhere: these have no result whose type could change.
 //! - Numbers that stand alone beside a column, in a WHERE of such comparisons joined by AND, in SET, as they are or added to a column, or in VALUES. A server finds
-//!   operators and casts there by the types of both sides, so that a parameter of the number's own type means the same: on PostgreSQL whatever the column
-//!   is, on MySQL beside integers and not in sums.
+//!   operators and casts there by the types of both sides, so that a parameter of the number's own type means the same: on PostgreSQL beside numbers, on MySQL
+//!   beside integers and not in sums.
 //! - Strings that are assigned to a column of a type that takes any text, where the dialect says so: nothing is read out of them.
+//! - Values that the column takes as they are. A constant is cast when a statement is planned, and fails there, whether there is a row for it or not, and before
+//!   triggers and sequences run; a parameter may be cast for each row.
+//! - Nothing of tables whose name the session means otherwise than the catalogue does: in a schema, by a search path of its own, or told from another's by case alone.
 //! - Nothing whose meaning hangs on a setting when it is read: no other strings (and so no dates), no `= NULL`, no functions, casts or sub-queries. Names are looked up
 //!   anew by the server when the search path or a table changes.
 //! - Rows of one table, found by its whole primary key; or by `=`, IN or BETWEEN of a part of that or `=` of a sharding column, and then without LIMIT; or the first few
@@ -18,7 +21,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use pando_kernel::dialect::Dialect;
+use pando_kernel::dialect::{Dialect, Takes};
 use pando_kernel::{Parameter, Value};
 use pando_sql::{Placeholder, Slot, Span, TokenKind};
 
@@ -63,6 +66,7 @@ pub(super) enum Tells {
 /// How values are lifted out of statements of one shape.
 #[derive(Debug)]
 pub(super) struct Lifting {
+    /// What becomes of each literal.
     signs: Vec<Sign>,
     tells: Tells,
     uses: AtomicU32,
@@ -74,9 +78,9 @@ pub(super) struct Lifting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Stays,
-    Plus,
-    Minus,
-    Text,
+    Plus(Takes),
+    Minus(Takes),
+    Text(Takes),
 }
 
 /// A piece of the text for one storage unit.
@@ -89,9 +93,9 @@ pub(super) enum Piece<'a> {
 
 /// Where the places are that a text is cut at: those of its literals, with the minus in front of those that are lifted with it. `None` when a value is no
 /// literal of the shape's.
-pub(super) fn cuts(slots: &[Slot], values: &[Span]) -> Option<Vec<Span>> {
+pub(super) fn cuts(slots: &[Slot], values: &[(Span, Takes)]) -> Option<Vec<Span>> {
     let mut cuts: Vec<Span> = slots.iter().map(|slot| slot.span).collect();
-    for value in values {
+    for (value, _) in values {
         let cut = cuts.iter_mut().find(|cut| cut.end == value.end && cut.start >= value.start);
         *cut? = *value;
     }
@@ -101,11 +105,11 @@ pub(super) fn cuts(slots: &[Slot], values: &[Span]) -> Option<Vec<Span>> {
 impl Lifting {
     /// Of a statement with these literals.
     pub(super) fn new(slots: &[Slot], Liftable { values, tells }: &Liftable) -> Self {
-        let sign = |slot: &Slot| match values.iter().find(|value| value.end == slot.span.end) {
+        let sign = |slot: &Slot| match values.iter().find(|(value, _)| value.end == slot.span.end) {
             None => Sign::Stays,
-            Some(_) if slot.kind != TokenKind::Number => Sign::Text,
-            Some(value) if *value == slot.span => Sign::Plus,
-            Some(_) => Sign::Minus,
+            Some((_, takes)) if slot.kind != TokenKind::Number => Sign::Text(*takes),
+            Some((value, takes)) if *value == slot.span => Sign::Plus(*takes),
+            Some((_, takes)) => Sign::Minus(*takes),
         };
         let signs = slots.iter().map(sign).collect();
         Self { signs, tells: *tells, uses: AtomicU32::new(0), kept: Default::default() }
@@ -140,14 +144,18 @@ impl Lifting {
                 Piece::Slot(at) => at,
             };
             let (literal, sign) = (slots.get(at)?.span.of(text), *self.signs.get(at)?);
-            let value = match sign {
+            let (value, takes) = match sign {
                 Sign::Stays => {
                     sql.push_str(literal);
                     continue;
                 }
-                Sign::Plus | Sign::Minus => Value::Int(number(sign, literal)?),
-                Sign::Text => Value::Text(unquoted(literal)?),
+                Sign::Plus(takes) => (Value::Int(number(false, literal)?), takes),
+                Sign::Minus(takes) => (Value::Int(number(true, literal)?), takes),
+                Sign::Text(takes) => (Value::Text(unquoted(literal)?), takes),
             };
+            if !takes.takes(&value) {
+                return None;
+            }
             match dialect.syntax().placeholder {
                 Placeholder::Question => {
                     parameters.push(dialect.lifted(value)?);
@@ -199,9 +207,9 @@ fn push_number(sql: &mut String, number: usize) {
 }
 
 /// The number of a literal that is lifted; `None` when it is too large.
-fn number(sign: Sign, literal: &str) -> Option<i64> {
+fn number(is_negative: bool, literal: &str) -> Option<i64> {
     let size = literal.parse::<u64>().ok().map(i128::from)?;
-    i64::try_from(if sign == Sign::Minus { -size } else { size }).ok()
+    i64::try_from(if is_negative { -size } else { size }).ok()
 }
 
 /// What a string says; `None` where settings decide that.
@@ -219,11 +227,11 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_sign_and_end_with_64_bits() {
-        assert_eq!(number(Sign::Plus, "007"), Some(7));
-        assert_eq!(number(Sign::Minus, "2147483648"), Some(-2_147_483_648));
-        assert_eq!(number(Sign::Minus, "9223372036854775808"), Some(i64::MIN));
-        assert_eq!(number(Sign::Plus, "9223372036854775808"), None);
-        assert_eq!(number(Sign::Plus, "1.5"), None);
+        assert_eq!(number(false, "007"), Some(7));
+        assert_eq!(number(true, "2147483648"), Some(-2_147_483_648));
+        assert_eq!(number(true, "9223372036854775808"), Some(i64::MIN));
+        assert_eq!(number(false, "9223372036854775808"), None);
+        assert_eq!(number(false, "1.5"), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::dialect::Takes;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
@@ -138,7 +139,7 @@ impl Wide {
         if !may_be {
             return;
         }
-        let is_literal = |value: &Span| slots.iter().any(|slot| slot.span == *value);
+        let is_literal = |(value, _): &(Span, Takes)| slots.iter().any(|slot| slot.span == *value);
         let liftable = liftable(ctx, stmt, slots, &[]);
         let liftable = liftable.filter(|liftable| liftable.values.iter().all(is_literal));
         self.lifting = liftable.map(|liftable| Lifting::new(slots, &liftable));

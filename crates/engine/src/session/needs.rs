@@ -34,8 +34,11 @@ impl Session {
 
     /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well without it.
     pub(super) async fn look_at_table(&mut self, live: &Arc<LiveDatabase>, stmt: &Statement) {
-        let changes = matches!(stmt.kind, Kind::Select(_) | Kind::Update(_) | Kind::Delete(_));
-        if !changes || live.database.dialect.lifted(Value::Int(0)).is_none() {
+        let is_one = matches!(
+            stmt.kind,
+            Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_)
+        );
+        if !is_one || live.database.dialect.lifted(Value::Int(0)).is_none() {
             return;
         }
         let tables = visit::tables(&stmt.kind);

@@ -73,7 +73,7 @@ impl Session {
             }
             let (fit, lifted) = self.in_context(&live, Some(bound), |ctx| {
                 let fit = kept.template.plan(ctx, text, shape.slots())?;
-                let lifted = match bound.prepared {
+                let lifted = match bound.prepared || self.renames(ctx.dialect) {
                     true => Vec::new(),
                     false => {
                         let (statement, chance) =
@@ -86,6 +86,19 @@ impl Session {
             Some((kept, fit, lifted))
         })?;
         Some(Recalled { live, kept, fit, lifted })
+    }
+
+    /// Whether names mean other tables to this session than to others.
+    fn renames(&self, dialect: &dyn Dialect) -> bool {
+        if self.variables.id() == 0 && self.local_settings.is_empty() {
+            return false;
+        }
+        let is_named = |name: &&str| {
+            let mut settings = self.variables.list().iter();
+            settings.any(|(known, _)| known.eq_ignore_ascii_case(name))
+                || self.local_settings.iter().any(|text| text.to_ascii_lowercase().contains(*name))
+        };
+        dialect.names_by().iter().any(is_named)
     }
 
     /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.

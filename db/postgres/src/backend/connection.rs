@@ -69,18 +69,25 @@ impl Connection {
         &mut self,
         (text, sql): (Arc<str>, Arc<str>),
         parameters: Vec<Parameter>,
-        origin: Origin,
+        era: u64,
     ) -> Result<()> {
         if self.line.changes.are_more() {
             self.line.statements.names_changed();
         }
         let types: Arc<[u32]> = parameters.iter().map(|one| one.native.type_id).collect();
-        let found = self.line.statements.find(&sql, &types, origin);
-        if let Found::Unnamed = found {
-            return self.text(&text);
+        let found = self.line.statements.find(&sql, &types, Origin::Text(era));
+        match found {
+            Found::Ready(..) => {}
+            Found::Unnamed => return self.text(&text),
+            Found::New(id) => {
+                if self.line.changes.gave_up(&sql, era) {
+                    self.line.statements.failed(&sql, id);
+                    return self.text(&text);
+                }
+            }
         }
         self.run_found(
-            Call { sql, types, parameters, formats: Vec::new(), era: 0, text: Some(text) },
+            Call { sql, types, parameters, formats: Vec::new(), era, text: Some(text) },
             found,
         )
     }
@@ -282,7 +289,7 @@ impl Backend for Connection {
         let task = match execution {
             Execution::Text(sql) => return self.text(&sql),
             Execution::Lifted { text, sql, parameters, era } => {
-                return self.lifted((text, sql), parameters, Origin::Text(era));
+                return self.lifted((text, sql), parameters, era);
             }
             Execution::Prepared { sql, types, parameters, formats, era } => {
                 return self.run(Call { sql, types, parameters, formats, era, text: None });

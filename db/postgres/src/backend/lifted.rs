@@ -5,19 +5,39 @@
 //! reach nobody. What fails later would have failed as text. Inside a transaction nothing can be asked again. What has no result the server analyses anew from its text
 //! whenever a table has changed; a query that names its columns fails where somebody whom Pando does not know has given one of them another type since the
 //! query was prepared. Its client is told to repeat the transaction (40001), and no other connection to the unit goes on with what it had prepared until then.
+//! What has failed so again, or for a type that only a text fits, is sent as text from then on, so that who repeats comes to an end.
 
+use std::collections::HashMap;
 use std::iter::Peekable;
 use std::str::Chars;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pando_kernel::ServerError;
 
 use crate::codec::first_word;
 
-/// How often connections to one unit have met a definition that had changed behind Pando's back.
+/// What connections to one unit have met together.
 #[derive(Debug, Default)]
-pub(super) struct Changes(AtomicU64);
+pub(super) struct Changes {
+    /// How often a definition that had changed behind Pando's back.
+    count: AtomicU64,
+    /// Statements whose prepared form has failed where the text may not. Looked at only where a statement is prepared.
+    failed: Mutex<HashMap<Arc<str>, Failures>>,
+}
+
+/// Of one statement.
+#[derive(Debug, Clone, Copy)]
+struct Failures {
+    /// Of the definitions that it was made by.
+    era: u64,
+    count: u32,
+}
+
+/// So many times a client may be told to repeat its transaction for one statement: once for a change.
+const PATIENCE: u32 = 2;
+/// Statements of which failures are known; more of them begin anew.
+const MOST_FAILED: usize = 1_000;
 
 /// One connection's view of them.
 #[derive(Debug)]
@@ -28,17 +48,34 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn new(changes: &Arc<Changes>) -> Self {
-        Self { changes: Arc::clone(changes), count: changes.0.load(Ordering::Relaxed) }
+        Self { changes: Arc::clone(changes), count: changes.count.load(Ordering::Relaxed) }
     }
 
     /// Notes one for all connections.
     pub(super) fn one_more(&self) {
-        self.changes.0.fetch_add(1, Ordering::Relaxed);
+        self.changes.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes for all connections that the prepared form of a statement has failed; where it `never` fits, it is given up.
+    pub(super) fn failed(&self, sql: &Arc<str>, era: u64, never: bool) {
+        let mut failed = self.changes.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if failed.len() >= MOST_FAILED && !failed.contains_key(sql) {
+            failed.clear();
+        }
+        let known = failed.get(sql).filter(|known| known.era == era).map_or(0, |known| known.count);
+        let count = if never { PATIENCE } else { known.saturating_add(1) };
+        failed.insert(Arc::clone(sql), Failures { era, count });
+    }
+
+    /// Whether a statement is to be sent as text.
+    pub(super) fn gave_up(&self, sql: &str, era: u64) -> bool {
+        let failed = self.changes.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.get(sql).is_some_and(|known| known.era == era && known.count >= PATIENCE)
     }
 
     /// Whether there are more than at the last look.
     pub(super) fn are_more(&mut self) -> bool {
-        let count = self.changes.0.load(Ordering::Relaxed);
+        let count = self.changes.count.load(Ordering::Relaxed);
         std::mem::replace(&mut self.count, count) != count
     }
 }
@@ -76,6 +113,18 @@ pub(super) fn may_name(tag: &str, returns: bool) -> bool {
         "CREATE" | "ALTER" | "DROP" | "DISCARD" | "DO" | "CALL" => true,
         _ => false,
     }
+}
+
+/// Takes off what an error tells of parameters, of which the text has none (`log_parameter_max_length_on_error`): the end of its context.
+pub(super) fn forget_parameters(error: &mut ServerError) {
+    const LINE: &str = "unnamed portal with parameters: ";
+    for (code, value) in &mut error.fields {
+        let at = value.find(LINE).filter(|at| *at == 0 || value[..*at].ends_with('\n'));
+        if let Some(at) = at.filter(|_| *code == b'W') {
+            value.truncate(at.saturating_sub(1));
+        }
+    }
+    error.fields.retain(|(code, value)| *code != b'W' || !value.is_empty());
 }
 
 /// Moves an error's position from the prepared form to the text.
@@ -163,6 +212,38 @@ mod tests {
             assert_eq!(place(sql, text, at(sql, word)), at(text, word), "{word}");
         }
         assert_eq!(place(sql, text, at(sql, "$3")), at(text, "'ü$2'"));
+    }
+
+    #[test]
+    fn what_fails_again_is_given_up_until_definitions_change() {
+        let changes = Arc::default();
+        let (one, other) = (Seen::new(&changes), Seen::new(&changes));
+        let [a, b]: [Arc<str>; 2] = ["a".into(), "b".into()];
+        one.failed(&a, 1, false);
+        assert!(!other.gave_up(&a, 1));
+        other.failed(&a, 1, false);
+        assert!(one.gave_up(&a, 1) && !one.gave_up(&a, 2) && !one.gave_up(&b, 1));
+        one.failed(&b, 1, true);
+        assert!(other.gave_up(&b, 1));
+        one.failed(&a, 2, false);
+        assert!(!one.gave_up(&a, 2), "counted anew");
+        (0..MOST_FAILED).for_each(|n| one.failed(&n.to_string().into(), 1, true));
+        assert!(changes.failed.lock().unwrap().len() <= MOST_FAILED);
+    }
+
+    #[test]
+    fn no_context_tells_of_parameters() {
+        let told = |context: &str| {
+            let fields = vec![(b'W', context.to_owned()), (b'R', "int2".to_owned())];
+            let mut error = ServerError { fields, ..ServerError::default() };
+            forget_parameters(&mut error);
+            error.fields.into_iter().find(|(code, _)| *code == b'W').map(|(_, value)| value)
+        };
+        assert_eq!(told("unnamed portal with parameters: $1 = '1\n2'"), None);
+        let function = "PL/pgSQL function f() line 1 at RAISE";
+        let both = format!("{function}\nunnamed portal with parameters: $1 = '1'");
+        assert_eq!(told(&both).as_deref(), Some(function));
+        assert_eq!(told(function).as_deref(), Some(function));
     }
 
     #[test]

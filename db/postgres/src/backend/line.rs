@@ -261,12 +261,11 @@ impl Line {
                 false => Ok(Outcome::Over(Ok(()))),
             };
         };
-        if let Task::Run(Run {
-            call: Call { sql, text: Some(text), .. }, id, reused, bound, ..
-        }) = &reply.task
+        if let Task::Run(Run { call, id, reused, bound, .. }) = &reply.task
+            && let Some(text) = &call.text
         {
             let unbound = id.filter(|_| !bound).map(|id| (id, *reused));
-            return Ok(self.lifted_failed(error, (sql, text), unbound));
+            return Ok(self.lifted_failed(error, (call, text), unbound));
         }
         if let Some((id, again)) = reply.task.once_more()
             && stale(&error)
@@ -314,7 +313,7 @@ impl Line {
     fn lifted_failed(
         &mut self,
         mut error: Box<ServerError>,
-        (sql, text): (&str, &Arc<str>),
+        (Call { sql, era, .. }, text): (&Call, &Arc<str>),
         unbound: Option<(u64, bool)>,
     ) -> Outcome {
         if let Some((id, reused)) = unbound {
@@ -322,19 +321,24 @@ impl Line {
                 "26000" => self.statements.clear(),
                 _ => self.statements.discard(sql, id),
             }
-            let is_outdated = reused && (stale(&error) || lifted::tells_types(&error));
-            if is_outdated {
+            let tells_types = lifted::tells_types(&error);
+            if reused && (stale(&error) || tells_types) {
                 self.changes.one_more();
             }
             let is_outside = self.transaction == TransactionState::Idle;
+            let may_be_repeated = tells_types || reused && stale(&error);
+            if may_be_repeated && (tells_types || !is_outside) {
+                self.changes.failed(sql, *era, tells_types);
+            }
             if is_outside && self.replies.is_empty() && lifted::may_fare_better(&error) {
                 return Outcome::Again(Again::Text(Arc::clone(text)));
             }
-            if is_outdated && !is_outside {
+            if may_be_repeated && !is_outside {
                 error = Box::new(lifted::to_be_repeated(&error));
             }
         }
         lifted::relocate(&mut error, sql, text);
+        lifted::forget_parameters(&mut error);
         Outcome::Over(Err(Error::new(ErrorKind::Server(error))))
     }
 

@@ -63,6 +63,11 @@ impl Variables for Postgres {
         }
     }
 
+    fn names_by(&self) -> &'static [&'static str] {
+        // SET SCHEMA sets the search path, in which `$user` is the role.
+        &["search_path", "schema", "role"]
+    }
+
     fn set_statement(&self, variables: &[(String, String)]) -> String {
         let set = |(name, value): &(String, String)| match name.as_str() {
             "time zone" | "timezone" => format!("SET TIME ZONE {value}"),
