@@ -7,7 +7,7 @@ from . import scenarios
 from .servers import FAMILIES
 
 CELL = ("family", "scenario", "mode", "threads", "tls")
-REFERENCES = ("direct", "haproxy", "haproxy_tables", "haproxy_units", "pgbouncer", "shardingsphere")
+REFERENCES = ("direct", "unit", "haproxy", "haproxy_unit", "haproxy_tables", "haproxy_units", "pgbouncer", "shardingsphere")
 
 
 def _spread(values):
@@ -68,7 +68,7 @@ def _row(entry):
     if entry["failed"]:
         return [*start, "failed", entry["failed"][0][:110]]
     memory = entry["peak_bytes"]
-    added = entry["added_by_haproxy"] if entry["threads"] == 1 and entry["system"] not in ("direct", "haproxy") else None
+    added = entry["added_by_haproxy"] if entry["threads"] == 1 and entry["system"] not in ("direct", "unit", "haproxy", "haproxy_unit") else None
     # To oneself it is always 1.
     others = [None if entry["system"] == other else entry[f"by_{other}"] for other in ("haproxy_tables", "haproxy_units", "pgbouncer", "shardingsphere")]
     return [*start, _number(entry["qps"]), _range(entry["qps"]), _number(entry["by_direct"], 2), _range(entry["by_direct"], 2),

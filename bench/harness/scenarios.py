@@ -39,6 +39,10 @@ class Scenario:
     several: bool = False
     # Lua of clients that shard by themselves over two servers with five tables each; without it they can't run it.
     halves: str = ""
+    # Statements of each of their transactions that a client of one database does not say: they are not counted.
+    besides: int = 0
+    # Lua that asks one storage unit for its part; without it `unit` can't run it.
+    unit: str = ""
     # The answer must be the same through every system before any is timed.
     check: str = "select count(*), sum(k), min(id), max(id) from sbtest1"
 
@@ -78,9 +82,10 @@ TEN = [
     Scenario("ten_update_non_index", "update_non_index on one of ten tables", stock("update_non_index"), "ten", writes=True),
     Scenario("ten_delete", "delete on one of ten tables", stock("delete"), "ten", writes=True),
     Scenario("ten_read_write", "read_write over ten tables: transactions on both units", stock("read_write"), "ten", options=RANGES_OFF, writes=True, threads=THREADS, several=True,
-             halves=own("read_write_units")),
-    Scenario("ten_read_write_ranges", "the same and 4 range selects, each to all ten tables", stock("read_write"), "ten", options=RANGES_ON, writes=True),
-    Scenario("order_limit", "ORDER BY an indexed column LIMIT 10 over ten tables", own("order_limit"), "ten"),
+             halves=own("read_write_units"), besides=2),
+    Scenario("ten_read_write_ranges", "the same and 4 range selects, each to all ten tables", stock("read_write"), "ten", options=RANGES_ON, writes=True,
+             halves=own("read_write_units"), besides=6),
+    Scenario("order_limit", "ORDER BY an indexed column LIMIT 10 over ten tables", own("order_limit"), "ten", threads=(1, 32), unit=own("order_limit_unit")),
     Scenario("aggregate", "COUNT, SUM, MIN, MAX and AVG over a range of all ten tables", own("aggregate"), "ten"),
     Scenario("range", "100 rows of a range of keys, from all ten tables", own("range"), "ten"),
 ]

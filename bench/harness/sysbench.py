@@ -24,7 +24,7 @@ def _connection(load):
 def command(load, rows, seconds):
     """Uniform keys: no row is hotter than another, and no cache is favoured."""
     tables = TABLES if load.system.several or load.system.halves else 1
-    script = load.scenario.halves if load.system.halves else load.scenario.script
+    script = load.scenario.halves if load.system.halves else load.scenario.unit if load.system.part else load.scenario.script
     return ["sysbench", *_connection(load), f"--tables={tables}", f"--table-size={rows // tables}", "--auto_inc=off", "--rand-type=uniform", "--report-interval=0",
             f"--db-ps-mode={'auto' if load.mode == 'prepared' else 'disable'}", f"--threads={load.threads}", f"--time={seconds}", "--events=0",
             *load.scenario.options, script, "run"]
@@ -56,7 +56,7 @@ def read(text, code, load):
     if lost or repeated > max(2, events * TOLERATED):
         raise ValueError(f"{repeated:.0f} transactions failed and {lost:.0f} connections were lost, {events:.0f} transactions went well")
     rate = _figure(r"transactions: +\d+ +\(([\d.]+) per sec", text)
-    besides = load.system.besides
+    besides = load.scenario.besides if load.system.halves else 0
     return {"queries": _figure(r"queries: +(\d+)", text) - besides * events, "qps": _figure(r"queries: +\d+ +\(([\d.]+) per sec", text) - besides * rate, "tps": rate,
             # A thread does one after the other: finer than the two digits sysbench prints.
             "latency_us": load.threads / rate * 1e6, "p95_ms": _figure(r"95th percentile: +([\d.]+)", text), "repeated": repeated}

@@ -10,6 +10,8 @@ from .servers import UNITS, sql
 
 EACH = 5
 DIRECT, SEVERAL, HALVES = "direct", "several", "halves"
+# Of the first storage unit.
+UNIT = "ds_0"
 # How many tables the clients of `several` know.
 TABLES = 10
 # `sparse`: node `id % 10000`, of which only these are asked.

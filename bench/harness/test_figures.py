@@ -17,12 +17,15 @@ class Load:
     threads = 4
 
     class system:
-        besides = 0
+        halves = False
+
+    class scenario:
+        besides = 2
 
 
 class LoadOfTwoServers(Load):
     class system:
-        besides = 2
+        halves = True
 
 
 def record(system, number, rate, threads=1):

@@ -1,8 +1,8 @@
 -- read_write by clients that shard by themselves: half of the tables on either of two servers, a connection to both, and a transaction that is begun on a
--- server by the first statement that goes there.
+-- server by the first statement that goes there. A range goes to both, as a union of the server's five tables, one after the other; nobody merges the answers.
 require("oltp_read_write")
 
-local units, open
+local units, open, wide
 
 -- Whoever stands in front gives its connections to the two servers in turn, to all clients together.
 local function connect_to_both(drv)
@@ -21,11 +21,15 @@ end
 local Statement = {}
 Statement.__index = Statement
 
-function Statement:execute()
-   if not open[self.unit] then
-      open[self.unit] = true
-      units[self.unit].begin:execute()
+local function begin_on(unit)
+   if not open[unit] then
+      open[unit] = true
+      units[unit].begin:execute()
    end
+end
+
+function Statement:execute()
+   begin_on(self.unit)
    self.own:execute()
 end
 
@@ -57,8 +61,53 @@ local function prepare(_, text)
    return setmetatable({unit = unit, own = units[unit].con:prepare(text)}, Statement)
 end
 
+-- What a range asks of five tables; `%s` is all their rows.
+local RANGES = {
+   simple_ranges = "SELECT c FROM %s WHERE id BETWEEN ? AND ?",
+   sum_ranges = "SELECT SUM(k) FROM %s WHERE id BETWEEN ? AND ?",
+   order_ranges = "SELECT c FROM %s WHERE id BETWEEN ? AND ? ORDER BY c",
+   distinct_ranges = "SELECT DISTINCT c FROM %s WHERE id BETWEEN ? AND ? ORDER BY c",
+}
+
+local function all_rows()
+   local each = {}
+   for n = 1, sysbench.opt.tables / 2 do
+      each[n] = "SELECT id, k, c FROM sbtest" .. n
+   end
+   return "(" .. table.concat(each, " UNION ALL ") .. ") AS sbtest"
+end
+
+local function prepare_wide(key)
+   wide[key] = {}
+   for at, unit in ipairs(units) do
+      local own = unit.con:prepare(RANGES[key]:format(all_rows()))
+      local bounds = {own:bind_create(sysbench.sql.type.INT), own:bind_create(sysbench.sql.type.INT)}
+      own:bind_param(unpack(bounds))
+      wide[key][at] = {own = own, bounds = bounds}
+   end
+end
+
+-- The ids of a range are spread over all ten tables, of which each has its tenth.
+local function execute_wide(key)
+   for _ = 1, sysbench.opt[key] do
+      local first = sysbench.rand.default(1, sysbench.opt.table_size)
+      local count = sysbench.opt.range_size / sysbench.opt.tables
+      for at, statement in ipairs(wide[key]) do
+         statement.bounds[1]:set(first)
+         statement.bounds[2]:set(first + count - 1)
+         begin_on(at)
+         statement.own:execute()
+      end
+   end
+end
+
+for key in pairs(RANGES) do
+   _G["prepare_" .. key] = function() prepare_wide(key) end
+   _G["execute_" .. key] = function() execute_wide(key) end
+end
+
 function thread_init()
-   units, open, stmt, param = {}, {}, {}, {}
+   units, open, wide, stmt, param = {}, {}, {}, {}, {}
    for at, own in ipairs(connect_to_both(sysbench.sql.driver())) do
       units[at] = {con = own, begin = own:prepare("BEGIN"), commit = own:prepare("COMMIT")}
    end
@@ -71,6 +120,11 @@ end
 
 function thread_done()
    close_statements()
+   for _, statements in pairs(wide) do
+      for _, statement in ipairs(statements) do
+         statement.own:close()
+      end
+   end
    for _, unit in ipairs(units) do
       unit.begin:close()
       unit.commit:close()

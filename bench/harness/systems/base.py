@@ -3,7 +3,7 @@ import os
 import time
 
 from ..servers import Failed, sql
-from ..tables import DIRECT, HALVES, SEVERAL
+from ..tables import DIRECT, HALVES, SEVERAL, UNIT
 
 
 class System:
@@ -17,8 +17,8 @@ class System:
     several = False
     # Whether its clients know of two servers with five tables each, and ask one with each statement.
     halves = False
-    # Statements of each transaction that are not counted.
-    besides = 0
+    # Whether its clients ask one storage unit, for its part of what all tables hold.
+    part = False
     # Whether clients may use TLS towards it.
     tls = True
     # How many times as long as others it runs before its figures count.
@@ -44,17 +44,21 @@ class System:
         return path
 
     def database(self, layout):
+        if self.part:
+            return UNIT
         return layout if self.shards else HALVES if self.halves else SEVERAL if self.several else DIRECT
 
     def holds(self):
         """How its tables lie on the servers, for `tables.pieces`."""
-        return "split" if self.shards else "halves" if self.halves else "several" if self.several else "whole"
+        return "split" if self.shards or self.part else "halves" if self.halves else "several" if self.several else "whole"
 
     @classmethod
     def runs(cls, scenario):
         if scenario.systems:
             return cls.name in scenario.systems
-        return bool(scenario.halves) if cls.halves else scenario.several or not cls.several
+        if cls.halves or cls.part:
+            return bool(scenario.halves if cls.halves else scenario.unit)
+        return scenario.several or not cls.several
 
     def start(self):
         raise NotImplementedError

@@ -35,14 +35,18 @@ class HAProxyTables(HAProxy):
     several = True
 
 
+class HAProxyUnit(HAProxy):
+    """HAProxy in front of the first storage unit, asked for its part of a statement that goes to all tables: the same with one hop."""
+    name = "haproxy_unit"
+    part = True
+
+
 class HAProxyUnits(HAProxy):
     """HAProxy in front of two servers with five tables each, for clients that shard by themselves: what two servers cost with nobody between who thinks."""
     name = "haproxy_units"
     # MySQL has one server only.
     families = ("pg", "mariadb")
     halves = True
-    # The second server's BEGIN and COMMIT, which a client of one database does not say.
-    besides = 2
 
     def start(self):
         ports = {self.bench.servers.port(self.family, unit) for unit in range(UNITS)}
