@@ -232,6 +232,16 @@ def ranges_over_all_parts():
 
 
 @case
+def averages_of_single_precision():
+    for order in range(20, 40):
+        same(f"update t_order set share = {order * 1234567}.7 where order_id = {order} and user_id = {order % 4}")
+    for _ in range(8):
+        same("select avg(share) from t_order where order_id between 20 and 39")
+        same("select avg(share) from t_order where (order_id between 20 and 38)")
+        same("select avg(share), sum(share::float8) from t_order")
+
+
+@case
 def sharding_values_of_every_size():
     for number in NUMBERS:
         same(f"select note from t_order where order_id = {number} and user_id = 0", 2)

@@ -25,7 +25,7 @@ use pando_kernel::dialect::{Dialect, Takes};
 use pando_kernel::{Parameter, Value};
 use pando_sql::{Placeholder, Slot, Span, TokenKind};
 
-use super::liftable::{Liftable, MOST};
+use super::liftable::Liftable;
 
 /// How often a statement of the shape must have come.
 const USES: u32 = 5;
@@ -91,6 +91,15 @@ pub(super) enum Piece<'a> {
     Slot(usize),
 }
 
+/// What is sent for statements of one shape.
+#[derive(Debug)]
+pub(super) struct Form {
+    /// The text, with parameters in the places of values.
+    sql: Arc<str>,
+    /// Which literal each parameter stands for.
+    stands: Box<[usize]>,
+}
+
 /// Where the places are that a text is cut at: those of its literals, with the minus in front of those that are lifted with it. `None` when a value is no
 /// literal of the shape's.
 pub(super) fn cuts(slots: &[Slot], values: &[(Span, Takes)]) -> Option<Vec<Span>> {
@@ -128,13 +137,27 @@ impl Lifting {
     pub(super) fn lifted<'a>(
         &self,
         dialect: &dyn Dialect,
-        (text, slots): (&'a str, &[Slot]),
+        statement: (&'a str, &[Slot]),
         pieces: impl Iterator<Item = Option<Piece<'a>>>,
     ) -> Option<Lifted> {
+        let form = self.form(dialect, statement, pieces)?;
+        self.filled(dialect, statement, &form)
+    }
+
+    /// Whether the text of these pieces is the same for all statements.
+    pub(super) fn lifts_all(&self) -> bool {
+        !self.signs.contains(&Sign::Stays)
+    }
+
+    /// What is sent in the place of these pieces.
+    pub(super) fn form<'a>(
+        &self,
+        dialect: &dyn Dialect,
+        (text, slots): (&'a str, &[Slot]),
+        pieces: impl Iterator<Item = Option<Piece<'a>>>,
+    ) -> Option<Form> {
         let mut sql = String::with_capacity(text.len() + 16);
-        let mut parameters = Vec::with_capacity(slots.len());
-        // Which literal each numbered parameter stands for.
-        let mut stands = [usize::MAX; MOST];
+        let mut stands = Vec::with_capacity(slots.len());
         for piece in pieces {
             let at = match piece? {
                 Piece::Text(text) => {
@@ -143,12 +166,39 @@ impl Lifting {
                 }
                 Piece::Slot(at) => at,
             };
-            let (literal, sign) = (slots.get(at)?.span.of(text), *self.signs.get(at)?);
-            let (value, takes) = match sign {
-                Sign::Stays => {
-                    sql.push_str(literal);
-                    continue;
+            if *self.signs.get(at)? == Sign::Stays {
+                sql.push_str(slots.get(at)?.span.of(text));
+                continue;
+            }
+            match dialect.syntax().placeholder {
+                Placeholder::Question => {
+                    stands.push(at);
+                    sql.push('?');
                 }
+                Placeholder::Dollar => {
+                    let known = stands.iter().position(|own| *own == at);
+                    push_number(&mut sql, known.unwrap_or(stands.len()) + 1);
+                    if known.is_none() {
+                        stands.push(at);
+                    }
+                }
+            }
+        }
+        Some(Form { sql: sql.into(), stands: stands.into() })
+    }
+
+    /// A form with a statement's values; `None` when one of them is better sent in the text.
+    pub(super) fn filled(
+        &self,
+        dialect: &dyn Dialect,
+        (text, slots): (&str, &[Slot]),
+        form: &Form,
+    ) -> Option<Lifted> {
+        let mut parameters = Vec::with_capacity(form.stands.len());
+        for at in &form.stands {
+            let literal = slots.get(*at)?.span.of(text);
+            let (value, takes) = match *self.signs.get(*at)? {
+                Sign::Stays => return None,
                 Sign::Plus(takes) => (Value::Int(number(false, literal)?), takes),
                 Sign::Minus(takes) => (Value::Int(number(true, literal)?), takes),
                 Sign::Text(takes) => (Value::Text(unquoted(literal)?), takes),
@@ -156,26 +206,9 @@ impl Lifting {
             if !takes.takes(&value) {
                 return None;
             }
-            match dialect.syntax().placeholder {
-                Placeholder::Question => {
-                    parameters.push(dialect.lifted(value)?);
-                    sql.push('?');
-                }
-                Placeholder::Dollar => {
-                    let known = stands.iter().take(parameters.len()).position(|own| *own == at);
-                    let number = match known {
-                        Some(known) => known,
-                        None => {
-                            *stands.get_mut(parameters.len())? = at;
-                            parameters.push(dialect.lifted(value)?);
-                            parameters.len() - 1
-                        }
-                    };
-                    push_number(&mut sql, number + 1);
-                }
-            }
+            parameters.push(dialect.lifted(value)?);
         }
-        Some(Lifted { sql: sql.into(), parameters })
+        Some(Lifted { sql: Arc::clone(&form.sql), parameters })
     }
 
     /// Whether the numbers that stay are among the sets for which the text may be prepared.
@@ -196,7 +229,7 @@ impl Lifting {
     }
 }
 
-/// `$1`; there are at most [`MOST`].
+/// `$1`; there are at most 16.
 fn push_number(sql: &mut String, number: usize) {
     let digit = |digit: usize| char::from(b'0' + u8::try_from(digit % 10).unwrap_or(0));
     sql.push('$');

@@ -273,7 +273,7 @@ impl Template {
             Goes::Everywhere(wide) => {
                 let statement = &self.statement;
                 let given = Given { statement, text, slots, values: &now, spans: &self.spans };
-                let plan = wide.plan(ctx, &given).map(Arc::new)?;
+                let plan = wide.plan(ctx, &given)?;
                 Some(Fit { plan, text: None })
             }
         }

@@ -1,7 +1,7 @@
 //! Templates of queries that go to the same several targets whatever their values: the texts cut at their literals, and the recipe for merging with
 //! its limit left open. Where literals stand in the texts is found by planning the query with literals that occur nowhere else.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pando_kernel::dialect::Takes;
 use pando_kernel::feature::Context;
@@ -13,7 +13,7 @@ use pando_sql::ast::{Expr, Kind, Literal, Node, QueryBody, Statement};
 use pando_sql::{Slot, Span, TokenKind};
 
 use super::liftable::{LONGEST_NAME, liftable};
-use super::lifted::{Chance, Lifted, Lifting, Piece};
+use super::lifted::{Chance, Form, Lifted, Lifting, Piece};
 use super::{Plan, Planned, Purpose, Told, Unit, unions};
 
 /// The first of the numbers that literals are replaced by, and the step from one to the next: ranges between two of them are wide, and all fit into 32 bits.
@@ -34,6 +34,8 @@ pub(super) struct Wide {
     /// How many connections of a unit it was planned for: tables are read together or not by that.
     connections: usize,
     lifting: Option<Lifting>,
+    /// The plan, where it is the same for all values.
+    kept: OnceLock<Arc<Plan>>,
 }
 
 /// What is sent to one target.
@@ -44,6 +46,8 @@ struct Sent {
     parts: Vec<Part>,
     parameters: Vec<u32>,
     attributes: Vec<Attribute>,
+    /// What is sent when all literals are lifted.
+    form: OnceLock<Form>,
 }
 
 #[derive(Debug)]
@@ -118,10 +122,11 @@ impl Wide {
             target: Target { unit: named, ..unit.target },
             parameters: unit.parameters,
             attributes: unit.attributes,
+            form: OnceLock::new(),
         });
         let (merge, connections) = (plan.merge.clone(), unions::connections(ctx));
-        let (sent, lifting) = (sent.collect(), None);
-        Some(Self { sent, merge, limit, everywhere, redirects, connections, lifting })
+        let (sent, lifting, kept) = (sent.collect(), None, OnceLock::new());
+        Some(Self { sent, merge, limit, everywhere, redirects, connections, lifting, kept })
     }
 
     /// Finds out what of such queries may be lifted, where each unit is asked once: several texts travel together, and of several prepared ones not all could be asked
@@ -165,19 +170,39 @@ impl Wide {
                 Part::Text(text) => Some(Piece::Text(text)),
                 Part::Limit => limit.as_deref().map(Piece::Text),
             });
-            all.push(lifting.lifted(ctx.dialect, statement, pieces)?);
+            let lifted = match sent.form.get() {
+                Some(form) => lifting.filled(ctx.dialect, statement, form)?,
+                None if lifting.lifts_all() && !sent.is_limited() => {
+                    let form = lifting.form(ctx.dialect, statement, pieces)?;
+                    lifting.filled(ctx.dialect, statement, sent.form.get_or_init(|| form))?
+                }
+                None => lifting.lifted(ctx.dialect, statement, pieces)?,
+            };
+            all.push(lifted);
         }
         Some(all)
     }
 
     /// The plan of another query of the shape; `None` when it must be planned in full.
-    pub(super) fn plan(&self, ctx: &Context<'_>, given: &Given<'_>) -> Option<Plan> {
+    pub(super) fn plan(&self, ctx: &Context<'_>, given: &Given<'_>) -> Option<Arc<Plan>> {
         let is_so = unions::connections(ctx) == self.connections
             && !is_limited(ctx)
             && self.everywhere.holds(ctx, given.values);
         if !is_so {
             return None;
         }
+        if let Some(kept) = self.kept.get() {
+            return Some(Arc::clone(kept));
+        }
+        let plan = Arc::new(self.planned(ctx, given)?);
+        let is_plain = |part: &Part| matches!(part, Part::Text(_));
+        let is_one = self.limit == Limit::AsPlanned
+            && self.redirects.is_empty()
+            && self.sent.iter().flat_map(|sent| &sent.parts).all(is_plain);
+        Some(if is_one { Arc::clone(self.kept.get_or_init(|| plan)) } else { plan })
+    }
+
+    fn planned(&self, ctx: &Context<'_>, given: &Given<'_>) -> Option<Plan> {
         let limit = self.limit_now(given)?;
         let targets = self.redirected(ctx, given.statement)?;
         let units = self.sent.iter().zip(targets);
@@ -212,14 +237,14 @@ impl Wide {
         }
     }
 
-    /// About how many bytes it takes.
+    /// About how many bytes it takes, with a plan and forms that are kept.
     pub(super) fn weight(&self) -> usize {
         let text = |part: &Part| match part {
-            Part::Text(text) => 40 + text.len(),
+            Part::Text(text) => 40 + 3 * text.len(),
             Part::Slot(_) | Part::Limit => 24,
         };
         let all = self.sent.iter().flat_map(|sent| &sent.parts).map(text).sum::<usize>();
-        all + 256 * self.sent.len()
+        all + 768 * self.sent.len()
     }
 
     /// The limit of this query: outer `None` when it is not a plain number.
@@ -252,6 +277,10 @@ impl Wide {
 }
 
 impl Sent {
+    fn is_limited(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Limit))
+    }
+
     fn unit(&self, given: &Given<'_>, limit: Option<u64>, target: Target) -> Option<Unit> {
         let mut sql = String::with_capacity(given.text.len() + 64 * target.tables.len());
         for part in &self.parts {
