@@ -19,7 +19,9 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(1);
 const MOST_BYTES: usize = 1 << 20;
 /// A connection that nobody needed for so long is closed.
 pub(crate) const IDLE: Duration = Duration::from_secs(30);
-/// A server that could not be asked is not asked again for so long: everybody else's deadlocks wait for the attempt.
+/// A server that does not answer is not asked again for so long: everybody else's deadlocks wait for the attempt. One that refuses, which takes no time, as it is
+/// being started anew, is left alone for the first of these, and twice as long each time, up to the second.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_secs(10);
 /// Different things that are said; each is said once.
 const MOST_SAID: usize = 256;
@@ -52,13 +54,16 @@ pub(crate) struct Line {
     pub(crate) used: Instant,
     /// Not to be tried before.
     not_before: Option<Instant>,
+    /// Attempts that failed since it could be asked.
+    failures: u32,
     said: Arc<Said>,
 }
 
 impl Line {
     pub(crate) fn new(connector: Arc<dyn Connector>, now: Instant, said: &Arc<Said>) -> Self {
         let said = Arc::clone(said);
-        Self { connector, backend: None, server: None, used: now, not_before: None, said }
+        let (backend, server, not_before, failures) = (None, None, None, 0);
+        Self { connector, backend, server, used: now, not_before, failures, said }
     }
 
     /// The server, when it is known.
@@ -96,31 +101,39 @@ impl Line {
 
     /// Who waits there. Nobody, when the server cannot be asked.
     pub(crate) async fn waits(&mut self, runtime: &SharedRuntime) -> Vec<Wait> {
+        let is_kept = self.backend.is_some();
+        let mut looked = self.look(runtime).await;
+        // A connection may have been ended while nobody looked; the server is well all the same.
+        if is_kept && looked.as_ref().is_err_and(|error| !is_silent(error)) {
+            looked = self.look(runtime).await;
+        }
+        looked.unwrap_or_else(|error| {
+            self.fails(runtime, &error);
+            Vec::new()
+        })
+    }
+
+    async fn look(&mut self, runtime: &SharedRuntime) -> Result<Vec<Wait>> {
         if self.backend.is_none() {
             self.server = None;
             self.meet(runtime).await;
         }
         let (Some(mut backend), Some(server)) = (self.backend.take(), self.server.as_ref()) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let asked = within(&**runtime, ANSWER_LIMIT, ask(&mut *backend, server.waits)).await;
-        let read = asked.unwrap_or_else(|| Err(silent()));
-        match read.and_then(|rows| rows.iter().map(|row| Wait::read(row)).collect()) {
-            Ok(waits) => {
-                let condition = backend.condition();
-                self.backend = (condition.usable && condition.outstanding == 0).then_some(backend);
-                waits
-            }
-            Err(error) => {
-                self.fails(runtime, &error);
-                Vec::new()
-            }
-        }
+        let rows = asked.unwrap_or_else(|| Err(silent()))?;
+        let waits = rows.iter().map(|row| Wait::read(row)).collect::<Result<_>>()?;
+        let condition = backend.condition();
+        self.backend = (condition.usable && condition.outstanding == 0).then_some(backend);
+        self.failures = 0;
+        Ok(waits)
     }
 
     fn fails(&mut self, runtime: &SharedRuntime, error: &Error) {
         self.backend = None;
-        self.not_before = Some(runtime.now() + PAUSE);
+        self.not_before = Some(runtime.now() + pause(is_silent(error), self.failures));
+        self.failures = self.failures.saturating_add(1);
         let is_refused = matches!(error.kind(), ErrorKind::Server(_));
         let hint = match is_refused {
             true => {
@@ -132,6 +145,15 @@ impl Line {
             "a storage unit's server could not be asked who waits for whom, so deadlocks that go through it are not seen: {error}{hint}"
         ));
     }
+}
+
+fn pause(is_silent: bool, failures: u32) -> Duration {
+    let longer = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(failures));
+    if is_silent { PAUSE } else { longer.min(PAUSE) }
+}
+
+fn is_silent(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Timeout(_))
 }
 
 fn silent() -> Error {
@@ -182,4 +204,17 @@ fn decode(columns: &Columns, chunk: &Rows, rows: &mut Vec<Vec<Value>>) -> Result
         rows.push(values.collect::<Result<_>>()?);
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_refuses_is_asked_sooner_than_who_is_silent() {
+        assert!(is_silent(&silent()) && !is_silent(&Error::internal("gone")));
+        let pauses = [0, 1, 2, 5, 6, 40].map(|failures| pause(false, failures).as_millis());
+        assert_eq!(pauses, [200, 400, 800, 6_400, 10_000, 10_000]);
+        assert_eq!(pause(true, 0), PAUSE);
+    }
 }

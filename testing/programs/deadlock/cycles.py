@@ -255,6 +255,27 @@ def shared(pando, mix):
         one.detail = f"{took:.2f} s"
 
 
+#: Ends the connections by which Pando asks a server who waits for whom, and tells how many there were.
+WATCH = ("select count(pg_terminate_backend(pid)) from pg_stat_activity where query like '%pg_blocking_pids%' and state = 'idle' and pid <> pg_backend_pid()")
+
+
+def watch_ended(pando, mix):
+    """Whoever ends the connections by which servers are watched, as a restart does, does not blind the watch."""
+    with case(f"{mix}-after-the-watch-was-ended") as one:
+        ended = 0
+        for _ in range(2):
+            clients, victim, error, took = ring(pando, mix, 2, "update t set n = n + 1 where id = {id}")
+            clients[victim].query("rollback")
+            finished(clients)
+            for n in range(len(clients)):
+                server = unit(mix, n)
+                ended += int(server.query(WATCH)[0][0])
+                server.close()
+        assert ended, "no connection watches"
+        values(pando, mix)
+        one.detail = f"{ended} ended, then {took:.2f} s"
+
+
 def counted(pando, mix):
     with case(f"{mix}-counted") as one:
         client = Client(pando, mix)
@@ -293,6 +314,8 @@ def run():
                 innocent(pando, mix)
         if mix == "mariadb":
             shared(pando, mix)
+        if mix == "pg":
+            watch_ended(pando, mix)
         counted(pando, mix)
         pando.stop(f"{mix}-cycles-stop")
         drop(mix)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::TableKind;
+use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 use pando_sql::visit;
 
@@ -49,7 +50,9 @@ impl Session {
                 None => {}
                 Some(TableKind::Broadcast) if !writes => {}
                 Some(TableKind::Sharded | TableKind::Broadcast | TableKind::Single) => {
-                    return Err(begun_before(&table.value));
+                    let is_alone =
+                        self.autocommit && self.transaction.state() == TransactionState::Idle;
+                    return Err(begun_before(&table.value, is_alone));
                 }
             }
         }
@@ -57,13 +60,15 @@ impl Session {
     }
 }
 
-fn begun_before(table: &str) -> Error {
+fn begun_before(table: &str, is_alone: bool) -> Error {
+    let what = match is_alone {
+        true => "while this statement was planned; repeat it",
+        false => "after this transaction began; roll it back and begin again",
+    };
     ErrorKind::Server(Box::new(ServerError {
         number: MOVED,
         sqlstate: "40001".into(),
-        message: format!(
-            "the rule of table `{table}` was changed after this transaction began; roll it back and begin again"
-        ),
+        message: format!("the rule of table `{table}` was changed {what}"),
         severity: "ERROR".into(),
         ..ServerError::default()
     }))
