@@ -97,8 +97,9 @@ JOINS = [
 ]
 
 MAX_CON = [
-    Scenario(f"max_con_{n}", f"order_limit with max-connections-size-per-query {n}", own("order_limit"), "ten", stage="max_con", block="max_con",
-             threads=(8,), variant=("max_con", n), systems=("direct", *SHARDING))
+    Scenario(f"max_con_{n}", f"order_limit with max-connections-size-per-query {n}", own("order_limit"), "ten",
+             # One after the other: the pools of all at once are more connections than a server has.
+             stage=f"max_con_{n}", threads=(8,), variant=("max_con", n), systems=("direct", *SHARDING))
     for n in (1, 5, 10, 15, 20)
 ]
 
