@@ -372,6 +372,10 @@ impl Backend for Connection {
     }
 
     fn copy(&mut self, input: CopyInput) -> Result<()> {
+        // The server has refused what came before, and its error is read when it is ready: it passes over the rest.
+        if self.line.replies.front().is_some_and(Reply::has_failed) {
+            return Ok(());
+        }
         let Some(reply) = self.line.replies.front_mut().filter(|reply| reply.copying) else {
             return Err(Error::internal("no copy is under way"));
         };

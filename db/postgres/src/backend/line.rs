@@ -124,6 +124,11 @@ impl Reply {
         }
     }
 
+    /// Whether the server has told its error; its end is still to come.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
     /// Whether rows and warnings are of no interest.
     pub(super) fn silent(&self) -> bool {
         matches!(self.task, Task::Silent | Task::Ping | Task::Aside { .. })
