@@ -155,3 +155,15 @@ pub(crate) fn state(error: &Error) -> &str {
         other => panic!("no error of the server: {other}"),
     }
 }
+
+/// How many statements the server keeps prepared for Pando on this connection.
+pub(crate) async fn held(backend: &mut dyn Backend) -> i64 {
+    let sql = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'pando%'";
+    match rows(&run(backend, text(sql)).await.unwrap())[..] {
+        [ref row] => match row[..] {
+            [Value::Int(count)] => count,
+            _ => panic!("{row:?}"),
+        },
+        _ => panic!("one row"),
+    }
+}
