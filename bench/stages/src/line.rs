@@ -48,6 +48,14 @@ pub(crate) const STAGES: &[Stage] = &[
     stage::of("line/in-transaction/postgres/prepared", "query", |n| {
         postgres((Mode::Prepared, Within::Transaction), n)
     }),
+    stage::of("line/10000-nodes/postgres/text", "query", |n| {
+        let dialogue = postgres::dialogue((Mode::Text, Within::Nothing), n)?;
+        serve(Family::Postgres, shop::MANY, dialogue, n)
+    }),
+    stage::of("line/10000-nodes/postgres/prepared", "query", |n| {
+        let dialogue = postgres::dialogue((Mode::Prepared, Within::Nothing), n)?;
+        serve(Family::Postgres, shop::MANY, dialogue, n)
+    }),
     stage::of("line/point-select/mysql/text", "query", |n| mysql(Mode::Text, n)),
     stage::of("line/point-select/mysql/prepared", "query", |n| mysql(Mode::Prepared, n)),
 ];
@@ -57,19 +65,19 @@ pub(super) const ROW: &[u8] = b"68487932199-96439406143-93774651418-41631865787-
     20604855487-25459966574-28203206787-41238978918-19503783441";
 
 fn postgres(how: (Mode, Within), times: u32) -> Outcome {
-    serve(Family::Postgres, postgres::dialogue(how, times)?, times)
+    serve(Family::Postgres, shop::FEW, postgres::dialogue(how, times)?, times)
 }
 
 fn mysql(mode: Mode, times: u32) -> Outcome {
-    serve(Family::MySql, mysql::dialogue(mode, times)?, times)
+    serve(Family::MySql, shop::FEW, mysql::dialogue(mode, times)?, times)
 }
 
 /// Serves one client who has this to say, and checks that all of it was answered.
-fn serve(family: Family, dialogue: Dialogue, times: u32) -> Outcome {
+fn serve(family: Family, nodes: u32, dialogue: Dialogue, times: u32) -> Outcome {
     let ledger = Arc::new(Ledger::default());
     let runtime = Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {
-        let house = House::open(shop::built(family)?, family);
+        let house = House::open(shop::built(family, nodes)?, family);
         let client: Box<dyn Stream> = match family {
             Family::Postgres => {
                 let ends = postgres::Ends;

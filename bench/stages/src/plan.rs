@@ -19,14 +19,22 @@ use crate::{Failure, Outcome};
 
 pub(crate) const STAGES: &[Stage] = &[
     stage::of("plan/point-select/text", "statement", |n| plan(shop::POINT_SELECT, None, n)),
+    stage::of("plan/10000-nodes/text", "statement", |n| {
+        plan_over(shop::MANY, shop::POINT_SELECT, n)
+    }),
     stage::of("plan/point-select/prepared", "statement", |n| {
         let id = Parameter::made(Value::Int(50_127));
         plan(Family::Postgres.prepared(), Some(vec![id]), n)
     }),
     stage::of("plan/point-select/template", "statement", |times| {
-        template(times, shop::POINT_SELECT)
+        template(times, shop::FEW, shop::POINT_SELECT)
     }),
-    stage::of("plan/order-by-limit/template", "statement", |times| template(times, shop::ORDERED)),
+    stage::of("plan/10000-nodes/template", "statement", |times| {
+        template(times, shop::MANY, shop::POINT_SELECT)
+    }),
+    stage::of("plan/order-by-limit/template", "statement", |times| {
+        template(times, shop::FEW, shop::ORDERED)
+    }),
     stage::of("plan/insert", "statement", |n| plan(shop::INSERT, None, n)),
     stage::of("plan/order-by-limit", "statement", |n| plan(shop::ORDERED, None, n)),
     stage::of("plan/aggregate", "statement", |n| plan(shop::GROUPED, None, n)),
@@ -42,7 +50,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Parses the statement.
+    /// Parses the statement, about a table of ten data nodes.
     ///
     /// # Errors
     /// When it cannot be parsed.
@@ -51,7 +59,17 @@ impl Desk {
         text: &str,
         parameters: Option<Vec<Parameter>>,
     ) -> Outcome<Self> {
-        let built = shop::built(family)?;
+        Self::over(shop::FEW, family, text, parameters)
+    }
+
+    /// The same with so many data nodes on each storage unit.
+    fn over(
+        nodes: u32,
+        family: Family,
+        text: &str,
+        parameters: Option<Vec<Parameter>>,
+    ) -> Outcome<Self> {
+        let built = shop::built(family, nodes)?;
         let syntax = built.database.dialect.syntax();
         let statement = pando_sql::parse(text, syntax).map_err(|error| error.message)?;
         let mut session = SessionView::default();
@@ -80,7 +98,14 @@ impl Desk {
 }
 
 fn plan(text: &str, parameters: Option<Vec<Parameter>>, times: u32) -> Outcome {
-    let desk = Desk::new(Family::Postgres, text, parameters)?;
+    repeat(&Desk::new(Family::Postgres, text, parameters)?, times)
+}
+
+fn plan_over(nodes: u32, text: &str, times: u32) -> Outcome {
+    repeat(&Desk::over(nodes, Family::Postgres, text, None)?, times)
+}
+
+fn repeat(desk: &Desk, times: u32) -> Outcome {
     desk.with(|context, statement| {
         for _ in 0..times {
             black_box(planned(context, black_box(statement))?);
@@ -90,8 +115,8 @@ fn plan(text: &str, parameters: Option<Vec<Parameter>>, times: u32) -> Outcome {
 }
 
 /// A shape that is known: what a hit of the template cache costs, but for finding the template.
-fn template(times: u32, text: &'static str) -> Outcome {
-    let desk = Desk::new(Family::Postgres, text, None)?;
+fn template(times: u32, nodes: u32, text: &'static str) -> Outcome {
+    let desk = Desk::over(nodes, Family::Postgres, text, None)?;
     desk.with(|context, statement| {
         let syntax = context.dialect.syntax();
         let mut shape = Shape::default();

@@ -31,31 +31,37 @@ impl Family {
     }
 }
 
+/// Data nodes on each of the two storage units: what every stage has, and what makes ten thousand of them.
+pub(crate) const FEW: u32 = 5;
+pub(crate) const MANY: u32 = 5_000;
+
 const RULES: &str = "
 rules:
   - !SHARDING
     tables:
       sbtest1:
-        actualDataNodes: ds_${0..1}.sbtest1_${0..4}
+        actualDataNodes: ds_${0..1}.sbtest1_${0..LAST}
         databaseStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_2}}
-        tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_5}}
+        tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_each}}
     shardingAlgorithms:
       by_2: {type: MOD, props: {sharding-count: 2}}
-      by_5: {type: MOD, props: {sharding-count: 5}}
+      by_each: {type: MOD, props: {sharding-count: EACH}}
 ";
 
-/// The database, ready to be served; nothing is connected.
+/// The database with so many data nodes on each storage unit, ready to be served; nothing is connected.
 ///
 /// # Errors
 /// When the configuration above is wrong.
-pub(crate) fn built(family: Family) -> Outcome<Built> {
+pub(crate) fn built(family: Family, each: u32) -> Outcome<Built> {
     let url = match family {
         Family::Postgres => "jdbc:postgresql://127.0.0.1:5432/unit?sslmode=disable",
         Family::MySql => "jdbc:mysql://127.0.0.1:3306/unit?useSSL=false",
     };
     let unit = |n| format!("  ds_{n}: {{url: \"{url}\", username: test, password: \"\"}}\n");
-    let text =
-        format!("databaseName: shop\ndataSources:\n{}{}{}", unit(0), unit(1), RULES.trim_start());
+    let last = each.checked_sub(1).ok_or("a table has a node at least")?;
+    let rules = RULES.replace("LAST", &last.to_string()).replace("EACH", &each.to_string());
+    let rules = rules.trim_start();
+    let text = format!("databaseName: shop\ndataSources:\n{}{}{rules}", unit(0), unit(1));
     let configuration = parse_one(File { name: "shop.yaml", text: &text }, &|_| None)?;
     let database = configuration.databases.first().ok_or("the configuration has no database")?;
     Ok(pando_rooms::build(database, Path::new(""))?)
