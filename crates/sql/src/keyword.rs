@@ -102,7 +102,7 @@ impl Keyword {
         }
     }
 
-    /// It cannot name a column, a table or an alias in either language when it is not quoted.
+    /// It cannot name a column, a table or an alias in either language (`BY` can in PostgreSQL) when it is not quoted.
     pub(crate) fn is_reserved(self) -> bool {
         use Keyword::*;
         matches!(

@@ -17,7 +17,7 @@ impl Parser<'_> {
         let token = self.peek(ahead);
         match token.kind {
             TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => true,
-            TokenKind::Word => !token.keyword.is_reserved(),
+            TokenKind::Word => self.may_name(token.keyword),
             TokenKind::Number
             | TokenKind::String
             | TokenKind::EscapeString
@@ -32,6 +32,11 @@ impl Parser<'_> {
             | TokenKind::Punctuation
             | TokenKind::End => false,
         }
+    }
+
+    /// Whether a word may be an identifier without quotes. `BY` may in PostgreSQL.
+    pub(super) fn may_name(&self, keyword: Keyword) -> bool {
+        !keyword.is_reserved() || keyword == Keyword::BY && self.syntax.casts_with_colons
     }
 
     pub(super) fn identifier(&mut self, expected: &str) -> Result<Ident> {
@@ -129,7 +134,7 @@ impl Parser<'_> {
         let bare = match token.kind {
             TokenKind::Word => {
                 let ends = ends_an_item(token.keyword) || self.set_operator().is_some();
-                !token.keyword.is_reserved() && !ends
+                self.may_name(token.keyword) && !ends
             }
             TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => true,
             TokenKind::String => self.commas(),

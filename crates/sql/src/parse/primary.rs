@@ -285,7 +285,7 @@ impl Parser<'_> {
     fn named(&mut self) -> Result<Expr> {
         let token = self.token();
         let start = token.span.start;
-        let name = if token.keyword.is_reserved() {
+        let name = if !self.may_name(token.keyword) {
             // LEFT(…), RIGHT(…), and other reserved words that are functions too.
             if !self.is_symbol_at(1, "(") || !is_reserved_function(token.keyword) {
                 return self.unexpected("an expression");
