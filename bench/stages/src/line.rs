@@ -37,24 +37,22 @@ pub(crate) enum Within {
 
 pub(crate) const STAGES: &[Stage] = &[
     stage::of("line/point-select/postgres/text", "query", |n| {
-        postgres((Mode::Text, Within::Nothing), n)
+        postgres(shop::FEW, (Mode::Text, Within::Nothing), n)
     }),
     stage::of("line/point-select/postgres/prepared", "query", |n| {
-        postgres((Mode::Prepared, Within::Nothing), n)
+        postgres(shop::FEW, (Mode::Prepared, Within::Nothing), n)
     }),
     stage::of("line/in-transaction/postgres/text", "query", |n| {
-        postgres((Mode::Text, Within::Transaction), n)
+        postgres(shop::FEW, (Mode::Text, Within::Transaction), n)
     }),
     stage::of("line/in-transaction/postgres/prepared", "query", |n| {
-        postgres((Mode::Prepared, Within::Transaction), n)
+        postgres(shop::FEW, (Mode::Prepared, Within::Transaction), n)
     }),
     stage::of("line/10000-nodes/postgres/text", "query", |n| {
-        let dialogue = postgres::dialogue((Mode::Text, Within::Nothing), n)?;
-        serve(Family::Postgres, shop::MANY, dialogue, n)
+        postgres(shop::MANY, (Mode::Text, Within::Nothing), n)
     }),
     stage::of("line/10000-nodes/postgres/prepared", "query", |n| {
-        let dialogue = postgres::dialogue((Mode::Prepared, Within::Nothing), n)?;
-        serve(Family::Postgres, shop::MANY, dialogue, n)
+        postgres(shop::MANY, (Mode::Prepared, Within::Nothing), n)
     }),
     stage::of("line/point-select/mysql/text", "query", |n| mysql(Mode::Text, n)),
     stage::of("line/point-select/mysql/prepared", "query", |n| mysql(Mode::Prepared, n)),
@@ -64,15 +62,15 @@ pub(crate) const STAGES: &[Stage] = &[
 pub(super) const ROW: &[u8] = b"68487932199-96439406143-93774651418-41631865787-96406072701-\
     20604855487-25459966574-28203206787-41238978918-19503783441";
 
-fn postgres(how: (Mode, Within), times: u32) -> Outcome {
-    serve(Family::Postgres, shop::FEW, postgres::dialogue(how, times)?, times)
+fn postgres(nodes: u32, how: (Mode, Within), times: u32) -> Outcome {
+    serve(Family::Postgres, nodes, postgres::dialogue(how, times)?, times)
 }
 
 fn mysql(mode: Mode, times: u32) -> Outcome {
     serve(Family::MySql, shop::FEW, mysql::dialogue(mode, times)?, times)
 }
 
-/// Serves one client who has this to say, and checks that all of it was answered.
+/// Serves one client who has this to say, over so many nodes on each unit, and checks that all of it was answered.
 fn serve(family: Family, nodes: u32, dialogue: Dialogue, times: u32) -> Outcome {
     let ledger = Arc::new(Ledger::default());
     let runtime = Builder::new_current_thread().enable_time().build()?;

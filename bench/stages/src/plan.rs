@@ -20,7 +20,7 @@ use crate::{Failure, Outcome};
 pub(crate) const STAGES: &[Stage] = &[
     stage::of("plan/point-select/text", "statement", |n| plan(shop::POINT_SELECT, None, n)),
     stage::of("plan/10000-nodes/text", "statement", |n| {
-        plan_over(shop::MANY, shop::POINT_SELECT, n)
+        repeat(&Desk::over(shop::MANY, Family::Postgres, shop::POINT_SELECT, None)?, n)
     }),
     stage::of("plan/point-select/prepared", "statement", |n| {
         let id = Parameter::made(Value::Int(50_127));
@@ -99,10 +99,6 @@ impl Desk {
 
 fn plan(text: &str, parameters: Option<Vec<Parameter>>, times: u32) -> Outcome {
     repeat(&Desk::new(Family::Postgres, text, parameters)?, times)
-}
-
-fn plan_over(nodes: u32, text: &str, times: u32) -> Outcome {
-    repeat(&Desk::over(nodes, Family::Postgres, text, None)?, times)
 }
 
 fn repeat(desk: &Desk, times: u32) -> Outcome {
