@@ -31,6 +31,11 @@ impl Idle {
         }
     }
 
+    /// Whether one is near this loop.
+    pub(crate) fn is_near(&self, event_loop: usize) -> bool {
+        self.stacks.get(event_loop).is_some_and(|stack| !stack.is_empty())
+    }
+
     /// The one used last near this loop; where there is none, from the loop that has most.
     pub(crate) fn pop(&mut self, event_loop: usize) -> Option<Box<Live>> {
         let own = self.stacks.get_mut(event_loop).and_then(Vec::pop);

@@ -19,6 +19,9 @@ use crate::wait::{Ticket, Turn, Wait};
 /// Callers that may wait at once; one more is turned away.
 const QUEUE_LIMIT: usize = 10_000;
 
+/// So many callers are looked at for one that a connection is near to.
+const LOOKED_AT: usize = 32;
+
 /// Connections brought back to a clean state at once; a further unclean one is closed instead.
 const RECOVERY_LIMIT: usize = 16;
 
@@ -83,6 +86,25 @@ impl Aftermath {
             }
         }
         drop(self.close);
+    }
+}
+
+impl State {
+    /// Where in the queue he stands who is served next, when the front can be: the front, or one behind it to whose event loop a connection is near that would else move to the
+    /// front's, and its server's process with it, to another core. Only callers that hold nothing and want one connection let each other pass, each
+    /// [`LET_PASS`](crate::wait::LET_PASS) times.
+    fn next(&self) -> usize {
+        let passes = |ticket: &&Arc<Ticket>| ticket.is_first() && ticket.count == 1;
+        let near = |ticket: &Arc<Ticket>| self.idle.is_near(ticket.event_loop);
+        let Some(front) = self.queue.front().filter(passes) else { return 0 };
+        if self.idle.len() == 0 || near(front) || !front.may_let_pass() {
+            return 0;
+        }
+        let found = self.queue.iter().take(LOOKED_AT).take_while(passes).position(near);
+        if found.is_some() {
+            front.lets_pass();
+        }
+        found.unwrap_or(0)
     }
 }
 
@@ -203,21 +225,20 @@ impl Shared {
         aftermath.run();
     }
 
-    /// Serves the queue from its front for as long as the front can be served as a whole. Strictly in order: a large request is not overtaken by
-    /// small ones behind it, so it cannot starve.
+    /// Serves the queue from its front for as long as the front can be served as a whole. A large request is not overtaken by small ones behind it, so it
+    /// cannot starve; see [`State::next`] for who may go before the front.
     fn serve(self: &Arc<Self>, state: &mut State, aftermath: &mut Aftermath) {
         while let Some(front) = state.queue.front() {
             if front.count > (self.options.max + front.spare).saturating_sub(state.held) {
                 return;
             }
-            let count = front.count;
-            state.held += count;
-            let slot = |_| Slot::counted(self, state.idle.pop(front.event_loop));
-            let slots = (0..count).map(slot).collect::<Vec<_>>();
-            if let Some(ticket) = state.queue.pop_front() {
-                let waker = ticket.grant(slots);
-                aftermath.wake.push((ticket, waker));
-            }
+            let next = state.next();
+            let Some(ticket) = state.queue.remove(next) else { return };
+            state.held += ticket.count;
+            let slot = |_| Slot::counted(self, state.idle.pop(ticket.event_loop));
+            let slots = (0..ticket.count).map(slot).collect::<Vec<_>>();
+            let waker = ticket.grant(slots);
+            aftermath.wake.push((ticket, waker));
         }
     }
 

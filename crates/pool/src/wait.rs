@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -13,6 +13,9 @@ use crate::slot::Slot;
 
 /// So many callers that came before are overtaken by one that holds connections: enough to free full pools, and no more than a moment for whoever is overtaken.
 const OVERTAKEN: u64 = 1000;
+
+/// So often the front of the queue lets one behind it pass, whom a connection is near.
+pub(crate) const LET_PASS: u32 = 16;
 
 /// How a caller stands in the queue.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +71,8 @@ pub(crate) struct Ticket {
     pub(crate) spare: usize,
     /// The loop that asks.
     pub(crate) event_loop: usize,
+    /// Whom it has let pass. Changed under the queue's lock only.
+    passed: AtomicU32,
     phase: Mutex<Phase>,
 }
 
@@ -82,7 +87,21 @@ enum Phase {
 impl Ticket {
     pub(crate) fn new((turn, number): (Turn<'_>, u64), count: usize, event_loop: usize) -> Self {
         let (place, spare) = (turn.place(number), turn.spare());
-        Self { place, count, spare, event_loop, phase: Mutex::new(Phase::Waiting(None)) }
+        let (passed, phase) = (AtomicU32::new(0), Mutex::new(Phase::Waiting(None)));
+        Self { place, count, spare, event_loop, passed, phase }
+    }
+
+    /// Whether it came as [`Turn::First`].
+    pub(crate) fn is_first(&self) -> bool {
+        self.place > BEHIND && self.place.is_multiple_of(2)
+    }
+
+    pub(crate) fn may_let_pass(&self) -> bool {
+        self.passed.load(Ordering::Relaxed) < LET_PASS
+    }
+
+    pub(crate) fn lets_pass(&self) {
+        self.passed.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Hands the slots over; returns whom to wake once no lock is held.
