@@ -3,6 +3,8 @@ from .servers import UNITS
 from .tables import EACH, NODES
 
 USER = PASSWORD = "test"
+# A pool from which all clients have a connection of their own.
+ROOMY = 140
 
 
 def url(servers, family, unit):

@@ -28,13 +28,17 @@ transaction:
 props:
   max-connections-size-per-query: {topology.max_connections_per_query(self.variant)}
 """)
-        for name, text in topology.databases(self.bench.servers, self.family, self.variant, self.bench.options.pool).items():
+        for name, text in topology.databases(self.bench.servers, self.family, self.variant, self._pool()).items():
             self.write(f"config/database-{name}.yaml", f"databaseName: {name}\n{text}")
         reading, writing = os.pipe()
         self.process = Process([self.bench.pando, "serve", "--config", f"{self.folder}/config", "--mysql", "127.0.0.1:0", "--postgres", "127.0.0.1:0",
                                 "--tls-certificate", self.bench.certificate.file, "--tls-key", self.bench.certificate.key], self.log(), stdout=writing)
         os.close(writing)
         self.port = self._ready(reading)
+
+    def _pool(self):
+        """Where a statement may want many connections at once it has them."""
+        return topology.ROOMY if topology.max_connections_per_query(self.variant) > 1 else self.bench.options.pool
 
     def _ready(self, reading):
         """Its one line says where it listens; it stays silent after that."""

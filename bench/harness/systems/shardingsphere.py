@@ -68,7 +68,7 @@ props:
   max-connections-size-per-query: {topology.max_connections_per_query(self.variant)}
   sql-show: false
 """)
-        for name, text in topology.databases(self.bench.servers, self.family, self.variant, self.bench.options.pool).items():
+        for name, text in topology.databases(self.bench.servers, self.family, self.variant, topology.ROOMY).items():
             self.write(f"conf/config-{name}.yaml", f"schemaName: {name}\n{text}")
         classes = f"{self.folder}/conf:{home}/lib/*"
         self.process = Process(["java", *JAVA, "-cp", classes, "org.apache.shardingsphere.proxy.Bootstrap", str(self.port), f"{self.folder}/conf"], self.log(),
