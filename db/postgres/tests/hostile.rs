@@ -20,7 +20,9 @@ fn options() -> Options {
     Options::new("ds_0", Address::Unix("/nowhere".into()), "ann", "secret", "shop")
 }
 
-const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I";
+/// With the answer to the statement that has memory kept: an error.
+const WELCOME: &[u8] =
+    b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05IE\0\0\0\x05\0Z\0\0\0\x05I";
 
 /// What comes of a login when the server says this and leaves.
 async fn login(said: &[u8]) -> Result<(), pando_kernel::Error> {

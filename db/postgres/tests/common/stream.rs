@@ -53,6 +53,8 @@ pub(crate) async fn connected() -> (Box<dyn Backend>, DuplexStream) {
     Authentication::Ok.encode(&mut welcome);
     KeyData { process: 1, key: &[0, 0, 0, 1] }.encode(&mut welcome);
     ReadyForQuery(Status::Idle).encode(&mut welcome);
+    // To the statement that has memory kept.
+    ReadyForQuery(Status::Idle).encode(&mut welcome);
     far.write_all(&welcome).await.unwrap();
     let address = Address::Tcp("unit".into(), 5432);
     let options = Options::new("ds_0", address, "test", "test", "test");
