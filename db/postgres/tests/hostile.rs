@@ -102,6 +102,13 @@ async fn an_answer_that_breaks_the_protocol_ends_the_connection_with_one_error()
 }
 
 #[tokio::test]
+async fn a_server_that_goes_down_at_the_end_of_a_login_is_heard() {
+    let said = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05IE\0\0\0\x1fSFATAL\0C57P01\0Mgoing down\0\0";
+    let error = login(said).await.unwrap_err();
+    assert!(error.to_string().contains("going down"), "{error}");
+}
+
+#[tokio::test]
 async fn the_last_words_of_a_server_reach_the_error() {
     let (seen, _) = ask(b"E\0\0\0\x1dSFATAL\0C57P01\0Mgood-bye\0\0").await;
     assert!(seen[0].contains("good-bye"), "{seen:?}");

@@ -25,9 +25,6 @@ const LOGIN_LIMIT: usize = 256 * 1024;
 const KEEP_MEMORY: &str =
     "SELECT pg_catalog.length(pg_catalog.repeat('x', 524288)) /* Pando: memory freed is kept */";
 
-/// The tag of ReadyForQuery.
-const READY: u8 = b'Z';
-
 /// Connects and logs in.
 pub(super) async fn connect(options: &Options, runtime: &SharedRuntime) -> Result<Connection> {
     let stream = open(options, runtime).await?;
@@ -149,7 +146,7 @@ impl Login<'_> {
         }
     }
 
-    /// Runs [`KEEP_MEMORY`]. A server that does not like it may say so and go on.
+    /// Runs [`KEEP_MEMORY`]. A server that does not like it may say so and go on; one that ends the connection meanwhile is heard.
     async fn keep_memory(&mut self) -> Result<()> {
         let lost = |error: std::io::Error| {
             unavailable(&self.options.unit, error.to_string()).because(error)
@@ -157,9 +154,17 @@ impl Login<'_> {
         request::text(&mut self.wire.output, KEEP_MEMORY)?;
         self.wire.write().await.map_err(lost)?;
         loop {
-            while let Some((header, _)) = self.wire.frame()? {
+            while let Some((header, body)) = self.wire.frame()? {
+                let message = Backend::decode(header.tag, body)?;
+                let is_over = matches!(message, Backend::ReadyForQuery(_));
+                if let Backend::Error(notice) = message {
+                    let error = error::read(&notice);
+                    if matches!(error.severity.as_str(), "FATAL" | "PANIC") {
+                        return Err(Error::new(ErrorKind::Server(Box::new(error))));
+                    }
+                }
                 self.wire.input.advance(header.total);
-                if header.tag == READY {
+                if is_over {
                     return Ok(());
                 }
             }
