@@ -94,7 +94,7 @@ impl State {
     /// front's, and its server's process with it, to another core. Only callers that hold nothing and want one connection let each other pass, each
     /// [`LET_PASS`](crate::wait::LET_PASS) times.
     fn next(&self) -> usize {
-        let passes = |ticket: &&Arc<Ticket>| ticket.is_first() && ticket.count == 1;
+        let passes = |ticket: &&Arc<Ticket>| ticket.is_first && ticket.count == 1;
         let near = |ticket: &Arc<Ticket>| self.idle.is_near(ticket.event_loop);
         let Some(front) = self.queue.front().filter(passes) else { return 0 };
         if self.idle.len() == 0 || near(front) || !front.may_let_pass() {

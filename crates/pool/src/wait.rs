@@ -71,7 +71,9 @@ pub(crate) struct Ticket {
     pub(crate) spare: usize,
     /// The loop that asks.
     pub(crate) event_loop: usize,
-    /// Whom it has let pass. Changed under the queue's lock only.
+    /// It came as [`Turn::First`].
+    pub(crate) is_first: bool,
+    /// How many it has let pass. Changed under the queue's lock only.
     passed: AtomicU32,
     phase: Mutex<Phase>,
 }
@@ -88,12 +90,8 @@ impl Ticket {
     pub(crate) fn new((turn, number): (Turn<'_>, u64), count: usize, event_loop: usize) -> Self {
         let (place, spare) = (turn.place(number), turn.spare());
         let (passed, phase) = (AtomicU32::new(0), Mutex::new(Phase::Waiting(None)));
-        Self { place, count, spare, event_loop, passed, phase }
-    }
-
-    /// Whether it came as [`Turn::First`].
-    pub(crate) fn is_first(&self) -> bool {
-        self.place > BEHIND && self.place.is_multiple_of(2)
+        let is_first = matches!(turn, Turn::First);
+        Self { place, count, spare, event_loop, is_first, passed, phase }
     }
 
     pub(crate) fn may_let_pass(&self) -> bool {
