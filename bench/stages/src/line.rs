@@ -28,6 +28,17 @@ pub(crate) enum Mode {
     Prepared,
 }
 
+/// What a client asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// One row, by its key.
+    Point,
+    /// The first ten rows of all nodes in an order.
+    Limited,
+    /// The rows of a range of keys, [`RANGE`] on each unit, in an order.
+    Range,
+}
+
 /// Whether a client asks by itself or has begun a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Within {
@@ -48,6 +59,18 @@ pub(crate) const STAGES: &[Stage] = &[
     stage::of("line/in-transaction/postgres/prepared", "query", |n| {
         postgres(shop::FEW, (Mode::Prepared, Within::Transaction), n)
     }),
+    stage::of("line/order-by-limit/postgres/text", "query", |n| {
+        wide(Question::Limited, Mode::Text, n)
+    }),
+    stage::of("line/order-by-limit/postgres/prepared", "query", |n| {
+        wide(Question::Limited, Mode::Prepared, n)
+    }),
+    stage::of("line/ordered-range/postgres/text", "query", |n| {
+        wide(Question::Range, Mode::Text, n)
+    }),
+    stage::of("line/ordered-range/postgres/prepared", "query", |n| {
+        wide(Question::Range, Mode::Prepared, n)
+    }),
     stage::of("line/10000-nodes/postgres/text", "query", |n| {
         postgres(shop::MANY, (Mode::Text, Within::Nothing), n)
     }),
@@ -62,8 +85,19 @@ pub(crate) const STAGES: &[Stage] = &[
 pub(super) const ROW: &[u8] = b"68487932199-96439406143-93774651418-41631865787-96406072701-\
     20604855487-25459966574-28203206787-41238978918-19503783441";
 
+/// Rows of a range on each unit: what ten tables of sysbench have of its hundred.
+const RANGE: u64 = 50;
+/// Rows of each unit's part of an ORDER BY LIMIT.
+const LIMIT: u64 = 10;
+
 fn postgres(nodes: u32, how: (Mode, Within), times: u32) -> Outcome {
-    serve(Family::Postgres, nodes, postgres::dialogue(how, times)?, times)
+    serve(Family::Postgres, nodes, postgres::dialogue(Question::Point, how, times)?, times)
+}
+
+/// A question to both units, whose answers are merged.
+fn wide(question: Question, mode: Mode, times: u32) -> Outcome {
+    let dialogue = postgres::dialogue(question, (mode, Within::Nothing), times)?;
+    serve(Family::Postgres, shop::FEW, dialogue, times)
 }
 
 fn mysql(mode: Mode, times: u32) -> Outcome {

@@ -52,7 +52,9 @@ pub(super) struct Client<R> {
     asked: u32,
     /// Bytes of the reply under way.
     size: usize,
-    /// Bytes of the first reply, in which the row was found: all others must be as long.
+    /// The row was found in the first reply, which may come in several pieces.
+    found: bool,
+    /// Bytes of the first reply: all others must be as long.
     usual: Option<usize>,
     ledger: Arc<Ledger>,
     done: bool,
@@ -61,7 +63,16 @@ pub(super) struct Client<R> {
 impl<R: Replies> Client<R> {
     /// A client who writes down in the ledger how it goes.
     pub(super) fn new(replies: R, dialogue: Dialogue, ledger: Arc<Ledger>) -> Self {
-        Self { replies, dialogue, asked: 0, size: 0, usual: None, ledger, done: false }
+        Self {
+            replies,
+            dialogue,
+            asked: 0,
+            size: 0,
+            found: false,
+            usual: None,
+            ledger,
+            done: false,
+        }
     }
 
     fn speak(&mut self, out: &mut BytesMut) {
@@ -81,22 +92,23 @@ impl<R: Replies> Client<R> {
 
     fn listen(&mut self, piece: &[u8], out: &mut BytesMut) -> io::Result<()> {
         self.size += piece.len();
+        if self.usual.is_none() && self.asked > 0 {
+            self.found |= piece.windows(ROW.len()).any(|part| part == ROW);
+        }
         if self.replies.ends(piece)? {
-            self.check(piece)?;
+            self.check()?;
             self.size = 0;
             self.speak(out);
         }
         Ok(())
     }
 
-    fn check(&mut self, piece: &[u8]) -> io::Result<()> {
+    fn check(&mut self) -> io::Result<()> {
         if self.asked == 0 {
             return Ok(());
         }
         match self.usual {
-            None if piece.windows(ROW.len()).any(|part| part == ROW) => {
-                self.usual = Some(self.size);
-            }
+            None if self.found => self.usual = Some(self.size),
             Some(usual) if usual == self.size => {}
             None | Some(_) => return Err(io::Error::other("a reply without the row")),
         }

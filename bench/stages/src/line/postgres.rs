@@ -1,5 +1,6 @@
 //! A client and a storage unit that speak PostgreSQL's protocol.
 
+use std::collections::HashMap;
 use std::io;
 
 use bytes::{Bytes, BytesMut};
@@ -16,31 +17,70 @@ use pando_postgres::types::oid;
 
 use super::client::{Dialogue, Replies};
 use super::wire::Peer;
-use super::{Mode, ROW, Within};
+use super::{LIMIT, Mode, Question, RANGE, ROW, Within};
 use crate::Outcome;
-use crate::shop::{Family, POINT_SELECT};
+use crate::shop::{self, Family, POINT_SELECT};
 
-/// A login and the point select, in text or prepared once, in a transaction or not.
+impl Question {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Point => POINT_SELECT,
+            Self::Limited => shop::LIMITED,
+            Self::Range => shop::RANGE,
+        }
+    }
+
+    /// The same with parameters, and their values.
+    fn prepared(self) -> (&'static str, &'static [&'static [u8]]) {
+        match self {
+            Self::Point => (Family::Postgres.prepared(), &[b"50127"]),
+            Self::Limited => {
+                ("SELECT id, k, c FROM sbtest1 WHERE k >= $1 ORDER BY k, id LIMIT 10", &[b"49852"])
+            }
+            Self::Range => (
+                "SELECT c FROM sbtest1 WHERE id BETWEEN $1 AND $2 ORDER BY c",
+                &[b"50127", b"50226"],
+            ),
+        }
+    }
+
+    /// What a unit is asked by this text.
+    fn of(text: &[u8]) -> Self {
+        let has = |what: &[u8]| text.windows(what.len()).any(|part| part == what);
+        match (has(b" LIMIT "), has(b" BETWEEN ")) {
+            (true, _) => Self::Limited,
+            (_, true) => Self::Range,
+            (false, false) => Self::Point,
+        }
+    }
+}
+
+/// A login and the question, in text or prepared once, in a transaction or not.
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn dialogue((mode, within): (Mode, Within), times: u32) -> Outcome<Dialogue> {
+pub(super) fn dialogue(
+    question: Question,
+    (mode, within): (Mode, Within),
+    times: u32,
+) -> Outcome<Dialogue> {
     let mut login = BytesMut::new();
     startup::encode(&mut login, &[("user", "test"), ("database", "shop")]);
     let mut opening = vec![login.freeze()];
     let mut request = BytesMut::new();
     match mode {
-        Mode::Text => Query { text: POINT_SELECT }.encode(&mut request),
+        Mode::Text => Query { text: question.text() }.encode(&mut request),
         Mode::Prepared => {
+            let (text, values) = question.prepared();
             let mut prepare = BytesMut::new();
-            Parse::encode(&mut prepare, "s", Family::Postgres.prepared(), &[]).map_err(said)?;
+            Parse::encode(&mut prepare, "s", text, &[]).map_err(said)?;
             Describe(Named::Statement("s")).encode(&mut prepare);
             encode_sync(&mut prepare);
             opening.push(prepare.freeze());
-            let binding =
-                Binding { portal: "", statement: "s", formats: &[], count: 1, results: &[] };
-            let value = |_, out: &mut BytesMut| {
-                put(out, Some(b"50127"));
+            let count = values.len();
+            let binding = Binding { portal: "", statement: "s", formats: &[], count, results: &[] };
+            let value = |at: usize, out: &mut BytesMut| {
+                put(out, values.get(at).copied());
                 Ok::<(), Malformed>(())
             };
             binding.encode(&mut request, value).map_err(said)?;
@@ -86,12 +126,57 @@ impl Replies for Ends {
     }
 }
 
-/// A server that has the one row.
+/// What is told of a question's columns, and its rows with their completion.
+#[derive(Debug)]
+struct Answer {
+    described: Bytes,
+    rows: Bytes,
+}
+
+impl Answer {
+    fn new(columns: &[(&'static str, u32)], rows: &[Vec<Vec<u8>>]) -> io::Result<Self> {
+        let (mut head, mut out) = (BytesMut::new(), BytesMut::new());
+        described(&mut head, columns)?;
+        for fields in rows {
+            let fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
+            row(&mut out, &fields)?;
+        }
+        encode_command_complete(&mut out, &format!("SELECT {}", rows.len()));
+        Ok(Self { described: head.freeze(), rows: out.freeze() })
+    }
+
+    /// Sorted as the question says.
+    fn to(question: Question) -> io::Result<Self> {
+        const C: (&str, u32) = ("c", oid::BPCHAR);
+        let number = |n: u64| n.to_string().into_bytes();
+        match question {
+            Question::Point => Self::new(&[C], &[vec![ROW.to_vec()]]),
+            Question::Limited => {
+                let row = |n| vec![number(50_000 + n), number(49_852 + n), ROW.to_vec()];
+                let rows: Vec<_> = (0..LIMIT).map(row).collect();
+                Self::new(&[("id", oid::INT4), ("k", oid::INT4), C], &rows)
+            }
+            Question::Range => {
+                // The first is the one that a client looks for.
+                let (head, tail) = ROW.split_at(11);
+                let first: u64 = String::from_utf8_lossy(head).parse().map_err(io::Error::other)?;
+                let row = |n| vec![[&number(first + n), tail].concat()];
+                Self::new(&[C], &(0..RANGE).map(row).collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+/// A server that has the rows.
 #[derive(Debug)]
 pub(super) struct Unit {
     greeted: bool,
-    described: Bytes,
-    rows: Bytes,
+    /// To each question.
+    answers: [Answer; 3],
+    /// What its prepared statements ask.
+    prepared: HashMap<Vec<u8>, Question>,
+    /// What the statement bound last asks.
+    bound: Question,
     /// Outside of a transaction, and inside.
     ready: [Bytes; 2],
     in_transaction: bool,
@@ -139,16 +224,18 @@ fn row(out: &mut BytesMut, fields: &[&[u8]]) -> io::Result<()> {
     DataRow::encode(out, fields.iter().map(|field| Some(*field))).map_err(said)
 }
 
+/// A text that ends with a zero byte, and what follows.
+fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    (bytes.get(..end).unwrap_or_default(), bytes.get(end + 1..).unwrap_or_default())
+}
+
 impl Unit {
     /// Writes its answers down beforehand.
     ///
     /// # Errors
     /// When they cannot be written.
     pub(super) fn new() -> io::Result<Self> {
-        let (mut head, mut rows) = (BytesMut::new(), BytesMut::new());
-        described(&mut head, &[("c", oid::BPCHAR)])?;
-        row(&mut rows, &[ROW])?;
-        encode_command_complete(&mut rows, "SELECT 1");
         let ready = [Status::Idle, Status::Transaction].map(|status| {
             let mut ready = BytesMut::new();
             ReadyForQuery(status).encode(&mut ready);
@@ -162,8 +249,13 @@ impl Unit {
         encode_command_complete(&mut catalogue, "SELECT 4");
         Ok(Self {
             greeted: false,
-            described: head.freeze(),
-            rows: rows.freeze(),
+            answers: [
+                Answer::to(Question::Point)?,
+                Answer::to(Question::Limited)?,
+                Answer::to(Question::Range)?,
+            ],
+            prepared: HashMap::new(),
+            bound: Question::Point,
             ready,
             in_transaction: false,
             begins: false,
@@ -187,10 +279,24 @@ impl Unit {
         if self.in_transaction { inside } else { outside }
     }
 
+    fn answer(&self, question: Question) -> &Answer {
+        let [point, limited, range] = &self.answers;
+        match question {
+            Question::Point => point,
+            Question::Limited => limited,
+            Question::Range => range,
+        }
+    }
+
+    fn asked(&self, statement: &[u8]) -> Question {
+        self.prepared.get(statement).copied().unwrap_or(Question::Point)
+    }
+
     fn query(&mut self, body: &[u8], out: &mut BytesMut) -> io::Result<()> {
-        if body.starts_with(b"SELECT c FROM sbtest1_") {
-            out.extend_from_slice(&self.described);
-            out.extend_from_slice(&self.rows);
+        if body.starts_with(b"SELECT c FROM ") || body.starts_with(b"SELECT id, k, c FROM ") {
+            let answer = self.answer(Question::of(body));
+            out.extend_from_slice(&answer.described);
+            out.extend_from_slice(&answer.rows);
         } else if body.starts_with(b"SELECT a.attname") {
             out.extend_from_slice(&self.catalogue);
         } else if body.starts_with(b"SELECT pg_catalog.length(") {
@@ -221,20 +327,29 @@ impl Peer for Unit {
                 b'Q' => self.query(body, out)?,
                 b'P' => {
                     self.begins = body.starts_with(b"\0BEGIN");
+                    let (name, text) = split(body);
+                    self.prepared.insert(name.to_vec(), Question::of(text));
                     encode_parse_complete(out);
                 }
-                b'B' => encode_bind_complete(out),
+                b'B' => {
+                    let (_portal, rest) = split(body);
+                    self.bound = self.asked(split(rest).0);
+                    encode_bind_complete(out);
+                }
                 b'D' => {
-                    if body.first() == Some(&b'S') {
-                        ParameterDescription::encode(out, &[23]).map_err(said)?;
+                    let mut question = self.bound;
+                    if let [b'S', name @ ..] = body {
+                        question = self.asked(split(name).0);
+                        let of = if question == Question::Range { &[23, 23][..] } else { &[23] };
+                        ParameterDescription::encode(out, of).map_err(said)?;
                     }
-                    out.extend_from_slice(&self.described);
+                    out.extend_from_slice(&self.answer(question).described);
                 }
                 b'E' if self.begins => {
                     self.in_transaction = true;
                     encode_command_complete(out, "BEGIN");
                 }
-                b'E' => out.extend_from_slice(&self.rows),
+                b'E' => out.extend_from_slice(&self.answer(self.bound).rows),
                 b'S' => out.extend_from_slice(self.ready()),
                 tag => return Err(io::Error::other(format!("the unit does not know {tag}"))),
             }
