@@ -44,7 +44,7 @@ pub use position::Position;
 pub use presentation::Presentation;
 pub use request::{CursorId, Execute, Parameter, Pipeline, Prepared, Request};
 pub use route::{Route, Target, UnitName};
-pub use row::{Cell, NeutralCodec, RowCodec, Rows};
+pub use row::{Cell, Glimpse, NeutralCodec, RowCodec, Rows};
 pub use shortcut::Shortcut;
 pub use states::States;
 pub use two_phase::{TransactionType, TwoPhase};

@@ -26,6 +26,17 @@ pub enum Cell<'a> {
     Value(&'a Value),
 }
 
+/// A field as a key is made of it: what needs no copy is not copied.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Glimpse<'a> {
+    /// [`Value::Int`].
+    Int(i64),
+    /// The bytes of [`Value::Text`] or [`Value::Bytes`] where they stand. That text is UTF-8 is not checked.
+    Octets(&'a [u8]),
+    /// Whatever had to be decoded.
+    Value(Value),
+}
+
 /// Reads and writes rows of one wire form. Pure. One implementation per form (text rows, binary rows, …).
 pub trait RowCodec: Send + Sync + Debug {
     /// Name of the form. Two codecs with the same name read each other's frames when the columns agree.
@@ -55,6 +66,14 @@ pub trait RowCodec: Send + Sync + Debug {
     /// `Value` when the bytes are not a value of the column's type.
     fn value(&self, column: &Column, field: Option<&[u8]>) -> Result<Value>;
 
+    /// Decodes one field that is not NULL, as far as needed to compare it.
+    ///
+    /// # Errors
+    /// As [`RowCodec::value`].
+    fn glimpse<'a>(&self, column: &Column, field: &'a [u8]) -> Result<Glimpse<'a>> {
+        self.value(column, Some(field)).map(Glimpse::Value)
+    }
+
     /// Appends one framed row.
     ///
     /// # Errors
@@ -82,6 +101,28 @@ impl Rows {
         }
         Ok(())
     }
+}
+
+/// The whole number that so many plain digits at most, and perhaps a minus, are; `None` when it is anything else, to be read with more care.
+///
+/// At most 18 digits: all of those fit.
+pub fn plain_digits(field: &[u8], most: usize) -> Option<i64> {
+    let (negative, digits) = match field {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > most.min(18) {
+        return None;
+    }
+    let mut number = 0i64;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + i64::from(digit);
+    }
+    Some(if negative { -number } else { number })
 }
 
 /// The form of rows that Pando makes itself and of storage units without a wire protocol: for each field a tag byte, and for
@@ -137,6 +178,15 @@ impl RowCodec for NeutralCodec {
         field.map_or(Ok(Value::Null), neutral::decode)
     }
 
+    fn glimpse<'a>(&self, _column: &Column, field: &'a [u8]) -> Result<Glimpse<'a>> {
+        match field {
+            [neutral::TEXT | neutral::BYTES, _, _, _, _, octets @ ..] => {
+                Ok(Glimpse::Octets(octets))
+            }
+            _ => neutral::decode(field).map(Glimpse::Value),
+        }
+    }
+
     fn write(&self, columns: &[Column], cells: &[Cell<'_>], out: &mut BytesMut) -> Result<()> {
         if columns.len() != cells.len() {
             return Err(Error::internal("a row must have as many cells as columns"));
@@ -170,8 +220,8 @@ mod neutral {
     const UINT: u8 = 3;
     const FLOAT: u8 = 4;
     const DECIMAL: u8 = 5;
-    const TEXT: u8 = 6;
-    const BYTES: u8 = 7;
+    pub(super) const TEXT: u8 = 6;
+    pub(super) const BYTES: u8 = 7;
 
     fn short() -> Error {
         Error::protocol("truncated neutral field")
@@ -283,12 +333,44 @@ mod tests {
             for ((field, expected), column) in fields.iter().zip(&values).zip(columns.list.iter()) {
                 let raw = field.clone().map(|range| &body[range]);
                 assert_eq!(&columns.codec.value(column, raw)?, expected);
+                if let Some(raw) = raw {
+                    let glimpse = columns.codec.glimpse(column, raw)?;
+                    match (glimpse, expected) {
+                        (Glimpse::Octets(octets), Value::Text(text)) => {
+                            assert_eq!(text.as_bytes(), octets);
+                        }
+                        (Glimpse::Octets(octets), Value::Bytes(bytes)) => {
+                            assert_eq!(bytes, octets);
+                        }
+                        (glimpse, expected) => {
+                            assert_eq!(glimpse, Glimpse::Value(expected.clone()));
+                        }
+                    }
+                }
                 seen += 1;
             }
             Ok(())
         })
         .unwrap();
         assert_eq!(seen, 8);
+    }
+
+    #[test]
+    fn only_plain_digits_are_read_at_a_glance() {
+        for (field, most, expected) in [
+            (&b"0"[..], 18, Some(0)),
+            (b"-12", 2, Some(-12)),
+            (b"123", 2, None),
+            (b"999999999999999999", 99, Some(999_999_999_999_999_999)),
+            (b"9999999999999999999", 99, None),
+            (b"", 18, None),
+            (b"-", 18, None),
+            (b"+1", 18, None),
+            (b" 1", 18, None),
+            (b"1.0", 18, None),
+        ] {
+            assert_eq!(plain_digits(field, most), expected, "{field:?}");
+        }
     }
 
     #[test]

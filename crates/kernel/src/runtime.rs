@@ -173,11 +173,13 @@ pub async fn within<T>(
     work: impl Future<Output = T>,
 ) -> Option<T> {
     let mut work = std::pin::pin!(work);
-    let mut timer = runtime.sleep(limit);
+    // Most work needs none.
+    let mut timer = None;
     std::future::poll_fn(|cx| {
         if let Poll::Ready(done) = work.as_mut().poll(cx) {
             return Poll::Ready(Some(done));
         }
+        let timer = timer.get_or_insert_with(|| runtime.sleep(limit));
         timer.as_mut().poll(cx).map(|()| None)
     })
     .await

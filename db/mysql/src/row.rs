@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::{BufMut, BytesMut};
-use pando_kernel::{Cell, Column, Error, ErrorKind, Result, RowCodec, Value};
+use pando_kernel::{Cell, Column, Error, ErrorKind, Glimpse, Result, RowCodec, Value};
 
 use crate::codec::{
     BinaryRow, HEADER_LEN, MAX_FRAME, TextRow, frame_payload_len, put_lenenc_bytes, seal,
@@ -45,6 +45,10 @@ impl RowCodec for TextRows {
         field.map_or(Ok(Value::Null), |field| types::read_text(column, field))
     }
 
+    fn glimpse<'a>(&self, column: &Column, field: &'a [u8]) -> Result<Glimpse<'a>> {
+        types::glimpse_text(column, field)
+    }
+
     fn write(&self, columns: &[Column], cells: &[Cell<'_>], out: &mut BytesMut) -> Result<()> {
         framed(columns, cells, out, |out| {
             for (column, cell) in columns.iter().zip(cells) {
@@ -80,6 +84,10 @@ impl RowCodec for BinaryRows {
 
     fn value(&self, column: &Column, field: Option<&[u8]>) -> Result<Value> {
         field.map_or(Ok(Value::Null), |field| types::read_binary(column, field))
+    }
+
+    fn glimpse<'a>(&self, column: &Column, field: &'a [u8]) -> Result<Glimpse<'a>> {
+        types::glimpse_binary(column, field)
     }
 
     fn write(&self, columns: &[Column], cells: &[Cell<'_>], out: &mut BytesMut) -> Result<()> {

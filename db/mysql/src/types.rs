@@ -6,7 +6,7 @@ mod temporal;
 mod write;
 
 pub use flags::{BINARY_CHARSET, flag};
-pub use read::{parameter_value, read_binary, read_text};
+pub use read::{glimpse_binary, glimpse_text, parameter_value, read_binary, read_text};
 pub use temporal::{Clock, Stamp};
 pub use write::{float_text, put_binary_raw, put_parameter, text_of, write_binary, write_text};
 

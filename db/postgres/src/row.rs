@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::{BufMut, BytesMut};
-use pando_kernel::{Cell, Column, Error, ErrorKind, Result, RowCodec, Value};
+use pando_kernel::{Cell, Column, Error, ErrorKind, Glimpse, Result, RowCodec, Value};
 
 use crate::codec::backend::DataRow;
 use crate::codec::frame::{self, LARGE_LIMIT};
@@ -54,6 +54,10 @@ impl RowCodec for DataRows {
         field.map_or(Ok(Value::Null), |bytes| {
             types::decode(column.native.type_id, column.format, bytes)
         })
+    }
+
+    fn glimpse<'a>(&self, column: &Column, field: &'a [u8]) -> Result<Glimpse<'a>> {
+        types::glimpse(column.native.type_id, column.format, field)
     }
 
     fn write(&self, columns: &[Column], cells: &[Cell<'_>], out: &mut BytesMut) -> Result<()> {

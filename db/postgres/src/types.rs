@@ -10,7 +10,8 @@ mod temporal;
 mod text;
 
 use bytes::{BufMut, BytesMut};
-use pando_kernel::{Error, ErrorKind, Format, Kind, Native, Result, Value};
+use pando_kernel::row::plain_digits;
+use pando_kernel::{Error, ErrorKind, Format, Glimpse, Kind, Native, Result, Value};
 
 /// The family's name in [`Native`].
 pub const FAMILY: &str = "postgres";
@@ -77,6 +78,35 @@ pub fn decode(oid: u32, format: Format, bytes: &[u8]) -> Result<Value> {
     match format {
         Format::Text => text::decode(oid, bytes),
         Format::Binary => binary::decode(oid, bytes),
+    }
+}
+
+/// Reads one value as far as needed to compare it.
+///
+/// # Errors
+/// As [`decode`].
+pub fn glimpse(oid: u32, format: Format, bytes: &[u8]) -> Result<Glimpse<'_>> {
+    let digits = match (oid, format) {
+        (oid::INT2, Format::Text) => 4,
+        (oid::INT4, Format::Text) => 9,
+        (oid::INT8, Format::Text) => 18,
+        (
+            oid::TEXT
+            | oid::VARCHAR
+            | oid::BPCHAR
+            | oid::NAME
+            | oid::CHAR
+            | oid::UNKNOWN
+            | oid::JSON
+            | oid::XML,
+            _,
+        )
+        | (oid::BYTEA, Format::Binary) => return Ok(Glimpse::Octets(bytes)),
+        _ => 0,
+    };
+    match plain_digits(bytes, digits) {
+        Some(number) => Ok(Glimpse::Int(number)),
+        None => decode(oid, format, bytes).map(Glimpse::Value),
     }
 }
 

@@ -1,12 +1,11 @@
 //! Equal rows dropped.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use pando_kernel::error::Result;
 
 use super::aggregate::ENTRY;
-use super::key::{self, Key, KeySpec};
+use super::key::{self, KeySpec};
 use super::limit::Budget;
 use super::row::{Layout, Row};
 
@@ -14,11 +13,12 @@ use super::row::{Layout, Row};
 #[derive(Debug)]
 pub(super) struct Unique {
     keys: Vec<KeySpec>,
-    /// The first of the keys that rows are sorted by, as far as they are distinct keys.
-    scope: Vec<KeySpec>,
+    /// How many of the first keys that rows are sorted by are distinct keys.
+    scope: usize,
     /// The scope holds all distinct keys: a row in the same scope is an equal row.
     covered: bool,
-    current: Option<Arc<[Key]>>,
+    /// A row has come.
+    begun: bool,
     seen: HashSet<Vec<u8>>,
     held: usize,
 }
@@ -27,12 +27,13 @@ impl Unique {
     /// Tells rows apart by `keys`; they come sorted by `sorted`.
     pub(super) fn new(keys: Vec<KeySpec>, sorted: &[KeySpec]) -> Self {
         let known = |spec: &&KeySpec| !spec.loose && keys.iter().any(|key| key.same(spec));
-        let scope: Vec<KeySpec> = sorted.iter().take_while(known).cloned().collect();
-        let covered = keys.iter().all(|key| scope.iter().any(|spec| spec.same(key)));
-        Self { keys, scope, covered, current: None, seen: HashSet::new(), held: 0 }
+        let scope = sorted.iter().take_while(known).count();
+        let within = |key: &KeySpec| sorted.iter().take(scope).any(|spec| spec.same(key));
+        let covered = keys.iter().all(within);
+        Self { keys, scope, covered, begun: false, seen: HashSet::new(), held: 0 }
     }
 
-    /// Whether no equal row came before.
+    /// Whether no equal row came before. To be asked of every row that is sorted, in order.
     ///
     /// # Errors
     /// `Memory`, and what reading the row says.
@@ -42,19 +43,15 @@ impl Unique {
         layout: &mut Layout,
         budget: &mut Budget,
     ) -> Result<bool> {
-        let same = self
-            .current
-            .as_ref()
-            .is_some_and(|current| key::order(&self.scope, current, &row.keys).is_eq());
+        let same = std::mem::replace(&mut self.begun, true) && row.equal >= self.scope;
         if !same {
-            self.current = Some(Arc::clone(&row.keys));
             self.seen.clear();
             budget.give(std::mem::take(&mut self.held));
         }
         if self.covered {
             return Ok(!same);
         }
-        let bytes = key::canonical(layout.keys(row, &self.keys)?.iter());
+        let bytes = key::canonical(&layout.changed_keys(row, &self.keys)?);
         let size = bytes.len() + ENTRY;
         if !self.seen.insert(bytes) {
             return Ok(false);

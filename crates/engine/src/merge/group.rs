@@ -6,7 +6,7 @@ use bytes::Bytes;
 use pando_kernel::error::{Error, Result};
 
 use super::aggregate::{AggregateSpec, ENTRY, State};
-use super::key::{self, KeySpec};
+use super::key::{self, Key, KeySpec};
 use super::limit::Budget;
 use super::pipeline::Step;
 use super::row::{Layout, Row};
@@ -28,8 +28,8 @@ pub(super) struct GroupSpec {
 /// How the groups are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Equal rows follow one another. These of the keys that rows are sorted by (by their places among them) are the group's.
-    Stream(Vec<usize>),
+    /// Equal rows follow one another: so many of the first keys that rows are sorted by are the group's.
+    Stream(usize),
     /// By a hash table of all groups, in the order of their first rows.
     Memory,
 }
@@ -75,7 +75,7 @@ impl Grouper {
         let (at, closed) = match &self.spec.form {
             Form::Stream(keys) => {
                 let closed = match self.open.back() {
-                    Some(open) if !same(&open.first, &row, keys) => self.open.pop_back(),
+                    Some(_) if row.equal < *keys => self.open.pop_back(),
                     Some(_) | None => None,
                 };
                 (0, closed)
@@ -95,8 +95,7 @@ impl Grouper {
         if self.spec.keys.is_empty() {
             return Ok(0);
         }
-        let keys = layout.keys(row, &self.spec.keys)?;
-        let bytes = key::canonical(keys.iter());
+        let bytes = key::canonical(&layout.changed_keys(row, &self.spec.keys)?);
         if let Some(at) = self.places.get(&bytes) {
             return Ok(*at);
         }
@@ -139,9 +138,9 @@ impl Grouper {
         }
         budget.give(held);
         let Some(sorter) = &mut self.sorter else { return Ok(Some(row)) };
-        row.keys = layout.keys(&row, sorter.specs())?;
-        budget.take(row.memory())?;
-        sorter.push(row);
+        let keys = layout.changed_keys(&row, sorter.specs())?;
+        budget.take(row.memory() + keys.iter().map(Key::memory).sum::<usize>())?;
+        sorter.push(keys, row);
         Ok(None)
     }
 
@@ -170,11 +169,4 @@ impl Grouper {
         let next = self.sorter.as_mut().and_then(Sorter::next);
         Ok(next.map_or(Step::End, Step::Row))
     }
-}
-
-fn same(a: &Row, b: &Row, keys: &[usize]) -> bool {
-    keys.iter().all(|at| match (a.keys.get(*at), b.keys.get(*at)) {
-        (Some(a), Some(b)) => a.compare(b).is_eq(),
-        _ => false,
-    })
 }

@@ -7,6 +7,7 @@ use pando_kernel::column::Columns;
 use pando_kernel::dialect::{self, Compare};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::merge::{KeyCompare, Position, SortKey};
+use pando_kernel::row::Glimpse;
 use pando_kernel::value::{Kind, Value};
 
 use super::number::Number;
@@ -37,8 +38,8 @@ impl Key {
         match compare {
             Compare::Number => Number::of(&value).map(Self::Number),
             Compare::Bytes | Compare::Weight | Compare::Padded => match value {
-                Value::Text(text) => Ok(Self::Bytes(counting(Bytes::from(text), compare))),
-                Value::Bytes(bytes) => Ok(Self::Bytes(counting(bytes, compare))),
+                Value::Text(text) => Ok(Self::counting(Bytes::from(text), compare)),
+                Value::Bytes(bytes) => Ok(Self::counting(bytes, compare)),
                 // Columns without a fixed type hold both; numbers sort before text and octets there.
                 Value::Null
                 | Value::Bool(_)
@@ -59,6 +60,38 @@ impl Key {
                     Err(Error::new(ErrorKind::Value("a date or time did not come as text".into())))
                 }
             },
+        }
+    }
+
+    fn counting(mut bytes: Bytes, compare: Compare) -> Self {
+        bytes.truncate(counting(&bytes, compare));
+        Self::Bytes(bytes)
+    }
+
+    /// The key of a field of the row in `frame`, which its text or octets go on lying in.
+    ///
+    /// # Errors
+    /// As [`Key::of`], and what decoding says.
+    pub(super) fn of_field(
+        frame: &Bytes,
+        (columns, at): (&Columns, usize),
+        field: Option<&[u8]>,
+        compare: Compare,
+    ) -> Result<Self> {
+        let Some(field) = field else { return Ok(Self::Null) };
+        let column = columns.list.get(at);
+        let column = column.ok_or_else(|| Error::internal("a key has no column"))?;
+        match (columns.codec.glimpse(column, field)?, compare) {
+            (Glimpse::Value(value), _) => Self::of(value, compare),
+            (Glimpse::Int(number), Compare::Temporal(_)) => Self::of(Value::Int(number), compare),
+            (Glimpse::Int(number), _) => Ok(Self::Number(Number::Int(number.into()))),
+            (Glimpse::Octets(octets), Compare::Bytes | Compare::Weight | Compare::Padded) => {
+                let octets = octets.get(..counting(octets, compare)).unwrap_or(octets);
+                Ok(Self::Bytes(part(frame, octets)))
+            }
+            (Glimpse::Octets(_), Compare::Number | Compare::Temporal(_)) => {
+                Self::of(columns.codec.value(column, Some(field))?, compare)
+            }
         }
     }
 
@@ -113,13 +146,22 @@ impl Key {
     }
 }
 
-/// The bytes that count.
-fn counting(mut bytes: Bytes, compare: Compare) -> Bytes {
+/// How many bytes count.
+fn counting(bytes: &[u8], compare: Compare) -> usize {
     if compare == Compare::Padded {
-        let end = bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
-        bytes.truncate(end);
+        return bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
     }
-    bytes
+    bytes.len()
+}
+
+/// These bytes, without a copy where they lie inside the frame; a row of several packets has been joined elsewhere.
+fn part(frame: &Bytes, bytes: &[u8]) -> Bytes {
+    let (outer, inner) = (frame.as_ptr_range(), bytes.as_ptr_range());
+    if outer.start <= inner.start && inner.end <= outer.end {
+        frame.slice_ref(bytes)
+    } else {
+        Bytes::copy_from_slice(bytes)
+    }
 }
 
 /// Where a key stands and how it compares.
@@ -158,18 +200,20 @@ impl KeySpec {
 
 /// Compares two rows' keys by their specifications.
 pub(super) fn order(specs: &[KeySpec], a: &[Key], b: &[Key]) -> Ordering {
-    specs
-        .iter()
-        .zip(a.iter().zip(b))
-        .map(|(spec, (a, b))| spec.order(a, b))
-        .find(|order| order.is_ne())
-        .unwrap_or(Ordering::Equal)
+    diverge(specs, a, b).1
+}
+
+/// How many of two rows' first keys are equal, and how the next ones compare.
+pub(super) fn diverge(specs: &[KeySpec], a: &[Key], b: &[Key]) -> (usize, Ordering) {
+    let orders = specs.iter().zip(a.iter().zip(b)).map(|(spec, (a, b))| spec.order(a, b));
+    let first = orders.enumerate().find(|(_, order)| order.is_ne());
+    first.unwrap_or((specs.len(), Ordering::Equal))
 }
 
 /// The canonical bytes of several keys.
-pub(super) fn canonical<'a>(keys: impl Iterator<Item = &'a Key>) -> Vec<u8> {
+pub(super) fn canonical(keys: &[Key]) -> Vec<u8> {
     let mut out = Vec::new();
-    keys.for_each(|key| key.canonical(&mut out));
+    keys.iter().for_each(|key| key.canonical(&mut out));
     out
 }
 
@@ -326,7 +370,7 @@ mod tests {
     #[test]
     fn canonical_keys_do_not_run_into_each_other() {
         let text = |text: &str| key(Value::Text(text.into()));
-        let joined = |keys: &[Key]| canonical(keys.iter());
+        let joined = |keys: &[Key]| canonical(keys);
         assert_ne!(joined(&[text("ab"), text("c")]), joined(&[text("a"), text("bc")]));
         assert_ne!(joined(&[Key::Null, text("")]), joined(&[text(""), Key::Null]));
         assert_eq!(joined(&[key(Value::Int(1))]), joined(&[key(Value::UInt(1))]));

@@ -1,13 +1,13 @@
 //! Sorted streams merged into one sorted stream with a loser tree: as many comparisons per row as the tree is high.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use pando_kernel::error::{Error, Result};
 
 use super::RowSource;
-use super::key::{Key, KeySpec, order};
+use super::key::{Key, KeySpec, diverge, order};
 use super::row::{Layout, Row};
 use super::stream::Stream;
 
@@ -15,9 +15,13 @@ use super::stream::Stream;
 #[derive(Debug)]
 pub(super) struct Ordered<S> {
     specs: Vec<KeySpec>,
+    /// The units sort as we compare, or are broken.
+    strict: bool,
     lanes: Vec<Lane<S>>,
     /// `None` until every lane has its first row.
     tree: Option<Tree>,
+    /// Keys of the row given last; none before the first.
+    last: Vec<Key>,
 }
 
 /// One stream with its next row.
@@ -25,14 +29,14 @@ pub(super) struct Ordered<S> {
 struct Lane<S> {
     stream: Stream<S>,
     head: Head,
-    /// Keys of the row taken last.
-    last: Option<Arc<[Key]>>,
+    /// The keys of the next row.
+    keys: Vec<Key>,
 }
 
 #[derive(Debug)]
 enum Head {
     Wanted,
-    Row(Row),
+    Row(Bytes),
     Ended,
 }
 
@@ -50,18 +54,8 @@ impl<S: RowSource> Lane<S> {
             self.head = Head::Ended;
             return Poll::Ready(Ok(()));
         };
-        let mut row = Row::plain(frame);
-        row.keys = layout.keys(&row, specs)?;
-        // A unit that sorts otherwise than we compare would make wrong groups and a wrong order without a sign of it.
-        let strict = specs.iter().all(|spec| !spec.loose);
-        if strict && self.last.as_ref().is_some_and(|last| order(specs, last, &row.keys).is_gt()) {
-            return Poll::Ready(Err(Error::refused(
-                30001,
-                "a storage unit sorts rows in another order than Pando compares them",
-                "sort by a number or a column with a binary collation",
-            )));
-        }
-        self.head = Head::Row(row);
+        layout.keys(&frame, specs, &mut self.keys)?;
+        self.head = Head::Row(frame);
         Poll::Ready(Ok(()))
     }
 }
@@ -69,17 +63,31 @@ impl<S: RowSource> Lane<S> {
 impl<S: RowSource> Ordered<S> {
     /// Merges streams that are all sorted by `specs`.
     pub(super) fn new(streams: Vec<Stream<S>>, specs: Vec<KeySpec>) -> Self {
-        let lane = |stream| Lane { stream, head: Head::Wanted, last: None };
-        Self { specs, lanes: streams.into_iter().map(lane).collect(), tree: None }
+        let lane = |stream| Lane { stream, head: Head::Wanted, keys: Vec::new() };
+        let lanes = streams.into_iter().map(lane).collect();
+        let strict = specs.iter().all(|spec| !spec.loose);
+        Self { specs, strict, lanes, tree: None, last: Vec::new() }
     }
 
-    /// The next row with its keys; `None` at the end.
+    /// Bytes of rows that have come and have not been given.
+    pub(super) fn at_hand(&self) -> usize {
+        let of = |lane: &Lane<S>| {
+            let head = match &lane.head {
+                Head::Row(frame) => frame.len(),
+                Head::Wanted | Head::Ended => 0,
+            };
+            head + lane.stream.at_hand()
+        };
+        self.lanes.iter().map(of).sum()
+    }
+
+    /// The next row; `None` at the end.
     pub(super) fn poll_row(
         &mut self,
         cx: &mut Context<'_>,
         layout: &mut Layout,
     ) -> Poll<Result<Option<Row>>> {
-        let Self { specs, lanes, tree } = self;
+        let Self { specs, strict, lanes, tree, last } = self;
         let tree = match tree {
             None => {
                 let mut waiting = false;
@@ -107,8 +115,18 @@ impl<S: RowSource> Ordered<S> {
             return Poll::Ready(Ok(None));
         };
         match std::mem::replace(&mut lane.head, Head::Wanted) {
-            Head::Row(row) => {
-                lane.last = Some(Arc::clone(&row.keys));
+            Head::Row(frame) => {
+                let mut row = Row::plain(frame);
+                if !last.is_empty() {
+                    let (equal, order) = diverge(specs, last, &lane.keys);
+                    // A unit that sorts otherwise than we compare would make wrong groups and a wrong order without a sign of it. The least of the next rows
+                    // comes before the last one just when its lane is not sorted.
+                    if *strict && order.is_gt() {
+                        return Poll::Ready(Err(unsorted()));
+                    }
+                    row.equal = equal;
+                }
+                std::mem::swap(last, &mut lane.keys);
                 Poll::Ready(Ok(Some(row)))
             }
             Head::Ended | Head::Wanted => {
@@ -119,12 +137,17 @@ impl<S: RowSource> Ordered<S> {
     }
 }
 
+fn unsorted() -> Error {
+    Error::refused(
+        30001,
+        "a storage unit sorts rows in another order than Pando compares them",
+        "sort by a number or a column with a binary collation",
+    )
+}
+
 /// Whether the row of lane `a` comes before that of lane `b`. Ended lanes come last.
 fn before<S>(specs: &[KeySpec], lanes: &[Lane<S>], a: usize, b: usize) -> bool {
-    let head = |at: usize| match lanes.get(at).map(|lane| &lane.head) {
-        Some(Head::Row(row)) => Some(row),
-        Some(Head::Wanted | Head::Ended) | None => None,
-    };
+    let head = |at: usize| lanes.get(at).filter(|lane| matches!(lane.head, Head::Row(_)));
     let order = match (head(a), head(b)) {
         (Some(x), Some(y)) => order(specs, &x.keys, &y.keys),
         (Some(_), None) => Ordering::Less,

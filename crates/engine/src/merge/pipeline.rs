@@ -54,6 +54,14 @@ pub(super) enum Step {
 }
 
 impl<S: RowSource> Supply<S> {
+    /// Bytes of rows that have come and have not been given, as far as they are known.
+    fn at_hand(&self) -> usize {
+        match self {
+            Self::Iterate(_) => 0,
+            Self::Ordered(streams) => streams.at_hand(),
+        }
+    }
+
     fn poll_row(&mut self, cx: &mut Context<'_>, layout: &mut Layout) -> Poll<Result<Option<Row>>> {
         match self {
             Self::Iterate(streams) => {
@@ -117,6 +125,9 @@ impl<S: RowSource> Pipeline<S> {
                 continue;
             }
             let start = self.out.len();
+            if start == 0 && self.group.is_none() {
+                self.out.reserve((row.frame.len() + self.supply.at_hand()).min(CHUNK));
+            }
             layout.write(&row, &mut self.out)?;
             if self.out.len() > CHUNK && start > 0 {
                 let last = self.out.split_off(start);

@@ -93,8 +93,8 @@ fn group_spec(plan: &Group, order: &mut Vec<KeySpec>, resolver: Resolver<'_>) ->
                 order.push(key.clone());
             }
         }
-        if let Some(places) = leading(&keys, order) {
-            form = Form::Stream(places);
+        if let Some(count) = leading(&keys, order) {
+            form = Form::Stream(count);
         }
     }
     if form == Form::Memory {
@@ -104,7 +104,7 @@ fn group_spec(plan: &Group, order: &mut Vec<KeySpec>, resolver: Resolver<'_>) ->
         }
     }
     let behind = match &form {
-        Form::Stream(places) => places.iter().max().map_or(0, |last| last + 1),
+        Form::Stream(count) => *count,
         Form::Memory => 0,
     };
     let behind = order.get(behind..).unwrap_or_default();
@@ -116,11 +116,12 @@ fn group_spec(plan: &Group, order: &mut Vec<KeySpec>, resolver: Resolver<'_>) ->
     Ok(GroupSpec { keys, form, aggregates, sort })
 }
 
-/// The places of the group's keys in the order, when no other key stands between them: only then do equal rows follow one another.
-fn leading(keys: &[KeySpec], order: &[KeySpec]) -> Option<Vec<usize>> {
-    let place = |key: &KeySpec| order.iter().position(|other| other.same(key));
-    let places = keys.iter().map(place).collect::<Option<Vec<usize>>>()?;
-    let end = places.iter().max().map_or(0, |last| last + 1);
+/// How many of the first keys of the order are the group's, when no other key stands between them: only then do equal rows follow one another.
+fn leading(keys: &[KeySpec], order: &[KeySpec]) -> Option<usize> {
+    let mut end = 0;
+    for key in keys {
+        end = end.max(1 + order.iter().position(|other| other.same(key))?);
+    }
     let own = |other: &KeySpec| keys.iter().any(|key| key.same(other));
-    order.iter().take(end).all(own).then_some(places)
+    order.iter().take(end).all(own).then_some(end)
 }

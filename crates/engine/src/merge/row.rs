@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use pando_kernel::column::Columns;
@@ -17,8 +16,8 @@ use super::key::{Key, KeySpec};
 pub(super) struct Row {
     /// The frame, in the form of the merge's [`Layout`].
     pub(super) frame: Bytes,
-    /// The keys it is sorted by at this stage; empty when it is not sorted.
-    pub(super) keys: Arc<[Key]>,
+    /// Of the keys it is sorted by: how many of the first are equal to those of the row before; 0 when it is not sorted.
+    pub(super) equal: usize,
     /// Fields that are not those of the frame, by column.
     pub(super) changed: Vec<(usize, Field)>,
 }
@@ -35,7 +34,7 @@ pub(super) enum Field {
 impl Row {
     /// A row as it came, not sorted.
     pub(super) fn plain(frame: Bytes) -> Self {
-        Self { frame, keys: Arc::from([]), changed: Vec::new() }
+        Self { frame, equal: 0, changed: Vec::new() }
     }
 
     fn changed(&self, column: usize) -> Option<&Field> {
@@ -44,11 +43,7 @@ impl Row {
 
     /// Bytes it holds in memory, roughly.
     pub(super) fn memory(&self) -> usize {
-        let keys: usize = self.keys.iter().map(Key::memory).sum();
-        size_of::<Self>()
-            + self.frame.len()
-            + keys
-            + self.changed.len() * size_of::<(usize, Field)>()
+        size_of::<Self>() + self.frame.len() + self.changed.len() * size_of::<(usize, Field)>()
     }
 }
 
@@ -105,23 +100,41 @@ impl Layout {
         self.all.codec.value(described, raw)
     }
 
-    /// The keys of a row, what aggregates changed included.
+    /// Puts the keys of a row as it came into `keys`; they share its bytes.
     ///
     /// # Errors
     /// As [`Layout::open`] and [`Layout::value`].
-    pub(super) fn keys(&mut self, row: &Row, specs: &[KeySpec]) -> Result<Arc<[Key]>> {
-        let body = self.open(&row.frame)?;
-        specs
-            .iter()
-            .map(|spec| {
-                let value = match row.changed(spec.column) {
-                    None => self.value(&body, spec.column)?,
-                    Some(Field::Raw(raw)) => self.decode(spec.column, raw.as_deref())?,
-                    Some(Field::Value(value)) => value.clone(),
-                };
-                Key::of(value, spec.compare)
-            })
-            .collect()
+    pub(super) fn keys(
+        &mut self,
+        frame: &Bytes,
+        specs: &[KeySpec],
+        keys: &mut Vec<Key>,
+    ) -> Result<()> {
+        keys.clear();
+        let body = self.open(frame)?;
+        for spec in specs {
+            let (raw, at) = (self.raw(&body, spec.column)?, (&self.all, spec.column));
+            keys.push(Key::of_field(frame, at, raw, spec.compare)?);
+        }
+        Ok(())
+    }
+
+    /// The keys of a row, what aggregates changed included.
+    ///
+    /// # Errors
+    /// As [`Layout::keys`].
+    pub(super) fn changed_keys(&mut self, row: &Row, specs: &[KeySpec]) -> Result<Vec<Key>> {
+        let mut keys = Vec::with_capacity(specs.len());
+        self.keys(&row.frame, specs, &mut keys)?;
+        for (key, spec) in keys.iter_mut().zip(specs) {
+            let value = match row.changed(spec.column) {
+                None => continue,
+                Some(Field::Raw(raw)) => self.decode(spec.column, raw.as_deref())?,
+                Some(Field::Value(value)) => value.clone(),
+            };
+            *key = Key::of(value, spec.compare)?;
+        }
+        Ok(keys)
     }
 
     /// A frame whose fields are all NULL.

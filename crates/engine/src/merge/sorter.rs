@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-use super::key::{KeySpec, order};
+use super::key::{Key, KeySpec, diverge, order};
 use super::order::Tree;
 use super::row::Row;
 
@@ -14,16 +14,21 @@ const RUN: usize = 8 * 1024;
 #[derive(Debug)]
 pub(super) struct Sorter {
     specs: Vec<KeySpec>,
-    filling: Vec<Row>,
-    runs: Vec<VecDeque<Row>>,
+    filling: Vec<Keyed>,
+    runs: Vec<VecDeque<Keyed>>,
     /// `None` until the first row is asked for.
     tree: Option<Tree>,
+    /// Keys of the row given last.
+    last: Option<Vec<Key>>,
 }
 
+/// A row with its keys.
+type Keyed = (Vec<Key>, Row);
+
 impl Sorter {
-    /// Sorts by `specs`; the keys of the rows are theirs.
+    /// Sorts by `specs`.
     pub(super) fn new(specs: Vec<KeySpec>) -> Self {
-        Self { specs, filling: Vec::new(), runs: Vec::new(), tree: None }
+        Self { specs, filling: Vec::new(), runs: Vec::new(), tree: None, last: None }
     }
 
     /// By what it sorts.
@@ -31,9 +36,9 @@ impl Sorter {
         &self.specs
     }
 
-    /// Takes a row in. Not to be called after [`Sorter::next`].
-    pub(super) fn push(&mut self, row: Row) {
-        self.filling.push(row);
+    /// Takes a row in, with its keys by [`Sorter::specs`]. Not to be called after [`Sorter::next`].
+    pub(super) fn push(&mut self, keys: Vec<Key>, row: Row) {
+        self.filling.push((keys, row));
         if self.filling.len() >= RUN {
             self.end_run();
         }
@@ -41,7 +46,7 @@ impl Sorter {
 
     fn end_run(&mut self) {
         let mut run = std::mem::take(&mut self.filling);
-        run.sort_by(|a, b| order(&self.specs, &a.keys, &b.keys));
+        run.sort_by(|a, b| order(&self.specs, &a.0, &b.0));
         self.runs.push(run.into());
     }
 
@@ -50,7 +55,7 @@ impl Sorter {
         if !self.filling.is_empty() {
             self.end_run();
         }
-        let Self { specs, runs, tree, .. } = self;
+        let Self { specs, runs, tree, last, .. } = self;
         let tree = match tree {
             Some(tree) => {
                 tree.replay(|a, b| before(specs, runs, a, b));
@@ -58,15 +63,18 @@ impl Sorter {
             }
             None => tree.insert(Tree::new(runs.len(), |a, b| before(specs, runs, a, b))),
         };
-        runs.get_mut(tree.winner())?.pop_front()
+        let (keys, mut row) = runs.get_mut(tree.winner())?.pop_front()?;
+        row.equal = last.as_ref().map_or(0, |last| diverge(specs, last, &keys).0);
+        *last = Some(keys);
+        Some(row)
     }
 }
 
 /// Whether the next row of run `a` comes before that of run `b`. Ended runs come last.
-fn before(specs: &[KeySpec], runs: &[VecDeque<Row>], a: usize, b: usize) -> bool {
+fn before(specs: &[KeySpec], runs: &[VecDeque<Keyed>], a: usize, b: usize) -> bool {
     let head = |at: usize| runs.get(at).and_then(VecDeque::front);
     let order = match (head(a), head(b)) {
-        (Some(x), Some(y)) => order(specs, &x.keys, &y.keys),
+        (Some(x), Some(y)) => order(specs, &x.0, &y.0),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
         (None, None) => Ordering::Equal,

@@ -1,6 +1,7 @@
 //! One storage unit's rows, chunk by chunk or frame by frame, in the form of the first unit's rows.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
@@ -50,7 +51,9 @@ impl<S: RowSource> Stream<S> {
                 "give the actual tables the same columns, or name the columns instead of `*`",
             ));
         }
-        let stays = staying(&columns, form, visible);
+        let same =
+            Arc::ptr_eq(&columns.list, &form.list) && columns.codec.form() == form.codec.form();
+        let stays = if same { Vec::new() } else { staying(&columns, form, visible) };
         let foreign = (!stays.iter().all(|stays| *stays)).then_some(Foreign { columns, stays });
         Ok(Self { source: Some(source), chunk: Bytes::new(), foreign })
     }
@@ -72,6 +75,11 @@ impl<S: RowSource> Stream<S> {
             None => Ok(Some(rows)),
             Some(foreign) => translate(&rows, foreign, form).map(Some),
         })
+    }
+
+    /// Bytes of rows that have come and have not been given.
+    pub(super) fn at_hand(&self) -> usize {
+        self.chunk.len()
     }
 
     /// The next row's frame; `None` at the end, again and again.

@@ -1,6 +1,5 @@
 //! Connections for a plan: the transaction's own, or from the pools, brought to the session's state.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
@@ -122,11 +121,7 @@ impl Session {
         unit: &UnitName,
         aim: Aim,
     ) -> Result<(Connection, usize)> {
-        let pool = live.pool(unit)?;
-        let mut connection = match pool.take_idle()? {
-            Some(connection) => connection,
-            None => self.take(pool).await?,
-        };
+        let mut connection = self.take(live.pool(unit)?).await?;
         let dressed = match self.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
             Err(error) => Err(error),
@@ -223,21 +218,24 @@ impl Session {
         (plan, bound): (&Plan, &Bound),
         started: &mut Started,
     ) -> Result<()> {
-        let executions: Result<VecDeque<Execution>> = jobs
-            .iter()
-            .map(|job| {
-                let unit = plan.units.get(*job);
-                let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
-                let lifted = bound.lifted.get(*job).cloned();
-                execution((unit, lifted), plan, bound)
-            })
-            .collect();
-        let (executions, failed) = match executions {
-            Ok(executions) => (executions, Ok(())),
-            Err(error) => (VecDeque::new(), Err(error)),
+        let of = |job: &usize| {
+            let unit = plan.units.get(*job);
+            let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
+            let lifted = bound.lifted.get(*job).cloned();
+            execution((unit, lifted), plan, bound)
         };
         let halt = self.handle.halt();
-        started.channels.push(Channel::feeding(connection, swallow, executions, halt));
+        let (channel, failed) = match &jobs[..] {
+            [job] => match of(job) {
+                Ok(only) => (Channel::feeding_one(connection, swallow, only, halt), Ok(())),
+                Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
+            },
+            jobs => match jobs.iter().map(of).collect() {
+                Ok(all) => (Channel::feeding(connection, swallow, all, halt), Ok(())),
+                Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
+            },
+        };
+        started.channels.push(channel);
         started.jobs.push(jobs);
         failed
     }

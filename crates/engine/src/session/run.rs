@@ -363,13 +363,7 @@ impl Session {
         };
         match result {
             Ok(None) => self.end_counts(channels, plan, &verb).await,
-            Ok(Some(heads)) => {
-                let mut columns = Vec::new();
-                for head in &heads {
-                    columns.extend(columns_of(head).cloned());
-                }
-                self.merge(live, (plan, verb), (channels, jobs), heads).await
-            }
+            Ok(Some(heads)) => self.merge(live, (plan, verb), (channels, jobs), heads).await,
             Err(error) => {
                 let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
                 self.stop(&mut channels, rest).await;
@@ -401,16 +395,15 @@ impl Session {
         };
         let same = plan.spread == Spread::Same;
         let (inputs, shared, loaded) = if !same && (one_each || in_turn) {
-            let columns: Vec<Columns> = heads.iter().filter_map(columns_of).cloned().collect();
             let shared = share(channels);
-            let inputs = columns
-                .into_iter()
-                .zip(&shared)
-                .map(|(columns, channel)| Input {
-                    columns: dress(columns),
-                    rows: Source::Stream(Arc::clone(channel)),
-                })
-                .collect();
+            let columns = heads.iter().filter_map(columns_of).cloned();
+            let input =
+                |(columns, channel)| Input { columns, rows: Source::Stream(Arc::clone(channel)) };
+            let mut inputs: Vec<_> = columns.zip(&shared).map(input).collect();
+            // The client is told those of the first.
+            if let Some(first) = inputs.first_mut() {
+                first.columns = dress(first.columns.clone());
+            }
             (inputs, shared, Vec::new())
         } else {
             let replies = match load(&mut channels, heads, limit).await {

@@ -24,11 +24,17 @@ impl Session {
     /// # Errors
     /// `Cancelled`, or what the pool says.
     pub(super) async fn take(&mut self, pool: &Pool) -> Result<Connection> {
-        if !self.handle.has_some() {
-            return self.handle.taken(pool.take()).await;
+        let further = self.handle.has_some();
+        if further {
+            self.spreads();
         }
-        self.spreads();
-        Box::pin(self.handle.taken_further(pool)).await
+        if let Some(idle) = pool.take_idle()? {
+            return Ok(idle);
+        }
+        match further {
+            false => self.handle.taken(pool.take()).await,
+            true => Box::pin(self.handle.taken_further(pool)).await,
+        }
     }
 
     /// Several connections of a pool, as [`Session::take`].

@@ -1,7 +1,8 @@
 //! Wire bytes to values.
 
 use bytes::Bytes;
-use pando_kernel::{Column, Error, ErrorKind, Kind, Result, Value};
+use pando_kernel::row::plain_digits;
+use pando_kernel::{Column, Error, ErrorKind, Glimpse, Kind, Result, Value};
 
 use super::temporal::{Clock, Stamp};
 use super::{ColumnType, flag};
@@ -39,6 +40,57 @@ pub fn read_text(column: &Column, field: &[u8]) -> Result<Value> {
         | Kind::Other => return Ok(other(column, field, text)),
     };
     parsed.ok_or_else(|| unreadable("a number", name))
+}
+
+/// Decodes a field of a text row as far as needed to compare it.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn glimpse_text<'a>(column: &Column, field: &'a [u8]) -> Result<Glimpse<'a>> {
+    let plain = !matches!(ColumnType::of(&column.native), ColumnType::Bit | ColumnType::Geometry);
+    match column.kind {
+        Kind::Text | Kind::Bytes if plain => return Ok(Glimpse::Octets(field)),
+        Kind::Int if plain => {
+            if let Some(number) = plain_digits(field, 18) {
+                return Ok(Glimpse::Int(number));
+            }
+        }
+        Kind::Text
+        | Kind::Bytes
+        | Kind::Int
+        | Kind::UInt
+        | Kind::Bool
+        | Kind::Float
+        | Kind::Decimal
+        | Kind::Date
+        | Kind::Time
+        | Kind::Timestamp
+        | Kind::TimestampTz
+        | Kind::Other => {}
+    }
+    read_text(column, field).map(Glimpse::Value)
+}
+
+/// Decodes a field of a binary row as far as needed to compare it.
+///
+/// # Errors
+/// As [`read_binary`].
+pub fn glimpse_binary<'a>(column: &Column, field: &'a [u8]) -> Result<Glimpse<'a>> {
+    let column_type = ColumnType::of(&column.native);
+    if matches!(
+        column_type,
+        ColumnType::VarChar
+            | ColumnType::VarString
+            | ColumnType::String
+            | ColumnType::TinyBlob
+            | ColumnType::MediumBlob
+            | ColumnType::LongBlob
+            | ColumnType::Blob
+    ) && matches!(column.kind, Kind::Text | Kind::Bytes)
+    {
+        return Ok(Glimpse::Octets(field));
+    }
+    read_binary(column, field).map(Glimpse::Value)
 }
 
 fn other(column: &Column, field: &[u8], text: &str) -> Value {

@@ -295,9 +295,9 @@ pub fn put_parameter(parameter: &Parameter, out: &mut BytesMut) -> ParameterType
 
 #[cfg(test)]
 mod tests {
-    use super::super::{read_binary, read_text};
+    use super::super::{glimpse_binary, glimpse_text, read_binary, read_text};
     use super::*;
-    use pando_kernel::{Kind, Native};
+    use pando_kernel::{Glimpse, Kind, Native};
 
     fn column(column_type: ColumnType, flags: u16, charset: u16) -> Column {
         let mut column = Column::computed("c", column_type.kind(flags, charset));
@@ -316,6 +316,20 @@ mod tests {
         let mut reader = crate::codec::Reader::new("test", out);
         let len = crate::codec::binary_value_len(column_type as u8, &mut reader).unwrap();
         reader.bytes("field", len).unwrap()
+    }
+
+    /// What a glimpse has seen must be what the whole value is.
+    fn check(glimpse: Glimpse<'_>, value: &Value, context: &str) {
+        match (glimpse, value) {
+            (Glimpse::Int(number), value) => assert_eq!(*value, Value::Int(number), "{context}"),
+            (Glimpse::Octets(octets), Value::Text(text)) => {
+                assert_eq!(text.as_bytes(), octets, "{context}");
+            }
+            (Glimpse::Octets(octets), value) => {
+                assert_eq!(*value, Value::Bytes(octets.to_vec().into()), "{context}");
+            }
+            (Glimpse::Value(seen), value) => assert_eq!(*value, seen, "{context}"),
+        }
     }
 
     #[test]
@@ -349,11 +363,14 @@ mod tests {
             let mut out = BytesMut::new();
             write_binary(&column, &value, &mut out).unwrap();
             let field = strip(column_type, &out);
-            assert_eq!(read_binary(&column, field).unwrap(), value, "binary {column_type:?}");
+            let context = format!("{column_type:?}");
+            assert_eq!(read_binary(&column, field).unwrap(), value, "binary {context}");
+            check(glimpse_binary(&column, field).unwrap(), &value, &context);
             let mut out = BytesMut::new();
             write_text(&column, &value, &mut out).unwrap();
             let field = strip(T::VarString, &out);
-            assert_eq!(read_text(&column, field).unwrap(), value, "text {column_type:?}");
+            assert_eq!(read_text(&column, field).unwrap(), value, "text {context}");
+            check(glimpse_text(&column, field).unwrap(), &value, &context);
         }
     }
 

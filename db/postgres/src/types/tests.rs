@@ -38,6 +38,44 @@ fn values_have_these_two_forms() {
 }
 
 #[test]
+fn a_glimpse_is_the_value_with_fewer_copies() {
+    let texts: [&[u8]; 12] = [
+        b"0",
+        b"-1",
+        b"007",
+        b"32767",
+        b"99999",
+        b" 8",
+        b"+8",
+        b"-",
+        b"",
+        b"x",
+        b"1.5",
+        b"123456789012345678",
+    ];
+    let kinds = [oid::INT2, oid::INT4, oid::INT8, oid::TEXT, oid::BPCHAR, oid::NUMERIC, oid::BYTEA];
+    for (oid, bytes) in kinds.iter().flat_map(|oid| texts.map(|bytes| (*oid, bytes))) {
+        for format in [Format::Text, Format::Binary] {
+            let (value, glimpse) = (decode(oid, format, bytes), glimpse(oid, format, bytes));
+            let context = format!("{oid} {format:?} {bytes:?}");
+            match glimpse {
+                Ok(Glimpse::Int(number)) => {
+                    assert_eq!(value.unwrap(), Value::Int(number), "{context}");
+                }
+                Ok(Glimpse::Octets(octets)) => match value.unwrap() {
+                    Value::Text(text) => assert_eq!(text.as_bytes(), octets, "{context}"),
+                    value => assert_eq!(value, Value::Bytes(octets.to_vec().into()), "{context}"),
+                },
+                Ok(Glimpse::Value(other)) => assert_eq!(value.unwrap(), other, "{context}"),
+                Err(_) => assert!(value.is_err(), "{context}"),
+            }
+        }
+    }
+    assert_eq!(glimpse(oid::INT4, Format::Text, b"-12").unwrap(), Glimpse::Int(-12));
+    assert_eq!(glimpse(oid::BPCHAR, Format::Text, b"ab ").unwrap(), Glimpse::Octets(b"ab "));
+}
+
+#[test]
 fn floats_print_as_postgresql_prints_them() {
     let print = |oid, number: f64| {
         let mut out = BytesMut::new();
