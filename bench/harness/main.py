@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import idle, machine, options, process, report, rounds, scenarios, tls
+from . import idle, machine, neighbours, options, process, report, rounds, scenarios, tls
 from .servers import Failed, Servers
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -96,6 +96,8 @@ def main(arguments):
         bench = Bench(chosen)
         bench.pando = _binary(chosen)
         bench.servers = Servers(chosen.families, bench.certificate, chosen.services)
+        if chosen.busy:
+            neighbours.start(chosen.busy, bench.work)
         _measure(bench, results)
     except KeyboardInterrupt:
         print("\nstopped; what was measured until now:")

@@ -45,6 +45,7 @@ def read(arguments):
     several("--warmup", type=int, metavar="SECONDS", help="of each run before the first round; default as --seconds")
     several("--rows", type=_positive, default=100_000, help="of the table")
     several("--pool", type=_positive, default=10, help="connections to each server that Pando and pgbouncer may have; default 10")
+    several("--busy", type=_positive, metavar="N", help="so many busy loops on each core meanwhile: neighbours")
     several("--clients", type=_numbers, default=[1_000, 10_000], metavar="N,N", help="how many idle_clients counts; default 1000,10000")
     several("--pando", metavar="BIN", default=os.environ.get("PANDO_BIN"), help="a release build; else PANDO_BIN, or one is built")
     several("--services", metavar="DIR", help="servers that testing/services/up has started there, instead of own ones")

@@ -21,7 +21,6 @@ mod server;
 mod stop;
 mod store;
 #[cfg(target_os = "linux")]
-mod sys;
 mod tidings;
 mod tls;
 mod wards;

@@ -154,21 +154,10 @@ fn run(number: usize, cores: Arc<[usize]>, runtime: Runtime, ended: impl Future)
         Some(Ok(())) => CORES.with(|own| drop(own.set(cores))),
         None => {}
     }
-    batches();
     runtime.block_on(ended);
     // Not waiting for names that are being looked up.
     runtime.shutdown_background();
 }
-
-#[cfg(target_os = "linux")]
-fn batches() {
-    if let Err(error) = crate::sys::work_in_batches() {
-        tracing::debug!(%error, "threads cannot be told to work in batches");
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn batches() {}
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use pando_kernel::column::Column;
 use pando_kernel::dialect::Compare;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::merge::{Aggregate, AggregateFunction, DistinctOf, KeyCompare};
-use pando_kernel::value::{Kind, Value};
+use pando_kernel::value::Kind;
 
 use super::average::Division;
 use super::key::{Key, KeySpec, Resolver};
@@ -157,10 +157,13 @@ impl AggregateSpec {
     ) -> Result<()> {
         match (&self.what, state) {
             (What::Count, State::Count(total)) => {
-                *total = total.saturating_add(whole(layout.value(body, self.output)?)?);
+                *total = total.saturating_add(whole(layout.number(body, self.output)?)?);
                 Ok(())
             }
-            (What::Sum, State::Sum(total)) => add_to(total, &layout.value(body, self.output)?),
+            (What::Sum, State::Sum(total)) => {
+                layout.number(body, self.output)?.into_iter().for_each(|number| total.add(number));
+                Ok(())
+            }
             (What::Extreme { column, compare, wanted }, State::Extreme(best)) => {
                 let key = Key::of(layout.value(body, *column)?, *compare)?;
                 let better = match best {
@@ -175,8 +178,8 @@ impl AggregateSpec {
                 Ok(())
             }
             (What::Average { sum, count, .. }, State::Average { sum: total, count: values }) => {
-                add_to(total, &layout.value(body, *sum)?)?;
-                *values = values.saturating_add(whole(layout.value(body, *count)?)?);
+                layout.number(body, *sum)?.into_iter().for_each(|number| total.add(number));
+                *values = values.saturating_add(whole(layout.number(body, *count)?)?);
                 Ok(())
             }
             (
@@ -271,20 +274,10 @@ fn result_kind(what: &What, column: &Column) -> Kind {
     }
 }
 
-fn whole(value: Value) -> Result<i128> {
-    if value.is_null() {
-        return Ok(0);
-    }
-    Number::of(&value)?
-        .whole()
+fn whole(number: Option<Number>) -> Result<i128> {
+    number
+        .map_or(Some(0), |number| number.whole())
         .ok_or_else(|| Error::new(ErrorKind::Value("a partial count is not a whole number".into())))
-}
-
-fn add_to(sum: &mut Sum, value: &Value) -> Result<()> {
-    if !value.is_null() {
-        sum.add(Number::of(value)?);
-    }
-    Ok(())
 }
 
 fn replace(

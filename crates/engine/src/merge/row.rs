@@ -6,10 +6,11 @@ use std::ops::Range;
 use bytes::{Bytes, BytesMut};
 use pando_kernel::column::Columns;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::row::Cell;
+use pando_kernel::row::{Cell, Glimpse};
 use pando_kernel::value::Value;
 
 use super::key::{Key, KeySpec};
+use super::number::Number;
 
 /// One row: its frame as the stream gave it, and what differs from that.
 #[derive(Debug, Clone)]
@@ -92,6 +93,23 @@ impl Layout {
     pub(super) fn value(&self, body: &[u8], column: usize) -> Result<Value> {
         let raw = self.raw(body, column)?;
         self.decode(column, raw)
+    }
+
+    /// A field as a number; `None` is NULL.
+    ///
+    /// # Errors
+    /// As [`Layout::value`], and `Value` when it is no number.
+    pub(super) fn number(&self, body: &[u8], column: usize) -> Result<Option<Number>> {
+        let (Some(raw), Some(described)) = (self.raw(body, column)?, self.all.list.get(column))
+        else {
+            return Ok(None);
+        };
+        match self.all.codec.glimpse(described, raw)? {
+            Glimpse::Int(number) => Ok(Some(Number::Int(number.into()))),
+            Glimpse::Value(Value::Null) => Ok(None),
+            Glimpse::Value(value) => Number::of(&value).map(Some),
+            Glimpse::Octets(_) => Number::of(&self.decode(column, Some(raw))?).map(Some),
+        }
     }
 
     fn decode(&self, column: usize, raw: Option<&[u8]>) -> Result<Value> {

@@ -121,7 +121,11 @@ impl Session {
         unit: &UnitName,
         aim: Aim,
     ) -> Result<(Connection, usize)> {
-        let mut connection = self.take(live.pool(unit)?).await?;
+        let pool = live.pool(unit)?;
+        let mut connection = match pool.take_idle()? {
+            Some(connection) => connection,
+            None => self.take(pool).await?,
+        };
         let dressed = match self.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
             Err(error) => Err(error),
