@@ -1,14 +1,15 @@
 //! The result merger (paper §VI.E): several row streams become one.
 //!
 //! It is poll-based and knows no runtime: a [`Merge`] polls its [`RowSource`]s and is polled by the reply. Rows stay in wire form;
-//! only keys and aggregates are decoded.
+//! only keys and aggregates are decoded, and keys of text lie in their rows' bytes. A sorted row tells how many of its keys equal those of the row before, which is
+//! all that grouping and DISTINCT ask.
 //!
 //! | plan | form | memory |
 //! |---|---|---|
 //! | nothing | chunks passed on as they are | one chunk |
 //! | limit, offset | chunks cut at row boundaries, not decoded | one chunk |
 //! | derived columns | rows written anew without them | one chunk |
-//! | order | k-way merge with a loser tree, equal rows in stream order | one chunk per stream |
+//! | order | k-way merge with a loser tree, equal rows in stream order | one chunk per stream, and that of the last row |
 //! | group, sorted | the same, and groups closed one by one | one chunk per stream, one group |
 //! | group, otherwise | hash table, then sorted | all groups, limited |
 //! | distinct | the last row, or the set of rows that share the leading sort keys | that set, limited |

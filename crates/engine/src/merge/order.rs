@@ -127,6 +127,8 @@ impl<S: RowSource> Ordered<S> {
                     row.equal = equal;
                 }
                 std::mem::swap(last, &mut lane.keys);
+                // They lie in the chunks of their rows, which would stay with them.
+                lane.keys.clear();
                 Poll::Ready(Ok(Some(row)))
             }
             Head::Ended | Head::Wanted => {
