@@ -453,12 +453,19 @@ fn paginate(
     plan.limit = count;
     plan.offset = offset;
     let pushed = match count {
-        Some(count) if !in_memory => format!("LIMIT {}", count.saturating_add(offset)),
+        Some(count) if !in_memory => format!("LIMIT {}", last(count, offset)),
         _ if is_offset_alone => "OFFSET 0 ROWS".to_owned(),
         _ => whole,
     };
     edits.replace(limit.span, pushed);
     Ok(())
+}
+
+/// The number of the last row wanted. PostgreSQL counts with signed numbers: what it would take by itself must not become too much for it.
+fn last(count: u64, offset: u64) -> u64 {
+    const MOST: u64 = i64::MAX.unsigned_abs();
+    let sum = count.saturating_add(offset);
+    if count.max(offset) <= MOST { sum.min(MOST) } else { sum }
 }
 
 /// A row count; `None` for NULL.

@@ -123,11 +123,13 @@ fn padded_weights(text: &str, length: u32) -> String {
     )
 }
 
-/// For text whose collation is not known here: the server is asked whether it pads.
+/// For text whose collation is not known here: the server is asked whether it pads. It may be a number, whose weights nobody will look at: MySQL refuses to give
+/// them some other length unless it is a text first (error 3854).
 fn weights_of_any(text: &str) -> String {
+    let shown = format!("CONCAT({text})");
     format!(
-        "IF(CONCAT(LEFT({text}, 0), 'a') = CONCAT(LEFT({text}, 0), 'a '), {}, WEIGHT_STRING({text}))",
-        padded_weights(text, PADDED)
+        "IF(CONCAT(LEFT({text}, 0), 'a') = CONCAT(LEFT({text}, 0), 'a '), {}, WEIGHT_STRING({shown}))",
+        padded_weights(&shown, PADDED)
     )
 }
 
@@ -183,6 +185,15 @@ mod tests {
             };
             assert!(padded.contains(&format!("RPAD(WEIGHT_STRING(c), {length}, ")), "{padded}");
         }
+    }
+
+    #[test]
+    fn what_may_be_a_number_is_weighed_as_its_text() {
+        let Comparison::ByResult { derive: Some(text) } = MySql.comparison("c", None) else {
+            panic!("an expression has weights");
+        };
+        assert!(text.contains("RPAD(WEIGHT_STRING(CONCAT(c)), 1024, "), "{text}");
+        assert!(!text.contains("WEIGHT_STRING(c)"), "{text}");
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Relations for MySql {
     fn carry(&self, column: &TableColumn) -> Result<String> {
         let name = self.quote(&column.name);
         Ok(match Form::of(column)? {
-            Form::Text => name,
+            Form::Text | Form::Year => name,
             Form::Hex => format!("HEX({name})"),
             Form::Bits => format!("{name} + 0"),
             // As text a FLOAT is cut to six digits; a sum would lose the sign of -0.
@@ -133,6 +133,7 @@ enum Form {
     Hex,
     Bits,
     Single,
+    Year,
 }
 
 impl Form {
@@ -142,6 +143,7 @@ impl Form {
         Ok(match (base, column.kind) {
             ("bit", _) => Self::Bits,
             ("float", _) => Self::Single,
+            ("year", _) => Self::Year,
             (
                 "geometry" | "point" | "linestring" | "polygon" | "multipoint" | "multilinestring"
                 | "multipolygon" | "geometrycollection" | "geomcollection" | "vector",
@@ -246,6 +248,11 @@ impl RelationWriter for Loading {
                     let _ = write!(self.batch, "X'{text}'");
                 }
                 (Some(text), Form::Bits) => self.batch.push_str(text),
+                // As a number: the text of a least year 0 is no 0000 but 2000.
+                (Some(text), Form::Year) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    self.batch.push_str(text);
+                }
+                (Some(text), Form::Year) => self.batch.push_str(&text_literal(text)),
             }
         }
         self.batch.push(')');
@@ -301,17 +308,18 @@ mod tests {
             column("n", Kind::Text, "varchar(9)", "utf8mb4_bin"),
             column("b", Kind::Bytes, "blob", ""),
             column("f", Kind::Float, "float", ""),
+            column("y", Kind::UInt, "year(4)", ""),
         ];
         let mut writer = MySql.begin(2, &columns);
-        writer.row(&[Some("1"), Some("a'b\\"), Some("00FF"), Some("0.1")]);
-        writer.row(&[Some("2"), None, None, None]);
+        writer.row(&[Some("1"), Some("a'b\\"), Some("00FF"), Some("0.1"), Some("0")]);
+        writer.row(&[Some("2"), None, None, None, None]);
         let inline = writer.finish(Stands::InTransaction);
-        assert_eq!(inline.table, "(SELECT `id`, `n`, `b`, `f` FROM pando_relation_2)");
+        assert_eq!(inline.table, "(SELECT `id`, `n`, `b`, `f`, `y` FROM pando_relation_2)");
         assert_eq!(
             inline.before[2..4],
             [
-                "CREATE TEMPORARY TABLE pando_relation_2 (`id` int(11) NOT NULL, `n` varchar(9) COLLATE utf8mb4_bin NULL DEFAULT NULL, `b` blob NULL DEFAULT NULL, `f` float NULL DEFAULT NULL, PRIMARY KEY (`id`)) ENGINE=InnoDB",
-                "INSERT INTO pando_relation_2 VALUES ('1','a''b\\\\',X'00FF','0.1'),('2',NULL,NULL,NULL)",
+                "CREATE TEMPORARY TABLE pando_relation_2 (`id` int(11) NOT NULL, `n` varchar(9) COLLATE utf8mb4_bin NULL DEFAULT NULL, `b` blob NULL DEFAULT NULL, `f` float NULL DEFAULT NULL, `y` year(4) NULL DEFAULT NULL, PRIMARY KEY (`id`)) ENGINE=InnoDB",
+                "INSERT INTO pando_relation_2 VALUES ('1','a''b\\\\',X'00FF','0.1',0),('2',NULL,NULL,NULL,NULL)",
             ]
         );
     }
