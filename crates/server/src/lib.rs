@@ -20,7 +20,6 @@ mod serve;
 mod server;
 mod stop;
 mod store;
-#[cfg(target_os = "linux")]
 mod tidings;
 mod tls;
 mod wards;
