@@ -100,10 +100,9 @@ impl Layout {
     /// # Errors
     /// As [`Layout::value`], and `Value` when it is no number.
     pub(super) fn number(&self, body: &[u8], column: usize) -> Result<Option<Number>> {
-        let (Some(raw), Some(described)) = (self.raw(body, column)?, self.all.list.get(column))
-        else {
-            return Ok(None);
-        };
+        let Some(raw) = self.raw(body, column)? else { return Ok(None) };
+        let described = self.all.list.get(column);
+        let described = described.ok_or_else(|| Error::internal("a number has no column"))?;
         match self.all.codec.glimpse(described, raw)? {
             Glimpse::Int(number) => Ok(Some(Number::Int(number.into()))),
             Glimpse::Value(Value::Null) => Ok(None),
