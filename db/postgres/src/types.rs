@@ -90,18 +90,8 @@ pub fn glimpse(oid: u32, format: Format, bytes: &[u8]) -> Result<Glimpse<'_>> {
         (oid::INT2, Format::Text) => 4,
         (oid::INT4, Format::Text) => 9,
         (oid::INT8, Format::Text) => 18,
-        (
-            oid::TEXT
-            | oid::VARCHAR
-            | oid::BPCHAR
-            | oid::NAME
-            | oid::CHAR
-            | oid::UNKNOWN
-            | oid::JSON
-            | oid::XML,
-            _,
-        )
-        | (oid::BYTEA, Format::Binary) => return Ok(Glimpse::Octets(bytes)),
+        (oid::BYTEA, Format::Binary) => return Ok(Glimpse::Octets(bytes)),
+        _ if kind(oid) == Kind::Text => return Ok(Glimpse::Octets(bytes)),
         _ => 0,
     };
     match plain_digits(bytes, digits) {

@@ -249,7 +249,7 @@ impl RelationWriter for Loading {
                 }
                 (Some(text), Form::Bits) => self.batch.push_str(text),
                 // As a number: the text of a least year 0 is no 0000 but 2000.
-                (Some(text), Form::Year) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                (Some(text), Form::Year) if text.parse::<u16>().is_ok() => {
                     self.batch.push_str(text);
                 }
                 (Some(text), Form::Year) => self.batch.push_str(&text_literal(text)),
