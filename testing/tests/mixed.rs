@@ -285,8 +285,14 @@ fn relay(server: String, waits: impl Fn() + Send + Sync + 'static) -> u16 {
         for client in listener.incoming().map_while(Result::ok) {
             let server = TcpStream::connect(&server).unwrap();
             let (mut asks, mut asked) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-            std::thread::spawn(move || std::io::copy(&mut asks, &mut asked));
             let (mut told, mut tells, waits) = (client, server, Arc::clone(&waits));
+            let until = Arc::clone(&waits);
+            std::thread::spawn(move || {
+                std::io::copy(&mut asks, &mut asked)?;
+                // A server that never hears that its client is gone keeps the connection, and some day takes no more.
+                until();
+                asked.shutdown(std::net::Shutdown::Write)
+            });
             std::thread::spawn(move || {
                 let mut buffer = [0; 65536];
                 while let Ok(count @ 1..) = tells.read(&mut buffer) {
