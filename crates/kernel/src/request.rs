@@ -16,7 +16,7 @@ pub enum Request {
     Query(Arc<str>),
     /// Runs a prepared statement.
     Execute(Execute),
-    /// More rows of a suspended cursor; their columns were given when it was opened.
+    /// More rows of a suspended cursor; their columns were given when it was opened. Where it ends, `Complete` counts all rows of the statement.
     Fetch {
         /// Which cursor.
         cursor: CursorId,

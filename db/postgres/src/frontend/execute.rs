@@ -43,6 +43,8 @@ impl<D: Doorway> Client<D> {
         };
         self.portals.get_mut(name)?.progress = Progress::Done;
         let mut owed = owed;
+        // The tag counts the rows of this Execute, not those of the ones before.
+        let mut fetched = matches!(request, Request::Fetch { .. }).then_some(0);
         if let Some(whole) = self.begin(request).await? {
             if let Some(columns) = whole.columns {
                 self.columns(name, columns, &mut owed)?;
@@ -57,7 +59,10 @@ impl<D: Doorway> Client<D> {
         while let Some(event) = self.next().await? {
             match event {
                 Event::Columns(columns) => self.columns(name, columns, &mut owed)?,
-                Event::Rows(rows) => self.rows(name, rows)?,
+                Event::Rows(rows) => {
+                    fetched = fetched.map(|before| before + u64::from(rows.count));
+                    self.rows(name, rows)?;
+                }
                 Event::Notice(_) | Event::Parameter { .. } => {
                     self.aside(&event);
                 }
@@ -65,7 +70,10 @@ impl<D: Doorway> Client<D> {
                 event => {
                     self.no_data(&mut owed);
                     match event {
-                        Event::Complete(completion) => self.complete(&completion, || &sql),
+                        Event::Complete(all) => {
+                            let affected = fetched.or(all.affected);
+                            self.complete(&Completion { affected, ..all }, || &sql);
+                        }
                         Event::Empty => encode_empty_query(self.wire.output.buffer()),
                         Event::CopyIn(form) => self.copy_in(form).await?,
                         Event::CopyOut(form) => self.copy_out(form)?,

@@ -118,7 +118,8 @@ pub(crate) struct Script {
     seen: Arc<Mutex<Seen>>,
     cancel: watch::Receiver<u32>,
     events: VecDeque<Result<Event>>,
-    cursors: HashMap<CursorId, u32>,
+    /// Rows that are left, and rows there were.
+    cursors: HashMap<CursorId, (u32, u32)>,
     transaction: TransactionState,
     copying: bool,
     hanging: bool,
@@ -252,17 +253,28 @@ impl Script {
     }
 
     fn rows(&mut self, format: Format, from: u32, to: u32, limit: Option<(u32, CursorId)>) {
+        self.rows_of(format, (from, to), to - from, limit);
+    }
+
+    /// Completes with all rows of the statement, as a session does.
+    fn rows_of(
+        &mut self,
+        format: Format,
+        (from, to): (u32, u32),
+        all: u32,
+        limit: Option<(u32, CursorId)>,
+    ) {
         match limit {
             Some((limit, cursor)) if to - from >= limit && limit > 0 => {
                 self.events.push_back(Ok(Event::Rows(int_rows(format, from..from + limit))));
-                self.cursors.insert(cursor, to - from - limit);
+                self.cursors.insert(cursor, (to - from - limit, all));
                 self.events.push_back(Ok(Event::Suspended));
             }
             _ => {
                 if from < to {
                     self.events.push_back(Ok(Event::Rows(int_rows(format, from..to))));
                 }
-                self.events.push_back(complete("SELECT", Some(u64::from(to - from)), false));
+                self.events.push_back(complete("SELECT", Some(u64::from(all)), false));
             }
         }
     }
@@ -332,8 +344,9 @@ impl Session for Script {
             }
             Request::Fetch { cursor, limit } => {
                 self.note(format!("fetch {} {limit:?}", cursor.0));
-                let left = self.cursors.remove(&cursor).expect("a known cursor");
-                self.rows(Format::Text, 0, left, limit.map(|limit| (limit, cursor)));
+                let (left, all) = self.cursors.remove(&cursor).expect("a known cursor");
+                let limit = limit.map(|limit| (limit, cursor));
+                self.rows_of(Format::Text, (0, left), all, limit);
             }
             Request::CloseCursor(cursor) => {
                 self.cursors.remove(&cursor);
