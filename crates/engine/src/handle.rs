@@ -386,6 +386,18 @@ impl Handle {
         is_asked || self.is_cancelled()
     }
 
+    /// Notes that one of the connections that work has done its part. False when it must stay with the others, for a cancel may be on its way to it.
+    pub(crate) fn parts_with(&self, connection: &Connection) -> bool {
+        let Some(connector) = connection.connector() else { return false };
+        let id = connection.token().id;
+        let mut doing = self.doing();
+        if self.is_cancelled() || doing.asking > 0 {
+            return false;
+        }
+        doing.running.retain(|one| one.token.id != id || !Arc::ptr_eq(&one.connector, &connector));
+        true
+    }
+
     /// Notes that connections wait with their replies for the client. What is being cancelled stays so.
     pub(crate) fn pauses(&self) {
         let mut doing = self.doing();

@@ -75,6 +75,14 @@ impl FakeBackend {
         Ok(())
     }
 
+    fn waits_for_speech(&self, cx: &Context<'_>) -> bool {
+        let mut state = self.unit.lock();
+        if state.is_silent {
+            state.hanging.push(cx.waker().clone());
+        }
+        state.is_silent
+    }
+
     /// Receives the next execution and looks its reply up.
     fn begin(&mut self, execution: Execution) -> Current {
         let mut state = self.unit.lock();
@@ -242,6 +250,9 @@ impl Backend for FakeBackend {
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event>> {
         self.check_alive()?;
+        if self.waits_for_speech(cx) {
+            return Poll::Pending;
+        }
         if let Some(current) = self.current.take() {
             return self.step(current, cx);
         }

@@ -104,6 +104,8 @@ pub(crate) struct State {
     pub(crate) rows_sent: usize,
     /// Tasks that wait for a hanging statement or connection.
     pub(crate) hanging: Vec<Waker>,
+    /// Its connections say nothing.
+    pub(crate) is_silent: bool,
     connects: Connects,
 }
 
@@ -142,6 +144,7 @@ impl Unit {
             rows_per_chunk: 2,
             rows_sent: 0,
             hanging: Vec::new(),
+            is_silent: false,
             connects: Connects::Accept,
         };
         let (open, state) = (AtomicUsize::new(0), Mutex::new(state));
@@ -199,6 +202,17 @@ impl Unit {
         let waiting = {
             let mut state = self.inner.lock();
             state.connects = how;
+            std::mem::take(&mut state.hanging)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+        self
+    }
+
+    /// Falls silent on all its connections, or speaks again: a server that is stopped, or cut off.
+    pub fn silent(&self, is_silent: bool) -> &Self {
+        let waiting = {
+            let mut state = self.inner.lock();
+            state.is_silent = is_silent;
             std::mem::take(&mut state.hanging)
         };
         waiting.into_iter().for_each(Waker::wake);

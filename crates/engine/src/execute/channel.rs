@@ -20,6 +20,9 @@ const AHEAD: usize = 8;
 /// Notices of one statement that are kept for its client; what a unit says beyond is not passed on.
 const NOTICES: usize = 1000;
 
+/// Bytes of rows that are read ahead while other units are waited for.
+const AHEAD_BYTES: usize = 64 << 10;
+
 /// A connection, the replies to swallow first, and the statement's replies still to be read.
 #[derive(Debug)]
 pub(crate) struct Channel {
@@ -38,6 +41,8 @@ pub(crate) struct Channel {
     /// How many executions are sent before the first of them is answered.
     ahead: usize,
     opening: Opening,
+    /// Rows that were read while other units were waited for.
+    kept: VecDeque<Rows>,
     /// The statement was cancelled: nothing further is started.
     halt: Arc<AtomicBool>,
     /// How the replies ended so far.
@@ -100,6 +105,7 @@ impl Channel {
             goes_on: false,
             ahead: AHEAD,
             opening: Opening::None,
+            kept: VecDeque::new(),
             halt,
             completions: Vec::new(),
             notices: VecDeque::new(),
@@ -280,8 +286,31 @@ impl Channel {
         }
     }
 
+    /// Reads on and keeps the rows. Whether all replies have ended; false when as many rows are kept as may be.
+    pub(crate) fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool>> {
+        let mut bytes: usize = self.kept.iter().map(|rows| rows.bytes.len()).sum();
+        while bytes < AHEAD_BYTES {
+            let Some(rows) = ready!(self.poll_fresh(cx))? else { return Poll::Ready(Ok(true)) };
+            bytes += rows.bytes.len();
+            self.kept.push_back(rows);
+        }
+        Poll::Ready(Ok(self.is_finished()))
+    }
+
+    /// The rows that were read ahead.
+    pub(crate) fn take_kept(&mut self) -> VecDeque<Rows> {
+        std::mem::take(&mut self.kept)
+    }
+
     /// Reads on to the next rows; `None` when all replies have ended.
     pub(crate) fn poll_rows(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Rows>>> {
+        match self.kept.pop_front() {
+            Some(rows) => Poll::Ready(Ok(Some(rows))),
+            None => self.poll_fresh(cx),
+        }
+    }
+
+    fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Rows>>> {
         while !self.is_finished() {
             match ready!(self.poll_event(cx))? {
                 Event::Rows(rows) => return Poll::Ready(Ok(Some(rows))),

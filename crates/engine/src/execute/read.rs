@@ -14,23 +14,70 @@ use super::{Channel, Loaded, too_much};
 /// # Errors
 /// The first unit's error.
 pub(crate) async fn heads(channels: &mut [Channel]) -> Result<Vec<Option<Event>>> {
-    let mut heads: Vec<Option<Option<Event>>> = channels.iter().map(|_| None).collect();
-    poll_fn(|cx| {
-        let mut waiting = false;
-        for (head, channel) in heads.iter_mut().zip(channels.iter_mut()) {
-            if head.is_some() {
-                continue;
+    let mut heads = Heads::of(channels);
+    heads.next(channels, false).await?;
+    Ok(heads.all())
+}
+
+/// The beginnings of replies, as far as they have come.
+#[derive(Debug)]
+pub(crate) struct Heads(Vec<Option<Option<Event>>>);
+
+impl Heads {
+    /// Of channels of which nothing has been read.
+    pub(crate) fn of(channels: &[Channel]) -> Self {
+        Self(channels.iter().map(|_| None).collect())
+    }
+
+    /// Waits until every reply has begun: `None` then. With `ahead`, those that have begun are read on meanwhile, within bounds; `Some` is the place of one
+    /// that has come to its end while another is still waited for.
+    ///
+    /// # Errors
+    /// The first unit's error.
+    pub(crate) async fn next(
+        &mut self,
+        channels: &mut [Channel],
+        ahead: bool,
+    ) -> Result<Option<usize>> {
+        poll_fn(|cx| {
+            let mut waiting = false;
+            for (head, channel) in self.0.iter_mut().zip(channels.iter_mut()) {
+                if head.is_some() {
+                    continue;
+                }
+                match channel.poll_head(cx) {
+                    Poll::Ready(Ok(event)) => *head = Some(event),
+                    Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                    Poll::Pending => waiting = true,
+                }
             }
-            match channel.poll_head(cx) {
-                Poll::Ready(Ok(event)) => *head = Some(event),
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => waiting = true,
+            if !waiting {
+                return Poll::Ready(Ok(None));
             }
-        }
-        if waiting { Poll::Pending } else { Poll::Ready(Ok(())) }
-    })
-    .await?;
-    Ok(heads.into_iter().map(Option::flatten).collect())
+            let begun = |(at, head): (usize, &Option<Option<Event>>)| {
+                matches!(head, Some(Some(Event::Columns(_)))).then_some(at)
+            };
+            for at in self.0.iter().enumerate().filter(|_| ahead).filter_map(begun) {
+                if let Poll::Ready(is_over) = channels[at].poll_ahead(cx)
+                    && is_over?
+                {
+                    return Poll::Ready(Ok(Some(at)));
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Forgets the reply at a place. Result: its beginning.
+    pub(crate) fn remove(&mut self, at: usize) -> Option<Event> {
+        self.0.remove(at).flatten()
+    }
+
+    /// All of them, in the channels' order.
+    pub(crate) fn all(self) -> Vec<Option<Event>> {
+        self.0.into_iter().map(Option::flatten).collect()
+    }
 }
 
 /// Reads every reply of every channel to its end at once, keeping no rows.

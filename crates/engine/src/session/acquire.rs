@@ -11,7 +11,7 @@ use pando_kernel::{Parameter, TransactionType};
 use pando_pool::Connection;
 use pando_transaction::{Ready, aborted, finish};
 
-use crate::execute::{Channel, spread_over};
+use crate::execute::Channel;
 use crate::handle::Manner;
 use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
@@ -152,63 +152,51 @@ impl Session {
         bound: &Bound,
         started: &mut Started,
     ) -> Result<()> {
-        let inside = self.transaction.state() != TransactionState::Idle;
-        let may_leave = inside && plan.writes && !live.database.dialect.error_fails_transaction();
+        if self.transaction.state() == TransactionState::Idle {
+            self.start_from_pools(live, (plan, bound), started).await?;
+        } else {
+            self.start_enlisted(live, (plan, bound), started).await?;
+        }
+        if started.channels.len() > 1 {
+            self.spreads();
+        }
+        Ok(())
+    }
+
+    /// The same on the transaction's connections.
+    async fn start_enlisted(
+        &mut self,
+        live: &LiveDatabase,
+        (plan, bound): (&Plan, &Bound),
+        started: &mut Started,
+    ) -> Result<()> {
+        let may_leave = plan.writes && !live.database.dialect.error_fails_transaction();
         let savepoint = may_leave
             && self.opened == super::Opened::Client
             && self.transaction.kind() != TransactionType::Base;
         let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
         for (unit, jobs) in grouped(live, plan) {
-            if inside {
-                let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
-                let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
-                let locked = self.lock_what_is_read(live, &mut connection, &own);
-                match locked.and_then(|locked| Ok(locked + lay(&mut connection, plan)?)) {
-                    Ok(laid) => swallow += laid,
-                    Err(error) => {
-                        self.release(connection).await;
-                        return Err(error);
-                    }
+            let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
+            let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
+            let locked = self.lock_what_is_read(live, &mut connection, &own);
+            match locked.and_then(|locked| Ok(locked + lay(&mut connection, plan)?)) {
+                Ok(laid) => swallow += laid,
+                Err(error) => {
+                    self.release(connection).await;
+                    return Err(error);
                 }
-                let several = jobs.len() > 1;
-                let given = self.give_jobs((connection, swallow), jobs, (plan, bound), started);
-                if let Some(channel) = started.channels.last_mut() {
-                    channel.savepoint = savepoint;
-                    match may_leave {
-                        true if several => channel.one_by_one(),
-                        false if several && plan.writes => channel.opens(),
-                        true | false => {}
-                    }
-                }
-                given?;
-                continue;
             }
-            let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
-            let pool = live.pool(&unit)?;
-            let connections = match shares.len() {
-                1 => vec![self.take(pool).await?],
-                count => self.take_many(pool, count).await?,
-            };
-            let mut jobs = jobs.into_iter();
-            for (mut connection, share) in connections.into_iter().zip(shares) {
-                self.handle.runs_on(&connection, Manner::Ask)?;
-                let mut swallow = self.dress(live, &mut connection)?;
-                if plan.writes && swallow > 0 {
-                    let dressed = Box::pin(self.await_dress(&mut connection, swallow)).await;
-                    if let Err(error) = dressed {
-                        // It may be being cancelled: it goes home with the others.
-                        started.channels.push(Channel::new(connection, 0, 0));
-                        return Err(error);
-                    }
-                    swallow = 0;
+            let several = jobs.len() > 1;
+            let given = self.give_jobs((connection, swallow), jobs, (plan, bound), started);
+            if let Some(channel) = started.channels.last_mut() {
+                channel.savepoint = savepoint;
+                match may_leave {
+                    true if several => channel.one_by_one(),
+                    false if several && plan.writes => channel.opens(),
+                    true | false => {}
                 }
-                swallow += lay(&mut connection, plan)?;
-                let part = jobs.by_ref().take(share).collect();
-                self.give_jobs((connection, swallow), part, (plan, bound), started)?;
             }
-        }
-        if started.channels.len() > 1 {
-            self.spreads();
+            given?;
         }
         Ok(())
     }
@@ -318,7 +306,11 @@ impl Session {
 
     /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the storage unit would run it although it has
     /// refused a variable, and the client be told of the refusal.
-    async fn await_dress(&mut self, connection: &mut Connection, replies: usize) -> Result<()> {
+    pub(super) async fn await_dress(
+        &mut self,
+        connection: &mut Connection,
+        replies: usize,
+    ) -> Result<()> {
         let dressing = async {
             let mut dressed = Ok(());
             for _ in 0..replies {
@@ -409,7 +401,7 @@ fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
 
 /// Queues what a plan wants to have run before on a connection, and notes whether that must be reset before it serves others. Returns how many replies
 /// belong to it.
-fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
+pub(super) fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
     if plan.leaves || !plan.before.is_empty() {
         connection.spoil();
     }

@@ -32,6 +32,8 @@ mod moved;
 mod needs;
 mod origin;
 mod outline;
+mod parted;
+mod pooled;
 mod prepared;
 mod recall;
 mod relocation;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::event::Event;
+use pando_kernel::event::{Completion, Event};
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
@@ -12,7 +12,7 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
 use crate::bulk::Splice;
-use crate::execute::{Loaded, Source, columns_of, heads, load, run_out, share};
+use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan::{self, Plan, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
@@ -21,6 +21,7 @@ use super::acquire::Started;
 use super::administer::told;
 use super::finish::{first_key, unit_lost, upserts};
 use super::origin::Origin;
+use super::parted::Parted;
 use super::recall::moment;
 use super::reply::{CopyOut, Merged, Pass, Reply, Verb};
 use super::retell::Retelling;
@@ -347,23 +348,28 @@ impl Session {
         (verb, splice): (Verb, Option<Splice>),
     ) -> Result<()> {
         let Started { mut channels, jobs } = started;
-        let result = match heads(&mut channels).await {
-            Ok(mut heads) if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) => {
+        let may_part = self.may_part(plan, &verb, &jobs);
+        let result = match self.beginnings(&mut channels, may_part).await {
+            Ok((mut heads, _))
+                if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
+            {
                 self.pending.extend(heads.drain(..).flatten().next());
                 let splice = splice.ok_or_else(|| Error::internal("a COPY nobody asked for"))?;
                 let copy = CopyOut { channels, splice, at: 0, ended: false, verb };
                 self.reply = Reply::CopyOut(Box::new(copy));
                 return Ok(());
             }
-            Ok(heads) if heads.iter().all(|head| columns_of(head).is_none()) => {
+            Ok((heads, parted))
+                if parted.is_empty() && heads.iter().all(|head| columns_of(head).is_none()) =>
+            {
                 run_out(&mut channels).await.map(|()| None)
             }
-            Ok(heads) => Ok(Some(heads)),
+            Ok(begun) => Ok(Some(begun)),
             Err(error) => Err(error),
         };
         match result {
             Ok(None) => self.end_counts(channels, plan, &verb).await,
-            Ok(Some(heads)) => self.merge(live, (plan, verb), (channels, jobs), heads).await,
+            Ok(Some(begun)) => self.merge(live, (plan, verb), (channels, jobs), begun).await,
             Err(error) => {
                 let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
                 self.stop(&mut channels, rest).await;
@@ -379,7 +385,7 @@ impl Session {
         live: &Arc<LiveDatabase>,
         (plan, verb): (&Arc<Plan>, Verb),
         (channels, jobs): (Vec<crate::execute::Channel>, Vec<Vec<usize>>),
-        heads: Vec<Option<Event>>,
+        (heads, parted): (Vec<Option<Event>>, Vec<Parted>),
     ) -> Result<()> {
         let mut channels = channels;
         let one_each = jobs.iter().all(|jobs| jobs.len() == 1);
@@ -400,11 +406,12 @@ impl Session {
             let input =
                 |(columns, channel)| Input { columns, rows: Source::Stream(Arc::clone(channel)) };
             let mut inputs: Vec<_> = columns.zip(&shared).map(input).collect();
+            let loaded = among(&mut inputs, parted);
             // The client is told those of the first.
             if let Some(first) = inputs.first_mut() {
                 first.columns = dress(first.columns.clone());
             }
-            (inputs, shared, Vec::new())
+            (inputs, shared, loaded)
         } else {
             let replies = match load(&mut channels, heads, limit).await {
                 Ok(replies) => replies,
@@ -476,6 +483,18 @@ fn calculates(kind: &Kind) -> bool {
         }
         _ => false,
     }
+}
+
+/// Puts replies whose connections are home in their places among the others. Result: how they ended.
+fn among(inputs: &mut Vec<Input<Source>>, parted: Vec<Parted>) -> Vec<Completion> {
+    let mut parted = parted;
+    parted.sort_by_key(|one| one.at);
+    let mut ended = Vec::new();
+    for Parted { at, columns, rows, completions } in parted {
+        inputs.insert(at.min(inputs.len()), Input { columns, rows: Source::Memory(rows) });
+        ended.extend(completions);
+    }
+    ended
 }
 
 fn in_plan_order(

@@ -24,17 +24,24 @@ impl Session {
     /// # Errors
     /// `Cancelled`, or what the pool says.
     pub(super) async fn take(&mut self, pool: &Pool) -> Result<Connection> {
-        let further = self.handle.has_some();
-        if further {
-            self.spreads();
-        }
-        if let Some(idle) = pool.take_idle()? {
+        if let Some(idle) = self.take_idle(pool)? {
             return Ok(idle);
         }
-        match further {
+        match self.handle.has_some() {
             false => self.handle.taken(pool.take()).await,
             true => Box::pin(self.handle.taken_further(pool)).await,
         }
+    }
+
+    /// A connection of a pool that nobody waits for; `None` when there is none.
+    ///
+    /// # Errors
+    /// What the pool says.
+    pub(super) fn take_idle(&mut self, pool: &Pool) -> Result<Option<Connection>> {
+        if self.handle.has_some() {
+            self.spreads();
+        }
+        pool.take_idle()
     }
 
     /// Several connections of a pool, as [`Session::take`].
