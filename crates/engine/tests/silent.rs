@@ -190,3 +190,26 @@ fn who_waits_long_for_one_unit_leaves_the_others_their_connections() {
     runtime.block_on(ask(third, "COMMIT")).unwrap();
     assert_eq!(runtime.block_on(both).unwrap(), [0, 1, 2, 3, 4, 5]);
 }
+
+#[test]
+fn each_unit_that_is_waited_for_long_is_waited_for_with_empty_hands() {
+    let House { runtime, sessions: [first, second, third], .. } = &mut house();
+    for sql in ["BEGIN", "UPDATE one_t SET a = 1"] {
+        runtime.block_on(ask(third, sql)).unwrap();
+    }
+    let mut both = ask(first, BOTH);
+    assert!(answer(&mut both).is_none());
+    runtime.advance(Duration::from_secs(1));
+    assert!(answer(&mut both).is_none());
+    // Now the other one is not to be had.
+    for sql in ["BEGIN", "UPDATE zero_t SET a = 1"] {
+        runtime.block_on(ask(second, sql)).unwrap();
+    }
+    runtime.block_on(ask(third, "COMMIT")).unwrap();
+    assert!(answer(&mut both).is_none());
+    runtime.advance(Duration::from_secs(1));
+    assert!(answer(&mut both).is_none());
+    assert!(answer(&mut ask(third, "UPDATE one_t SET a = 2")).unwrap().is_ok());
+    runtime.block_on(ask(second, "COMMIT")).unwrap();
+    assert_eq!(runtime.block_on(both).unwrap(), [0, 1, 2, 3, 4, 5]);
+}

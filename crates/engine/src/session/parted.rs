@@ -19,7 +19,7 @@ use super::reply::Verb;
 /// A whole reply whose connection has gone home.
 #[derive(Debug)]
 pub(super) struct Parted {
-    /// Its place among all the statement's channels.
+    /// Its place among those that were there when it was taken out.
     pub(super) at: usize,
     pub(super) columns: Columns,
     pub(super) rows: VecDeque<Rows>,
@@ -48,7 +48,6 @@ impl Session {
     ) -> Result<(Vec<Option<Event>>, Vec<Parted>)> {
         let mut heads = Heads::of(channels);
         let (mut may_part, mut parted) = (may_part, Vec::new());
-        let mut places: Vec<usize> = (0..channels.len()).collect();
         while let Some(at) = heads.next(channels, may_part).await? {
             may_part = self.can_go_home(&channels[at]);
             if !may_part {
@@ -58,7 +57,7 @@ impl Session {
             let mut channel = channels.remove(at);
             self.pass_notices(std::slice::from_mut(&mut channel));
             parted.push(Parted {
-                at: places.remove(at),
+                at,
                 columns,
                 rows: channel.take_kept(),
                 completions: std::mem::take(&mut channel.completions),

@@ -34,26 +34,47 @@ impl Session {
     ) -> Result<()> {
         let mut groups = grouped(live, plan);
         let (mut returns, mut at) = (0, 0);
-        while let Some((unit, jobs)) = groups.get(at) {
+        while let Some((unit, jobs)) = groups.get_mut(at) {
             let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
-            let (pool, jobs) = (live.pool(unit)?, jobs.clone());
-            let is_patient = at == 0 || returns > RETURNS;
-            let Some(connections) = self.several(pool, shares.len(), is_patient).await? else {
+            let (pool, jobs) = (live.pool(unit)?, std::mem::take(jobs));
+            let idle = match shares.len() {
+                1 => self.take_idle(pool)?.map(|one| vec![one]),
+                _ => None,
+            };
+            let is_patient = at == 0 || returns == RETURNS;
+            let taken = match idle {
+                Some(idle) => Some(idle),
+                None => Box::pin(self.several(pool, shares.len(), is_patient)).await?,
+            };
+            let Some(connections) = taken else {
+                let scarce = Arc::clone(unit);
                 Box::pin(self.release_channels(std::mem::take(&mut started.channels))).await;
                 started.jobs.clear();
                 returns += 1;
-                match returns > RETURNS {
-                    // Those who wait with something in hand do so in one order, so that none waits for another's.
-                    true => groups = grouped(live, plan),
-                    false => groups.rotate_left(at),
+                groups = grouped(live, plan);
+                // Those who wait with something in hand do so in one order, so that none waits for another's.
+                if returns < RETURNS {
+                    groups.sort_by_key(|(unit, _)| *unit != scarce);
                 }
                 at = 0;
                 continue;
             };
             let mut jobs = jobs.into_iter();
-            for (connection, share) in connections.into_iter().zip(shares) {
+            for (mut connection, share) in connections.into_iter().zip(shares) {
+                self.handle.runs_on(&connection, Manner::Ask)?;
+                let mut swallow = self.dress(live, &mut connection)?;
+                if plan.writes && swallow > 0 {
+                    let dressed = Box::pin(self.await_dress(&mut connection, swallow)).await;
+                    if let Err(error) = dressed {
+                        // It may be being cancelled: it goes home with the others.
+                        started.channels.push(Channel::new(connection, 0, 0));
+                        return Err(error);
+                    }
+                    swallow = 0;
+                }
+                swallow += lay(&mut connection, plan)?;
                 let part = jobs.by_ref().take(share).collect();
-                self.prepare_channel(live, connection, (part, plan, bound), started).await?;
+                self.give_jobs((connection, swallow), part, (plan, bound), started)?;
             }
             at += 1;
         }
@@ -63,29 +84,6 @@ impl Session {
         Ok(())
     }
 
-    async fn prepare_channel(
-        &mut self,
-        live: &LiveDatabase,
-        connection: Connection,
-        (jobs, plan, bound): (Vec<usize>, &Plan, &Bound),
-        started: &mut Started,
-    ) -> Result<()> {
-        let mut connection = connection;
-        self.handle.runs_on(&connection, Manner::Ask)?;
-        let mut swallow = self.dress(live, &mut connection)?;
-        if plan.writes && swallow > 0 {
-            let dressed = Box::pin(self.await_dress(&mut connection, swallow)).await;
-            if let Err(error) = dressed {
-                // It may be being cancelled: it goes home with the others.
-                started.channels.push(Channel::new(connection, 0, 0));
-                return Err(error);
-            }
-            swallow = 0;
-        }
-        swallow += lay(&mut connection, plan)?;
-        self.give_jobs((connection, swallow), jobs, (plan, bound), started)
-    }
-
     /// So many connections of a pool; `None` when they are not to be had soon, and the caller is not patient.
     async fn several(
         &mut self,
@@ -93,18 +91,13 @@ impl Session {
         count: usize,
         is_patient: bool,
     ) -> Result<Option<Vec<Connection>>> {
-        if count == 1
-            && let Some(idle) = self.take_idle(pool)?
-        {
-            return Ok(Some(vec![idle]));
-        }
         let runtime = Arc::clone(&self.engine.inner.runtime);
-        let taking = Box::pin(async {
+        let taking = async {
             match count {
                 1 => self.take(pool).await.map(|one| vec![one]),
                 count => self.take_many(pool, count).await,
             }
-        });
+        };
         match is_patient {
             true => taking.await.map(Some),
             false => within(&*runtime, HOLD, taking).await.transpose(),

@@ -485,12 +485,10 @@ fn calculates(kind: &Kind) -> bool {
     }
 }
 
-/// Puts replies whose connections are home in their places among the others. Result: how they ended.
+/// Puts replies whose connections are home in their places among the others, the last that was taken out first. Result: how they ended.
 fn among(inputs: &mut Vec<Input<Source>>, parted: Vec<Parted>) -> Vec<Completion> {
-    let mut parted = parted;
-    parted.sort_by_key(|one| one.at);
     let mut ended = Vec::new();
-    for Parted { at, columns, rows, completions } in parted {
+    for Parted { at, columns, rows, completions } in parted.into_iter().rev() {
         inputs.insert(at.min(inputs.len()), Input { columns, rows: Source::Memory(rows) });
         ended.extend(completions);
     }
