@@ -20,9 +20,6 @@ const AHEAD: usize = 8;
 /// Notices of one statement that are kept for its client; what a unit says beyond is not passed on.
 const NOTICES: usize = 1000;
 
-/// Bytes of rows that are read ahead while other units are waited for.
-const AHEAD_BYTES: usize = 64 << 10;
-
 /// A connection, the replies to swallow first, and the statement's replies still to be read.
 #[derive(Debug)]
 pub(crate) struct Channel {
@@ -286,10 +283,10 @@ impl Channel {
         }
     }
 
-    /// Reads on and keeps the rows. Whether all replies have ended; false when as many rows are kept as may be.
-    pub(crate) fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool>> {
+    /// Reads on and keeps the rows. Whether all replies have ended; false when so many bytes of rows are kept before.
+    pub(crate) fn poll_ahead(&mut self, cx: &mut Context<'_>, limit: usize) -> Poll<Result<bool>> {
         let mut bytes: usize = self.kept.iter().map(|rows| rows.bytes.len()).sum();
-        while bytes < AHEAD_BYTES {
+        while bytes < limit {
             let Some(rows) = ready!(self.poll_fresh(cx))? else { return Poll::Ready(Ok(true)) };
             bytes += rows.bytes.len();
             self.kept.push_back(rows);

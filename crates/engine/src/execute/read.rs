@@ -9,6 +9,11 @@ use pando_kernel::event::Event;
 
 use super::{Channel, Loaded, too_much};
 
+/// Bytes of rows that a statement keeps of units that have answered, while it waits for others.
+const KEPT_BYTES: usize = 1 << 20;
+/// And of each of them.
+const KEPT_OF_EACH: usize = 64 << 10;
+
 /// The beginning of every channel's reply: its first columns, or `None` when it returns no rows.
 ///
 /// # Errors
@@ -57,8 +62,9 @@ impl Heads {
             let begun = |(at, head): (usize, &Option<Option<Event>>)| {
                 matches!(head, Some(Some(Event::Columns(_)))).then_some(at)
             };
+            let share = (KEPT_BYTES / channels.len().max(1)).min(KEPT_OF_EACH);
             for at in self.0.iter().enumerate().filter(|_| ahead).filter_map(begun) {
-                if let Poll::Ready(is_over) = channels[at].poll_ahead(cx)
+                if let Poll::Ready(is_over) = channels[at].poll_ahead(cx, share)
                     && is_over?
                 {
                     return Poll::Ready(Ok(Some(at)));
