@@ -185,6 +185,32 @@ pub async fn within<T>(
     .await
 }
 
+/// Runs `work` to its end, and calls `left` once when `gone` becomes ready meanwhile: a client that leaves ends its statement, but what has begun to be
+/// committed is to end. The work comes pinned, because a session's futures are large and would be copied on each way into another.
+///
+/// # Cancel safety
+/// As safe as `work`.
+pub async fn watched<T>(
+    work: Pin<&mut impl Future<Output = T>>,
+    gone: impl FnMut(&mut Context<'_>) -> Poll<()>,
+    left: impl FnOnce(),
+) -> T {
+    let (mut work, mut gone, mut left) = (work, gone, Some(left));
+    std::future::poll_fn(|cx| {
+        if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            return Poll::Ready(done);
+        }
+        if left.is_some()
+            && gone(cx).is_ready()
+            && let Some(left) = left.take()
+        {
+            left();
+        }
+        Poll::Pending
+    })
+    .await
+}
+
 /// Works side by side in the caller's task. All answers in the order of the works, or the first error.
 ///
 /// # Errors

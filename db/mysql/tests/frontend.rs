@@ -396,6 +396,28 @@ fn small_commands_are_answered() {
     });
 }
 
+/// Whether it waits for its turn or its rows, and whatever it has sent behind it.
+#[test]
+fn a_client_that_leaves_cancels_its_statement() {
+    for statement in ["WAIT", "HANG"] {
+        for behind in [&b""[..], b"\x01\0\0\0\x0E"] {
+            run(async |house| {
+                let mut raw = Raw::entered(house.enter(64 << 10), Capabilities::default()).await;
+                raw.send(0, format!("\x03{statement}").as_bytes()).await;
+                raw.bytes(behind).await;
+                while house.seen().is_empty() {
+                    tokio::task::yield_now().await;
+                }
+                drop(raw);
+                while house.seen().len() < 2 {
+                    tokio::task::yield_now().await;
+                }
+                assert_eq!(house.seen(), [statement, "cancel"]);
+            });
+        }
+    }
+}
+
 #[test]
 fn a_user_is_changed_on_a_living_connection() {
     run(async |house| {

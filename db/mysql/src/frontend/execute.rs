@@ -37,7 +37,7 @@ impl<D: Doorway> Client<D> {
 
     async fn describe(&mut self, text: Arc<str>) -> Result<(Statement, Option<Shape>)> {
         let prepared = self.session.prepare(text, Vec::new()).await?;
-        let description = self.session.describe(&prepared).await?;
+        let description = self.description(&prepared).await?;
         let parameters = description.parameters.len();
         if parameters > usize::from(u16::MAX) {
             return Err(too_large("a statement has more than 65535 placeholders"));
@@ -99,7 +99,7 @@ impl<D: Doorway> Client<D> {
             pipeline: Pipeline::Alone,
         });
         let purpose = if cursor { Purpose::Cursor } else { Purpose::Whole(Form::Binary) };
-        match self.session.answer(request).await {
+        match self.begin(request).await {
             Ok(Some(whole)) => return self.whole(purpose, whole).await,
             Ok(None) => {}
             Err(error) => return self.fail_with(error).await,
@@ -124,7 +124,7 @@ impl<D: Doorway> Client<D> {
             return self.fail(&ClientError::new(1421, b"HY000", text));
         };
         let cursor = CursorId(u64::from(id));
-        if let Err(error) = self.session.run(Request::Fetch { cursor, limit: Some(rows) }).await {
+        if let Err(error) = self.start(Request::Fetch { cursor, limit: Some(rows) }).await {
             return self.fail_with(error).await;
         }
         let outcome = self.reply(Purpose::Fetch(shape)).await?;

@@ -1,7 +1,7 @@
 //! COM_FIELD_LIST.
 
 use bytes::BufMut;
-use pando_kernel::session::{Doorway, Session};
+use pando_kernel::session::Doorway;
 use pando_kernel::{Columns, Event, Request};
 
 use super::client::Client;
@@ -20,11 +20,11 @@ impl<D: Doorway> Client<D> {
             ));
         };
         let mut columns: Option<Columns> = None;
-        if let Err(error) = self.session.run(Request::Fields { table: table.to_owned() }).await {
+        if let Err(error) = self.start(Request::Fields { table: table.to_owned() }).await {
             return self.fail_with(error).await;
         }
         loop {
-            match self.session.next().await {
+            match self.piece().await {
                 Ok(Some(Event::Columns(found))) => columns = Some(found),
                 Ok(Some(_)) => {}
                 Ok(None) => break,

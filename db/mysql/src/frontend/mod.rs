@@ -1,5 +1,6 @@
 //! The door towards clients: whoever speaks the MySQL protocol gets a session here.
 
+mod attend;
 mod client;
 mod end;
 mod execute;

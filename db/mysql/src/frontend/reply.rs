@@ -61,7 +61,7 @@ impl Progress {
 impl<D: Doorway> Client<D> {
     /// Runs a request and sends its whole reply.
     pub(super) async fn run(&mut self, request: Request, form: Form) -> Result<(), End> {
-        match self.session.answer(request).await {
+        match self.begin(request).await {
             Ok(Some(whole)) => self.whole(Purpose::Whole(form), whole).await,
             Ok(None) => self.reply(Purpose::Whole(form)).await.map(drop),
             Err(error) => self.fail_with(error).await,
@@ -92,11 +92,7 @@ impl<D: Doorway> Client<D> {
     pub(super) async fn reply(&mut self, purpose: Purpose) -> Result<Outcome, End> {
         let mut progress = Progress::new(purpose);
         loop {
-            let piece = match self.session.ahead() {
-                Some(piece) => piece,
-                None => self.session.next().await,
-            };
-            match piece {
+            match self.piece().await {
                 Ok(Some(Event::SendFile(file))) => {
                     if let Some(error) = self.send_file(&file).await? {
                         self.fail_with(error).await?;

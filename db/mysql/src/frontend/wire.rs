@@ -17,6 +17,8 @@ use crate::error::ClientError;
 
 /// Bytes asked for by one read.
 const READ: usize = 16 << 10;
+/// What a client sends while its statement runs is read up to so many bytes, to see when it leaves.
+const READ_AHEAD: usize = 64 << 10;
 /// A buffer of more bytes is not kept while its client is idle: most clients are, most of the time.
 const IDLE: usize = 2 << 10;
 
@@ -27,6 +29,8 @@ pub(super) struct Wire {
     patience: Duration,
     pub(super) input: Inbound,
     pub(super) output: Outbound,
+    /// The client sends nothing any more.
+    gone: bool,
 }
 
 /// The longest packet of a login, in bytes: names, an answer and 64 KiB of attributes fit.
@@ -35,7 +39,7 @@ const LOGIN_LIMIT: usize = 128 << 10;
 impl Wire {
     pub(super) fn new(stream: Box<dyn Stream>, runtime: SharedRuntime, patience: Duration) -> Self {
         let (input, output) = (Inbound::new(LOGIN_LIMIT), Outbound::new());
-        Self { stream, runtime, patience, input, output }
+        Self { stream, runtime, patience, input, output, gone: false }
     }
 
     /// Secures the stream, which must have been read by [`Self::exact_packet`] only.
@@ -57,7 +61,20 @@ impl Wire {
         }
     }
 
+    /// Ready when the client has left. What it sends meanwhile is kept, up to a bound.
+    pub(super) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.input.buffer_mut().len() < READ_AHEAD {
+            if ready!(self.poll_read(cx)).is_err() {
+                return Poll::Ready(());
+            }
+        }
+        Poll::Pending
+    }
+
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), End>> {
+        if self.gone {
+            return Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into())));
+        }
         let buffer = self.input.buffer_mut();
         let read = if buffer.is_empty() {
             ready!(self.poll_first(cx))
@@ -67,6 +84,7 @@ impl Wire {
             }
             ready!(pin!(self.stream.read_buf(buffer)).poll(cx))
         };
+        self.gone = !matches!(read, Ok(1..));
         match read {
             Ok(0) => Poll::Ready(Err(End::Gone(io::ErrorKind::UnexpectedEof.into()))),
             Ok(_) => Poll::Ready(Ok(())),

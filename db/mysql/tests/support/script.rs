@@ -100,7 +100,9 @@ impl Doorway for House {
         }
     }
 
-    fn cancel(&self, _key: Key) {}
+    fn cancel(&self, _key: Key) {
+        self.seen.lock().unwrap().push("cancel".into());
+    }
 
     fn settings(&self) -> Settings {
         self.settings.clone()
@@ -164,6 +166,7 @@ pub struct Script {
     events: VecDeque<Result<Event>>,
     cursor: Option<(CursorId, i64)>,
     file: Vec<u8>,
+    hangs: bool,
 }
 
 const NUMBERS: i64 = 5;
@@ -208,6 +211,7 @@ impl Script {
             events: VecDeque::new(),
             cursor: None,
             file: Vec::new(),
+            hangs: false,
         }
     }
 
@@ -264,6 +268,7 @@ impl Script {
             .into())),
             "STOP" => self.events.push_back(Err(ErrorKind::Shutdown.into())),
             "EMPTY" => self.push(Event::Empty),
+            "HANG" => self.hangs = true,
             "NOTHING" => {}
             _ => {
                 let message = format!("near '{sql}'");
@@ -344,6 +349,9 @@ impl Session for Script {
         match request {
             Request::Query(text) => {
                 house(|house| house.seen.lock().unwrap().push(text.to_string()));
+                if &*text == "WAIT" {
+                    std::future::pending::<()>().await;
+                }
                 self.query(&text);
             }
             Request::Execute(execute) => self.execute(execute),
@@ -389,6 +397,9 @@ impl Session for Script {
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {
+        if self.hangs {
+            std::future::pending::<()>().await;
+        }
         let event = self.events.pop_front().transpose();
         if matches!(event, Ok(Some(Event::Rows(_)))) {
             house(|house| {

@@ -4,6 +4,7 @@
 use std::pin::pin;
 
 use bytes::Bytes;
+use pando_kernel::runtime::watched;
 use pando_kernel::session::{Doorway, Session, TransactionState};
 use pando_kernel::{Description, Prepared, Request};
 
@@ -12,7 +13,6 @@ use super::client::Client;
 use super::end::{End, Halt};
 use super::portals::{Portal, Progress};
 use super::shape;
-use super::wait::watched;
 use crate::codec::backend::{
     ParameterDescription, encode_bind_complete, encode_close_complete, encode_no_data,
     encode_parse_complete,
@@ -118,9 +118,10 @@ impl<D: Doorway> Client<D> {
 
     async fn ask(&mut self, prepared: &std::sync::Arc<Prepared>) -> Result<Description, Halt> {
         let key = self.session.key();
-        let (doorway, session) = (&*self.doorway, &mut self.session);
+        let (doorway, wire) = (&*self.doorway, &mut self.wire);
+        let session = &mut self.session;
         let left = || doorway.cancel(key);
-        Ok(watched(&mut self.wire, pin!(session.describe(prepared)), left).await?)
+        Ok(watched(pin!(session.describe(prepared)), |cx| wire.poll_gone(cx), left).await?)
     }
 
     pub(super) async fn close(&mut self, close: Close<'_>) -> Result<(), Halt> {

@@ -2,12 +2,12 @@
 
 use std::pin::pin;
 
+use pando_kernel::runtime::watched;
 use pando_kernel::session::{Doorway, Session, TransactionState};
 use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request, Whole};
 
 use super::client::Client;
 use super::end::{End, Halt};
-use super::wait::watched;
 use crate::codec::backend::{
     ParameterStatus, ReadyForQuery, Status, encode_command_complete, encode_counted,
 };
@@ -22,18 +22,20 @@ impl<D: Doorway> Client<D> {
     /// Starts a request, with an eye on whether the client is still there.
     pub(super) async fn run(&mut self, request: Request) -> Result<(), Halt> {
         let key = self.session.key();
-        let (doorway, session) = (&*self.doorway, &mut self.session);
+        let (doorway, wire) = (&*self.doorway, &mut self.wire);
+        let session = &mut self.session;
         let left = || doorway.cancel(key);
-        Ok(watched(&mut self.wire, pin!(session.run(request)), left).await?)
+        Ok(watched(pin!(session.run(request)), |cx| wire.poll_gone(cx), left).await?)
     }
 
     /// Starts a request as [`Client::run`] does. The result is its whole reply, if it has come in one
     /// piece; else its pieces are to be read.
     pub(super) async fn begin(&mut self, request: Request) -> Result<Option<Whole>, Halt> {
         let key = self.session.key();
-        let (doorway, session) = (&*self.doorway, &mut self.session);
+        let (doorway, wire) = (&*self.doorway, &mut self.wire);
+        let session = &mut self.session;
         let left = || doorway.cancel(key);
-        Ok(watched(&mut self.wire, pin!(session.answer(request)), left).await?)
+        Ok(watched(pin!(session.answer(request)), |cx| wire.poll_gone(cx), left).await?)
     }
 
     /// The next piece of the reply. What waits to be written goes out first when it is much, so that
@@ -46,9 +48,10 @@ impl<D: Doorway> Client<D> {
             return Ok(piece?);
         }
         let key = self.session.key();
-        let (doorway, session) = (&*self.doorway, &mut self.session);
+        let (doorway, wire) = (&*self.doorway, &mut self.wire);
+        let session = &mut self.session;
         let left = || doorway.cancel(key);
-        Ok(watched(&mut self.wire, pin!(session.next()), left).await?)
+        Ok(watched(pin!(session.next()), |cx| wire.poll_gone(cx), left).await?)
     }
 
     /// Runs a request whose reply holds nothing but warnings.

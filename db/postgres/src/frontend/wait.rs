@@ -1,4 +1,4 @@
-//! Waiting: for the next message of an idle client, and for a session while its client may leave.
+//! Waiting for the next message of an idle client.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -40,30 +40,6 @@ pub(super) async fn next(
             return Poll::Ready(Ok(Next::Stopping));
         }
         idle.poll(cx).map(|()| Ok(Next::Idle))
-    })
-    .await
-}
-
-/// Runs `work` to its end, and calls `left` once when the client leaves meanwhile. The work is not
-/// dropped: a commit that has begun is to end. It comes pinned, because a session's futures are
-/// large and would be copied on each way into another.
-pub(super) async fn watched<T>(
-    wire: &mut Wire,
-    mut work: Pin<&mut impl Future<Output = T>>,
-    left: impl FnOnce(),
-) -> T {
-    let mut left = Some(left);
-    poll_fn(|cx| {
-        if let Poll::Ready(done) = work.as_mut().poll(cx) {
-            return Poll::Ready(done);
-        }
-        if left.is_some()
-            && wire.poll_gone(cx).is_ready()
-            && let Some(left) = left.take()
-        {
-            left();
-        }
-        Poll::Pending
     })
     .await
 }
