@@ -19,9 +19,10 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(1);
 const MOST_BYTES: usize = 1 << 20;
 /// A connection that nobody needed for so long is closed.
 pub(crate) const IDLE: Duration = Duration::from_secs(30);
-/// A server that does not answer is not asked again for so long: everybody else's deadlocks wait for the attempt. One that refuses, which takes no time, as it is
-/// being started anew, is left alone for the first of these, and twice as long each time, up to the second.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// A server that refuses, as it is being started anew, is left alone for so long, and twice as long each time, up to [`PAUSE`].
+const REFUSED_PAUSE: Duration = Duration::from_millis(200);
+/// The same for one that does not answer. Everybody else's deadlocks wait for the attempt, so they see at least half of the time; but a busy server is late just when there are deadlocks.
+const SILENT_PAUSE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(10);
 /// Different things that are said; each is said once.
 const MOST_SAID: usize = 256;
@@ -148,8 +149,8 @@ impl Line {
 }
 
 fn pause(is_silent: bool, failures: u32) -> Duration {
-    let longer = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(failures));
-    if is_silent { PAUSE } else { longer.min(PAUSE) }
+    let first = if is_silent { SILENT_PAUSE } else { REFUSED_PAUSE };
+    first.saturating_mul(2u32.saturating_pow(failures)).min(PAUSE)
 }
 
 fn is_silent(error: &Error) -> bool {
@@ -211,10 +212,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_refuses_is_asked_sooner_than_who_is_silent() {
+    fn pauses_grow_and_who_refuses_is_asked_sooner_than_who_is_silent() {
         assert!(is_silent(&silent()) && !is_silent(&Error::internal("gone")));
         let pauses = [0, 1, 2, 5, 6, 40].map(|failures| pause(false, failures).as_millis());
         assert_eq!(pauses, [200, 400, 800, 6_400, 10_000, 10_000]);
-        assert_eq!(pause(true, 0), PAUSE);
+        let pauses = [0, 1, 4, 5, 40].map(|failures| pause(true, failures).as_millis());
+        assert_eq!(pauses, [500, 1_000, 8_000, 10_000, 10_000]);
     }
 }

@@ -230,6 +230,26 @@ fn a_server_that_tells_a_cycle_once_is_not_believed() {
 }
 
 #[test]
+fn a_server_that_was_late_once_is_asked_again_soon() {
+    let mut house = house(Manners::Postgres, 4);
+    hold_one_each(&mut house);
+    let House { runtime, units, sessions: [first, second], .. } = &mut house;
+    units[1].reply("UPDATE one_t SET a = 5", Reply::Hang);
+    units[0].reply("UPDATE zero_t SET a = 5", Reply::Hang);
+    units[1].reply_once(WHO_WAITS, Reply::Hang);
+    for unit in units.iter() {
+        waits(unit, &[(2, 1)]);
+    }
+    let mut waiting = ask(first, "UPDATE one_t SET a = 5");
+    assert!(poll_once(&mut waiting).is_pending());
+    let mut closing = ask(second, "UPDATE zero_t SET a = 5");
+    assert!(poll_once(&mut closing).is_pending());
+    let error = passes(runtime, Duration::from_secs(3), &mut closing).unwrap().unwrap_err();
+    assert_eq!(code(&error).unwrap().sqlstate, "40P01");
+    assert!(poll_once(&mut waiting).is_pending());
+}
+
+#[test]
 fn full_pools_are_a_deadlock_when_all_who_have_their_connections_wait() {
     let mut house = house(Manners::Postgres, 1);
     hold_one_each(&mut house);
