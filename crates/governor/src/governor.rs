@@ -311,7 +311,10 @@ impl Governor {
             self.shared.house.serve(&served)?;
             now.checksum = model.checksum();
             if model != now.model {
-                tracing::info!(checksum = now.checksum, "another configuration is served");
+                tracing::info!(
+                    checksum = now.checksum,
+                    "this configuration is served from here on"
+                );
             }
             (now.global, now.databases) = (global, databases);
         }

@@ -37,7 +37,9 @@ impl Listening {
         let named = |error: io::Error| {
             io::Error::new(
                 error.kind(),
-                format!("cannot listen for {name} on `{address}`: {error}"),
+                format!(
+                    "cannot listen for {name} on `{address}`: {error}; `--{name} ADDRESS` names another, `--{name} off` none"
+                ),
             )
         };
         if !is_address(address) {

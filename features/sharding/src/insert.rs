@@ -316,7 +316,7 @@ fn counted_by_hand(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<
                     table.logic(),
                     column.name
                 ),
-                "give its value in the INSERT, or configure a `keyGenerateStrategy`",
+                "give its value in the INSERT, or have it made: `keyGenerateStrategy` in files, `KEY_GENERATE_STRATEGY` in DistSQL; most makers want a BIGINT",
             ));
         }
     }

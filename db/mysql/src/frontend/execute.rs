@@ -37,7 +37,7 @@ impl<D: Doorway> Client<D> {
 
     async fn describe(&mut self, text: Arc<str>) -> Result<(Statement, Option<Shape>)> {
         let prepared = self.session.prepare(text, Vec::new()).await?;
-        let description = self.description(&prepared).await?;
+        let description = Box::pin(self.description(&prepared)).await?;
         let parameters = description.parameters.len();
         if parameters > usize::from(u16::MAX) {
             return Err(too_large("a statement has more than 65535 placeholders"));
@@ -83,7 +83,7 @@ impl<D: Doorway> Client<D> {
         let had_cursor = statement.cursor.take().is_some();
         let bound = bind((statement, long), payload, head, self.facts.capabilities);
         let prepared = Arc::clone(&statement.prepared);
-        if had_cursor && let Err(error) = self.drop_cursor(id).await {
+        if had_cursor && let Err(error) = Box::pin(self.drop_cursor(id)).await {
             return self.fail_with(error).await;
         }
         let parameters = match bound {
@@ -124,7 +124,8 @@ impl<D: Doorway> Client<D> {
             return self.fail(&ClientError::new(1421, b"HY000", text));
         };
         let cursor = CursorId(u64::from(id));
-        if let Err(error) = self.start(Request::Fetch { cursor, limit: Some(rows) }).await {
+        if let Err(error) = Box::pin(self.start(Request::Fetch { cursor, limit: Some(rows) })).await
+        {
             return self.fail_with(error).await;
         }
         let outcome = self.reply(Purpose::Fetch(shape)).await?;
@@ -139,7 +140,7 @@ impl<D: Doorway> Client<D> {
             return self.unknown_statement(id, "mysqld_stmt_reset");
         };
         if statement.cursor.take().is_some()
-            && let Err(error) = self.drop_cursor(id).await
+            && let Err(error) = Box::pin(self.drop_cursor(id)).await
         {
             return self.fail_with(error).await;
         }

@@ -20,7 +20,8 @@ impl<D: Doorway> Client<D> {
             ));
         };
         let mut columns: Option<Columns> = None;
-        if let Err(error) = self.start(Request::Fields { table: table.to_owned() }).await {
+        if let Err(error) = Box::pin(self.start(Request::Fields { table: table.to_owned() })).await
+        {
             return self.fail_with(error).await;
         }
         loop {

@@ -34,14 +34,14 @@ impl<D: Doorway> Client<D> {
             }
             if !batch.is_empty() && (end || batch.len() >= BATCH) {
                 let data = CopyInput::Data(batch.split().freeze());
-                refused = self.start(Request::Copy(data)).await.err();
+                refused = Box::pin(self.start(Request::Copy(data))).await.err();
             }
             if end {
                 break;
             }
         }
         if refused.is_none() {
-            refused = self.start(Request::Copy(CopyInput::Done)).await.err();
+            refused = Box::pin(self.start(Request::Copy(CopyInput::Done))).await.err();
         }
         Ok(refused)
     }
