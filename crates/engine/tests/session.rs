@@ -573,6 +573,25 @@ fn a_transaction_whose_unit_is_known_to_be_lost_is_committed_nowhere() {
     }
 }
 
+#[test]
+fn a_commit_that_fails_on_one_unit_is_torn_only_where_something_was_written() {
+    for (writes, said) in [(true, "is committed on 1 of 2 storage units"), (false, "lost")] {
+        let mut house = house(&Manners::Postgres);
+        house.ok("BEGIN");
+        for table in ["zero_t", "one_t"] {
+            house.ok(&match writes {
+                true => format!("UPDATE {table} SET a = 1"),
+                false => format!("SELECT a FROM {table}"),
+            });
+        }
+        house.units[1].reply("COMMIT", Reply::Disconnect);
+        let error = house.fails("COMMIT").to_string();
+        assert_eq!(error.contains("storage units"), writes, "{error}");
+        assert!(error.contains(said), "{error}");
+        assert_eq!(house.session.state().transaction, TransactionState::Idle);
+    }
+}
+
 /// The next piece and what came with it; `true` behind them when the reply is over.
 fn together(house: &mut House) -> (Vec<String>, bool) {
     let (session, columns) = (&mut house.session, &mut house.columns);

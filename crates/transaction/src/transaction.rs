@@ -332,7 +332,8 @@ impl Transaction {
         let outcome = match error {
             None => Ok(Outcome::Committed),
             Some((_, error)) if all == failed && has_written => Err(unsure(error)),
-            Some((_, error)) if all == failed => Err(error),
+            // Nothing can be half done of what has only read.
+            Some((_, error)) if all == failed || !has_written => Err(error),
             Some((unit, error)) => {
                 if let Some(coordinator) = &self.coordinator {
                     count(&coordinator.counts.partial);
