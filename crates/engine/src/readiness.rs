@@ -189,9 +189,9 @@ fn is_stale(ready: &Ready, now: Instant) -> bool {
 /// A unit that cannot be asked now may be there when it is needed; one that has no room for another connection is there for those who have theirs.
 pub(crate) fn is_of_the_moment(kind: &ErrorKind) -> bool {
     if let ErrorKind::Server(own) = kind {
-        return own.sqlstate.starts_with("53") || matches!(own.number, 1040 | 1203);
+        return own.sqlstate.starts_with("53") || own.is_of_a_full_server();
     }
-    matches!(kind, ErrorKind::Unavailable { .. } | ErrorKind::Timeout(_))
+    matches!(kind, ErrorKind::Unavailable { .. } | ErrorKind::Timeout(_) | ErrorKind::Full { .. })
 }
 
 #[cfg(test)]

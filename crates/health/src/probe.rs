@@ -80,7 +80,7 @@ impl Line {
 /// A server that is full is there: what it is can't be asked now. Any other refusal means that nobody gets in.
 fn crowded(error: Error) -> Result<Vitals> {
     if let ErrorKind::Server(server) = error.kind()
-        && (server.sqlstate == "53300" || server.number == 1040)
+        && server.is_of_a_full_server()
     {
         let untold = Some(format!("anything: {}", server.message));
         return Ok(Vitals { role: Role::Unknown, untold, ..Vitals::default() });

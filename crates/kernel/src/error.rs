@@ -31,6 +31,14 @@ pub struct ServerError {
     pub fields: Vec<(u8, String)>,
 }
 
+impl ServerError {
+    /// Whether the server, or the user's share of it, has as many connections as it may have: 53300 of PostgreSQL (`max_connections`, `CONNECTION LIMIT`),
+    /// `ER_CON_COUNT_ERROR`, `ER_TOO_MANY_USER_CONNECTIONS` and `ER_USER_LIMIT_REACHED` of MySQL.
+    pub fn is_of_a_full_server(&self) -> bool {
+        self.sqlstate == "53300" || matches!(self.number, 1040 | 1203 | 1226)
+    }
+}
+
 /// What happened. Closed on purpose: `db/*/error.rs` maps each to its vendor's code and SQLSTATE, and only this reaches a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ErrorKind {
@@ -94,6 +102,13 @@ pub enum ErrorKind {
     },
     /// No connection to a storage unit became free in time.
     Timeout(String),
+    /// A storage unit's server answers, and lets no further connection in.
+    Full {
+        /// The storage unit.
+        unit: String,
+        /// What it says.
+        message: String,
+    },
     /// The merge or a buffer would need more memory than its limit.
     Memory(String),
     /// The statement was cancelled by its user.
@@ -194,7 +209,7 @@ fn place(kind: &ErrorKind) -> (Side, bool) {
             (Side::Engine, false)
         }
         ErrorKind::Server(_) => (Side::Unit, false),
-        ErrorKind::Unavailable { .. } => (Side::Unit, true),
+        ErrorKind::Unavailable { .. } | ErrorKind::Full { .. } => (Side::Unit, true),
     }
 }
 
@@ -225,6 +240,9 @@ impl fmt::Display for ErrorKind {
             Self::Server(error) => f.write_str(&error.message),
             Self::Unavailable { unit, message } => {
                 write!(f, "storage unit `{unit}` is not available: {message}")
+            }
+            Self::Full { unit, message } => {
+                write!(f, "storage unit `{unit}` lets no further connection in: {message}")
             }
             Self::Cancelled => f.write_str("canceling statement due to user request"),
             Self::Shutdown => f.write_str("the session is being closed by the server"),

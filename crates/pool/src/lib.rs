@@ -3,6 +3,7 @@
 //! It knows no runtime but the kernel's seam and may be used from several threads and executors at once. No lock is held across an await.
 
 mod connection;
+mod crowd;
 mod fence;
 mod idle;
 mod keeper;
@@ -74,7 +75,7 @@ impl Pool {
     /// One connection, ready for executions.
     ///
     /// # Errors
-    /// `Timeout` when none becomes free within `connection_timeout`, `Unavailable` when the server does not answer in that time; what the connector says (`Unavailable`, `Server`) as soon as it says so;
+    /// `Timeout` when none becomes free within `connection_timeout`, `Unavailable` when the server does not answer in that time; what the connector says (`Unavailable`, `Server`) as soon as it says so; `Full` when the server lets nobody in and the pool has no connection that might come free;
     /// `TooManyConnections` when too many callers wait already; `Shutdown` after [`Pool::close`].
     ///
     /// # Cancel safety

@@ -9,6 +9,7 @@ use std::time::Instant;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Error, ErrorKind, Result};
 
+use crate::crowd;
 use crate::fence::Fence;
 use crate::idle::Idle;
 use crate::live::{Live, Memory, Witness};
@@ -54,7 +55,7 @@ pub(crate) struct Shared {
     state: Mutex<State>,
 }
 
-/// Always: `held <= max`, but for callers of [`Turn::Last`], and `idle.len()` no more than what is left, and one for the next of those. Nobody waits who could be served.
+/// Always: `held <= max`, but for callers of [`Turn::Last`] and where a server has just said that it is full, and `idle.len()` no more than what is left, and one for the next of those. Nobody waits who could be served.
 #[derive(Debug, Default)]
 struct State {
     idle: Idle,
@@ -67,6 +68,8 @@ struct State {
     /// Of the connections that live.
     witness: Weak<()>,
     recovering: usize,
+    /// Connections that a full server has let in: no more are tried for a while.
+    room: Option<usize>,
     closed: bool,
 }
 
@@ -90,6 +93,11 @@ impl Aftermath {
 }
 
 impl State {
+    /// Slots that may be given out.
+    fn most(&self, max: usize) -> usize {
+        self.room.map_or(max, |room| room.min(max))
+    }
+
     /// Where in the queue he stands who is served next, when the front can be: the front, or one behind it to whose event loop a connection is near that would else move to the
     /// front's, and its server's process with it, to another core. Only callers that hold nothing and want one connection let each other pass, each
     /// [`LET_PASS`](crate::wait::LET_PASS) times.
@@ -151,7 +159,7 @@ impl Shared {
         }
         let place = turn.place(state.tickets + 1);
         let is_behind = state.queue.front().is_some_and(|front| front.place < place);
-        if is_behind || state.held >= self.options.max + turn.spare() {
+        if is_behind || state.held >= state.most(self.options.max + turn.spare()) {
             return Ok(None);
         }
         state.held += 1;
@@ -165,7 +173,7 @@ impl Shared {
         if state.closed {
             return Err(self.over());
         }
-        if !state.queue.is_empty() || state.held >= self.options.max {
+        if !state.queue.is_empty() || state.held >= state.most(self.options.max) {
             return Ok(None);
         }
         let Some(live) = state.idle.pop(self.runtime.event_loop()) else { return Ok(None) };
@@ -229,7 +237,8 @@ impl Shared {
     /// cannot starve; see [`State::next`] for who may go before the front.
     fn serve(self: &Arc<Self>, state: &mut State, aftermath: &mut Aftermath) {
         while let Some(front) = state.queue.front() {
-            if front.count > (self.options.max + front.spare).saturating_sub(state.held) {
+            let most = state.most(self.options.max + front.spare);
+            if front.count > most.saturating_sub(state.held) {
                 return;
             }
             let next = state.next();
@@ -246,11 +255,39 @@ impl Shared {
     pub(crate) fn reserve(self: &Arc<Self>) -> Option<Slot> {
         let mut state = self.lock();
         let open = state.idle.len() + state.held;
-        if state.closed || open >= self.options.min || !state.queue.is_empty() {
+        if state.closed || open >= state.most(self.options.min) || !state.queue.is_empty() {
             return None;
         }
         state.held += 1;
         Some(Slot::counted(self, None))
+    }
+
+    /// How many connections a full server has let in; `None` where it is not known to be full.
+    pub(crate) fn room(&self) -> Option<usize> {
+        self.lock().room
+    }
+
+    /// The server is full, says the attempt of somebody who still holds his slot: from now on for a while there are as many slots as others have, if they have any.
+    pub(crate) fn is_full(self: &Arc<Self>) {
+        let is_news = {
+            let mut state = self.lock();
+            let others = (state.idle.len() + state.held).saturating_sub(1);
+            others > 0 && state.room.replace(others).is_none()
+        };
+        if is_news {
+            crowd::try_later(self);
+        }
+    }
+
+    /// Lets as many connections be tried again as the pool may have.
+    pub(crate) fn expand(self: &Arc<Self>) {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.lock();
+            state.room = None;
+            self.serve(&mut state, &mut aftermath);
+        }
+        aftermath.run();
     }
 
     /// Closes what is too old or has idled too long.

@@ -31,7 +31,7 @@ pub(crate) async fn one(shared: &Arc<Shared>, turn: Turn<'_>) -> Result<Connecti
     let (slot, now) = match shared.try_one(turn)? {
         Some(slot) => (slot, started),
         None => {
-            let slot = wait(shared, turn, 1).await?.pop();
+            let slot = wait(shared, turn, 1, started).await?.pop();
             (slot.ok_or_else(|| Error::internal("an empty grant"))?, shared.runtime.now())
         }
     };
@@ -40,9 +40,40 @@ pub(crate) async fn one(shared: &Arc<Shared>, turn: Turn<'_>) -> Result<Connecti
         Ok(connection) => return Ok(connection),
         Err(slot) => slot,
     };
-    let spent = shared.runtime.now().saturating_duration_since(started);
     // Boxed: who finds an idle connection, which is nearly everybody, need not have room for opening one.
-    Box::pin(prepared(shared, spent, ready(Arc::clone(shared), slot))).await
+    Box::pin(opened(shared, turn, slot, started)).await
+}
+
+/// A connection in this slot, or, where the server is full, the next that comes free.
+async fn opened(
+    shared: &Arc<Shared>,
+    turn: Turn<'_>,
+    mut slot: Slot,
+    started: Instant,
+) -> Result<Connection> {
+    loop {
+        let work = ready(Arc::clone(shared), slot);
+        match prepared(shared, spent(shared, started), work).await {
+            Err(error) if may_come_free(shared, &error, 1) => {}
+            done => return done,
+        }
+        let granted = wait(shared, turn, 1, started).await?.pop();
+        slot = granted.ok_or_else(|| Error::internal("an empty grant"))?;
+        slot = match at_once(shared, slot, shared.runtime.now()) {
+            Ok(connection) => return Ok(connection),
+            Err(slot) => slot,
+        };
+    }
+}
+
+fn spent(shared: &Shared, started: Instant) -> Duration {
+    shared.runtime.now().saturating_duration_since(started)
+}
+
+/// Whether others have as many connections as a full server has turned away.
+fn may_come_free(shared: &Shared, error: &Error, count: usize) -> bool {
+    let most = shared.room().unwrap_or(shared.options.max);
+    matches!(error.kind(), ErrorKind::Full { .. }) && count <= most && shared.statistics().open > 0
 }
 
 pub(crate) async fn many(
@@ -61,20 +92,29 @@ pub(crate) async fn many(
         return Ok(Vec::new());
     }
     let started = shared.runtime.now();
-    let slots = wait(shared, turn, count).await?;
-    keeper::start(shared);
-    let now = shared.runtime.now();
-    let work = slots.into_iter().map(|slot| match at_once(shared, slot, now) {
-        Ok(connection) => Work::Done(connection),
-        Err(slot) => Work::Doing(Box::pin(ready(Arc::clone(shared), slot))),
-    });
-    let work: Vec<Work> = work.collect();
-    let spent = shared.runtime.now().saturating_duration_since(started);
-    prepared(shared, spent, all(work)).await
+    loop {
+        let slots = wait(shared, turn, count, started).await?;
+        keeper::start(shared);
+        let now = shared.runtime.now();
+        let work = slots.into_iter().map(|slot| match at_once(shared, slot, now) {
+            Ok(connection) => Work::Done(connection),
+            Err(slot) => Work::Doing(Box::pin(ready(Arc::clone(shared), slot))),
+        });
+        let work: Vec<Work> = work.collect();
+        match prepared(shared, spent(shared, started), all(work)).await {
+            Err(error) if may_come_free(shared, &error, count) => {}
+            done => return done,
+        }
+    }
 }
 
-/// Waits for `count` slots, at most the connection timeout.
-async fn wait(shared: &Arc<Shared>, turn: Turn<'_>, count: usize) -> Result<Vec<Slot>> {
+/// Waits for `count` slots, for what is left of the connection timeout.
+async fn wait(
+    shared: &Arc<Shared>,
+    turn: Turn<'_>,
+    count: usize,
+    started: Instant,
+) -> Result<Vec<Slot>> {
     let mut wait = shared.queue(turn, count)?;
     turn.note(wait.ticket.place);
     if let Poll::Ready(slots) =
@@ -83,16 +123,20 @@ async fn wait(shared: &Arc<Shared>, turn: Turn<'_>, count: usize) -> Result<Vec<
         return slots;
     }
     let limit = shared.options.connection_timeout;
-    within(&*shared.runtime, limit, wait).await.unwrap_or_else(|| {
-        let statistics = shared.statistics();
-        Err(Error::new(ErrorKind::Timeout(format!(
-            "no connection to storage unit `{}` within {limit:?}: {} of {} are in use and {} callers wait",
-            shared.unit,
-            statistics.open - statistics.idle,
-            shared.options.max,
-            statistics.waiting,
-        ))))
-    })
+    let left = limit.saturating_sub(spent(shared, started));
+    within(&*shared.runtime, left, wait).await.unwrap_or_else(|| Err(too_late(shared)))
+}
+
+fn too_late(shared: &Shared) -> Error {
+    let (statistics, limit) = (shared.statistics(), shared.options.connection_timeout);
+    let used = statistics.open - statistics.idle;
+    // Callers of `Turn::Last` may have one more than there are.
+    let most = shared.room().unwrap_or(shared.options.max).max(used);
+    let full = if shared.room().is_some() { " (its server lets no more in)" } else { "" };
+    Error::new(ErrorKind::Timeout(format!(
+        "no connection to storage unit `{}` within {limit:?}: {used} of {most}{full} are in use and {} callers wait",
+        shared.unit, statistics.waiting,
+    )))
 }
 
 /// Runs the checking and connecting in what is left of the connection timeout.
@@ -153,7 +197,7 @@ async fn answers(shared: &Shared, live: &mut Live) -> bool {
 }
 
 /// A new connection. What the server says against it is told as the storage unit's: "access denied" alone would seem to be about the client itself.
-pub(crate) async fn open(shared: &Shared) -> Result<Box<Live>> {
+pub(crate) async fn open(shared: &Arc<Shared>) -> Result<Box<Live>> {
     let near = Near::default();
     let telling = shared.runtime.telling(&near);
     let runtime = telling.as_ref().unwrap_or(&shared.runtime);
@@ -166,7 +210,10 @@ pub(crate) async fn open(shared: &Shared) -> Result<Box<Live>> {
         }
         Err(error) => unavailable(shared, error),
     };
-    shared.suspect_all();
+    match error.kind() {
+        ErrorKind::Full { .. } => shared.is_full(),
+        _ => shared.suspect_all(),
+    }
     // Once, and not for each of the statements that fail meanwhile.
     if shared.unreachable.swap(true, Ordering::Relaxed) {
         tracing::debug!(%error, "connecting failed again");
@@ -179,6 +226,9 @@ pub(crate) async fn open(shared: &Shared) -> Result<Box<Live>> {
 fn unavailable(shared: &Shared, error: Error) -> Error {
     let ErrorKind::Server(own) = error.kind() else { return error };
     let (unit, message) = (shared.unit.to_string(), own.message.clone());
+    if own.is_of_a_full_server() {
+        return Error::new(ErrorKind::Full { unit, message });
+    }
     Error::new(ErrorKind::Unavailable { unit, message })
 }
 

@@ -178,6 +178,99 @@ fn what_a_server_says_against_a_connection_is_told_as_its_storage_units() {
 }
 
 #[test]
+fn where_a_server_is_full_its_open_connections_are_waited_for() {
+    let scene = scene(at_most(4));
+    scene.unit.connects(Connects::AtMost(2));
+    let (one, other) = (scene.take(), scene.take());
+    let mut waiting: Vec<Take> = (0..3).map(|_| scene.taking()).collect();
+    waiting.iter_mut().for_each(|take| assert!(poll_once(take).is_pending()));
+    assert_eq!((scene.numbers(), scene.unit.connections().opened), ((2, 0, 3), 2));
+    drop(one);
+    drop(expect(poll_once(&mut waiting[0])).unwrap());
+    drop(expect(poll_once(&mut waiting[1])).unwrap());
+    assert!(poll_once(&mut waiting[2]).is_ready());
+    drop(other);
+    assert_eq!(scene.unit.connections().opened, 2);
+}
+
+#[test]
+fn a_full_server_is_asked_again_after_a_while() {
+    let scene = scene(at_most(4));
+    scene.unit.connects(Connects::AtMost(1));
+    let held = scene.take();
+    let mut waiting: Vec<Take> = (0..2).map(|_| scene.taking()).collect();
+    waiting.iter_mut().for_each(|take| assert!(poll_once(take).is_pending()));
+    scene.runtime.run();
+    scene.runtime.advance(Duration::from_secs(5));
+    waiting.iter_mut().for_each(|take| assert!(poll_once(take).is_pending(), "it is full still"));
+    scene.unit.connects(Connects::Accept);
+    assert!(poll_once(&mut waiting[0]).is_pending(), "not yet");
+    scene.runtime.run();
+    scene.runtime.advance(Duration::from_secs(5));
+    for take in &mut waiting {
+        assert!(expect(poll_once(take)).is_ok());
+    }
+    drop(held);
+}
+
+#[test]
+fn a_full_server_that_lets_nobody_in_is_told_at_once() {
+    let scene = scene(at_most(4));
+    scene.unit.connects(Connects::AtMost(0));
+    for _ in 0..3 {
+        let error = expect(poll_once(&mut scene.taking())).unwrap_err();
+        let told =
+            "storage unit `ds_0` lets no further connection in: sorry, too many clients already";
+        assert!(matches!(error.kind(), ErrorKind::Full { .. }));
+        assert_eq!(error.to_string(), told);
+    }
+    assert_eq!(scene.numbers(), (0, 0, 0));
+    scene.unit.connects(Connects::Accept);
+    drop(scene.take());
+}
+
+#[test]
+fn waiting_at_a_full_server_has_its_bound_and_says_why() {
+    let scene = scene(at_most(4));
+    scene.unit.connects(Connects::AtMost(1));
+    let _held = scene.take();
+    let mut take = scene.taking();
+    assert!(poll_once(&mut take).is_pending());
+    for _ in 0..6 {
+        scene.runtime.advance(Duration::from_secs(5));
+        if let Poll::Ready(done) = poll_once(&mut take) {
+            let told = done.unwrap_err().to_string();
+            assert!(told.contains("1 of 1 (its server lets no more in) are in use"), "{told}");
+            return;
+        }
+    }
+    panic!("still waiting after 30 s");
+}
+
+#[test]
+fn several_at_once_are_had_of_a_full_server_or_refused() {
+    let scene = scene(at_most(4));
+    scene.unit.connects(Connects::AtMost(2));
+    let held = scene.take();
+    let pool = scene.pool.clone();
+    let many = |count| {
+        let pool = pool.clone();
+        Box::pin(async move { pool.take_many(count).await })
+    };
+    let mut two = many(2);
+    assert!(poll_once(&mut two).is_pending());
+    drop(held);
+    drop(expect(poll_once(&mut two)).unwrap());
+    let mut three = many(3);
+    assert!(poll_once(&mut three).is_pending(), "until others are tried again");
+    scene.runtime.run();
+    scene.runtime.advance(Duration::from_secs(5));
+    let error = expect(poll_once(&mut three)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Full { .. }), "{error}");
+    drop((scene.take(), scene.take()));
+}
+
+#[test]
 fn a_dropped_wait_leaves_the_queue() {
     let scene = scene(at_most(1));
     let held = scene.take();

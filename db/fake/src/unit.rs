@@ -32,6 +32,8 @@ pub enum Connects {
     Refuse,
     /// Turns them away with an error of its own: a wrong password.
     Deny,
+    /// Turns them away, with the error of a server that is full, while so many are open.
+    AtMost(usize),
     /// Never answers.
     Hang,
 }
@@ -276,7 +278,11 @@ impl Connector for Unit {
         Box::pin(std::future::poll_fn(move |cx| {
             let mut state = self.inner.lock();
             match state.connects {
-                Connects::Accept => {
+                Connects::AtMost(most) if self.inner.open.load(Ordering::SeqCst) >= most => {
+                    let full = server_error("53300", "sorry, too many clients already");
+                    Poll::Ready(Err(ErrorKind::Server(Box::new(full)).into()))
+                }
+                Connects::Accept | Connects::AtMost(_) => {
                     state.opened += 1;
                     let number = state.opened;
                     drop(state);
@@ -305,7 +311,7 @@ impl Connector for Unit {
             let waiting = {
                 let mut state = self.inner.lock();
                 match state.connects {
-                    Connects::Accept | Connects::Deny => {}
+                    Connects::Accept | Connects::Deny | Connects::AtMost(_) => {}
                     Connects::Refuse => return Poll::Ready(Err(self.inner.unavailable())),
                     Connects::Hang => {
                         state.hanging.push(cx.waker().clone());

@@ -93,7 +93,9 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         ErrorKind::Value(_) => (1366, b"HY000"),
         ErrorKind::ShardingValue { code, .. } => (vendor_code(*code), b"HY000"),
         ErrorKind::AccessDenied(_) => (1044, b"42000"),
-        ErrorKind::TooManyConnections | ErrorKind::Timeout(_) => (1040, b"08004"),
+        ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => {
+            (1040, b"08004")
+        }
         ErrorKind::Protocol(_) => (1835, b"HY000"),
         ErrorKind::TooLarge(_) => (1153, b"08S01"),
         ErrorKind::Unavailable { .. } => (1429, b"HY000"),
@@ -140,6 +142,7 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         | ErrorKind::Server(_)
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Timeout(_)
+        | ErrorKind::Full { .. }
         | ErrorKind::Memory(_)
         | ErrorKind::TransactionFailed
         | ErrorKind::TransactionState(_)

@@ -349,6 +349,43 @@ fn a_file_that_is_given_up_in_its_midst_never_ends_regularly() {
 }
 
 #[test]
+fn where_no_more_may_be_prepared_what_is_kept_makes_room() {
+    run(async {
+        let (mut backend, mut server) = entered().await;
+        let serve = async {
+            let prepared = |id: u8| [0, id, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            assert!(server.command().await.starts_with(b"\x16DELETE FROM a"));
+            server.send(&prepared(1)).await;
+            assert_eq!(server.command().await[..2], [0x17, 1]);
+            server.ok().await;
+            assert!(server.command().await.starts_with(b"\x16DELETE FROM b"));
+            server.err(1461).await;
+            assert_eq!(server.command().await[..2], [0x19, 1]);
+            assert!(server.command().await.starts_with(b"\x16DELETE FROM b"));
+            server.send(&prepared(2)).await;
+            assert_eq!(server.command().await[..2], [0x17, 2]);
+            server.ok().await;
+            assert!(server.command().await.starts_with(b"\x16DELETE FROM a"));
+            server.err(1461).await;
+            assert_eq!(server.command().await[..2], [0x19, 2]);
+            assert!(server.command().await.starts_with(b"\x16DELETE FROM a"));
+            server.err(1461).await;
+        };
+        let client = async {
+            let values: &[Value] = &[];
+            for table in ["a", "b"] {
+                let sql = format!("DELETE FROM {table}");
+                support::execute(&mut *backend, &sql, values).await.unwrap();
+            }
+            let error = support::execute(&mut *backend, "DELETE FROM a", values).await.unwrap_err();
+            assert_eq!(support::number(&error), 1461);
+        };
+        tokio::join!(client, serve);
+        assert!(backend.condition().usable);
+    });
+}
+
+#[test]
 fn a_forgotten_statement_is_prepared_again() {
     run(async {
         let (mut backend, mut server) = entered().await;

@@ -41,7 +41,7 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
         ErrorKind::Variable(_) | ErrorKind::ShardingValue { .. } => "22023",
         ErrorKind::Value(_) => "22P02",
         ErrorKind::AccessDenied(_) => "42501",
-        ErrorKind::TooManyConnections | ErrorKind::Timeout(_) => "53300",
+        ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => "53300",
         ErrorKind::Protocol(_) => "08P01",
         ErrorKind::TooLarge(_) => "54000",
         ErrorKind::Unavailable { .. } => "08006",
@@ -180,6 +180,7 @@ fn message(kind: &ErrorKind) -> String {
         | ErrorKind::Server(_)
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Timeout(_)
+        | ErrorKind::Full { .. }
         | ErrorKind::Memory(_)
         | ErrorKind::Cancelled
         | ErrorKind::TransactionFailed

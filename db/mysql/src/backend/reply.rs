@@ -29,6 +29,9 @@ const FORGOTTEN: [u32; 2] = [1243, 1615];
 /// `ER_UNSUPPORTED_PS`: the statement runs as text only.
 const TEXT_ONLY: u32 = 1295;
 
+/// `ER_MAX_PREPARED_STMT_COUNT_REACHED`.
+const TOO_MANY_STATEMENTS: u32 = 1461;
+
 /// Leaves the transaction as it is, and is what applications meet every day: the server is not asked how the transaction stands.
 const DUPLICATE: u32 = 1062;
 
@@ -189,6 +192,9 @@ impl Connection {
             }
             return self.text_instead();
         }
+        if preparing && number == TOO_MANY_STATEMENTS && alone {
+            return self.with_nothing_kept();
+        }
         let Work::Prepared { sql, parameters } = &job.work else { return None };
         if preparing && number == TEXT_ONLY && parameters.is_empty() {
             job.work = Work::Text(sql.clone());
@@ -204,6 +210,17 @@ impl Connection {
             self.write_close(id);
         }
         retry.then(|| self.again())
+    }
+
+    /// Tries the oldest job once more when the statements that are kept have made room for it: others may keep as many as the server has.
+    fn with_nothing_kept(&mut self) -> Option<Stage> {
+        let retried =
+            self.jobs.front_mut().is_none_or(|job| std::mem::replace(&mut job.retried, true));
+        if retried {
+            return None;
+        }
+        self.statements.take_all().into_iter().for_each(|id| self.write_close(id));
+        Some(self.again())
     }
 
     /// Runs the text of the oldest job instead of its prepared form. Nothing is written behind one that has such a form.
