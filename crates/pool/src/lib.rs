@@ -75,8 +75,8 @@ impl Pool {
     /// One connection, ready for executions.
     ///
     /// # Errors
-    /// `Timeout` when none becomes free within `connection_timeout`, `Unavailable` when the server does not answer in that time; what the connector says (`Unavailable`, `Server`) as soon as it says so; `Full` when the server lets nobody in and the pool has no connection that might come free;
-    /// `TooManyConnections` when too many callers wait already; `Shutdown` after [`Pool::close`].
+    /// `Timeout` when none becomes free within `connection_timeout`, `Unavailable` when the server does not answer in that time; what the connector says (`Unavailable`, `Server`) as soon as it says so, but `Full` only
+    /// when no connection is open that might come free; `TooManyConnections` when too many callers wait already; `Shutdown` after [`Pool::close`].
     ///
     /// # Cancel safety
     /// May be dropped at any time: a place in the queue or a connection already assigned goes to the next caller.
@@ -110,10 +110,7 @@ impl Pool {
     /// same queue as [`Pool::take`]; nobody of the same turn overtakes.
     ///
     /// # Errors
-    /// As [`Pool::take`], and `Configuration` at once when `count` is more than the pool's maximum.
-    ///
-    /// # Cancel safety
-    /// As [`Pool::take`].
+    /// As [`Pool::take`], whose cancel safety it has as well, and `Configuration` at once when `count` is more than the pool's maximum.
     pub async fn take_many(&self, count: usize) -> Result<Vec<Connection>> {
         take::many(&self.shared, Turn::First, count).await
     }

@@ -210,9 +210,10 @@ pub(crate) async fn open(shared: &Arc<Shared>) -> Result<Box<Live>> {
         }
         Err(error) => unavailable(shared, error),
     };
-    match error.kind() {
-        ErrorKind::Full { .. } => shared.is_full(),
-        _ => shared.suspect_all(),
+    if matches!(error.kind(), ErrorKind::Full { .. }) {
+        shared.is_full();
+    } else {
+        shared.suspect_all();
     }
     // Once, and not for each of the statements that fail meanwhile.
     if shared.unreachable.swap(true, Ordering::Relaxed) {
