@@ -4,8 +4,10 @@
 //! octets. <https://www.postgresql.org/docs/current/datatype.html>
 
 mod binary;
+mod catalogue;
 mod numeric;
 pub mod oid;
+pub use catalogue::{FIRST_OWN, catalogue_name};
 mod temporal;
 mod text;
 

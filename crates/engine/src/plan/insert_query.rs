@@ -8,8 +8,8 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_sql::ast::{
-    ColumnAssignment, Insert, InsertSource, Kind, Literal, Node, Query, QueryBody, SelectItem,
-    Statement,
+    ColumnAssignment, Expr, Insert, InsertSource, Kind, Literal, Node, Query, QueryBody,
+    SelectItem, Statement,
 };
 use pando_sql::{Edits, Placeholder, Span, TokenKind, tokenize, visit};
 
@@ -32,8 +32,8 @@ pub(crate) struct InsertQuery {
     pub(crate) columns: Vec<TableColumn>,
     /// The statement lists its columns.
     pub(crate) lists_columns: bool,
-    /// Columns of the query that are constants without a type.
-    pub(crate) open: Vec<bool>,
+    /// By columns of the query: what stands there where that is a constant, which may mean something else for each type that it is assigned to.
+    pub(crate) constants: Vec<Option<Arc<str>>>,
     /// It gives rows back.
     pub(crate) returns: bool,
     /// It turns errors of values into warnings.
@@ -105,7 +105,7 @@ pub(crate) fn insert_query(
         }
         Some(_) | None => known.to_vec(),
     };
-    let (open, edits) = open_items(query, &columns, transfer);
+    let (constants, edits) = open_items(stmt, query, &columns, transfer);
     let Some(whole) = with_parentheses(ctx, stmt, insert, query) else { return Err(give_up()) };
     let Some(with) = with(stmt, insert, query) else { return Err(give_up()) };
     let text = edits.apply(stmt.text.get(..query.span.end as usize).unwrap_or_default());
@@ -126,7 +126,7 @@ pub(crate) fn insert_query(
         rest_parameters: numbers(parameters.iter().filter(|(span, _)| !inside(span))),
         columns,
         lists_columns: insert.columns.as_ref().is_some_and(|listed| !listed.is_empty()),
-        open,
+        constants,
         returns: insert.returning.is_some(),
         ignores: insert.modifiers.iter().any(|word| word == "IGNORE"),
     }))
@@ -194,16 +194,24 @@ fn with_parentheses(
     Some(Span::new(start, end))
 }
 
-/// Items of the query that take their type from the column they are assigned to: parameters are given it, constants are marked.
+/// What an expression is in the statement's text where that is a constant whose meaning the column decides that it is assigned to: a text, octets, NULL.
+pub(super) fn constant(stmt: &Statement, expr: &Expr) -> Option<Arc<str>> {
+    let is_one =
+        matches!(expr.node, Node::Literal(Literal::Text(_) | Literal::Bytes(_) | Literal::Null));
+    is_one.then(|| expr.span.of(&stmt.text).into())
+}
+
+/// Items of the query that take their type from the column they are assigned to: parameters are given it, constants are told.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn open_items(
+    stmt: &Statement,
     query: &Query,
     columns: &[TableColumn],
     transfer: &dyn pando_kernel::transfer::Transfer,
-) -> (Vec<bool>, Edits) {
+) -> (Vec<Option<Arc<str>>>, Edits) {
     let mut edits = Edits::default();
-    let mut open = Vec::new();
-    let QueryBody::Select(select) = &query.body else { return (open, edits) };
+    let mut constants = Vec::new();
+    let QueryBody::Select(select) = &query.body else { return (constants, edits) };
     let mut done = BTreeSet::new();
     for (item, column) in select.items.iter().zip(columns) {
         let SelectItem::Expr { expr, .. } = item else { break };
@@ -211,19 +219,18 @@ fn open_items(
         while let Node::Nested(nested) = &inner.node {
             inner = nested;
         }
-        open.push(match &inner.node {
-            Node::Literal(Literal::Text(_) | Literal::Null) => true,
+        constants.push(constant(stmt, inner));
+        match &inner.node {
             Node::Parameter(_) => {
                 let cast = transfer.typed_as(column);
                 if !cast.is_empty() && done.insert(inner.span) {
                     edits.replace(Span::at(inner.span.end), cast);
                 }
-                false
             }
-            _ => false,
-        });
+            _ => {}
+        }
     }
-    (open, edits)
+    (constants, edits)
 }
 
 /// ON DUPLICATE KEY UPDATE may name columns of the query, which will be gone by then.

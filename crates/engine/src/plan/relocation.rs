@@ -7,11 +7,10 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_kernel::transfer::{Obstacle, Transfer};
-use pando_sql::ast::{
-    ColumnAssignment, Expr, Kind, Literal, Node, Statement, Table, TableFactor, Update,
-};
+use pando_sql::ast::{ColumnAssignment, Expr, Kind, Node, Statement, Table, TableFactor, Update};
 use pando_sql::{Fold, visit};
 
+use super::insert_query::constant;
 use super::{rewrite, state};
 
 /// Functions that answer the same for the same rows when they are asked again within a transaction, or at least for more rows rather than others.
@@ -98,14 +97,14 @@ pub(crate) struct Relocation {
 }
 
 /// Where a column's new value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     /// From the query's column with this number.
     Item {
         /// Its place among the query's columns.
         at: usize,
-        /// It is a constant without a type.
-        open: bool,
+        /// What stands there where that is a constant.
+        constant: Option<Arc<str>>,
     },
     /// From the query's column with this number, if anything else of the row changes.
     Stamp(usize),
@@ -303,14 +302,13 @@ fn change(
         inner = nested;
     }
     let text = value.span.of(&stmt.text);
-    let (item, open) = match &inner.node {
+    let item = match &inner.node {
         Node::Default => return Change::Default,
-        Node::Literal(Literal::Text(_) | Literal::Null) => (text.to_owned(), true),
-        Node::Parameter(_) => (format!("{text}{}", transfer.typed_as(column)), false),
-        _ => (text.to_owned(), false),
+        Node::Parameter(_) => format!("{text}{}", transfer.typed_as(column)),
+        _ => text.to_owned(),
     };
     items.push(item);
-    Change::Item { at: items.len() - 1, open }
+    Change::Item { at: items.len() - 1, constant: constant(stmt, inner) }
 }
 
 /// The current time as precise as the column keeps it.

@@ -113,8 +113,8 @@ impl Session {
                     .iter()
                     .enumerate()
                     .map(|(at, field)| {
-                        let open = parts.open.get(at).copied().unwrap_or_default();
-                        literal(dialect.as_ref(), *field, (parts.columns.get(at), open))
+                        let constant = parts.constants.get(at).and_then(Option::as_deref);
+                        literal(dialect.as_ref(), *field, (parts.columns.get(at), constant))
                     })
                     .collect();
                 batches.push(&literals?, limit)
@@ -290,15 +290,15 @@ pub(super) fn each_row(
     })
 }
 
-/// The literal of a field; one of a constant without a type is read as the column reads it.
+/// The literal of a field; a constant stays as it was written, and is read as the column reads it.
 pub(super) fn literal(
     dialect: &dyn Dialect,
     field: Option<Field<'_>>,
-    (to, open): (Option<&TableColumn>, bool),
+    (to, constant): (Option<&TableColumn>, Option<&str>),
 ) -> Result<String> {
     let Some(field) = field else { return Ok("NULL".to_owned()) };
-    if open {
-        return Ok(dialect.literal(&field.codec.value(field.column, Some(field.bytes))?));
+    if let Some(constant) = constant {
+        return Ok(constant.to_owned());
     }
     let transfer = dialect.transfer().ok_or_else(|| Error::internal("rows that cannot travel"))?;
     transfer.literal(&field, to)

@@ -62,7 +62,7 @@ impl Session {
         let mut take = |columns: &Columns, rows: Option<&Rows>| {
             each_row(columns, rows, |fields| {
                 let literals = fields.iter().zip(&parts.key).map(|(field, column)| {
-                    literal(dialect.as_ref(), *field, (Some(column), false))
+                    literal(dialect.as_ref(), *field, (Some(column), None))
                 });
                 keys.push(&literals.collect::<Result<Vec<String>>>()?, limit)
             })

@@ -195,7 +195,7 @@ fn row(
     }
     let mut literals = Vec::with_capacity(parts.columns.len());
     for (at, column) in parts.columns.iter().enumerate() {
-        literals.push(literal(dialect, field(at)?, (Some(column), false))?);
+        literals.push(literal(dialect, field(at)?, (Some(column), None))?);
     }
     let mut differs = false;
     for (at, change) in &parts.changes {
@@ -204,10 +204,10 @@ fn row(
                 differs = true;
                 "DEFAULT".to_owned()
             }
-            Change::Item { at: item, open } => {
+            Change::Item { at: item, constant } => {
                 let new = field(*item)?;
                 differs |= !same(field(*at)?, new)?;
-                literal(dialect, new, (parts.columns.get(*at), *open))?
+                literal(dialect, new, (parts.columns.get(*at), constant.as_deref()))?
             }
             Change::Stamp(_) => continue,
         };
@@ -218,7 +218,7 @@ fn row(
     if differs {
         for (at, change) in &parts.changes {
             if let (Change::Stamp(item), Some(slot)) = (change, literals.get_mut(*at)) {
-                *slot = literal(dialect, field(*item)?, (parts.columns.get(*at), false))?;
+                *slot = literal(dialect, field(*item)?, (parts.columns.get(*at), None))?;
             }
         }
     }

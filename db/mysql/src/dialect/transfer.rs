@@ -26,6 +26,13 @@ impl Transfer for MySql {
             (column_type == ColumnType::Float && to.is_none_or(is_text), "FLOAT"),
             // As text it is octets.
             (column_type == ColumnType::Bit && to.is_none_or(is_other_text), "BIT"),
+            // A server assigns a quotient with more digits than it sends.
+            (
+                column_type == ColumnType::NewDecimal
+                    && column.origin_name.is_empty()
+                    && to.is_none_or(is_text),
+                "DECIMAL that is computed",
+            ),
             // As a number it is its place in the list.
             (listed && to.is_none_or(is_number), "ENUM or SET"),
         ];
@@ -48,6 +55,10 @@ impl Transfer for MySql {
             (Value::Text(text), Kind::Time) => temporal("TIME", text),
             (Value::Text(text), Kind::Timestamp) => temporal("TIMESTAMP", text),
             (Value::Text(text), _) => text_literal(text),
+            // Octets are read as a number's digits; a hexadecimal literal would itself be a number.
+            (Value::Bytes(_), _) if column_type != ColumnType::Bit && to.is_none_or(is_number) => {
+                format!("CAST({} AS BINARY)", Language::literal(self, &value))
+            }
             (value, _) => Language::literal(self, value),
         })
     }
@@ -137,6 +148,8 @@ mod tests {
         check(Double, 63, &0.1f64.to_le_bytes(), Kind::Float, "0.1e0");
         check(VarString, 45, b"5'\\", Kind::Text, "'5''\\\\'");
         check(Blob, 63, &[0, 255], Kind::Bytes, "X'00FF'");
+        check(Blob, 63, b"12", Kind::Int, "CAST(X'3132' AS BINARY)");
+        check(Bit, 63, &[5], Kind::Int, "X'05'");
         check(Date, 63, &[0xE8, 7, 2, 3], Kind::Date, "DATE '2024-02-03'");
         check(Date, 63, &[], Kind::Date, "'0000-00-00'");
     }
@@ -144,6 +157,7 @@ mod tests {
     #[test]
     fn what_would_change_on_its_way_is_refused() {
         assert!(literal(ColumnType::Float, 63, &0.1f32.to_le_bytes(), Kind::Text).is_err());
+        assert!(literal(ColumnType::NewDecimal, 63, b"2.3333", Kind::Text).is_err());
         assert!(literal(ColumnType::Enum, 45, b"a", Kind::Int).is_err());
         assert!(literal(ColumnType::Geometry, 63, b"a", Kind::Other).is_err());
     }

@@ -5,7 +5,7 @@ use pando_kernel::transfer::{Field, Transfer};
 use pando_kernel::{Error, ErrorKind, Format, Kind, Result};
 
 use super::{Postgres, text_literal};
-use crate::types::oid;
+use crate::types::{FIRST_OWN, catalogue_name, oid};
 
 impl Transfer for Postgres {
     fn literal(&self, field: &Field<'_>, to: Option<&TableColumn>) -> Result<String> {
@@ -22,15 +22,17 @@ impl Transfer for Postgres {
             let parted = text.starts_with('-');
             return Ok(if parted { format!("({text})") } else { text.to_owned() });
         }
-        let name = type_name(type_id);
         let literal = text_literal(text);
-        Ok(match name {
+        match catalogue_name(type_id) {
             // A bare string is read as the column reads it; that is the same when the types are, and the only way for a type of the user's own.
             Some(name) if !to.is_some_and(|to| is_same(name, to)) => {
-                format!("{literal}::pg_catalog.{name}")
+                Ok(format!("{literal}::pg_catalog.\"{name}\""))
             }
-            Some(_) | None => literal,
-        })
+            None if type_id < FIRST_OWN && ![0, oid::UNKNOWN].contains(&type_id) => {
+                Err(cannot_travel(to))
+            }
+            Some(_) | None => Ok(literal),
+        }
     }
 
     fn typed_as(&self, to: &TableColumn) -> String {
@@ -66,35 +68,14 @@ pub(super) fn obstacles(table: &str) -> String {
     )
 }
 
-/// Names of built-in types in the catalogue whose values an assignment may cast; others are assigned to their own type only.
-fn type_name(id: u32) -> Option<&'static str> {
-    Some(match id {
-        oid::BOOL => "bool",
-        oid::BYTEA => "bytea",
-        oid::CHAR => "char",
-        oid::NAME => "name",
-        oid::INT2 => "int2",
-        oid::INT4 => "int4",
-        oid::INT8 => "int8",
-        oid::TEXT => "text",
-        oid::OID => "oid",
-        oid::JSON => "json",
-        oid::XML => "xml",
-        oid::FLOAT4 => "float4",
-        oid::FLOAT8 => "float8",
-        oid::BPCHAR => "bpchar",
-        oid::VARCHAR => "varchar",
-        oid::DATE => "date",
-        oid::TIME => "time",
-        oid::TIMESTAMP => "timestamp",
-        oid::TIMESTAMPTZ => "timestamptz",
-        oid::INTERVAL => "interval",
-        oid::TIMETZ => "timetz",
-        oid::NUMERIC => "numeric",
-        oid::UUID => "uuid",
-        oid::JSONB => "jsonb",
-        _ => return None,
-    })
+/// Of a record, and of what the catalogue is made of.
+fn cannot_travel(to: Option<&TableColumn>) -> Error {
+    let name = to.map_or_else(String::new, |to| format!(" for column `{}`", to.name));
+    Error::refused(
+        30001,
+        format!("a value of this type{name} cannot travel between storage units"),
+        "cast it in the query",
+    )
 }
 
 /// Whether the column reads a bare string as this type would.
@@ -166,11 +147,11 @@ mod tests {
             (oid::INT8, "-5", "integer", "(-5)"),
             (oid::NUMERIC, "1.50", "text", "1.50"),
             (oid::NUMERIC, "NaN", "numeric", "'NaN'"),
-            (oid::FLOAT8, "1.5", "integer", "'1.5'::pg_catalog.float8"),
+            (oid::FLOAT8, "1.5", "integer", "'1.5'::pg_catalog.\"float8\""),
             (oid::TEXT, "it's", "character varying(3)", "'it''s'"),
-            (oid::TEXT, "1", "integer", "'1'::pg_catalog.text"),
+            (oid::TEXT, "1", "integer", "'1'::pg_catalog.\"text\""),
             (oid::BPCHAR, "a  ", "character(3)", "'a  '"),
-            (oid::BPCHAR, "a  ", "text", "'a  '::pg_catalog.bpchar"),
+            (oid::BPCHAR, "a  ", "text", "'a  '::pg_catalog.\"bpchar\""),
             (
                 oid::TIMESTAMP,
                 "2024-01-02 00:00:00.5",
@@ -181,13 +162,24 @@ mod tests {
                 oid::DATE,
                 "2024-01-02",
                 "timestamp without time zone",
-                "'2024-01-02'::pg_catalog.date",
+                "'2024-01-02'::pg_catalog.\"date\"",
             ),
             (16_400, "happy", "mood", "'happy'"),
+            (1560, "101", "integer", "'101'::pg_catalog.\"bit\""),
+            (869, "10.0.0.1", "text", "'10.0.0.1'::pg_catalog.\"inet\""),
+            (1009, "{a,b}", "bytea", "'{a,b}'::pg_catalog.\"_text\""),
         ];
         for (type_id, text, to, expected) in cases {
             assert_eq!(literal(type_id, text, to), expected);
         }
+    }
+
+    #[test]
+    fn a_record_does_not_travel() {
+        let mut column = Column::computed("c", Kind::Other);
+        column.native = Native { family: crate::types::FAMILY, type_id: 2249, ..Native::default() };
+        let field = Field { column: &column, codec: &DataRows, bytes: b"(1)" };
+        assert!(Transfer::literal(&Postgres, &field, None).is_err());
     }
 
     #[test]
