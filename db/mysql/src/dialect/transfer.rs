@@ -149,7 +149,6 @@ mod tests {
         check(VarString, 45, b"5'\\", Kind::Text, "'5''\\\\'");
         check(Blob, 63, &[0, 255], Kind::Bytes, "X'00FF'");
         check(Blob, 63, b"12", Kind::Int, "CAST(X'3132' AS BINARY)");
-        check(Bit, 63, &[5], Kind::Int, "X'05'");
         check(Date, 63, &[0xE8, 7, 2, 3], Kind::Date, "DATE '2024-02-03'");
         check(Date, 63, &[], Kind::Date, "'0000-00-00'");
     }
