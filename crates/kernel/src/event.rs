@@ -39,7 +39,8 @@ pub enum Event {
     CopyIn(CopyForm),
     /// Data for the client follows as `CopyData`, then `Complete`.
     CopyOut(CopyForm),
-    /// Copied data as it stands on the wire, message headers off. One element may hold any number of whole or part lines.
+    /// Copied data as it stands on the wire, message headers off. An element is one row, as PostgreSQL sends them: drivers look for no
+    /// second one in it.
     CopyData(Bytes),
     /// The client shall send this file (LOCAL INFILE): answer with copy requests.
     SendFile(String),

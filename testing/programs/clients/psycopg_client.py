@@ -183,6 +183,21 @@ def copy_of_queries_that_are_merged():
 
 
 @case
+def a_copied_row_comes_alone():
+    def rows(query, binary=False):
+        with db.cursor() as cursor, cursor.copy(query) as copy:
+            copy.set_types(["int8", "int8"])
+            return [row if binary else tuple(int(field) for field in row) for row in copy.rows()]
+
+    # Rows of several units as they are, and merged ones.
+    equal(sorted(rows("copy (select order_id, user_id from t_order where order_id < 5) to stdout")), [(i, i % 7) for i in range(1, 5)])
+    for query in ("select order_id, order_id + 1 from t_order order by 1 desc limit 3", "select order_id::int8, order_id::int8 + 1 from t_order where order_id in (98, 99, 100)"):
+        for form, binary in (("", False), (" (format binary)", True)):
+            equal(sorted(rows(f"copy ({query}) to stdout{form}", binary)), [(i, i + 1) for i in (98, 99, 100)])
+    equal(rows("copy (select order_id::int8, 1::int8 from t_order where order_id < 0) to stdout (format binary)", True), [])
+
+
+@case
 def copy_writes_what_needs_care():
     text = 'a\tb"c\\d\n\x0b,'
     db.execute("update t_order set status = %s where order_id in (1, 2)", (text,))

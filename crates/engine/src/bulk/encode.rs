@@ -15,6 +15,8 @@ use super::form::{self, Form};
 pub(crate) struct Encoder {
     kind: Kind,
     columns: Option<Columns>,
+    /// What the first row has in front of it: the header of the binary form is not told alone.
+    front: BytesMut,
 }
 
 #[derive(Debug)]
@@ -46,7 +48,7 @@ impl Encoder {
                 None => Kind::Text(form),
             }
         };
-        Ok(Self { kind, columns: None })
+        Ok(Self { kind, columns: None, front: BytesMut::new() })
     }
 
     /// The format the rows must come in.
@@ -79,21 +81,23 @@ impl Encoder {
                 csv_line(form, fields, &mut out);
             }
             Kind::Text(_) | Kind::Csv(..) => {}
-            Kind::Binary => out.extend_from_slice(binary::HEADER),
+            Kind::Binary => self.front.extend_from_slice(binary::HEADER),
         }
         let form = CopyForm { format, columns: vec![format; columns.list.len()] };
         self.columns = Some(columns);
         Ok((form, (!out.is_empty()).then(|| out.freeze())))
     }
 
-    /// Some rows.
+    /// Some rows, one piece each.
     ///
     /// # Errors
     /// `Protocol` when they are broken, `TooLarge` when a row has more columns than the form can count.
-    pub(crate) fn rows(&self, rows: &Rows) -> Result<Bytes> {
+    pub(crate) fn rows(&mut self, rows: &Rows) -> Result<Vec<Bytes>> {
         let missing = || Error::internal("rows came before their columns");
         let columns = self.columns.as_ref().ok_or_else(missing)?;
-        let mut out = BytesMut::with_capacity(rows.bytes.len());
+        let mut out = std::mem::take(&mut self.front);
+        out.reserve(rows.bytes.len());
+        let mut lines = Vec::with_capacity(rows.count as usize);
         let mut ranges = Vec::new();
         let forced: Vec<bool> =
             columns.list.iter().map(|column| self.quotes(&column.name)).collect();
@@ -121,14 +125,19 @@ impl Encoder {
                     }
                 }
             }
+            lines.push(out.split().freeze());
             Ok(())
         })?;
-        Ok(out.freeze())
+        self.front = out;
+        Ok(lines)
     }
 
     /// What comes behind the last row.
-    pub(crate) fn end(&self) -> Option<Bytes> {
-        matches!(self.kind, Kind::Binary).then(|| Bytes::from_static(binary::TRAILER))
+    pub(crate) fn end(&mut self) -> Option<Bytes> {
+        matches!(self.kind, Kind::Binary).then(|| {
+            self.front.extend_from_slice(binary::TRAILER);
+            self.front.split().freeze()
+        })
     }
 
     fn quotes(&self, column: &str) -> bool {

@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::error::Result;
 use pando_sql::ast::Copy;
 
-use super::binary;
+use super::binary::{self, Tuples};
 use super::form::{self, Form};
 use super::line::Lines;
 
@@ -16,6 +16,8 @@ pub(crate) struct Splice {
     is_first: bool,
     /// Its header is behind us.
     begun: bool,
+    /// What is passed on as it came.
+    lines: Option<Bytes>,
 }
 
 #[derive(Debug)]
@@ -24,8 +26,8 @@ enum Kind {
     Lines,
     /// A line with the columns' names comes first.
     Header { form: Box<Form>, head: Box<Lines> },
-    /// What has come of the binary form and is not passed on yet: the header, or the last bytes, which may be the trailer.
-    Binary(BytesMut),
+    /// The binary form, and its header while that has not been passed on.
+    Binary { tuples: Box<Tuples>, head: BytesMut },
 }
 
 impl Splice {
@@ -35,14 +37,14 @@ impl Splice {
     /// `Refused`, `Value` for a form that is none.
     pub(crate) fn new(copy: &Copy) -> Result<Self> {
         let kind = if form::is_binary(copy) {
-            Kind::Binary(BytesMut::new())
+            Kind::Binary { tuples: Box::default(), head: binary::HEADER.into() }
         } else if form::has_header(copy) {
             let form = Form { skip: 0, ..Form::of_copy(copy)? };
             Kind::Header { head: Box::new(Lines::new(form.clone())), form: Box::new(form) }
         } else {
             Kind::Lines
         };
-        Ok(Self { kind, is_first: true, begun: false })
+        Ok(Self { kind, is_first: true, begun: false, lines: None })
     }
 
     /// The next unit's stream begins.
@@ -52,44 +54,51 @@ impl Splice {
         match &mut self.kind {
             Kind::Lines => {}
             Kind::Header { form, head } => **head = Lines::new((**form).clone()),
-            Kind::Binary(waiting) => waiting.clear(),
+            Kind::Binary { tuples, .. } => **tuples = Tuples::default(),
         }
     }
 
-    /// What the client gets of a piece of a stream; `None` when nothing yet.
+    /// Takes a piece of a stream; [`Splice::next`] gives what the client gets of it.
+    pub(crate) fn push(&mut self, data: Bytes) {
+        match &mut self.kind {
+            Kind::Lines => self.lines = Some(data),
+            Kind::Header { .. } if self.is_first || self.begun => self.lines = Some(data),
+            Kind::Header { head, .. } => head.push(&data),
+            Kind::Binary { tuples, .. } => tuples.push(&data),
+        }
+    }
+
+    /// The next piece for the client: a row, where each piece of a stream is one.
     ///
     /// # Errors
-    /// `TooLarge` for a header that does not end.
-    pub(crate) fn data(&mut self, data: Bytes) -> Result<Option<Bytes>> {
+    /// `TooLarge` for a header that does not end, 22P04 for what is no binary form.
+    pub(crate) fn next(&mut self) -> Result<Option<Bytes>> {
         match &mut self.kind {
             Kind::Header { head, .. } if !self.is_first && !self.begun => {
-                head.push(&data);
                 self.begun = head.next(false)?.is_some();
                 Ok(self.begun.then(|| head.rest()).filter(|rest| !rest.is_empty()))
             }
-            Kind::Lines | Kind::Header { .. } => Ok(Some(data)),
-            Kind::Binary(waiting) => {
-                waiting.extend_from_slice(&data);
-                let mut out = BytesMut::new();
-                if !self.begun {
-                    let Some(length) = binary::header_length(waiting)? else { return Ok(None) };
-                    let header = waiting.split_to(length);
-                    if self.is_first {
-                        out = header;
-                    }
-                    self.begun = true;
-                }
-                let whole = waiting.len().saturating_sub(binary::TRAILER.len());
-                out.extend_from_slice(&waiting.split_to(whole));
-                Ok((!out.is_empty()).then(|| out.freeze()))
+            Kind::Lines | Kind::Header { .. } => Ok(self.lines.take()),
+            Kind::Binary { tuples, head } => {
+                let Some(tuple) = tuples.next(false)? else { return Ok(None) };
+                Ok(Some(if head.is_empty() { tuple } else { behind(head, &tuple) }))
             }
         }
     }
 
     /// What comes behind all streams.
-    pub(crate) fn end(&self) -> Option<Bytes> {
-        matches!(self.kind, Kind::Binary(_)).then(|| Bytes::from_static(binary::TRAILER))
+    pub(crate) fn end(&mut self) -> Option<Bytes> {
+        match &mut self.kind {
+            Kind::Binary { head, .. } => Some(behind(head, binary::TRAILER)),
+            Kind::Lines | Kind::Header { .. } => None,
+        }
     }
+}
+
+/// As a server does it, the header goes with what comes first.
+fn behind(head: &mut BytesMut, data: &[u8]) -> Bytes {
+    head.extend_from_slice(data);
+    head.split().freeze()
 }
 
 #[cfg(test)]
@@ -98,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    fn joined(options: &[(&str, &str)], streams: &[&[&[u8]]]) -> Vec<u8> {
+    fn joined(options: &[(&str, &str)], streams: &[&[&[u8]]]) -> Vec<Bytes> {
         let copy = Copy {
             table: None,
             columns: None,
@@ -115,10 +124,13 @@ mod tests {
                 splice.next_stream();
             }
             for piece in *stream {
-                out.extend(splice.data(Bytes::copy_from_slice(piece)).unwrap().unwrap_or_default());
+                splice.push(Bytes::copy_from_slice(piece));
+                while let Some(own) = splice.next().unwrap() {
+                    out.push(own);
+                }
             }
         }
-        out.extend(splice.end().unwrap_or_default());
+        out.extend(splice.end());
         out
     }
 
@@ -130,7 +142,7 @@ mod tests {
             &[b"id,\"a\nb\"\n"],
         ];
         let out = joined(&[("format", "csv"), ("header", "true")], &streams);
-        assert_eq!(out, b"id,\"a\nb\"\n1,x\n2,y\n3,z\n");
+        assert_eq!(out, [&b"id,\"a\nb\"\n"[..], b"1,x\n", b"2,y\n", b"3,z\n"]);
     }
 
     #[test]
@@ -141,7 +153,10 @@ mod tests {
             &[&header[..5], &header[5..], b"\0\x01\0\0\0\x01b\xff", b"\xff"],
             &[header, binary::TRAILER],
         ];
-        let expected = [header, b"\0\x01\0\0\0\x01a\0\x01\0\0\0\x01b", binary::TRAILER].concat();
+        let first = [header, b"\0\x01\0\0\0\x01a"].concat();
+        let expected = [&first[..], b"\0\x01\0\0\0\x01b", binary::TRAILER];
         assert_eq!(joined(&[("format", "binary")], &streams), expected);
+        let empty = [header, binary::TRAILER].concat();
+        assert_eq!(joined(&[("format", "binary")], &[&[&empty], &[&empty]]), [empty]);
     }
 }

@@ -465,7 +465,12 @@ impl Session {
                 }
                 Ok(Event::CopyOut(form))
             }
-            Event::Rows(rows) => encoder.rows(&rows).map(Event::CopyData),
+            Event::Rows(rows) => {
+                let mut lines = encoder.rows(&rows)?.into_iter();
+                let first = lines.next().unwrap_or_default();
+                lines.rev().for_each(|line| self.pending.push_front(Event::CopyData(line)));
+                Ok(Event::CopyData(first))
+            }
             Event::Complete(mut done) => {
                 let tail = encoder.end();
                 self.encoder = None;

@@ -61,9 +61,10 @@ impl Session {
         let mut keys = Batches::default();
         let mut take = |columns: &Columns, rows: Option<&Rows>| {
             each_row(columns, rows, |fields| {
-                let literals = fields.iter().zip(&parts.key).map(|(field, column)| {
-                    literal(dialect.as_ref(), *field, (Some(column), None))
-                });
+                let literals = fields
+                    .iter()
+                    .zip(&parts.key)
+                    .map(|(field, column)| literal(dialect.as_ref(), *field, (Some(column), None)));
                 keys.push(&literals.collect::<Result<Vec<String>>>()?, limit)
             })
         };

@@ -69,17 +69,16 @@ impl CopyOut {
     /// The next data; `Done` when every unit has sent its own.
     async fn step(&mut self) -> Result<Event> {
         while let Some(channel) = self.channels.get_mut(self.at) {
+            if let Some(data) = self.splice.next()? {
+                return Ok(Event::CopyData(data));
+            }
             if channel.is_finished() {
                 self.at += 1;
                 self.splice.next_stream();
                 continue;
             }
             match poll_fn(|cx| channel.poll_event(cx)).await? {
-                Event::CopyData(data) => {
-                    if let Some(data) = self.splice.data(data)? {
-                        return Ok(Event::CopyData(data));
-                    }
-                }
+                Event::CopyData(data) => self.splice.push(data),
                 event @ Event::Notice(_) => return Ok(event),
                 Event::Complete(done) => channel.completions.push(done),
                 // The next statement on the same connection.
