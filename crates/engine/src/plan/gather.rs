@@ -478,18 +478,45 @@ fn number(ctx: &Context<'_>, expr: &Expr) -> Result<Option<u64>> {
         }
         Node::Cast { operand, .. } => number(ctx, operand),
         Node::Literal(Literal::Null) => Ok(None),
-        Node::Literal(Literal::Number(n)) => n.parse().map(Some).map_err(|_| wrong("fractional")),
+        Node::Literal(Literal::Number(n)) => {
+            let digits = Value::decimal(n).and_then(|value| whole_digits(&value));
+            digits
+                .and_then(|digits| digits.parse().ok())
+                .map(Some)
+                .ok_or_else(|| wrong("fractional"))
+        }
         Node::Parameter(index) => match ctx.parameter(*index) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Int(n)) => u64::try_from(*n).map(Some).map_err(|_| wrong("negative")),
             Some(Value::UInt(n)) => Ok(Some(*n)),
             Some(Value::Text(text)) => text.trim().parse().map(Some).map_err(|_| wrong("text")),
-            Some(Value::Bool(_) | Value::Float(_) | Value::Decimal(_) | Value::Bytes(_)) => {
-                Err(wrong("other than an integer"))
+            // Some drivers send all numbers so.
+            Some(value @ (Value::Float(_) | Value::Decimal(_))) => {
+                let digits = whole_digits(value).ok_or_else(|| wrong("fractional"))?;
+                let size = if digits.starts_with('-') { "negative" } else { "so large" };
+                digits.parse().map(Some).map_err(|_| wrong(size))
             }
+            Some(Value::Bool(_) | Value::Bytes(_)) => Err(wrong("other than an integer")),
         },
         _ => Err(refused("LIMIT with an expression")),
     }
+}
+
+/// The digits of a number without a fraction.
+fn whole_digits(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
+        Value::Decimal(number) => number.to_plain_string(),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Bytes(_) => return None,
+    };
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    fraction.bytes().all(|digit| digit == b'0').then(|| whole.to_owned())
 }
 
 fn plain_key(position: Position) -> SortKey {

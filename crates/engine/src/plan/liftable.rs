@@ -1,26 +1,25 @@
 //! What of a statement may be lifted out of its text: the rules stand in [`super::lifted`].
 
+mod aggregate;
 mod narrow;
 
 use pando_kernel::dialect::{TableColumn, Takes};
 use pando_kernel::feature::Context;
 use pando_sql::ast::{
-    BinaryOp, ColumnAssignment, Delete, Distinct, Expr, Function, Ident, Insert, InsertSource,
-    Kind, Limit, Literal, Node, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem,
-    Statement, Table, TableFactor, Update,
+    BinaryOp, ColumnAssignment, Delete, Distinct, Expr, Ident, Insert, InsertSource, Kind, Limit,
+    Literal, Node, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, Statement, Table,
+    TableFactor, Update,
 };
 use pando_sql::{Slot, Span, TokenKind};
 
 use super::lifted::Tells;
+use aggregate::Aggregate;
 use narrow::{Compared, Found, How};
 
 /// Values lifted out of one statement; longer lists of IN hardly come with the same length again.
 pub(super) const MOST: usize = 16;
 /// Bytes of the longest name that the server does not shorten, with a notice each time it reads it.
 pub(super) const LONGEST_NAME: usize = 63;
-
-/// Functions of a column that tell the same type for the same type of column.
-const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 
 /// What may be lifted out of a statement.
 #[derive(Debug)]
@@ -47,7 +46,8 @@ pub(super) fn liftable(
     let columns = columns.as_deref().map_or(&[][..], Vec::as_slice);
     let known = |name: &str| only(columns, name);
     let suits = reader.beside.iter().all(|name| ctx.dialect.lifts_beside(known(name)));
-    if !suits || !reader.found.is_narrow(columns, sharding) {
+    let exist = reader.aggregates.iter().all(|one| one.exists(known));
+    if !suits || !exist || !reader.found.is_narrow(columns, sharding) {
         return None;
     }
     let takes = |span: &Span| {
@@ -102,6 +102,7 @@ struct Reader<'a> {
     beside: Vec<&'a str>,
     /// The columns that values are assigned to.
     into: Vec<(&'a str, Span)>,
+    aggregates: Vec<Aggregate<'a>>,
 }
 
 impl<'a> Reader<'a> {
@@ -137,6 +138,11 @@ impl<'a> Reader<'a> {
         self.found.sorted =
             sorted.filter(|name| !select.items.iter().any(|item| is_called(item, name)));
         self.terms(select.filter.as_ref()?)?;
+        let exprs = select.items.iter().filter_map(|item| match item {
+            SelectItem::Expr { expr, .. } => Some(expr),
+            SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
+        });
+        self.aggregates.extend(exprs.filter_map(Aggregate::of));
         let names = |item: &SelectItem| matches!(item, SelectItem::Expr { .. });
         let tells = if select.items.iter().all(names) { Tells::Named } else { Tells::All };
         Some(From { table: plain(table)?, tells })
@@ -316,32 +322,13 @@ fn is_simple_item(item: &SelectItem) -> bool {
         SelectItem::Star(_) => true,
         SelectItem::QualifiedStar(name, _) => fits(name).is_some(),
         SelectItem::Expr { expr, alias, .. } => {
-            (is_simple(expr) || is_aggregate(expr)) && alias.as_ref().is_none_or(fit)
+            (is_simple(expr) || Aggregate::of(expr).is_some()) && alias.as_ref().is_none_or(fit)
         }
     }
 }
 
 fn is_called(item: &SelectItem, name: &str) -> bool {
     matches!(item, SelectItem::Expr { alias: Some(alias), .. } if alias.value.eq_ignore_ascii_case(name))
-}
-
-/// An aggregate of a column.
-fn is_aggregate(expr: &Expr) -> bool {
-    let Node::Function(call) = &expr.node else { return false };
-    let Function { name, arguments, star, order_by, separator, filter, .. } = &**call;
-    let [name] = &name.parts[..] else { return false };
-    let name = name.value.to_ascii_lowercase();
-    let is_bare = order_by.is_empty()
-        && separator.is_none()
-        && filter.is_none()
-        && call.within_group.is_none()
-        && call.over.is_none();
-    let of_column = match &arguments[..] {
-        [] => *star,
-        [one] => column(one).is_some(),
-        _ => false,
-    };
-    is_bare && of_column && AGGREGATES.contains(&name.as_str())
 }
 
 /// A column or a number.
