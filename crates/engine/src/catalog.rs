@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::Catalog;
+use pando_kernel::feature::{Catalog, Names};
 use pando_kernel::route::UnitName;
 
 /// Table name (lower-cased) to the units that have it, in unit order.
@@ -27,6 +27,7 @@ struct Known {
     tables: Option<Arc<TableMap>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
+    names: Option<Arc<Names>>,
     aggregates: Option<Arc<HashSet<String>>>,
 }
 
@@ -70,6 +71,14 @@ impl UnitCatalog {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch == epoch {
             known.indexes = Some(Arc::new(indexes));
+        }
+    }
+
+    /// Remembers what indexes and constraints are called, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_names(&self, epoch: u64, names: Names) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.names = Some(Arc::new(names));
         }
     }
 
@@ -119,6 +128,11 @@ impl Catalog for UnitCatalog {
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.indexes.clone()
+    }
+
+    fn names(&self) -> Option<Arc<Names>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.names.clone()
     }
 
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {

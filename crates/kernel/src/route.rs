@@ -119,6 +119,8 @@ pub enum Need {
     Tables,
     /// Which table each index belongs to.
     Indexes,
+    /// What the indexes and constraints of each table are called.
+    Names,
     /// Which functions are aggregates that users have made.
     Aggregates,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::Catalog;
+use pando_kernel::feature::{Catalog, Names};
 use pando_kernel::route::Need;
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
@@ -28,6 +28,7 @@ impl Session {
             Need::Tables => self.learn_tables(live).await,
             Need::Columns(table) => self.learn_columns(live, table).await,
             Need::Indexes => self.learn_indexes(live).await,
+            Need::Names => self.learn_names(live).await,
             Need::Aggregates => self.learn_aggregates(live).await,
         }
     }
@@ -70,6 +71,29 @@ impl Session {
             }
         }
         self.catalog(live).learn_indexes(epoch, indexes);
+        Ok(())
+    }
+
+    async fn learn_names(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
+        let epoch = self.catalog(live).epoch();
+        let mut names = Names::new();
+        if let Some(query) = live.database.dialect.names_query() {
+            for unit in &live.database.units {
+                for row in self.ask(live, unit, &query).await? {
+                    let [Value::Text(table), Value::Text(name), Value::Text(kind)] = &row[..]
+                    else {
+                        return Err(Error::internal("a row of names has another shape"));
+                    };
+                    let own = names.entry(table.to_lowercase()).or_default();
+                    let of_kind = match kind == "index" {
+                        true => &mut own.indexes,
+                        false => &mut own.constraints,
+                    };
+                    of_kind.insert(name.to_lowercase());
+                }
+            }
+        }
+        self.catalog(live).learn_names(epoch, names);
         Ok(())
     }
 
