@@ -52,7 +52,7 @@ impl Catalog for Known {
         Some(Arc::clone(&self.tables))
     }
 
-    fn names(&self) -> Option<Arc<Names>> {
+    fn names(&self, _: &[UnitName]) -> Option<Arc<Names>> {
         Some(Arc::clone(&self.names))
     }
 }

@@ -27,7 +27,9 @@ struct Known {
     tables: Option<Arc<TableMap>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
-    names: Option<Arc<Names>>,
+    names: Arc<Names>,
+    /// Whose names these are.
+    named: HashSet<UnitName>,
     aggregates: Option<Arc<HashSet<String>>>,
 }
 
@@ -74,12 +76,19 @@ impl UnitCatalog {
         }
     }
 
-    /// Remembers what indexes and constraints are called, unless a definition has changed since `epoch`.
-    pub(crate) fn learn_names(&self, epoch: u64, names: Names) {
+    /// Remembers what indexes and constraints of these units are called, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_names(&self, epoch: u64, units: Vec<UnitName>, names: Names) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.epoch == epoch {
-            known.names = Some(Arc::new(names));
+        if known.epoch != epoch {
+            return;
         }
+        let all = Arc::make_mut(&mut known.names);
+        for (table, found) in names {
+            let own = all.entry(table).or_default();
+            own.indexes.extend(found.indexes);
+            own.constraints.extend(found.constraints);
+        }
+        known.named.extend(units);
     }
 
     /// Remembers the aggregates users have made, unless a definition has changed since `epoch`.
@@ -130,9 +139,9 @@ impl Catalog for UnitCatalog {
         known.indexes.clone()
     }
 
-    fn names(&self) -> Option<Arc<Names>> {
+    fn names(&self, units: &[UnitName]) -> Option<Arc<Names>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.names.clone()
+        units.iter().all(|unit| known.named.contains(unit)).then(|| Arc::clone(&known.names))
     }
 
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {

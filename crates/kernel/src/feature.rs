@@ -170,8 +170,8 @@ pub trait Catalog: Send + Sync + Debug {
         None
     }
 
-    /// What indexes and constraints are called; `None` when not read yet.
-    fn names(&self) -> Option<Arc<Names>> {
+    /// What indexes and constraints are called in these storage units, and in others as far as known; `None` when one of these was not read yet.
+    fn names(&self, _units: &[UnitName]) -> Option<Arc<Names>> {
         Some(Arc::default())
     }
 

@@ -4,9 +4,9 @@ use std::slice;
 use std::sync::Arc;
 
 use pando_kernel::feature::{Context, Names};
-use pando_kernel::route::{TableName, Target};
+use pando_kernel::route::{Need, Route, TableName, Target, UnitName, Units};
 use pando_sql::ast::{
-    Define, DefineAction, Ident, InnerKind, Insert, Kind, ObjectKind, ObjectName,
+    Define, DefineAction, Ident, InnerKind, Insert, Kind, ObjectKind, ObjectName, Statement,
 };
 use pando_sql::{Edits, Span};
 
@@ -30,8 +30,19 @@ pub(crate) fn alone(kind: &Kind) -> Option<&[ObjectName]> {
     None
 }
 
+/// What must be known of a statement's units first.
+pub(crate) fn unread(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Option<Route> {
+    if !wants_names(&stmt.kind) {
+        return None;
+    }
+    let mut all: Vec<UnitName> = units.targets.iter().map(|target| target.unit.clone()).collect();
+    all.sort_unstable();
+    all.dedup();
+    ctx.catalog.names(&all).is_none().then_some(Route::Needs(Need::Names(all)))
+}
+
 /// Whether a statement names indexes or constraints of a table that may be there: what they are called there must be known first.
-pub(crate) fn wants_names(kind: &Kind) -> bool {
+fn wants_names(kind: &Kind) -> bool {
     if let Kind::Explain { inner, .. } = kind {
         return wants_names(inner);
     }
@@ -100,7 +111,7 @@ struct Namer<'a> {
 
 impl<'a> Namer<'a> {
     fn new(ctx: &'a Context<'a>, table: &'a TableName) -> Self {
-        Self { ctx, table, names: ctx.catalog.names() }
+        Self { ctx, table, names: ctx.catalog.names(&[]) }
     }
 
     /// What a table has under a name is meant by it also where the name is given anew: the server tells that there is one already.

@@ -83,10 +83,7 @@ pub(crate) fn route(
         return Ok(());
     }
     *route = match found? {
-        Found::Units(_) if named::wants_names(&stmt.kind) && ctx.catalog.names().is_none() => {
-            Route::Needs(Need::Names)
-        }
-        Found::Units(units) => Route::Units(units),
+        Found::Units(units) => named::unread(ctx, stmt, &units).unwrap_or(Route::Units(units)),
         Found::Needs(need) => Route::Needs(need),
     };
     Ok(())
@@ -440,7 +437,10 @@ fn index_alone(
     ctx: &Context<'_>,
     (stmt, names): (&Statement, &[ObjectName]),
 ) -> Result<Option<Found>> {
-    let Some(known) = ctx.catalog.names() else { return Ok(Some(Found::Needs(Need::Names))) };
+    let all = &ctx.database.units;
+    let Some(known) = ctx.catalog.names(all) else {
+        return Ok(Some(Found::Needs(Need::Names(all.clone()))));
+    };
     let has = |table: &Table, name: &str| {
         table.nodes().first().is_some_and(|node| {
             let own = TableName { logic: table.logic().clone(), actual: node.table.clone() };
