@@ -28,17 +28,19 @@ use std::sync::Arc;
 use pando_engine::plan::{Planned, Purpose, plan};
 use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Context};
+use pando_kernel::feature::{Catalog, Context, Names, OwnNames};
 use pando_kernel::relation::{Inline, PREFIX};
 use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
 use pando_kernel::{Kind, Value};
 
-/// Columns of `columns.txt`: `table: name kind, name kind`, or the units of a table: `table: in ds_0, ds_1`.
+/// Columns of `columns.txt`: `table: name kind, name kind`, or the units of a table: `table: in ds_0, ds_1`, or what an actual table's indexes and
+/// constraints are called: `table: has index a, constraint b`.
 #[derive(Debug, Default)]
 struct Known {
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
     tables: Arc<HashMap<String, Vec<UnitName>>>,
+    names: Arc<Names>,
 }
 
 impl Catalog for Known {
@@ -49,6 +51,22 @@ impl Catalog for Known {
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
         Some(Arc::clone(&self.tables))
     }
+
+    fn names(&self, _: &[UnitName]) -> Option<Arc<Names>> {
+        Some(Arc::clone(&self.names))
+    }
+}
+
+fn own_names(list: &str) -> OwnNames {
+    let mut own = OwnNames::default();
+    for one in list.split(',') {
+        match one.trim().split_once(' ') {
+            Some(("index", name)) => own.indexes.insert(name.to_owned()),
+            Some(("constraint", name)) => own.constraints.insert(name.to_owned()),
+            _ => panic!("unknown kind of name {one}"),
+        };
+    }
+    own
 }
 
 fn column(text: &str) -> TableColumn {
@@ -70,18 +88,20 @@ fn column(text: &str) -> TableColumn {
 
 fn known(folder: &Path) -> Known {
     let mut known = Known::default();
-    let mut tables = HashMap::new();
+    let (mut tables, mut names) = (HashMap::new(), Names::new());
     for line in std::fs::read_to_string(folder.join("columns.txt")).unwrap_or_default().lines() {
         let Some((table, rest)) = line.split_once(':') else { continue };
         if let Some(units) = rest.trim().strip_prefix("in ") {
             let units = units.split(',').map(|unit| UnitName::from(unit.trim())).collect();
             tables.insert(table.trim().to_owned(), units);
+        } else if let Some(list) = rest.trim().strip_prefix("has ") {
+            names.insert(table.trim().to_owned(), own_names(list));
         } else {
             let columns = rest.split(',').map(column).collect();
             known.columns.insert(table.trim().to_owned(), Arc::new(columns));
         }
     }
-    known.tables = Arc::new(tables);
+    (known.tables, known.names) = (Arc::new(tables), Arc::new(names));
     known
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::Catalog;
+use pando_kernel::feature::{Catalog, Names};
 use pando_kernel::route::UnitName;
 
 /// Table name (lower-cased) to the units that have it, in unit order.
@@ -27,6 +27,9 @@ struct Known {
     tables: Option<Arc<TableMap>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
+    names: Arc<Names>,
+    /// Whose names these are.
+    named: HashSet<UnitName>,
     aggregates: Option<Arc<HashSet<String>>>,
 }
 
@@ -71,6 +74,21 @@ impl UnitCatalog {
         if known.epoch == epoch {
             known.indexes = Some(Arc::new(indexes));
         }
+    }
+
+    /// Remembers what indexes and constraints of these units are called, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_names(&self, epoch: u64, units: Vec<UnitName>, names: Names) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch != epoch {
+            return;
+        }
+        let all = Arc::make_mut(&mut known.names);
+        for (table, found) in names {
+            let own = all.entry(table).or_default();
+            own.indexes.extend(found.indexes);
+            own.constraints.extend(found.constraints);
+        }
+        known.named.extend(units);
     }
 
     /// Remembers the aggregates users have made, unless a definition has changed since `epoch`.
@@ -119,6 +137,11 @@ impl Catalog for UnitCatalog {
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.indexes.clone()
+    }
+
+    fn names(&self, units: &[UnitName]) -> Option<Arc<Names>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        units.iter().all(|unit| known.named.contains(unit)).then(|| Arc::clone(&known.names))
     }
 
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {

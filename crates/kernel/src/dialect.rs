@@ -198,6 +198,12 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
+    /// A query whose rows are (table name, name, `index` or `constraint`) of all that has a name in the current database's tables, a key as both;
+    /// `None` where nothing is named after its table.
+    fn names_query(&self) -> Option<String> {
+        None
+    }
+
     /// A query whose rows are (function name) of every aggregate that users have made; `None` where they cannot make any that Pando can know of.
     fn aggregates_query(&self) -> Option<String> {
         None
@@ -217,6 +223,11 @@ pub trait Metadata: Send + Sync + Debug {
     /// Whether index names must be unique in their schema (otherwise in their table only).
     fn index_names_are_global(&self) -> bool {
         true
+    }
+
+    /// Whether a server makes names for indexes that are given none.
+    fn names_indexes(&self) -> bool {
+        false
     }
 
     /// Whether servers read `(SELECT … FROM a UNION ALL SELECT … FROM b)` in FROM as they read a table: conditions, order and limit of the

@@ -145,6 +145,18 @@ pub trait Source: Send + Sync + Debug {
     }
 }
 
+/// By actual table (lower-cased) what its indexes and constraints are called.
+pub type Names = HashMap<String, OwnNames>;
+
+/// What the indexes and constraints of one actual table are called, lower-cased. A key is both.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnNames {
+    /// Its indexes.
+    pub indexes: HashSet<String>,
+    /// Its constraints.
+    pub constraints: HashSet<String>,
+}
+
 /// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is a `Need`.
 pub trait Catalog: Send + Sync + Debug {
     /// The columns of a logic table (lower-cased), in table order; `None` when not read yet. An empty list: the table does not exist.
@@ -156,6 +168,11 @@ pub trait Catalog: Send + Sync + Debug {
     /// For each index name the actual table it belongs to, both lower-cased; empty where tables of several names have one of it. `None` when not read yet.
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         None
+    }
+
+    /// What indexes and constraints are called in these storage units, and in others as far as known; `None` when one of these was not read yet.
+    fn names(&self, _units: &[UnitName]) -> Option<Arc<Names>> {
+        Some(Arc::default())
     }
 
     /// The names (lower-cased) of aggregates that users have made; `None` when not read yet.

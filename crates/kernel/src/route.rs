@@ -119,6 +119,8 @@ pub enum Need {
     Tables,
     /// Which table each index belongs to.
     Indexes,
+    /// What the indexes and constraints of each table in these storage units are called.
+    Names(Vec<UnitName>),
     /// Which functions are aggregates that users have made.
     Aggregates,
 }

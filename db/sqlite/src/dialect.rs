@@ -166,6 +166,10 @@ impl Metadata for SqliteDialect {
         Some("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'".into())
     }
 
+    fn names_query(&self) -> Option<String> {
+        Some("SELECT tbl_name, name, 'index' FROM sqlite_master WHERE type = 'index'".into())
+    }
+
     fn default_schema(&self) -> Option<&'static str> {
         (self.tongue == Tongue::Postgres).then_some("public")
     }

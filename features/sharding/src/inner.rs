@@ -1,7 +1,56 @@
 //! Names of indexes and constraints inside actual tables.
 
+use pando_kernel::feature::Names;
+use pando_kernel::route::TableName;
+use pando_sql::ast::InnerKind;
+
 /// The longest name that every family of servers takes, in bytes.
 const LONGEST: usize = 63;
+
+/// The name that an index or constraint is given in an actual table. A table that has its logic name everywhere keeps all its names.
+pub(crate) fn given(name: &str, table: &TableName) -> String {
+    match is_plain(table) {
+        true => name.to_owned(),
+        false => inner_name(name, &table.actual),
+    }
+}
+
+/// What an index or constraint is called in an actual table: as it was given its name, as a server names what was given none, or as somebody
+/// named it beside Pando. `None` when the table has nothing that is shown under this name.
+pub(crate) fn there(
+    name: &str,
+    kind: InnerKind,
+    table: &TableName,
+    names: &Names,
+) -> Option<String> {
+    let own = names.get(&table.actual.to_lowercase())?;
+    let own = match kind {
+        InnerKind::Index => &own.indexes,
+        InnerKind::Constraint => &own.constraints,
+    };
+    let ours = inner_name(name, &table.actual);
+    let beside = is_shown_as_it_is(name, table).then(|| name.to_owned());
+    let candidates = [Some(given(name, table)), Some(ours), made(name, table), beside];
+    candidates.into_iter().flatten().find(|candidate| own.contains(&candidate.to_lowercase()))
+}
+
+fn is_plain(table: &TableName) -> bool {
+    table.actual.eq_ignore_ascii_case(&table.logic)
+}
+
+/// Servers begin the names that they make with the table's: `t_0_pkey` is `t_pkey` to the client.
+fn made(name: &str, table: &TableName) -> Option<String> {
+    let (start, rest) = name.split_at_checked(table.logic.len())?;
+    let is_made = start.eq_ignore_ascii_case(&table.logic) && rest.starts_with('_');
+    is_made.then(|| format!("{}{rest}", table.actual))
+}
+
+/// A name with the actual table's in it is shown with the logic one's, and meant for one of the tables only.
+fn is_shown_as_it_is(name: &str, table: &TableName) -> bool {
+    let (name, actual) = (name.to_lowercase(), table.actual.to_lowercase());
+    is_plain(table)
+        || !name.starts_with(&format!("{actual}_")) && !name.ends_with(&format!("_{actual}"))
+}
 
 /// The name that an index or constraint of a logic table has in one actual table. One that would be too long is cut and gets a number made from
 /// all of it; cutting the shown name again gives the same.
@@ -25,7 +74,43 @@ fn fnv(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::inner_name;
+    use std::collections::HashMap;
+
+    use pando_kernel::feature::OwnNames;
+    use pando_kernel::route::TableName;
+    use pando_sql::ast::InnerKind;
+
+    use super::{given, inner_name, there};
+
+    #[test]
+    fn names_in_use_are_found_as_they_were_made() {
+        let table =
+            |logic: &str, actual: &str| TableName { logic: logic.into(), actual: actual.into() };
+        let check = |name: &str, table: &TableName, known: &[&str], expected: Option<&str>| {
+            let indexes = known.iter().map(|name| (*name).to_owned()).collect();
+            let own = OwnNames { indexes, ..OwnNames::default() };
+            let names = HashMap::from([(table.actual.to_string(), own)]);
+            assert_eq!(there(name, InnerKind::Constraint, table, &names), None);
+            let found = there(name, InnerKind::Index, table, &names);
+            assert_eq!(found.as_deref(), expected, "{name} of {known:?}");
+        };
+        let split = table("u", "u_0");
+        check("uq", &split, &["uq_u_0"], Some("uq_u_0"));
+        check("u_pkey", &split, &["u_0_pkey"], Some("u_0_pkey"));
+        check("U_Chk_1", &split, &["u_0_chk_1"], Some("u_0_Chk_1"));
+        check("u_pkey", &split, &["u_pkey_u_0", "u_0_pkey"], Some("u_pkey_u_0"));
+        check("CONSTRAINT_1", &split, &["constraint_1"], Some("CONSTRAINT_1"));
+        // One table's own name is no name of all of them.
+        check("u_0_pkey", &split, &["u_0_pkey"], None);
+        check("uq_u_0", &split, &["uq_u_0"], None);
+        check("upkey", &split, &["u_0pkey"], None);
+        let plain = table("u", "u");
+        assert_eq!((given("uq", &plain), given("uq", &split)), ("uq".into(), "uq_u_0".into()));
+        check("uq", &plain, &["uq"], Some("uq"));
+        check("uq", &plain, &["uq_u"], Some("uq_u"));
+        check("uq_u", &plain, &["uq_u"], Some("uq_u"));
+        check("u_pkey", &plain, &["u_pkey"], Some("u_pkey"));
+    }
 
     #[test]
     fn long_names_are_cut_to_what_servers_take() {

@@ -14,6 +14,7 @@ mod kept;
 pub mod keygen;
 mod literal;
 mod moment;
+mod named;
 mod nodes;
 mod proof;
 mod rewrite;

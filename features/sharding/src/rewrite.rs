@@ -5,14 +5,13 @@ use std::collections::HashSet;
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::route::Target;
-use pando_sql::ast::{Define, Ident, InnerKind, Kind, Node, ObjectKind, Statement};
+use pando_sql::ast::{Ident, Kind, Node, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Fold, Span};
 
-use crate::inner::inner_name;
-use crate::insert;
 use crate::rule::Rule;
 use crate::scope::last;
+use crate::{insert, named};
 
 /// Edits a statement's text for one target.
 pub(crate) fn rewrite(
@@ -59,9 +58,7 @@ pub(crate) fn rewrite(
             replace(ident, actual, edits);
         }
     }
-    if let Kind::Define(define) = &stmt.kind {
-        inner_names(ctx, define, to, edits);
-    }
+    named::rename(ctx, &stmt.kind, to, edits);
     if let Kind::Insert(insert) = &stmt.kind {
         insert::list_columns(rule, ctx, insert, edits);
     }
@@ -86,35 +83,8 @@ fn row_names(ctx: &Context<'_>, stmt: &Statement) -> HashSet<String> {
 }
 
 /// The actual name, quoted when the text quoted the logic one or the name needs it.
-fn spelled(ctx: &Context<'_>, ident: &Ident, actual: &str) -> String {
+pub(crate) fn spelled(ctx: &Context<'_>, ident: &Ident, actual: &str) -> String {
     let plain = actual.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
         && !actual.starts_with(|c: char| c.is_ascii_digit());
     if plain && !ident.quoted { actual.to_owned() } else { ctx.dialect.quote(actual) }
-}
-
-/// Index and constraint names that would collide when several actual tables stand in one schema.
-fn inner_names(ctx: &Context<'_>, define: &Define, to: &Target, edits: &mut Edits) {
-    let global = ctx.dialect.index_names_are_global();
-    let owner = define.on.as_ref().or(define.names.first());
-    let alone = define.object == ObjectKind::Index && define.on.is_none();
-    let actual = match alone {
-        true => to.tables.first().map(|table| &*table.actual),
-        false => owner.and_then(|name| to.actual(&last(name))),
-    };
-    let Some(actual) = actual else { return };
-    let suffixed = |name: &Ident| spelled(ctx, name, &inner_name(&name.value, actual));
-    if define.object == ObjectKind::Index && global {
-        for name in define.names.iter().filter_map(|name| name.parts.last()) {
-            edits.replace(name.span, suffixed(name));
-        }
-        if let Some(at) = define.missing_name_at {
-            let name = inner_name(&format!("{}_idx", define.index_columns.join("_")), actual);
-            edits.replace(Span::at(at), format!(" {} ", ctx.dialect.quote(&name)));
-        }
-    }
-    for inner in &define.inner_names {
-        if inner.kind == InnerKind::Constraint || global {
-            edits.replace(inner.name.span, suffixed(&inner.name));
-        }
-    }
 }

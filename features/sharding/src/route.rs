@@ -6,20 +6,19 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
 use pando_sql::ast::{
-    CopyDirection, Define, DefineAction, Kind, Node, ObjectKind, Query, QueryBody, Select,
-    Statement,
+    CopyDirection, Define, DefineAction, InnerKind, Kind, Node, ObjectKind, ObjectName, Query,
+    QueryBody, Select, Statement,
 };
 use pando_sql::visit;
 
 use crate::asked::Asked;
 use crate::domain::Domain;
-use crate::inner::inner_name;
-use crate::insert;
 use crate::join::{self, Classes};
 use crate::proof::{self, Change, Why};
 use crate::rule::Rule;
 use crate::scope::{Key, Scope, inside, last, selects};
 use crate::table::Table;
+use crate::{inner, insert, named};
 
 /// What one scope says about its sharded tables.
 pub(crate) struct Placed<'a> {
@@ -57,10 +56,8 @@ pub(crate) fn route(
     if *route != Route::Unclaimed {
         return Ok(());
     }
-    if let Kind::Define(define) = &stmt.kind
-        && define.object == ObjectKind::Index
-        && define.on.is_none()
-        && let Some(found) = index_alone(rule, ctx, define)?
+    if let Some(names) = named::alone(&stmt.kind)
+        && let Some(found) = index_alone(rule, ctx, (stmt, names))?
     {
         *route = match found {
             Found::Units(units) => Route::Units(units),
@@ -86,7 +83,7 @@ pub(crate) fn route(
         return Ok(());
     }
     *route = match found? {
-        Found::Units(units) => Route::Units(units),
+        Found::Units(units) => named::unread(ctx, stmt, &units).unwrap_or(Route::Units(units)),
         Found::Needs(need) => Route::Needs(need),
     };
     Ok(())
@@ -434,31 +431,50 @@ pub(crate) fn target(class: &Class<'_>, node: usize) -> Result<Target> {
     Ok(Target { unit, tables: names, rows: None })
 }
 
-/// DROP INDEX and ALTER INDEX without a table: the index of a sharded table is known by its actual names. `None` when the index is none of ours.
-fn index_alone(rule: &Rule, ctx: &Context<'_>, define: &Define) -> Result<Option<Found>> {
-    let Some(indexes) = ctx.catalog.indexes() else { return Ok(Some(Found::Needs(Need::Indexes))) };
-    let of = |name: &str| {
-        rule.tables().find(|table| {
-            table.nodes().first().is_some_and(|node| {
-                let actual = node.table.to_lowercase();
-                indexes.get(&inner_name(name, &actual)).is_some_and(|owner| *owner == actual)
-            })
+/// DROP, ALTER and REINDEX INDEX without a table: the index of a sharded table is known by its actual names. `None` when the index is none of ours.
+fn index_alone(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    (stmt, names): (&Statement, &[ObjectName]),
+) -> Result<Option<Found>> {
+    let all = &ctx.database.units;
+    let Some(known) = ctx.catalog.names(all) else {
+        return Ok(Some(Found::Needs(Need::Names(all.clone()))));
+    };
+    let has = |table: &Table, name: &str| {
+        table.nodes().first().is_some_and(|node| {
+            let own = TableName { logic: table.logic().clone(), actual: node.table.clone() };
+            inner::there(name, InnerKind::Index, &own, &known).is_some()
         })
     };
-    let mut owner = None;
-    for name in &define.names {
-        let table = of(&last(name));
-        if owner.is_some_and(|known: &Table| table.is_none_or(|t| t.logic() != known.logic())) {
-            return Err(Error::refused(
-                20030,
-                "indexes of several tables cannot be changed in one statement",
-                "write one statement for each index",
-            ));
+    // A part's own name is nobody's, and must not get through to the part.
+    let has_part = |table: &Table, name: &String| {
+        let parts = table.nodes().iter().filter_map(|node| known.get(&node.table.to_lowercase()));
+        parts.into_iter().any(|own| own.indexes.contains(name))
+    };
+    let of = |name: &String| {
+        let shown = rule.tables().find(|table| has(table, name));
+        shown.or_else(|| rule.tables().find(|table| has_part(table, name)))
+    };
+    let mut owners: Vec<Option<&Table>> = Vec::new();
+    for name in names.iter().map(last) {
+        let owner = of(&name);
+        // What nobody has is missing wherever the statement goes.
+        if owner.is_some() || known.values().any(|own| own.indexes.contains(&name)) {
+            owners.push(owner);
         }
-        owner = table;
     }
-    let Some(table) = owner else { return Ok(None) };
-    if !define.renamed_to.is_empty() {
+    let Some(table) = owners.iter().copied().flatten().next() else { return Ok(None) };
+    if owners.iter().any(|owner| owner.is_none_or(|other| other.logic() != table.logic())) {
+        return Err(Error::refused(
+            20030,
+            "indexes of several tables cannot be changed in one statement",
+            "write one statement for each index",
+        ));
+    }
+    if let Kind::Define(define) = &stmt.kind
+        && !define.renamed_to.is_empty()
+    {
         return Err(Error::refused(
             20030,
             "renaming an index of a sharded table is not supported",

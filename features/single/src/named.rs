@@ -1,6 +1,7 @@
 //! The tables a statement is about, as far as no other room answers for them.
 
 use std::collections::HashMap;
+use std::slice;
 
 use pando_kernel::error::{Error, Result};
 use pando_sql::Span;
@@ -28,11 +29,11 @@ pub(crate) struct Named {
 /// `Refused` when tables of several places have an index of that name.
 pub(crate) fn owners(
     rule: &Rule,
-    define: &Define,
+    names: &[ObjectName],
     indexes: &HashMap<String, String>,
 ) -> Result<Option<Named>> {
     let mut out = Named::default();
-    for name in define.names.iter().filter_map(|name| name.parts.last()) {
+    for name in names.iter().filter_map(|name| name.parts.last()) {
         let Some(owner) = indexes.get(&name.value.to_lowercase()) else { continue };
         if owner.is_empty() {
             return Err(Error::refused(
@@ -48,13 +49,18 @@ pub(crate) fn owners(
     Ok((!out.existing.is_empty()).then_some(out))
 }
 
-/// Whether a statement names indexes that are there, and not their table.
-pub(crate) fn index_alone(stmt: &Statement) -> Option<&Define> {
+/// The indexes that are there and that a statement names without their table.
+pub(crate) fn index_alone(stmt: &Statement) -> Option<&[ObjectName]> {
+    if let Kind::Utility { tables, index: Some(index), .. } = &stmt.kind
+        && tables.is_empty()
+    {
+        return Some(slice::from_ref(index));
+    }
     let Kind::Define(define) = &stmt.kind else { return None };
     let is_alone = define.object == ObjectKind::Index
         && define.on.is_none()
         && define.action != DefineAction::Create;
-    is_alone.then_some(define)
+    is_alone.then_some(&define.names)
 }
 
 /// `None` when the statement names nothing that is a table.
@@ -67,6 +73,8 @@ pub(crate) fn named(rule: &Rule, stmt: &Statement) -> Option<Named> {
             ObjectKind::Index | ObjectKind::Trigger => {
                 skipped.extend(define.names.iter().map(|name| name.span));
             }
+            // A policy, or what COMMENT speaks of, belongs to the table behind ON.
+            ObjectKind::Other if define.on.is_some() => {}
             ObjectKind::Database
             | ObjectKind::Schema
             | ObjectKind::Sequence

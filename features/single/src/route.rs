@@ -6,7 +6,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
 use pando_kernel::shortcut::{Always, Shortcut};
-use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
+use pando_sql::ast::{DefineAction, Kind, Statement};
 use pando_sql::visit;
 
 use crate::named::{Named, index_alone, named, owners};
@@ -23,12 +23,12 @@ pub(crate) fn route(
     }
     let named = match index_alone(stmt) {
         Some(_) if !matches!(route, Route::Unclaimed) => return Ok(()),
-        Some(define) => {
+        Some(names) => {
             let Some(indexes) = ctx.catalog.indexes() else {
                 *route = Route::Needs(Need::Indexes);
                 return Ok(());
             };
-            owners(rule, define, &indexes)?
+            owners(rule, names, &indexes)?
         }
         None => named(rule, stmt),
     };
@@ -110,7 +110,7 @@ fn locate(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, named: &Named) -> Re
             (None, _) => missing = missing.or(Some(name)),
         }
     }
-    if let Some(name) = missing.filter(|_| !may_be_missing(&stmt.kind)) {
+    if let Some(name) = missing.filter(|_| !may_be_missing(stmt)) {
         return Err(ErrorKind::UnknownTable(name.to_owned()).into());
     }
     Ok(place.map_or(Located::Anywhere, |(_, place)| Located::In(place)))
@@ -122,10 +122,9 @@ fn all(named: &Named) -> impl Iterator<Item = (&str, bool)> {
 }
 
 /// DROP … IF EXISTS succeeds without its table, and an index may belong to what is none.
-fn may_be_missing(kind: &Kind) -> bool {
-    let is_index = |define: &Define| define.object == ObjectKind::Index && define.on.is_none();
-    matches!(kind, Kind::Define(define) if is_index(define))
-        || matches!(kind, Kind::Define(define) if define.conditional && define.action != DefineAction::Create)
+fn may_be_missing(stmt: &Statement) -> bool {
+    index_alone(stmt).is_some()
+        || matches!(&stmt.kind, Kind::Define(define) if define.conditional && define.action != DefineAction::Create)
 }
 
 fn one_of(name: &str, mut places: Vec<UnitName>) -> Result<Option<UnitName>> {

@@ -181,7 +181,7 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Kind::Utility { verb, .. } if verb == "HELP" => one(),
         Kind::Copy(copy) if copy.table.is_none() => one(),
         _ if ctx.database.units.len() == 1 => one(),
-        Kind::Utility { verb, tables } => {
+        Kind::Utility { verb, tables, .. } => {
             utility(verb, tables.is_empty()).and_then(|()| everywhere())
         }
         Kind::Define(define) => match define.object {

@@ -23,7 +23,7 @@ type Answer = (Vec<Column>, Vec<Vec<Value>>);
 impl Session {
     /// Runs such a statement table by table; false when it is another.
     pub(super) async fn maintain(&mut self, stmt: &Statement) -> Result<bool> {
-        let Kind::Utility { verb, tables } = &stmt.kind else { return Ok(false) };
+        let Kind::Utility { verb, tables, .. } = &stmt.kind else { return Ok(false) };
         let dialect = self.dialect();
         let kind = dialect.as_ref().and_then(|own| own.presentation()?.maintained(verb));
         let (Some(kind), [first, .., last] | [first @ last]) = (kind, &tables[..]) else {

@@ -1,13 +1,13 @@
 //! Finding out what planning asks for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use pando_kernel::Value;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::Catalog;
-use pando_kernel::route::Need;
+use pando_kernel::feature::{Catalog, Names};
+use pando_kernel::route::{Need, UnitName};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 
@@ -28,6 +28,7 @@ impl Session {
             Need::Tables => self.learn_tables(live).await,
             Need::Columns(table) => self.learn_columns(live, table).await,
             Need::Indexes => self.learn_indexes(live).await,
+            Need::Names(units) => self.learn_names(live, units).await,
             Need::Aggregates => self.learn_aggregates(live).await,
         }
     }
@@ -70,6 +71,24 @@ impl Session {
             }
         }
         self.catalog(live).learn_indexes(epoch, indexes);
+        Ok(())
+    }
+
+    /// Asks those that take the units' writes: copies have no names of their own.
+    async fn learn_names(&mut self, live: &Arc<LiveDatabase>, units: Vec<UnitName>) -> Result<()> {
+        let epoch = self.catalog(live).epoch();
+        let mut names = Names::new();
+        if let Some(query) = live.database.dialect.names_query() {
+            let writers: BTreeSet<UnitName> = units
+                .iter()
+                .map(|unit| plan::writer_of(&live.database, Arc::clone(unit)))
+                .collect();
+            for unit in &writers {
+                let rows = self.ask(live, unit, &query).await?;
+                rows.iter().try_for_each(|row| read_name(row, &mut names))?;
+            }
+        }
+        self.catalog(live).learn_names(epoch, units, names);
         Ok(())
     }
 
@@ -189,6 +208,17 @@ impl Session {
         self.catalog(live).learn_columns(epoch, table, columns);
         Ok(())
     }
+}
+
+/// A row of the dialect's query for names.
+fn read_name(row: &[Value], names: &mut Names) -> Result<()> {
+    let [Value::Text(table), Value::Text(name), Value::Text(kind)] = row else {
+        return Err(Error::internal("a row of names has another shape"));
+    };
+    let own = names.entry(table.to_lowercase()).or_default();
+    let of_kind = if kind == "index" { &mut own.indexes } else { &mut own.constraints };
+    of_kind.insert(name.to_lowercase());
+    Ok(())
 }
 
 fn is_away(error: &Error) -> bool {

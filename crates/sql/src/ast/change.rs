@@ -62,6 +62,8 @@ pub struct InsertRow {
 /// ON CONFLICT of an INSERT.
 #[derive(Debug, Clone)]
 pub struct OnConflict {
+    /// ON CONSTRAINT.
+    pub constraint: Option<Ident>,
     /// DO UPDATE SET assignments; empty for DO NOTHING.
     pub assignments: Vec<ColumnAssignment>,
     /// WHERE of DO UPDATE.

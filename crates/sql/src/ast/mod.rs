@@ -129,6 +129,8 @@ pub enum Kind {
         verb: String,
         /// Tables named where the grammar says a table stands.
         tables: Vec<ObjectName>,
+        /// The index that CLUSTER or REINDEX names.
+        index: Option<ObjectName>,
     },
     /// No statement at all: only white space and comments.
     Empty,

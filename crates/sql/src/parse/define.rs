@@ -98,7 +98,7 @@ impl Parser<'_> {
     fn comment(&mut self) -> Result<Define> {
         use Keyword::*;
         self.expect(ON)?;
-        let of_column = self.is(COLUMN);
+        let (of_column, of_constraint) = (self.is(COLUMN), self.is(CONSTRAINT));
         let has_table = self.is_any(&[CONSTRAINT, TRIGGER, RULE, POLICY]);
         let object = self.object_kind();
         let mut define = empty(DefineAction::Comment, object);
@@ -120,6 +120,11 @@ impl Parser<'_> {
         }
         if has_table && self.eat(ON) && !self.is(DOMAIN) {
             define.on = Some(self.object_name("a table")?);
+        }
+        if of_constraint && let Some(name) = define.names.first().and_then(|name| name.parts.last())
+        {
+            let (name, kind) = (name.clone(), InnerKind::Constraint);
+            define.inner_names.push(InnerName { name, kind });
         }
         self.skip_rest();
         Ok(define)

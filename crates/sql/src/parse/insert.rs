@@ -175,8 +175,9 @@ impl Parser<'_> {
         use Keyword::*;
         let start = self.start();
         self.skip(2);
+        let mut constraint = None;
         if self.eat_all(&[ON, CONSTRAINT]) {
-            self.any_name("a constraint")?;
+            constraint = Some(self.any_name("a constraint")?);
         } else if self.is_symbol("(") {
             self.skip_group()?;
             if self.eat(WHERE) {
@@ -185,7 +186,7 @@ impl Parser<'_> {
         }
         self.expect(DO)?;
         let mut conflict =
-            OnConflict { assignments: Vec::new(), filter: None, span: Span::at(start) };
+            OnConflict { constraint, assignments: Vec::new(), filter: None, span: Span::at(start) };
         if !self.eat(NOTHING) {
             self.expect(UPDATE)?;
             self.expect(SET)?;

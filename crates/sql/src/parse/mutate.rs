@@ -179,7 +179,7 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(Kind::Utility { verb: "MERGE".to_owned(), tables })
+        Ok(Kind::Utility { verb: "MERGE".to_owned(), tables, index: None })
     }
 
     fn merge_table(&mut self) -> Result<TableFactor> {

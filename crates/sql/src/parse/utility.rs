@@ -110,14 +110,36 @@ impl Parser<'_> {
             verb.push_str(" TABLE");
         } else if self.eat_all(&[MATERIALIZED, VIEW]) {
             verb.push_str(" MATERIALIZED VIEW");
+        } else if first.keyword == REINDEX && self.eat(INDEX) {
+            self.eat(CONCURRENTLY);
+            let index = Some(self.object_name("an index")?);
+            self.skip_rest();
+            return Ok(Kind::Utility { verb, tables: Vec::new(), index });
         } else if first.keyword == REINDEX {
-            // INDEX, SCHEMA, DATABASE, SYSTEM: what they name is no table.
+            // SCHEMA, DATABASE, SYSTEM: what they name is no table.
             self.skip_rest();
         }
         self.eat(CONCURRENTLY);
-        let tables = self.maintained_tables()?;
+        let mut tables = self.maintained_tables()?;
+        let index = match first.keyword == CLUSTER {
+            true => self.clustering(&mut tables)?,
+            false => None,
+        };
         self.skip_rest();
-        Ok(Kind::Utility { verb, tables })
+        Ok(Kind::Utility { verb, tables, index })
+    }
+
+    /// Behind the name in `CLUSTER t USING index`, and in `CLUSTER index ON t`, where it was taken for the table's.
+    fn clustering(&mut self, tables: &mut Vec<ObjectName>) -> Result<Option<ObjectName>> {
+        if self.eat(Keyword::USING) {
+            return self.object_name("an index").map(Some);
+        }
+        if !self.eat(Keyword::ON) {
+            return Ok(None);
+        }
+        let index = tables.pop();
+        tables.push(self.object_name("a table")?);
+        Ok(index)
     }
 
     /// `a, b (c, d)`.
@@ -163,7 +185,7 @@ impl Parser<'_> {
         // `ON db.*` was read as the name `db`; it is no table.
         let tables = if self.is_symbol(".") { Vec::new() } else { tables };
         self.skip_rest();
-        Ok(Kind::Utility { verb, tables })
+        Ok(Kind::Utility { verb, tables, index: None })
     }
 
     /// DISCARD ALL and the like: two words of verb.
@@ -187,7 +209,7 @@ impl Parser<'_> {
             false => Vec::new(),
         };
         self.skip_rest();
-        Ok(Kind::Utility { verb: "FLUSH".to_owned(), tables })
+        Ok(Kind::Utility { verb: "FLUSH".to_owned(), tables, index: None })
     }
 
     /// `HANDLER t OPEN`.
@@ -195,7 +217,7 @@ impl Parser<'_> {
         self.advance();
         let tables = vec![self.object_name("a table")?];
         self.skip_rest();
-        Ok(Kind::Utility { verb: "HANDLER".to_owned(), tables })
+        Ok(Kind::Utility { verb: "HANDLER".to_owned(), tables, index: None })
     }
 
     /// One word of verb, nothing else known.

@@ -59,7 +59,10 @@ pub(crate) fn kind(kind: &Kind, text: &str) -> String {
         Kind::Kill { id, query_only } => format!("kill {id} query_only={query_only}"),
         Kind::Preview(span) => format!("preview <{}>", span.of(text)),
         Kind::Administration => "administration".to_owned(),
-        Kind::Utility { verb, tables } => format!("utility {verb} {}", d.names(tables)),
+        Kind::Utility { verb, tables, index } => {
+            let index = index.iter().map(|index| format!(" index {}", d.name(index)));
+            format!("utility {verb} {}{}", d.names(tables), index.collect::<String>())
+        }
         Kind::Empty => "empty".to_owned(),
         Kind::Opaque => "opaque".to_owned(),
     }
@@ -381,7 +384,10 @@ impl Dump<'_> {
             out.push_str(&format!(" duplicate {}", self.assignments(&insert.on_duplicate)));
         }
         if let Some(conflict) = &insert.on_conflict {
-            out.push_str(&format!(" conflict {}", self.assignments(&conflict.assignments)));
+            let constraint = conflict.constraint.iter().map(|name| self.ident(name) + " ");
+            let constraint: String = constraint.collect();
+            let assignments = self.assignments(&conflict.assignments);
+            out.push_str(&format!(" conflict {constraint}{assignments}"));
             if let Some(filter) = &conflict.filter {
                 out.push_str(&format!(" where {}", self.expr(filter)));
             }

@@ -59,6 +59,14 @@ impl Metadata for MySql {
         Some(self)
     }
 
+    fn names_query(&self) -> Option<String> {
+        Some(format!(
+            "SELECT TABLE_NAME, INDEX_NAME, 'index' FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() \
+             UNION SELECT TABLE_NAME, CONSTRAINT_NAME, 'constraint' FROM information_schema.TABLE_CONSTRAINTS \
+             WHERE TABLE_SCHEMA = DATABASE() LIMIT {ALL}"
+        ))
+    }
+
     fn privilege_query(&self, privilege: &str) -> Option<String> {
         let word = privilege.to_ascii_uppercase();
         match word.as_str() {

@@ -117,6 +117,16 @@ impl Metadata for Postgres {
         )
     }
 
+    fn names_query(&self) -> Option<String> {
+        Some(
+            "SELECT t.relname::text, o.name::text, o.kind FROM pg_catalog.pg_class t JOIN \
+             (SELECT x.indrelid, i.relname, 'index' FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
+             UNION ALL SELECT k.conrelid, k.conname, 'constraint' FROM pg_catalog.pg_constraint k) o(id, name, kind) ON o.id = t.oid \
+             WHERE t.oid >= 16384 AND pg_catalog.pg_table_is_visible(t.oid)"
+                .into(),
+        )
+    }
+
     fn privilege_query(&self, privilege: &str) -> Option<String> {
         let query = match privilege.to_ascii_uppercase().as_str() {
             "NONE" => "SELECT true",
@@ -148,6 +158,10 @@ impl Metadata for Postgres {
              AND i.schemaname = ANY (pg_catalog.current_schemas(false)) ORDER BY i.indexname"
         );
         Some((query, "indexname"))
+    }
+
+    fn names_indexes(&self) -> bool {
+        true
     }
 
     fn emptiness_queries(&self, table: &str) -> Vec<String> {

@@ -129,11 +129,16 @@ impl Parser<'_> {
                 define.referenced.push(self.object_name("a table")?);
             }
             NO if self.eat_word("inherit") => define.referenced.push(self.object_name("a table")?),
-            ALTER if self.eat(CONSTRAINT) => self.inner_name(define, InnerKind::Constraint)?,
+            ALTER if self.eat(CONSTRAINT) || self.commas() && self.eat(CHECK) => {
+                self.inner_name(define, InnerKind::Constraint)?
+            }
             ALTER if self.commas() && self.eat(INDEX) => {
                 self.inner_name(define, InnerKind::Index)?
             }
             CLUSTER if self.eat(ON) => self.inner_name(define, InnerKind::Index)?,
+            _ if self.eat_all(&[IDENTITY, USING, INDEX]) => {
+                self.inner_name(define, InnerKind::Index)?
+            }
             _ if self.eat_all(&[CONSTRAINT]) => self.inner_name(define, InnerKind::Constraint)?,
             _ => {}
         }
@@ -217,6 +222,7 @@ impl Parser<'_> {
             _ => return Ok(()),
         };
         self.advance();
+        self.eat_all(&[IF, EXISTS]);
         self.inner_name(define, kind)?;
         self.expect(TO)?;
         self.inner_name(define, kind)

@@ -61,6 +61,7 @@ impl Parser<'_> {
             return self.skip_item();
         }
         if self.eat(CONSTRAINT) && !self.is_any(&[PRIMARY, UNIQUE, FOREIGN, CHECK]) {
+            self.eat_all(&[IF, NOT, EXISTS]);
             self.inner_name(define, InnerKind::Constraint)?;
         }
         if self.is_key_definition() {
