@@ -7,6 +7,9 @@ use pando_kernel::session::TransactionState;
 use super::Session;
 use super::local::server_error;
 
+/// The mode that makes the units look at their data when the transaction begins.
+pub(super) const SNAPSHOT: &str = "WITH CONSISTENT SNAPSHOT";
+
 const KNOWN: [&str; 10] = [
     "ISOLATION LEVEL SERIALIZABLE",
     "ISOLATION LEVEL REPEATABLE READ",
@@ -16,7 +19,7 @@ const KNOWN: [&str; 10] = [
     "READ WRITE",
     "DEFERRABLE",
     "NOT DEFERRABLE",
-    "WITH CONSISTENT SNAPSHOT",
+    SNAPSHOT,
     "",
 ];
 

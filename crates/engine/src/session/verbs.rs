@@ -7,7 +7,7 @@ use pando_sql::ast::Transaction;
 use pando_transaction::no_savepoint;
 
 use super::local::{no_transaction, server_error};
-use super::modes::known;
+use super::modes::{SNAPSHOT, known};
 use super::{Opened, Session};
 
 impl Session {
@@ -96,9 +96,12 @@ impl Session {
         self.look_for_block("COMMIT", chain, dialect)?;
         let open = self.transaction.state() != TransactionState::Idle;
         let failed = self.transaction.state() == TransactionState::Failed;
-        let modes = self.transaction.modes().to_vec();
+        let modes = self.chained_modes();
+        if chain && !open {
+            self.ready_all().await?;
+        }
         let committed = if open { self.end_transaction(true).await? } else { true };
-        if chain && open {
+        if chain {
             self.begin(modes);
         }
         self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
@@ -108,11 +111,14 @@ impl Session {
     async fn rollback_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
         self.look_for_block("ROLLBACK", chain, dialect)?;
         let open = self.transaction.state() != TransactionState::Idle;
-        let modes = self.transaction.modes().to_vec();
+        let modes = self.chained_modes();
+        if chain && !open {
+            self.ready_all().await?;
+        }
         if open {
             self.end_transaction(false).await?;
         }
-        if chain && open {
+        if chain {
             self.begin(modes);
         }
         self.complete("ROLLBACK");
@@ -123,6 +129,12 @@ impl Session {
     fn is_in_block(&self) -> bool {
         self.transaction.state() != TransactionState::Idle && self.opened != Opened::Pipeline
     }
+    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where none was open, as only the MySQL family has
+    /// it, one begins all the same.
+    fn chained_modes(&self) -> Vec<String> {
+        self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
+    }
+
 
     /// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
     /// all the same.
@@ -158,10 +170,14 @@ impl Session {
             self.warn("25001", "there is already a transaction in progress");
         } else {
             if open {
+            self.refuse_snapshot_in_base(&modes)?;
                 self.end_transaction(true).await?;
             }
             self.begin(modes);
         }
+            if self.looks_at_once() {
+                Box::pin(self.look_at_once()).await?;
+            }
         self.complete("BEGIN");
         Ok(())
     }
