@@ -61,6 +61,7 @@ impl Session {
             settings: 0,
             defined: None,
             defining: false,
+            touched: super::altered::Touched::default(),
             local_settings: Vec::new(),
             facts,
             // Sessions of one statement each must not all meet the same replica.

@@ -16,6 +16,7 @@ use pando_sql::ast::{
 
 use crate::plan::{Planned, Purpose};
 
+use super::altered::Touched;
 use super::modes::{completed, is_global};
 use super::{Bound, Opened, Session, Window};
 
@@ -123,6 +124,7 @@ impl Session {
         self.opened = Opened::Client;
         self.variables_at_begin = Some(self.variables.clone());
         self.modes_at_begin.clone_from(&self.session_modes);
+        self.touched = Touched::Nothing;
     }
 
     /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.

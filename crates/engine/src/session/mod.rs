@@ -5,6 +5,7 @@ mod administer;
 mod admission;
 mod ahead;
 mod alone;
+mod altered;
 mod assemble;
 mod base;
 mod bound;
@@ -106,6 +107,8 @@ pub struct Session {
     defined: Option<definition::Own>,
     /// A definition is under way, of which other instances have not been told.
     defining: bool,
+    /// What the open transaction's statements have done that settles its modes.
+    touched: altered::Touched,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     local_settings: Vec<String>,
     facts: Arc<Facts>,

@@ -24,10 +24,10 @@ const KNOWN: [&str; 10] = [
 ];
 
 impl Session {
-    /// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL,
-    /// and before its first query).
+    /// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL).
     pub(super) async fn set_modes(&mut self, session: bool, words: &[String]) -> Result<()> {
         let modes = known(words)?;
+        self.refuse_if_failed(false)?;
         let is_about_open = self.dialect().is_some_and(|own| own.error_fails_transaction());
         let open = self.transaction.state() != TransactionState::Idle;
         if session {
@@ -36,11 +36,8 @@ impl Session {
             self.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
         } else if !open {
             self.next_modes = modes;
-        } else if is_about_open && self.transaction.units().is_empty() {
-            let modes = completed(modes, self.transaction.modes());
-            self.transaction.set_modes(modes);
-        } else if is_about_open && modes.iter().all(|own| self.transaction.modes().contains(own)) {
-            // It stays as it is.
+        } else if is_about_open {
+            self.alter(modes).await?;
         } else {
             return Err(in_progress());
         }
@@ -93,12 +90,16 @@ pub(super) fn completed<'a>(
 ) -> Vec<String> {
     let mut all = own;
     for mode in others {
-        let kind = mode.split(' ').next().unwrap_or("");
-        if !all.iter().any(|known| known.starts_with(kind)) {
+        if !all.iter().any(|known| kind(known) == kind(mode)) {
             all.push(mode.clone());
         }
     }
     all
+}
+
+/// What a mode is about: the word it begins with, but for `NOT DEFERRABLE`.
+fn kind(mode: &str) -> &str {
+    mode.trim_start_matches("NOT ").split(' ').next().unwrap_or("")
 }
 
 /// Whether a SET TRANSACTION is about all sessions of a server.
@@ -219,6 +220,8 @@ mod tests {
         assert_eq!(changed, ["READ ONLY", "ISOLATION LEVEL SERIALIZABLE"]);
         let lowered = super::completed(list(&["ISOLATION LEVEL READ COMMITTED"]), &open);
         assert_eq!(lowered, ["ISOLATION LEVEL READ COMMITTED", "READ WRITE"]);
+        let hasty = super::completed(list(&["NOT DEFERRABLE"]), &list(&["DEFERRABLE"]));
+        assert_eq!(hasty, ["NOT DEFERRABLE"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::Transaction;
 use pando_transaction::no_savepoint;
 
-use super::local::{no_transaction, server_error};
+use super::local::no_transaction;
 use super::modes::{SNAPSHOT, known};
 use super::{Opened, Session};
 
@@ -69,6 +69,8 @@ impl Session {
         self.or_fail(result).await?;
         self.base.release(name);
         self.unmark(name);
+        let result = self.tell_read_only_again().await;
+        self.or_fail(result).await?;
         self.complete("RELEASE");
         Ok(())
     }
@@ -83,6 +85,8 @@ impl Session {
         let result = self.return_in_base(name).await;
         self.or_fail(result).await?;
         let result = Box::pin(self.return_to_mark(name)).await;
+        self.or_fail(result).await?;
+        let result = self.tell_read_only_again().await;
         self.or_fail(result).await?;
         if self.defined.is_some() {
             // What was defined behind the savepoint is no more, and what was prepared with it.
@@ -125,16 +129,16 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a transaction is open that the client has begun.
-    fn is_in_block(&self) -> bool {
-        self.transaction.state() != TransactionState::Idle && self.opened != Opened::Pipeline
-    }
     /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where none was open, as only the MySQL family has
     /// it, one begins all the same.
     fn chained_modes(&self) -> Vec<String> {
         self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
     }
 
+    /// Whether a transaction is open that the client has begun.
+    fn is_in_block(&self) -> bool {
+        self.transaction.state() != TransactionState::Idle && self.opened != Opened::Pipeline
+    }
 
     /// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
     /// all the same.
@@ -156,28 +160,25 @@ impl Session {
             if self.has_reached_none() {
                 let modes = self.modes_for(modes);
                 self.transaction.set_modes(modes);
-            } else if !modes.is_empty() {
-                return Err(server_error(
-                    0,
-                    "25001",
-                    "transaction modes must be set before any query",
-                ));
+            } else {
+                self.alter(modes).await?;
             }
             // What was set in the text before BEGIN goes with the transaction.
             self.opened = Opened::Client;
         } else if open && dialect.error_fails_transaction() {
             self.refuse_if_failed(false)?;
             self.warn("25001", "there is already a transaction in progress");
+            self.alter(modes).await?;
         } else {
-            if open {
             self.refuse_snapshot_in_base(&modes)?;
+            if open {
                 self.end_transaction(true).await?;
             }
             self.begin(modes);
-        }
             if self.looks_at_once() {
                 Box::pin(self.look_at_once()).await?;
             }
+        }
         self.complete("BEGIN");
         Ok(())
     }
