@@ -67,7 +67,10 @@ impl Session {
                 self.refuse_if_failed(false)?;
                 self.execute_named(&name.value, arguments, &stmt.text).await?;
             }
-            Kind::Deallocate(name) => self.deallocate(name.as_ref().map(|name| &*name.value))?,
+            Kind::Deallocate(name) => {
+                self.refuse_if_failed(false)?;
+                self.deallocate(name.as_ref().map(|name| &*name.value))?;
+            }
             Kind::Cursor(cursor) => {
                 self.refuse_if_failed(false)?;
                 self.sql_cursor(stmt, cursor, bound).await?;
