@@ -124,10 +124,10 @@ impl Session {
     pub(super) fn begin(&mut self, modes: Vec<String>) {
         let all = self.modes_for(modes);
         self.transaction.begin(all, self.course());
+        self.touched = Touched::Nothing;
         self.opened = Opened::Client;
         self.variables_at_begin = Some(self.variables.clone());
         self.modes_at_begin.clone_from(&self.session_modes);
-        self.touched = Touched::Nothing;
     }
 
     /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
@@ -170,6 +170,7 @@ impl Session {
         list: Vec<Column>,
         rows: &[Vec<Value>],
     ) -> Result<()> {
+        self.counts_rows(-1);
         let mut out = BytesMut::new();
         for row in rows {
             let cells: Vec<Cell<'_>> = row.iter().map(Cell::Value).collect();
