@@ -6,9 +6,22 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::Transaction;
 use pando_transaction::no_savepoint;
 
+use super::Session;
 use super::local::no_transaction;
 use super::modes::{SNAPSHOT, known};
-use super::{Opened, Session};
+
+/// Who opened the current transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opened {
+    /// The client, by BEGIN or with autocommit off.
+    Client,
+    /// The session, for one statement that writes to several units.
+    Statement,
+    /// The session, for one statement that runs as several.
+    Steps,
+    /// The session, for several statements of one request or pipeline.
+    Pipeline,
+}
 
 impl Session {
     /// BEGIN, COMMIT, savepoints and what else is said about the transaction itself.
