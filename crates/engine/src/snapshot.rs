@@ -174,14 +174,18 @@ impl LiveDatabase {
     /// The pools of the storage units where transactions are decided and ended. A copy, or a leader of former days that still takes writes, has the leader's
     /// identity and its ledger, and may lack decisions that were made since: whoever asked it would decide otherwise.
     pub(crate) fn leading(&self) -> impl Iterator<Item = &Pool> {
-        let leads = |pool: &&Pool| !self.followers.contains(pool.unit());
-        self.pools.iter().map(|(_, pool)| pool).filter(leads)
+        self.pools.iter().map(|(_, pool)| pool).filter(|pool| self.leads(pool.unit()))
+    }
+
+    /// Whether a storage unit is no copy of another, and none that was led from before.
+    pub(crate) fn leads(&self, unit: &UnitName) -> bool {
+        !self.followers.contains(unit)
     }
 
     /// Whether each of its groups has somebody who leads it.
     pub(crate) fn is_led(&self) -> bool {
         let mut groups = self.database.features.iter().flat_map(|room| room.groups());
-        groups.all(|group| group.members.iter().any(|unit| !self.followers.contains(unit)))
+        groups.all(|group| group.members.iter().any(|unit| self.leads(unit)))
     }
 
     /// The pool of a storage unit.

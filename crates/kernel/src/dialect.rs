@@ -430,6 +430,8 @@ pub enum VariableEffect {
     Autocommit(bool),
     /// Nothing a storage unit needs to know.
     Ignore,
+    /// What the session tells as its last generated key is now this.
+    LastInsertId(u64),
     /// Replayed, and the client is told the new value (ParameterStatus).
     Report {
         /// The parameter's name as the protocol spells it.
@@ -437,6 +439,30 @@ pub enum VariableEffect {
         /// Its value, decoded.
         value: String,
     },
+}
+
+impl VariableEffect {
+    /// That of `last_insert_id = value`: `LAST_INSERT_ID()` is the session's own, and no storage unit's.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_last_insert_id>
+    ///
+    /// # Errors
+    /// `Refused` when the value is no whole number.
+    pub fn last_insert_id(value: &str) -> Result<Self> {
+        let value = value.trim();
+        let number = match value.to_ascii_lowercase().as_str() {
+            "true" => Some(1),
+            "false" => Some(0),
+            _ => value.parse().ok(),
+        };
+        let refused = || {
+            Error::refused(
+                30001,
+                format!("`last_insert_id` cannot be set to {value}"),
+                "set it to a whole number from 0 on",
+            )
+        };
+        number.map(Self::LastInsertId).ok_or_else(refused)
+    }
 }
 
 /// What a session knows about itself.

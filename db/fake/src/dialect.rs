@@ -269,6 +269,7 @@ impl Variables for FakeDialect {
                 name: "Reported".to_owned(),
                 value: value.trim_matches('\'').to_owned(),
             }),
+            "last_insert_id" => VariableEffect::last_insert_id(value),
             _ if name.starts_with("ignored") => Ok(VariableEffect::Ignore),
             _ if name.starts_with("refused") => Err(variable_refused(name, "the test says so")),
             _ => Ok(VariableEffect::Replay),

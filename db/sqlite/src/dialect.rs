@@ -308,6 +308,9 @@ impl Variables for SqliteDialect {
             let value = value.trim_matches('\'').to_ascii_lowercase();
             return Ok(VariableEffect::Autocommit(matches!(&*value, "1" | "on" | "true")));
         }
+        if self.tongue == Tongue::MySql && matches!(name, "last_insert_id" | "identity") {
+            return VariableEffect::last_insert_id(value);
+        }
         let shown = name == CLIENT_LANGUAGE || catalog::is_known_setting(name, self.tongue);
         Ok(if shown { VariableEffect::Replay } else { VariableEffect::Ignore })
     }

@@ -202,7 +202,6 @@ pub(super) fn constant(stmt: &Statement, expr: &Expr) -> Option<Arc<str>> {
 }
 
 /// Items of the query that take their type from the column they are assigned to: parameters are given it, constants are told.
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn open_items(
     stmt: &Statement,
     query: &Query,
@@ -220,14 +219,11 @@ fn open_items(
             inner = nested;
         }
         constants.push(constant(stmt, inner));
-        match &inner.node {
-            Node::Parameter(_) => {
-                let cast = transfer.typed_as(column);
-                if !cast.is_empty() && done.insert(inner.span) {
-                    edits.replace(Span::at(inner.span.end), cast);
-                }
+        if matches!(inner.node, Node::Parameter(_)) {
+            let cast = transfer.typed_as(column);
+            if !cast.is_empty() && done.insert(inner.span) {
+                edits.replace(Span::at(inner.span.end), cast);
             }
-            _ => {}
         }
     }
     (constants, edits)

@@ -54,9 +54,7 @@ impl Session {
     /// Answers a statement that no storage unit can be asked for.
     pub(super) fn answer_alone(&mut self, stmt: &Statement, bound: &Bound) -> Result<()> {
         let Answer { columns, rows } = self.alone(stmt, Some(&bound.parameters))?;
-        let facts = self.facts_mut();
-        facts.found_rows = rows.len() as u64;
-        facts.row_count = -1;
+        self.facts_mut().found_rows = rows.len() as u64;
         self.typed_rows(tag(&stmt.kind), columns, &rows)
     }
 

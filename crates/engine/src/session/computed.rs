@@ -26,7 +26,12 @@ pub(super) fn is_expression(
     effect: &Result<VariableEffect>,
 ) -> bool {
     let literal = matches!(value, Some(Expr { node: Node::Literal(_), .. }));
-    let kept = !matches!(effect, Ok(VariableEffect::Ignore | VariableEffect::Autocommit(_)));
+    let kept = !matches!(
+        effect,
+        Ok(VariableEffect::Ignore
+            | VariableEffect::Autocommit(_)
+            | VariableEffect::LastInsertId(_))
+    );
     // Where an error fails the transaction, SET takes literals only.
     let is_asked = match scope {
         // A word is a function there: CURRENT_TIMESTAMP.

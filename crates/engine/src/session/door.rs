@@ -61,6 +61,7 @@ impl Session {
             settings: 0,
             defined: None,
             defining: false,
+            touched: super::altered::Touched::default(),
             local_settings: Vec::new(),
             facts,
             // Sessions of one statement each must not all meet the same replica.
@@ -194,13 +195,23 @@ impl Session {
         Ok(())
     }
 
+    /// Answers a statement that has changed no rows.
     pub(super) fn complete(&mut self, tag: &str) {
+        self.counts_rows(0);
         let completion = Completion {
             tag: tag.to_owned().into(),
             more: !self.queue.is_empty(),
             ..Completion::default()
         };
         self.pending.push_back(Event::Complete(completion));
+    }
+
+    /// What `ROW_COUNT()` tells from now on: rows changed, or -1 after a statement that gives some or fails.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/information-functions.html#function_row-count>
+    pub(super) fn counts_rows(&mut self, count: i64) {
+        if self.facts.row_count != count {
+            self.facts_mut().row_count = count;
+        }
     }
 
     pub(super) fn dialect(&self) -> Option<Arc<dyn Dialect>> {

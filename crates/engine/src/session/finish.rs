@@ -220,6 +220,7 @@ impl Session {
         self.encoder = None;
         self.window = None;
         self.note_error(&error);
+        self.counts_rows(-1);
         if self.defining {
             Box::pin(self.end_definition()).await;
         }

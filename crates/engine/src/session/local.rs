@@ -16,6 +16,7 @@ use pando_sql::ast::{
 
 use crate::plan::{Planned, Purpose};
 
+use super::altered::Touched;
 use super::modes::{completed, is_global};
 use super::{Bound, Opened, Session, Window};
 
@@ -66,7 +67,10 @@ impl Session {
                 self.refuse_if_failed(false)?;
                 self.execute_named(&name.value, arguments, &stmt.text).await?;
             }
-            Kind::Deallocate(name) => self.deallocate(name.as_ref().map(|name| &*name.value))?,
+            Kind::Deallocate(name) => {
+                self.refuse_if_failed(false)?;
+                self.deallocate(name.as_ref().map(|name| &*name.value))?;
+            }
             Kind::Cursor(cursor) => {
                 self.refuse_if_failed(false)?;
                 self.sql_cursor(stmt, cursor, bound).await?;
@@ -120,6 +124,7 @@ impl Session {
     pub(super) fn begin(&mut self, modes: Vec<String>) {
         let all = self.modes_for(modes);
         self.transaction.begin(all, self.course());
+        self.touched = Touched::Nothing;
         self.opened = Opened::Client;
         self.variables_at_begin = Some(self.variables.clone());
         self.modes_at_begin.clone_from(&self.session_modes);
@@ -165,6 +170,7 @@ impl Session {
         list: Vec<Column>,
         rows: &[Vec<Value>],
     ) -> Result<()> {
+        self.counts_rows(-1);
         let mut out = BytesMut::new();
         for row in rows {
             let cells: Vec<Cell<'_>> = row.iter().map(Cell::Value).collect();

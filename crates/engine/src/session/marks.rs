@@ -34,7 +34,9 @@ impl Session {
 
     pub(super) fn unmark(&mut self, name: &str) {
         if let Some(at) = self.marks.iter().rposition(|mark| mark.name == name) {
+            let locals = self.marks.get(at).map_or(0, |mark| mark.locals);
             self.marks.truncate(at);
+            self.forget_read_only(locals);
         }
     }
 

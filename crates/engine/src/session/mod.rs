@@ -5,6 +5,7 @@ mod administer;
 mod admission;
 mod ahead;
 mod alone;
+mod altered;
 mod assemble;
 mod base;
 mod bound;
@@ -74,6 +75,7 @@ use bound::{Bound, Window};
 use cursor::Cursor;
 use reply::Reply;
 pub(crate) use setting::{answer, undress};
+use verbs::Opened;
 
 /// A client's session.
 #[derive(Debug)]
@@ -106,6 +108,8 @@ pub struct Session {
     defined: Option<definition::Own>,
     /// A definition is under way, of which other instances have not been told.
     defining: bool,
+    /// What the open transaction's statements have done that settles its modes.
+    touched: altered::Touched,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     local_settings: Vec<String>,
     facts: Arc<Facts>,
@@ -134,17 +138,4 @@ pub struct Session {
     learns: bool,
     /// A change is shown that is not run: what it reads is planned as in its transaction.
     shows_change: bool,
-}
-
-/// Who opened the current transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opened {
-    /// The client, by BEGIN or with autocommit off.
-    Client,
-    /// The session, for one statement that writes to several units.
-    Statement,
-    /// The session, for one statement that runs as several.
-    Steps,
-    /// The session, for several statements of one request or pipeline.
-    Pipeline,
 }

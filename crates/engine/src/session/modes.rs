@@ -7,6 +7,9 @@ use pando_kernel::session::TransactionState;
 use super::Session;
 use super::local::server_error;
 
+/// The mode that makes the units look at their data when the transaction begins.
+pub(super) const SNAPSHOT: &str = "WITH CONSISTENT SNAPSHOT";
+
 const KNOWN: [&str; 10] = [
     "ISOLATION LEVEL SERIALIZABLE",
     "ISOLATION LEVEL REPEATABLE READ",
@@ -16,15 +19,15 @@ const KNOWN: [&str; 10] = [
     "READ WRITE",
     "DEFERRABLE",
     "NOT DEFERRABLE",
-    "WITH CONSISTENT SNAPSHOT",
+    SNAPSHOT,
     "",
 ];
 
 impl Session {
-    /// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL,
-    /// and before its first query).
+    /// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL).
     pub(super) async fn set_modes(&mut self, session: bool, words: &[String]) -> Result<()> {
         let modes = known(words)?;
+        self.refuse_if_failed(false)?;
         let is_about_open = self.dialect().is_some_and(|own| own.error_fails_transaction());
         let open = self.transaction.state() != TransactionState::Idle;
         if session {
@@ -33,11 +36,8 @@ impl Session {
             self.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
         } else if !open {
             self.next_modes = modes;
-        } else if is_about_open && self.transaction.units().is_empty() {
-            let modes = completed(modes, self.transaction.modes());
-            self.transaction.set_modes(modes);
-        } else if is_about_open && modes.iter().all(|own| self.transaction.modes().contains(own)) {
-            // It stays as it is.
+        } else if is_about_open {
+            self.alter(modes).await?;
         } else {
             return Err(in_progress());
         }
@@ -90,12 +90,16 @@ pub(super) fn completed<'a>(
 ) -> Vec<String> {
     let mut all = own;
     for mode in others {
-        let kind = mode.split(' ').next().unwrap_or("");
-        if !all.iter().any(|known| known.starts_with(kind)) {
+        if !all.iter().any(|known| kind(known) == kind(mode)) {
             all.push(mode.clone());
         }
     }
     all
+}
+
+/// What a mode is about: the word it begins with, but for `NOT DEFERRABLE`.
+fn kind(mode: &str) -> &str {
+    mode.trim_start_matches("NOT ").split(' ').next().unwrap_or("")
 }
 
 /// Whether a SET TRANSACTION is about all sessions of a server.
@@ -216,6 +220,8 @@ mod tests {
         assert_eq!(changed, ["READ ONLY", "ISOLATION LEVEL SERIALIZABLE"]);
         let lowered = super::completed(list(&["ISOLATION LEVEL READ COMMITTED"]), &open);
         assert_eq!(lowered, ["ISOLATION LEVEL READ COMMITTED", "READ WRITE"]);
+        let hasty = super::completed(list(&["NOT DEFERRABLE"]), &list(&["DEFERRABLE"]));
+        assert_eq!(hasty, ["NOT DEFERRABLE"]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::plan::{self, Chance, Fit, Lifted, Plan, Template};
 use crate::snapshot::LiveDatabase;
 use crate::templates::{Entry, Kept, Moment, with_shape};
 
+use super::altered::Touched;
 use super::run::syntax_error;
 use super::{Bound, Session};
 
@@ -137,6 +138,7 @@ impl Session {
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(text);
         self.forget_warnings();
+        self.touched = Touched::Data;
         self.refuse_if_failed(false)?;
         if !self.cursors.is_empty() {
             Box::pin(self.settle_cursors()).await?;

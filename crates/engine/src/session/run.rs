@@ -19,6 +19,7 @@ use crate::snapshot::LiveDatabase;
 
 use super::acquire::Started;
 use super::administer::told;
+use super::altered::Touched;
 use super::finish::{first_key, unit_lost, upserts};
 use super::origin::Origin;
 use super::parted::Parted;
@@ -91,6 +92,7 @@ impl Session {
             return Ok(());
         }
         self.forget_warnings();
+        self.touched = self.touched.max(Touched::by(&stmt.kind));
         let (settings, isolation) = (self.variables.shared(), self.told_isolation());
         let facts = self.facts_mut();
         (facts.settings, facts.isolation) = (settings, isolation);

@@ -20,6 +20,7 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use super::Session;
+use super::modes::SNAPSHOT;
 
 /// A connection with its storage unit's part opened on it, and the replies that belong to that.
 type Part = (Connection, usize);
@@ -55,11 +56,16 @@ impl Session {
 
     /// The first level that these modes, or else the session's variables, name.
     pub(super) fn asked_isolation(&self, modes: &[String]) -> Option<Isolation> {
-        if let Some(level) = modes.iter().find_map(|mode| mode.strip_prefix("ISOLATION LEVEL ")) {
-            return Isolation::read(level);
+        match self.named_level(modes) {
+            Some(level) => Isolation::read(level),
+            None => has_snapshot(modes).then_some(Isolation::RepeatableRead),
         }
-        if modes.iter().any(|mode| mode == "WITH CONSISTENT SNAPSHOT") {
-            return Some(Isolation::RepeatableRead);
+    }
+
+    /// The first level that these modes, or else the session's variables, name, as it is spelled there.
+    pub(super) fn named_level<'a>(&'a self, modes: &'a [String]) -> Option<&'a str> {
+        if let Some(level) = modes.iter().find_map(|mode| mode.strip_prefix("ISOLATION LEVEL ")) {
+            return Some(level);
         }
         // A transaction keeps the level it was begun at, whatever is set in it for those to come.
         let idle = self.transaction.state() == TransactionState::Idle;
@@ -71,14 +77,58 @@ impl Session {
             .iter()
             .rev()
             .find(|(name, _)| name.ends_with("isolation"));
-        variable.and_then(|(_, value)| Isolation::read(value))
+        variable.map(|(_, value)| &**value).filter(|value| !value.eq_ignore_ascii_case("default"))
     }
 
-    /// Opens the transaction on all units that take writes, so that they see the same transactions.
+    /// Whether the open transaction has its units look at their data when it begins: WITH CONSISTENT SNAPSHOT, which servers heed at REPEATABLE READ only. A unit
+    /// that could not is not asked to: SQLite's transactions queue up where they begin.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/commit.html>
+    pub(super) fn looks_at_once(&self) -> bool {
+        let modes = self.transaction.modes();
+        has_snapshot(modes)
+            && self.asked_isolation(modes) == Some(Isolation::RepeatableRead)
+            && self.dialect().is_some_and(|dialect| dialect.two_phase().is_some())
+    }
+
+    /// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction is open.
+    ///
+    /// # Errors
+    /// What a unit says to it.
+    pub(super) async fn look_at_once(&mut self) -> Result<()> {
+        let live = self.live()?;
+        let looked = self.open_everywhere(&live).await;
+        self.let_go().await;
+        if looked.is_err() {
+            let _ = self.end_transaction(false).await;
+        }
+        looked
+    }
+
+    /// Refuses a snapshot to a transaction whose statements each read for themselves.
+    pub(super) fn refuse_snapshot_in_base(&self, modes: &[String]) -> Result<()> {
+        let is_base = self.transaction_type() == TransactionType::Base;
+        if !is_base || !has_snapshot(modes) {
+            return Ok(());
+        }
+        Err(Error::refused(
+            30001,
+            "a transaction of type BASE has no snapshot: each of its statements reads what is committed",
+            "use a LOCAL or XA transaction",
+        ))
+    }
+
+    /// Opens the transaction on all units that take writes. One of type XA sees the same transactions on all of them; of type LOCAL each unit looks at its own moment,
+    /// and all at about the same.
     pub(super) async fn open_everywhere(&mut self, live: &LiveDatabase) -> Result<()> {
         let mut parts = Vec::new();
-        let result = match self.take_everywhere(live, &mut parts).await {
-            Ok(units) => self.look_together(live, units, &mut parts).await,
+        let is_global = self.transaction.kind() == TransactionType::Xa;
+        let taken = match is_global {
+            true => self.take_everywhere(live, &mut parts).await,
+            false => self.take_leading(live, &mut parts).await.map(|()| Vec::new()),
+        };
+        let result = match taken {
+            Ok(units) if is_global => self.look_together(live, units, &mut parts).await,
+            Ok(_) => self.look_each(&mut parts).await,
             Err(error) => Err(error),
         };
         for (mut connection, _) in parts {
@@ -120,6 +170,25 @@ impl Session {
         Ok(units)
     }
 
+    /// Takes a connection of each unit that has no leader: what copies hold is older.
+    async fn take_leading(&mut self, live: &LiveDatabase, parts: &mut Vec<Part>) -> Result<()> {
+        for unit in live.database.units.iter().filter(|unit| live.leads(unit)) {
+            let mut connection = self.take(live.pool(unit)?).await?;
+            let (replies, _) = self.enlist(live, &mut connection, (None, None))?;
+            parts.push((connection, replies));
+        }
+        Ok(())
+    }
+
+    /// Sends what opens the transaction to all units.
+    async fn look_each(&mut self, parts: &mut [Part]) -> Result<()> {
+        let handle = Arc::clone(&self.handle);
+        for (connection, _) in parts.iter() {
+            handle.runs_on(connection, Manner::Ask)?;
+        }
+        handle.taken(opened(parts)).await
+    }
+
     /// Sends what opens the transaction to all units while no other is half committed.
     async fn look_together(
         &mut self,
@@ -138,12 +207,15 @@ impl Session {
 
     /// A unit that was not there when the transaction began to look, such as a replica, would show it another state.
     pub(super) fn refuse_outside_snapshot(&self, unit: &UnitName) -> Result<()> {
-        let looks = self.transaction.kind() == TransactionType::Xa
-            && self.transaction.state() != TransactionState::Idle
+        let looks = match self.transaction.kind() {
+            TransactionType::Xa => self.asked_isolation(self.transaction.modes()).is_some(),
+            TransactionType::Local => self.looks_at_once(),
+            TransactionType::Base => false,
+        };
+        let has_looked = self.transaction.state() != TransactionState::Idle
             && !self.transaction.is_fresh()
-            && !self.transaction.is_locking()
-            && self.asked_isolation(self.transaction.modes()).is_some();
-        if !looks {
+            && !self.transaction.is_locking();
+        if !looks || !has_looked {
             return Ok(());
         }
         Err(Error::refused(
@@ -152,6 +224,10 @@ impl Session {
             "let transactions read from the primary (transactionalReadQueryStrategy: PRIMARY), or use READ COMMITTED",
         ))
     }
+}
+
+fn has_snapshot(modes: &[String]) -> bool {
+    modes.iter().any(|mode| mode == SNAPSHOT)
 }
 
 /// Reads what opens the transaction to its end everywhere.

@@ -31,7 +31,7 @@ impl Session {
     ) -> Result<()> {
         let text = dialect.literal(&pando_kernel::Value::Text(value.to_owned()));
         match dialect.set(&name.to_lowercase(), &text)? {
-            VariableEffect::Ignore => {}
+            VariableEffect::Ignore | VariableEffect::LastInsertId(_) => {}
             VariableEffect::Autocommit(on) => self.autocommit = on,
             VariableEffect::Replay | VariableEffect::Report { .. } => {
                 self.variables.set(&name.to_lowercase(), &text);
@@ -57,7 +57,7 @@ impl Session {
         let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
         let mut variables = self.variables.clone();
         let mut reports = Vec::new();
-        let mut autocommit = None;
+        let (mut autocommit, mut last_insert_id) = (None, None);
         let mut local = false;
         let (mut applied, mut next) = (Vec::new(), Vec::new());
         let mut computes = false;
@@ -97,6 +97,7 @@ impl Session {
             match effect? {
                 VariableEffect::Ignore => {}
                 VariableEffect::Autocommit(on) => autocommit = Some(on),
+                VariableEffect::LastInsertId(key) => last_insert_id = Some(key),
                 VariableEffect::Replay if one.scope == Scope::Local => {}
                 VariableEffect::Report { .. } if one.scope == Scope::Local => {}
                 VariableEffect::Replay => {
@@ -122,6 +123,9 @@ impl Session {
             };
             self.apply(&text, local, variables).await?;
         }
+        if let Some(key) = last_insert_id {
+            self.facts_mut().last_insert_id = key;
+        }
         if let Some(on) = autocommit {
             if on && !self.autocommit && self.transaction.state() != TransactionState::Idle {
                 self.end_transaction(true).await?;
@@ -143,6 +147,8 @@ impl Session {
         variables: &mut Variables,
     ) -> Result<Vec<(String, String)>> {
         if !dialect.error_fails_transaction() {
+            // What cannot be set has no default that could be had.
+            dialect.set(name, "DEFAULT")?;
             variables.unset(name);
             return Ok(vec![(name.to_owned(), "DEFAULT".to_owned())]);
         }

@@ -88,6 +88,7 @@ impl Session {
         if together && self.autocommit && self.transaction.state() == TransactionState::Idle {
             let modes = self.modes_for(Vec::new());
             self.transaction.begin(modes, self.course());
+            self.touched = super::altered::Touched::Nothing;
             self.opened = Opened::Pipeline;
             self.variables_at_begin = Some(self.variables.clone());
             self.modes_at_begin.clone_from(&self.session_modes);

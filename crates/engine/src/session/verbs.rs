@@ -6,9 +6,22 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::Transaction;
 use pando_transaction::no_savepoint;
 
-use super::local::{no_transaction, server_error};
-use super::modes::known;
-use super::{Opened, Session};
+use super::Session;
+use super::local::no_transaction;
+use super::modes::{SNAPSHOT, known};
+
+/// Who opened the current transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opened {
+    /// The client, by BEGIN or with autocommit off.
+    Client,
+    /// The session, for one statement that writes to several units.
+    Statement,
+    /// The session, for one statement that runs as several.
+    Steps,
+    /// The session, for several statements of one request or pipeline.
+    Pipeline,
+}
 
 impl Session {
     /// BEGIN, COMMIT, savepoints and what else is said about the transaction itself.
@@ -69,6 +82,8 @@ impl Session {
         self.or_fail(result).await?;
         self.base.release(name);
         self.unmark(name);
+        let result = self.tell_read_only_again().await;
+        self.or_fail(result).await?;
         self.complete("RELEASE");
         Ok(())
     }
@@ -84,6 +99,8 @@ impl Session {
         self.or_fail(result).await?;
         let result = Box::pin(self.return_to_mark(name)).await;
         self.or_fail(result).await?;
+        let result = self.tell_read_only_again().await;
+        self.or_fail(result).await?;
         if self.defined.is_some() {
             // What was defined behind the savepoint is no more, and what was prepared with it.
             self.live()?.forget_tables();
@@ -96,9 +113,12 @@ impl Session {
         self.look_for_block("COMMIT", chain, dialect)?;
         let open = self.transaction.state() != TransactionState::Idle;
         let failed = self.transaction.state() == TransactionState::Failed;
-        let modes = self.transaction.modes().to_vec();
+        let modes = self.chained_modes();
+        if chain && !open {
+            self.ready_all().await?;
+        }
         let committed = if open { self.end_transaction(true).await? } else { true };
-        if chain && open {
+        if chain {
             self.begin(modes);
         }
         self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
@@ -108,15 +128,24 @@ impl Session {
     async fn rollback_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
         self.look_for_block("ROLLBACK", chain, dialect)?;
         let open = self.transaction.state() != TransactionState::Idle;
-        let modes = self.transaction.modes().to_vec();
+        let modes = self.chained_modes();
+        if chain && !open {
+            self.ready_all().await?;
+        }
         if open {
             self.end_transaction(false).await?;
         }
-        if chain && open {
+        if chain {
             self.begin(modes);
         }
         self.complete("ROLLBACK");
         Ok(())
+    }
+
+    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where none was open, as only the MySQL family has
+    /// it, one begins all the same.
+    fn chained_modes(&self) -> Vec<String> {
+        self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
     }
 
     /// Whether a transaction is open that the client has begun.
@@ -144,23 +173,24 @@ impl Session {
             if self.has_reached_none() {
                 let modes = self.modes_for(modes);
                 self.transaction.set_modes(modes);
-            } else if !modes.is_empty() {
-                return Err(server_error(
-                    0,
-                    "25001",
-                    "transaction modes must be set before any query",
-                ));
+            } else {
+                self.alter(modes).await?;
             }
             // What was set in the text before BEGIN goes with the transaction.
             self.opened = Opened::Client;
         } else if open && dialect.error_fails_transaction() {
             self.refuse_if_failed(false)?;
             self.warn("25001", "there is already a transaction in progress");
+            self.alter(modes).await?;
         } else {
+            self.refuse_snapshot_in_base(&modes)?;
             if open {
                 self.end_transaction(true).await?;
             }
             self.begin(modes);
+            if self.looks_at_once() {
+                Box::pin(self.look_at_once()).await?;
+            }
         }
         self.complete("BEGIN");
         Ok(())

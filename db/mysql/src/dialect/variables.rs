@@ -48,6 +48,7 @@ impl Variables for MySql {
                 Ok(VariableEffect::Ignore)
             }
             name if name.starts_with("session_track_") => Ok(VariableEffect::Ignore),
+            "last_insert_id" | "identity" => VariableEffect::last_insert_id(value),
             "insert_id" | "gtid_next" | "rand_seed1" | "rand_seed2" | "pseudo_thread_id"
             | "password" | "role" | "resource group" => Err(variable_refused(
                 name,
@@ -276,6 +277,11 @@ mod tests {
             ("foreign_key_checks", "0", Some(VariableEffect::Replay)),
             ("wait_timeout", "100", Some(VariableEffect::Ignore)),
             ("insert_id", "7", None),
+            ("last_insert_id", "7", Some(VariableEffect::LastInsertId(7))),
+            ("identity", "TRUE", Some(VariableEffect::LastInsertId(1))),
+            ("last_insert_id", "'7'", None),
+            ("last_insert_id", "-1", None),
+            ("last_insert_id", "DEFAULT", None),
             ("@x", "1", Some(VariableEffect::Replay)),
             ("@x", "@x + 1", None),
         ];

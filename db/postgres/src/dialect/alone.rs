@@ -200,7 +200,12 @@ fn shown(name: &str, facts: &Facts) -> Option<String> {
     };
     Some(match Postgres.set(own, text) {
         Ok(VariableEffect::Report { value, .. }) => value,
-        Ok(VariableEffect::Replay | VariableEffect::Ignore | VariableEffect::Autocommit(_))
+        Ok(
+            VariableEffect::Replay
+            | VariableEffect::Ignore
+            | VariableEffect::Autocommit(_)
+            | VariableEffect::LastInsertId(_),
+        )
         | Err(_) => listed(text),
     })
 }

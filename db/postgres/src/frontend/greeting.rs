@@ -37,7 +37,10 @@ pub(super) fn encode(buf: &mut BytesMut, user: &str, variables: &[(String, Strin
             match Postgres.set(&name.to_lowercase(), &literal) {
                 Ok(VariableEffect::Report { name, value }) => Some((name, value)),
                 Ok(
-                    VariableEffect::Replay | VariableEffect::Autocommit(_) | VariableEffect::Ignore,
+                    VariableEffect::Replay
+                    | VariableEffect::Autocommit(_)
+                    | VariableEffect::LastInsertId(_)
+                    | VariableEffect::Ignore,
                 )
                 | Err(_) => None,
             }
