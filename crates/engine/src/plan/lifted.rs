@@ -1,7 +1,7 @@
 //! Statements given as text whose values may become parameters, so that a storage unit need not parse and plan them each time.
 //!
 //! The answer must be the text's, to the byte, so little is lifted:
-//! - A SELECT of columns, and plain aggregates of them, of one table where it can be asked again as text if its prepared form fails (outside a transaction, and inside
+//! - A SELECT of columns, and of plain aggregates that every server has for them, of one table where it can be asked again as text if its prepared form fails (outside a transaction, and inside
 //!   one on servers whose errors leave it standing); where it cannot, one that names its columns, which only another type of theirs could change, and whoever has met
 //!   that is told to repeat the transaction. Or an UPDATE or DELETE without RETURNING or an INSERT of one row, anywhere: these have no result whose type could change.
 //! - Numbers that stand alone beside a column, in a WHERE of such comparisons joined by AND, in SET, as they are or added to a column, or in VALUES. A server finds
