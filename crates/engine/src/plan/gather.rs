@@ -535,3 +535,20 @@ fn refused(what: &str) -> Error {
         "narrow it to one shard by an equality on the sharding key",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_without_a_fraction_count_rows() {
+        let digits = |value: Value| whole_digits(&value);
+        let decimal = |text: &str| Value::decimal(text).unwrap();
+        assert_eq!(digits(Value::Float(3.0)).as_deref(), Some("3"));
+        assert_eq!(digits(decimal("20e-1")).as_deref(), Some("2"));
+        assert_eq!(digits(decimal("1e2")).as_deref(), Some("100"));
+        for other in [Value::Float(1.5), Value::Float(f64::NAN), decimal("1.5"), Value::Null] {
+            assert_eq!(digits(other), None);
+        }
+    }
+}
