@@ -1,11 +1,14 @@
 //! Errors on the wire, and every kind of ours as an SQLSTATE.
 //! <https://www.postgresql.org/docs/current/errcodes-appendix.html>
 
+use std::borrow::Cow;
+
 use bytes::BytesMut;
 use pando_kernel::{Error, ErrorKind, ServerError};
 
 use crate::codec::backend::{Notice, encode_error, encode_notice};
 use crate::codec::{Fault, Malformed};
+use crate::position;
 
 /// How bad an error is for the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,14 +59,16 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
 }
 
 /// Appends an ErrorResponse. `place` is the text a client sent and the byte where the statement begins
-/// that a syntax error's position belongs to.
+/// that an error's position belongs to.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
 pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, place: Option<(&str, u32)>) {
     match error.kind() {
-        ErrorKind::Server(server) => encode_server(buf, severity, server),
+        ErrorKind::Server(server) => {
+            encode_server(buf, severity, server, &position::fields(error, server, place));
+        }
         kind => {
             let message = message(kind);
             let mut more = Vec::new();
@@ -73,7 +78,7 @@ pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, place: Opti
                 more.push((b'H', instead.clone()));
             }
             if let (ErrorKind::Syntax { at, .. }, Some((text, start))) = (kind, place) {
-                more.push((b'P', position(text, start.saturating_add(*at)).to_string()));
+                more.push((b'P', character(text, start.saturating_add(*at)).to_string()));
             }
             // A broken message has a code of its own.
             let cause = std::error::Error::source(error);
@@ -131,10 +136,15 @@ impl From<Malformed> for Error {
     }
 }
 
-fn encode_server(buf: &mut BytesMut, severity: Severity, server: &ServerError) {
+fn encode_server(
+    buf: &mut BytesMut,
+    severity: Severity,
+    server: &ServerError,
+    more: &[(u8, Cow<'_, str>)],
+) {
     let state = if is_sqlstate(&server.sqlstate) { &server.sqlstate } else { "XX000" };
     let mut fields = head(severity.text(), state, &server.message);
-    fields.extend(server.fields.iter().map(|(code, value)| (*code, value.as_str())));
+    fields.extend(more.iter().map(|(code, value)| (*code, &**value)));
     encode_error(buf, &fields);
 }
 
@@ -192,7 +202,7 @@ fn message(kind: &ErrorKind) -> String {
 }
 
 /// A byte position as the protocol counts: characters, from 1.
-fn position(text: &str, at: u32) -> usize {
+fn character(text: &str, at: u32) -> usize {
     let at = usize::try_from(at).unwrap_or(usize::MAX);
     text.char_indices().take_while(|(index, _)| *index < at).count() + 1
 }

@@ -153,6 +153,28 @@ def errors_have_their_code_and_leave_the_connection_usable():
 
 
 @case
+def errors_stand_where_the_client_wrote_what_they_are_about():
+    for query in (
+        "select order_id, 'ü', ?issing from t_order where order_id = 1",
+        "select order_id, ?issing from t_order",
+        "select order_id from t_order order by ?issing limit 3",
+        "select ?t_order.missing from t_order where order_id in (1, 2)",
+        "select avg(user_id), ?issing from t_order group by 2",
+        "select order_id from t_order where status ?> 1 order by order_id desc limit 4",
+        "update t_order set status = ?issing",
+        "insert into t_order (order_id, user_id, paid) values (1001, 1, true), (1002, 2, true), (1003, 3, ?'x')",
+        "select ?issing",
+        "?selec 1",
+    ):
+        at, query = query.index("?") + 1, query.replace("?issing", "missing").replace("?", "")
+        for prepare in (False, True):
+            refused(psycopg.Error, lambda: db.execute(query, prepare=prepare), lambda e: e.diag.statement_position == str(at))
+    # In a text of several statements it counts from the first.
+    several = "select 1; select order_id from t_order where order_id = 1 and missing; select 2"
+    refused(psycopg.errors.UndefinedColumn, lambda: db.execute(several), lambda e: e.diag.statement_position == str(several.index("missing") + 1))
+
+
+@case
 def a_failed_transaction_refuses_until_rollback():
     with connect() as own:
         refused(psycopg.errors.UniqueViolation, lambda: own.execute("insert into t_order (order_id, user_id) values (2, 2)"), lambda e: True)

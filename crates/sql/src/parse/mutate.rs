@@ -5,6 +5,7 @@ use super::parser::Parser;
 use crate::ast::{Cte, Delete, Expr, Kind, Node, ObjectName, Table, TableFactor, Update};
 use crate::keyword::Keyword;
 use crate::span::Span;
+use crate::visit;
 
 impl Parser<'_> {
     /// UPDATE is next; `start` is where the statement began.
@@ -150,24 +151,27 @@ impl Parser<'_> {
         }
     }
 
-    /// MERGE: its two tables are read off, nothing more.
+    /// MERGE: its target and the tables of its source are read off, nothing more.
     pub(super) fn merge(&mut self) -> Result<Kind> {
         use Keyword::*;
         self.expect(MERGE)?;
         self.expect(INTO)?;
         let mut tables = Vec::new();
-        let mut factors = vec![self.merge_table()?];
-        self.expect(USING)?;
-        factors.push(self.merge_table()?);
-        for factor in factors {
-            match factor {
-                TableFactor::Table(table) => tables.push(table.name),
-                TableFactor::Derived { .. }
-                | TableFactor::Join(_)
-                | TableFactor::Function { .. } => {
-                    return self.unknown();
-                }
+        match self.merge_table()? {
+            TableFactor::Table(table) => tables.push(table.name),
+            TableFactor::Derived { .. } | TableFactor::Join(_) | TableFactor::Function { .. } => {
+                return self.unknown();
             }
+        }
+        self.expect(USING)?;
+        match self.merge_table()? {
+            TableFactor::Table(table) => tables.push(table.name),
+            TableFactor::Derived { query, .. } => {
+                let inner = Kind::Select(query);
+                tables.extend(visit::tables(&inner).into_iter().map(|one| one.name.clone()));
+            }
+            TableFactor::Function { .. } => {}
+            TableFactor::Join(_) => return self.unknown(),
         }
         while !self.is_end() && !self.is_symbol(")") {
             match self.is_symbol("(") {

@@ -78,11 +78,11 @@ impl Connection {
         let found = self.line.statements.find(&sql, &types, Origin::Text(era));
         match found {
             Found::Ready(..) => {}
-            Found::Unnamed => return self.text(&text),
+            Found::Unnamed => return self.text(text),
             Found::New(id) => {
                 if self.line.changes.gave_up(&sql, era) {
                     self.line.statements.failed(&sql, id);
-                    return self.text(&text);
+                    return self.text(text);
                 }
             }
         }
@@ -101,9 +101,9 @@ impl Connection {
 
     /// Behind an execution that has no Sync yet it gets none either: if that fails, the server passes over this simple query as well, and the Sync that it then
     /// needs is sent; else this one's reply is all that comes.
-    fn text(&mut self, sql: &str) -> Result<()> {
-        request::text(&mut self.wire.output, sql)?;
-        self.line.replies.push_back(Reply::new(Task::Text));
+    fn text(&mut self, sql: Arc<str>) -> Result<()> {
+        request::text(&mut self.wire.output, &sql)?;
+        self.line.replies.push_back(Reply::new(Task::Text(sql)));
         Ok(())
     }
 
@@ -267,7 +267,7 @@ impl Connection {
                 encode_sync(&mut self.wire.output);
                 None
             }
-            Outcome::Again(Again::Text(sql)) => self.text(&sql).err().map(Err),
+            Outcome::Again(Again::Text(sql)) => self.text(sql).err().map(Err),
             Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
             Outcome::Again(Again::Describe(subject, era)) => {
                 self.describe(subject, era).err().map(Err)
@@ -287,7 +287,7 @@ impl Backend for Connection {
             return Err(Error::new(ErrorKind::TooLarge(message.into())));
         }
         let task = match execution {
-            Execution::Text(sql) => return self.text(&sql),
+            Execution::Text(sql) => return self.text(sql),
             Execution::Lifted { text, sql, parameters, era } => {
                 return self.lifted((text, sql), parameters, era);
             }

@@ -17,6 +17,7 @@ use crate::codec::backend::{Backend, CommandComplete, ParameterStatus, RowDescri
 use crate::codec::copy::CopyResponse;
 use crate::codec::first_word;
 use crate::error;
+use crate::position::Sent;
 
 /// What is awaited, oldest first.
 pub(super) struct Line {
@@ -42,7 +43,7 @@ pub(super) struct Reply {
 /// What a reply answers.
 pub(super) enum Task {
     /// A statement as text.
-    Text,
+    Text(Arc<str>),
     /// A statement of which only success counts. It `shares` the Sync of the next reply, or has one of its own; before a simple query there is none.
     Aside { shares: bool },
     /// A prepared statement.
@@ -111,7 +112,7 @@ impl Reply {
     pub(super) fn extended(&self) -> bool {
         match self.task {
             Task::Run(_) | Task::Describe(..) | Task::Aside { .. } => true,
-            Task::Text | Task::Silent | Task::Ping => false,
+            Task::Text(_) | Task::Silent | Task::Ping => false,
         }
     }
 
@@ -120,7 +121,7 @@ impl Reply {
         match self.task {
             Task::Run(_) | Task::Describe(..) | Task::Ping => true,
             Task::Aside { shares } => !shares,
-            Task::Text | Task::Silent => false,
+            Task::Text(_) | Task::Silent => false,
         }
     }
 
@@ -140,6 +141,16 @@ impl Reply {
 }
 
 impl Task {
+    /// The statement that is told of in its errors.
+    fn sql(&self) -> Option<Arc<str>> {
+        match self {
+            Task::Text(sql)
+            | Task::Run(Run { call: Call { sql, .. }, .. })
+            | Task::Describe(Subject { sql, .. }, _) => Some(Arc::clone(sql)),
+            Task::Aside { .. } | Task::Silent | Task::Ping => None,
+        }
+    }
+
     /// What of a statement that was found prepared can be sent anew, and its number in the cache.
     fn once_more(self) -> Option<(u64, Again)> {
         match self {
@@ -149,12 +160,17 @@ impl Task {
             }
             Task::Run(_)
             | Task::Describe(..)
-            | Task::Text
+            | Task::Text(_)
             | Task::Aside { .. }
             | Task::Silent
             | Task::Ping => None,
         }
     }
+}
+
+/// A statement's error, with the text that it was told of.
+fn told(error: Box<ServerError>, sql: Option<&Arc<str>>) -> Error {
+    Sent::with(Error::new(ErrorKind::Server(error)), sql)
 }
 
 impl Again {
@@ -272,6 +288,7 @@ impl Line {
             let unbound = id.filter(|_| !bound).map(|id| (id, *reused));
             return Ok(self.lifted_failed(error, (call, text), unbound));
         }
+        let sql = reply.task.sql();
         if let Some((id, again)) = reply.task.once_more()
             && stale(&error)
         {
@@ -285,7 +302,7 @@ impl Line {
                 return Ok(Outcome::Again(again));
             }
         }
-        Ok(Outcome::Over(Err(Error::new(ErrorKind::Server(error)))))
+        Ok(Outcome::Over(Err(told(error, sql.as_ref()))))
     }
 
     /// Ends the oldest reply if it shares its Sync: no other message ends it.
@@ -344,7 +361,7 @@ impl Line {
         }
         lifted::relocate(&mut error, sql, text);
         lifted::forget_parameters(&mut error);
-        Outcome::Over(Err(Error::new(ErrorKind::Server(error))))
+        Outcome::Over(Err(told(error, Some(text))))
     }
 
     fn parsed(&mut self) -> Result<()> {
@@ -353,7 +370,7 @@ impl Line {
             Task::Describe(Subject { sql, id: Some(id), .. }, _) => (Arc::clone(sql), *id),
             Task::Run(_)
             | Task::Describe(..)
-            | Task::Text
+            | Task::Text(_)
             | Task::Aside { .. }
             | Task::Silent
             | Task::Ping => {
@@ -375,7 +392,7 @@ impl Line {
                 run.bound = true;
                 Outcome::Quiet
             }
-            Task::Describe(..) | Task::Text | Task::Aside { .. } | Task::Silent | Task::Ping => {
+            Task::Describe(..) | Task::Text(_) | Task::Aside { .. } | Task::Silent | Task::Ping => {
                 Outcome::Quiet
             }
         })
@@ -389,7 +406,7 @@ impl Line {
         reply.returns = columns.is_some();
         let event = match &mut reply.task {
             Task::Silent | Task::Ping | Task::Aside { .. } => None,
-            Task::Text => columns.map(|list| Event::Columns(describe::with_codec(list))),
+            Task::Text(_) => columns.map(|list| Event::Columns(describe::with_codec(list))),
             Task::Run(run) => {
                 let mut columns = columns;
                 if let Some(id) = run.id.filter(|_| run.call.text.is_none()) {
@@ -459,7 +476,7 @@ fn forget(statements: &mut Statements, task: &Task) {
         Task::Describe(Subject { sql, id: Some(id), .. }, _) => statements.failed(sql, *id),
         Task::Run(_)
         | Task::Describe(..)
-        | Task::Text
+        | Task::Text(_)
         | Task::Aside { .. }
         | Task::Silent
         | Task::Ping => {}

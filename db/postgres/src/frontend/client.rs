@@ -12,7 +12,7 @@ use super::execute::Owed;
 use super::portals::{Portals, Statements};
 use super::wait::{Next, next};
 use super::wire::{Frame, Wire};
-use crate::codec::frontend::Frontend;
+use crate::codec::frontend::{Frontend, Named};
 use crate::codec::{Fault, Malformed};
 
 /// One client and its session.
@@ -108,9 +108,9 @@ impl<D: Doorway> Client<D> {
         }
         let owed = match self.settle_deferred(&message).await {
             Ok(owed) => owed,
-            Err(halt) => {
+            Err((halt, portal)) => {
                 // The failure belongs to the Describe; a Sync still ends the pipeline.
-                self.stumble(Err(halt)).await?;
+                Box::pin(self.stumble_over(halt, Some(Named::Portal(&portal)))).await?;
                 match message {
                     Frontend::Sync | Frontend::Terminate => Owed::Nothing,
                     _ => return Ok(()),
@@ -126,6 +126,7 @@ impl<D: Doorway> Client<D> {
         frame: &Frame,
         owed: Owed,
     ) -> Result<(), End> {
+        let named = named(&message);
         let outcome = match message {
             Frontend::Query(query) => return self.query(query.text).await,
             Frontend::Parse(parse) => {
@@ -156,18 +157,30 @@ impl<D: Doorway> Client<D> {
         };
         match outcome {
             Ok(()) => Ok(()),
-            Err(halt) => self.stumble(Err(halt)).await,
+            Err(halt) => Box::pin(self.stumble_over(halt, named)).await,
         }
     }
 
+    /// After a failure of a message about this statement or portal.
+    async fn stumble_over(&mut self, halt: Halt, named: Option<Named<'_>>) -> Result<(), End> {
+        let prepared = named.and_then(|named| match named {
+            Named::Statement(name) => self.statements.get(name).ok(),
+            Named::Portal(name) => Some(Arc::clone(&self.portals.get_mut(name).ok()?.prepared)),
+        });
+        let text = prepared.as_ref().map_or("", |prepared| &*prepared.sql);
+        self.stumble_in(Err(halt), text).await
+    }
+
     /// Pays what a Describe left open, unless the message is the Execute it waited for.
-    async fn settle_deferred(&mut self, message: &Frontend<'_>) -> Result<Owed, Halt> {
+    async fn settle_deferred(&mut self, message: &Frontend<'_>) -> Result<Owed, (Halt, String)> {
         let Some(name) = self.deferred.take() else { return Ok(Owed::Nothing) };
         if matches!(message, Frontend::Execute(execute) if execute.portal == name) {
             return Ok(Owed::Description);
         }
-        self.describe_deferred(&name).await?;
-        Ok(Owed::Nothing)
+        match self.describe_deferred(&name).await {
+            Ok(()) => Ok(Owed::Nothing),
+            Err(halt) => Err((halt, name)),
+        }
     }
 
     /// After a failure in the extended protocol: tells it and passes over the rest of the pipeline.
@@ -199,5 +212,19 @@ impl<D: Doorway> Client<D> {
     async fn unexpected(&mut self, tag: u8) -> Result<(), End> {
         let message = format!("invalid frontend message type {tag}");
         Err(self.wire.last_words(&own("08P01", message)).await)
+    }
+}
+
+/// The statement or portal that a message is about.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter: every other variant is not what is looked for"
+)]
+fn named<'a>(message: &Frontend<'a>) -> Option<Named<'a>> {
+    match message {
+        Frontend::Bind(bind) => Some(Named::Statement(bind.statement)),
+        Frontend::Describe(describe) => Some(describe.0),
+        Frontend::Execute(execute) => Some(Named::Portal(execute.portal)),
+        _ => None,
     }
 }

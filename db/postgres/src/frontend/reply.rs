@@ -117,7 +117,7 @@ impl<D: Doorway> Client<D> {
     }
 
     /// Tells the client what went wrong; some errors end the conversation. `text` and `at` say where
-    /// a statement's text stands that a syntax error's position belongs to.
+    /// a statement's text stands that an error's position belongs to.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "a filter: every other variant is not what is looked for"
