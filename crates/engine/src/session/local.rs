@@ -89,17 +89,7 @@ impl Session {
             }
             Kind::Load(_) => return self.start_bulk(stmt).await,
             Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
-                self.refuse_if_failed(false)?;
-                if stmt.text.to_ascii_uppercase().contains("ALL") {
-                    if self.transaction.state() != TransactionState::Idle {
-                        let message = "DISCARD ALL cannot run inside a transaction block";
-                        return Err(server_error(0, "25001", message));
-                    }
-                    self.reset().await?;
-                    self.complete("DISCARD ALL");
-                } else {
-                    self.complete("DISCARD");
-                }
+                self.discard(verb).await?;
             }
             // LISTEN is refused: nobody listens.
             Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => {

@@ -18,6 +18,7 @@ use crate::variables::{UNKNOWN, Variables};
 use super::acquire::Aim;
 use super::computed::is_expression;
 use super::home::{home, move_to};
+use super::local::server_error;
 use super::modes::next_mode;
 use super::{Bound, Session};
 
@@ -288,6 +289,32 @@ impl Session {
         if first {
             self.start_variables()?;
         }
+        Ok(())
+    }
+
+    /// `DISCARD ALL`, and its parts: plans, sequences' last values and temporary tables are no session's.
+    ///
+    /// # Errors
+    /// In a failed transaction, ALL in any; `Syntax` for another word.
+    pub(super) async fn discard(&mut self, verb: &str) -> Result<()> {
+        self.refuse_if_failed(false)?;
+        let tag = match verb {
+            "DISCARD ALL" => {
+                if self.transaction.state() != TransactionState::Idle {
+                    let message = "DISCARD ALL cannot run inside a transaction block";
+                    return Err(server_error(0, "25001", message));
+                }
+                self.reset().await?;
+                verb
+            }
+            "DISCARD TEMPORARY" => "DISCARD TEMP",
+            "DISCARD TEMP" | "DISCARD PLANS" | "DISCARD SEQUENCES" => verb,
+            _ => {
+                let message = format!("`{verb}` is no statement that is known");
+                return Err(ErrorKind::Syntax { message, at: 0 }.into());
+            }
+        };
+        self.complete(tag);
         Ok(())
     }
 

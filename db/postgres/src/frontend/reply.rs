@@ -163,7 +163,7 @@ pub(super) fn response(form: CopyForm) -> CopyResponse {
 /// The full tag of a statement that forgets all prepared statements.
 fn forgets_all<'t>(tag: &str, text: impl FnOnce() -> &'t str) -> Option<&'static str> {
     let all = match first_word(tag) {
-        "DISCARD" => "DISCARD ALL",
+        "DISCARD" => return (tag == "DISCARD ALL").then_some("DISCARD ALL"),
         "DEALLOCATE" => "DEALLOCATE ALL",
         _ => return None,
     };
@@ -193,10 +193,10 @@ mod tests {
 
     #[test]
     fn what_forgets_all_statements_is_known_by_tag_or_text() {
-        assert_eq!(forgets_all("DISCARD", || "discard all ;"), Some("DISCARD ALL"));
+        assert_eq!(forgets_all("DISCARD ALL", || "discard all ;"), Some("DISCARD ALL"));
         assert_eq!(forgets_all("DEALLOCATE ALL", || ""), Some("DEALLOCATE ALL"));
         assert_eq!(forgets_all("DEALLOCATE", || "DEALLOCATE recall"), None);
-        assert_eq!(forgets_all("DISCARD", || "DISCARD PLANS"), None);
+        assert_eq!(forgets_all("DISCARD PLANS", || "DISCARD PLANS"), None);
         assert_eq!(forgets_all("SELECT 1", || "SELECT all"), None);
     }
 
