@@ -175,6 +175,13 @@ def errors_stand_where_the_client_wrote_what_they_are_about():
 
 
 @case
+def discard_says_what_it_forgets():
+    for what, tag in (("plans", "PLANS"), ("sequences", "SEQUENCES"), ("temporary /* not all */", "TEMP"), ("temp", "TEMP"), ("all", "ALL")):
+        equal(db.execute(f"discard {what}").statusmessage, f"DISCARD {tag}")
+    refused(psycopg.errors.SyntaxError, lambda: db.execute("discard nothing"), lambda e: True)
+
+
+@case
 def a_failed_transaction_refuses_until_rollback():
     with connect() as own:
         refused(psycopg.errors.UniqueViolation, lambda: own.execute("insert into t_order (order_id, user_id) values (2, 2)"), lambda e: True)
