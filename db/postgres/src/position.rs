@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn alike_places_keep_their_order() {
         let row = "(0, 'x', 0, 'x', 0, 'x', 0)";
-        let client = vec![row; 9].join(", ");
+        let client = [row; 9].join(", ");
         let sent = client.replace('(', "( ");
         let wanted = |text: &str, n: usize| text.match_indices("'x'").nth(n).unwrap().0 + 1;
         for n in 0..27 {
