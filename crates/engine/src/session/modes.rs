@@ -3,6 +3,8 @@
 use pando_kernel::Dialect;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::session::TransactionState;
+use pando_sql::ast::Kind;
+use pando_sql::visit;
 
 use super::Session;
 use super::local::server_error;
@@ -43,6 +45,11 @@ impl Session {
         }
         self.complete("SET");
         Ok(())
+    }
+
+    /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is about tables.
+    pub(super) fn uses_up_modes(&self, kind: &Kind) -> bool {
+        !self.next_modes.is_empty() && !visit::tables(kind).is_empty()
     }
 
     /// Modes for the next transaction only.

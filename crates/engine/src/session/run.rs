@@ -303,6 +303,8 @@ impl Session {
                 let only_reads = self.locks_alone(live) && !plan::may_write(&stmt.kind);
                 let modes = if only_reads { vec!["READ ONLY".to_owned()] } else { Vec::new() };
                 self.open_for_statement(modes);
+            } else if !is_definition(&stmt.kind) && self.uses_up_modes(&stmt.kind) {
+                self.open_for_statement(Vec::new());
             }
         }
         if plan.writes {
