@@ -80,6 +80,11 @@ pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, place: Opti
             if let (ErrorKind::Syntax { at, .. }, Some((text, start))) = (kind, place) {
                 more.push((b'P', character(text, start.saturating_add(*at)).to_string()));
             }
+            if let (ErrorKind::UnknownTable(name), Some(place)) = (kind, place)
+                && let Some(position) = position::of_table(name, place)
+            {
+                more.push((b'P', position.to_string()));
+            }
             // A broken message has a code of its own.
             let cause = std::error::Error::source(error);
             let malformed = cause.and_then(|cause| cause.downcast_ref::<Malformed>());

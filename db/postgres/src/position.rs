@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use pando_kernel::{Error, ErrorKind, ServerError};
-use pando_sql::Token;
+use pando_sql::{Token, visit};
 
 use crate::dialect::SYNTAX;
 
@@ -69,6 +69,21 @@ pub(crate) fn fields<'a>(
         code => Some((code, value.as_str().into())),
     };
     told.fields.iter().filter_map(field).collect()
+}
+
+/// The character, from 1, where the statement that begins at byte `start` of `text` names this table among those that it reads or writes.
+pub(crate) fn of_table(name: &str, (text, start): (&str, u32)) -> Option<usize> {
+    let rest = text.get(usize::try_from(start).ok()?..)?;
+    let cut = pando_sql::split(rest, &SYNTAX).ok()?;
+    let cut = cut.first()?;
+    let statement = pando_sql::parse(cut.of(rest), &SYNTAX).ok()?;
+    let found = visit::tables(&statement.kind).into_iter().find(|found| {
+        let last = found.name.parts.last();
+        found.table.is_some() && last.is_some_and(|last| last.value.eq_ignore_ascii_case(name))
+    })?;
+    let own = u32::try_from(cut.of(rest).find(&*statement.text)?).ok()?;
+    let byte = usize::try_from(start + cut.start + own + found.name.span.start).ok()?;
+    Some(text.get(..byte)?.chars().count() + 1)
 }
 
 /// The character, from 1, of `client` that stands for the one at `position` of `sent`.
@@ -213,6 +228,20 @@ mod tests {
         for n in 0..27 {
             assert_eq!(of(&client, &sent, wanted(&sent, n)), Some(wanted(&client, n)), "{n}");
         }
+    }
+
+    #[test]
+    fn a_table_stands_where_it_is_read_or_written() {
+        let check = |start: u32, text: &str| {
+            let at = text.find('^').unwrap();
+            let (plain, place) = (text.replacen('^', "", 1), text[..at].chars().count() + 1);
+            assert_eq!(of_table("nosuch", (&plain, start)), Some(place), "{text}");
+        };
+        check(0, "SELECT nosuch FROM t JOIN ^public.nosuch USING (id)");
+        check(0, " /* ü nosuch */ INSERT INTO ^nosuch SELECT 1");
+        check(9, "SELECT 1; EXPLAIN DELETE FROM ^nosuch AS x; SELECT 2");
+        assert_eq!(of_table("nosuch", ("DROP TABLE nosuch", 0)), None);
+        assert_eq!(of_table("nosuch", ("SELECT 1; SELECT * FROM nosuch", 0)), None);
     }
 
     #[test]

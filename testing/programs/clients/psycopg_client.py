@@ -164,6 +164,7 @@ def errors_stand_where_the_client_wrote_what_they_are_about():
         "update t_order set status = ?issing",
         "insert into t_order (order_id, user_id, paid) values (1001, 1, true), (1002, 2, true), (1003, 3, ?'x')",
         "select ?issing",
+        "select nowhere from t_order join ?nowhere using (order_id)",
         "?selec 1",
     ):
         at, query = query.index("?") + 1, query.replace("?issing", "missing").replace("?", "")

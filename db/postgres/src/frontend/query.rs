@@ -84,7 +84,11 @@ fn statement(text: &str, index: usize) -> &str {
 /// Where the statement stands that failed: the one behind those that are done.
 fn place<'a>(halt: &Halt, text: &'a str, done: usize) -> Option<(&'a str, u32)> {
     let Halt::Failed(error) = halt else { return None };
-    let (ErrorKind::Syntax { .. } | ErrorKind::Server(_)) = error.kind() else { return None };
+    let (ErrorKind::Syntax { .. } | ErrorKind::Server(_) | ErrorKind::UnknownTable(_)) =
+        error.kind()
+    else {
+        return None;
+    };
     match pando_sql::split(text, &SYNTAX) {
         Ok(spans) => spans.get(done).map(|span| (text, span.start)),
         // The text cannot even be cut: the position counts from its start.
