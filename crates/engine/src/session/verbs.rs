@@ -61,6 +61,10 @@ impl Session {
         if !self.is_in_block() && dialect.error_fails_transaction() {
             return Err(no_transaction("SAVEPOINT"));
         }
+        if !self.autocommit && self.transaction.state() == TransactionState::Idle {
+            self.ready_all().await?;
+            self.begin(Vec::new());
+        }
         if self.is_in_block() {
             self.settle_cursors().await?;
             self.attend_transaction()?;
