@@ -207,6 +207,26 @@ def wrong_password_is_refused():
 
 
 @case
+def rows_found_are_counted_for_upserts_as_for_updates():
+    found = connect(client_flag=pymysql.constants.CLIENT.FOUND_ROWS)
+    upsert = "insert into t_{0} values {1} on duplicate key update {2} = values({2})"
+    for table, column in (("log", "line"), ("dict", "word")):
+        run(f"delete from t_{table}")
+        for own, rows, count in (
+            (db, "(1, 'a'), (2, 'b'), (3, 'c')", 3),
+            (db, "(1, 'a'), (2, 'b')", 0),
+            (found, "(1, 'a'), (2, 'b')", 2),
+            (found, "(1, 'a'), (2, 'x'), (4, 'd')", 4),
+            (db, "(1, 'b'), (2, 'x'), (5, 'd')", 3),
+            (found, "(1, 'b')", 1),
+            (found, "(1, 'c')", 2),
+            (found, "(6, 'c')", 1),
+        ):
+            equal((table, rows, run(upsert.format(table, rows, column), own=own)), (table, rows, count))
+    found.close()
+
+
+@case
 def drop():
     for table in ("t_order", "t_log", "t_dict"):
         run(f"drop table {table}")

@@ -107,6 +107,9 @@ impl Session {
         verb: &Verb,
     ) -> Result<()> {
         let mut channels = channels;
+        if verb.upserts.is_some() {
+            channels.iter_mut().flat_map(|own| &mut own.completions).for_each(find_upserted);
+        }
         let done = match plan.spread {
             Spread::Gather => total(&[], &channels),
             Spread::Same => {
@@ -173,9 +176,8 @@ impl Session {
         if verb.key != 0 && is_used {
             done.last_insert_id = verb.key;
         }
-        // One row that was there as it was to be is found all the same.
-        if verb.upserts == Some(1) && done.matched.is_none() && done.affected == Some(0) {
-            done.matched = Some(1);
+        if verb.upserts.is_some() {
+            find_upserted(&mut done);
         }
         if done.last_insert_id != 0 && !verb.gives_keys {
             self.facts_mut().last_insert_id = done.last_insert_id;
@@ -344,6 +346,20 @@ pub(super) fn upserts(kind: &Kind) -> Option<u64> {
     let InsertSource::Values { rows, .. } = &insert.source else { return None };
     let changes = !insert.on_duplicate.is_empty() && insert.modifiers.iter().all(|m| m != "IGNORE");
     changes.then_some(rows.len() as u64)
+}
+
+/// What clients are told of an upsert that want to know of rows found instead of rows changed: one for each row, and one more for each that was changed. A server counts
+/// those in `Records: 3  Duplicates: 1`; of one row alone it says nothing, but for the 2 of a changed one.
+/// <https://dev.mysql.com/doc/refman/8.0/en/insert-on-duplicate.html>
+fn find_upserted(done: &mut Completion) {
+    let number = |word: &str| {
+        let behind = done.info.split_once(word)?.1.trim_start();
+        behind.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()
+    };
+    let counted = number("Records:").zip(number("Duplicates:"));
+    let found = counted.map(|(rows, changed)| rows.saturating_add(changed));
+    let alone = || done.affected.filter(|rows| *rows <= 2).map(|rows| rows.max(1));
+    done.matched = done.matched.or_else(|| found.or_else(alone));
 }
 
 /// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it.

@@ -193,7 +193,7 @@ impl<D: Doorway> Client<D> {
         let changes = self.changes(state, std::mem::take(&mut progress.variables));
         self.told.update(state);
         let info = match completion.matched {
-            Some(matched) if completion.info.is_empty() => {
+            Some(matched) if completion.info.is_empty() && completion.tag != "INSERT" => {
                 let changed = completion.affected.unwrap_or(0);
                 format!("Rows matched: {matched}  Changed: {changed}  Warnings: {warnings}")
             }
