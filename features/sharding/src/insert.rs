@@ -331,31 +331,66 @@ fn asks_for_number(asked: &Asked<'_>, expr: &Expr) -> bool {
             && literal::value(asked, expr).is_some_and(|value| is_zero(&value))
 }
 
-/// An upsert may not move its row to another shard.
+/// An upsert may not move its row to another shard: its sharding columns keep their values, or all take those of the row that was to be inserted, by which the shard was found.
 fn upserts_keep_their_shard(table: &Table, insert: &Insert) -> Result<()> {
     let on_conflict = insert.on_conflict.iter().flat_map(|conflict| &conflict.assignments);
-    let mut all = insert.on_duplicate.iter().chain(on_conflict);
-    let moves = |a: &&ColumnAssignment| table.is_key(&last(&a.column)) && !same_value(a);
-    if all.any(|a| moves(&a)) {
-        return Err(Error::refused(
-            20031,
-            format!("an upsert may not change the sharding column of `{}`", table.logic()),
-            "leave the sharding column out of the update part",
-        ));
+    let all = insert.on_duplicate.iter().chain(on_conflict);
+    let own = match &insert.table.alias {
+        Some(alias) => alias.value.clone(),
+        None => last(&insert.table.name),
+    };
+    let mut given: Vec<String> = Vec::new();
+    for assignment in all.filter(|one| table.is_key(&last(&one.column))) {
+        match taken(assignment, &own) {
+            Some(Taken::Stored) => {}
+            Some(Taken::Inserted) => given.push(last(&assignment.column)),
+            None => return Err(moves(table)),
+        }
     }
-    Ok(())
+    let is_given = |key: &String| given.iter().any(|column| column.eq_ignore_ascii_case(key));
+    if given.is_empty() || table.is_placed_by_keys() && table.keys().iter().all(is_given) {
+        return Ok(());
+    }
+    Err(moves(table))
 }
 
-/// `key = VALUES(key)` and `key = excluded.key` keep the value: the conflicting row is on the same shard with the same key or stays.
+fn moves(table: &Table) -> Error {
+    Error::refused(
+        20031,
+        format!("an upsert may not change the sharding column of `{}`", table.logic()),
+        "leave the sharding column out of the update part, or set all of them to the values of the inserted row",
+    )
+}
+
+/// Where an upsert takes a column's value from.
+enum Taken {
+    /// The row that is there: `key = key`.
+    Stored,
+    /// The row that was to be inserted: `key = VALUES(key)`, `key = excluded.key`.
+    Inserted,
+}
+
+/// `own` is what the statement calls its table.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "a filter over syntax nodes: every other one says nothing about a shard"
 )]
-fn same_value(assignment: &ColumnAssignment) -> bool {
+fn taken(assignment: &ColumnAssignment, own: &str) -> Option<Taken> {
     let column = last(&assignment.column);
     match &literal::unwrapped(&assignment.value).node {
-        Node::Column(name) => last(name) == column && name.parts.len() == 1,
-        _ => false,
+        Node::Column(name) if last(name) == column => match &name.parts[..] {
+            [_] => Some(Taken::Stored),
+            [owner, _] if owner.value.eq_ignore_ascii_case(own) => Some(Taken::Stored),
+            [owner, _] if owner.value.eq_ignore_ascii_case("excluded") => Some(Taken::Inserted),
+            _ => None,
+        },
+        Node::Function(call) if last(&call.name) == "values" => match &call.arguments[..] {
+            [Expr { node: Node::Column(name), .. }] if last(name) == column => {
+                Some(Taken::Inserted)
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 
