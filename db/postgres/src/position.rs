@@ -61,8 +61,13 @@ pub(crate) fn fields<'a>(
     let within = |value: &str| {
         let (text, start) = place?;
         let start = usize::try_from(start).ok()?;
-        let found = of(text.get(start..)?, Sent::of(error)?, value.parse().ok()?)?;
-        Some(text.get(..start)?.chars().count() + found)
+        let rest = text.get(start..)?;
+        // What stands behind it may be the same once more.
+        let cut = pando_sql::split(rest, &SYNTAX).ok()?;
+        let cut = cut.first()?;
+        let found = of(cut.of(rest), Sent::of(error)?, value.parse().ok()?)?;
+        let ahead = text.get(..start + usize::try_from(cut.start).ok()?)?;
+        Some(ahead.chars().count() + found)
     };
     let field = |(code, value): &'a (u8, String)| match *code {
         POSITION => Some((POSITION, within(value)?.to_string().into())),

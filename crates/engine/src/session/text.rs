@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::session::TransactionState;
 use pando_sql::Span;
@@ -64,6 +64,7 @@ impl Session {
         let administration = self.engine.administration().cloned();
         // A single unit may know statements that are not known here.
         let several = self.live().is_ok_and(|live| live.database.units.len() > 1);
+        let Some(first) = spans.first() else { return Ok(()) };
         let mut read = 0;
         for span in spans {
             let one = span.of(text).trim();
@@ -73,9 +74,11 @@ impl Session {
                 others_first().await;
             }
             if !administration.as_ref().is_some_and(|other| other.takes(one, &syntax)) {
-                let statement = pando_sql::parse(one, &syntax).map_err(syntax_error)?;
+                let placed = |error| behind(error, begin(text, span) - begin(text, first));
+                let statement =
+                    pando_sql::parse(one, &syntax).map_err(|error| placed(syntax_error(error)))?;
                 if several && matches!(statement.kind, Kind::Opaque) {
-                    return Err(unknown(one));
+                    return Err(placed(unknown(one)));
                 }
             }
         }
@@ -154,4 +157,17 @@ async fn others_first() {
         }
     })
     .await;
+}
+
+/// The byte where a statement begins, white space left out.
+fn begin(text: &str, span: &Span) -> u32 {
+    let one = span.of(text);
+    let blank = one.len() - one.trim_start().len();
+    span.start.saturating_add(u32::try_from(blank).unwrap_or(u32::MAX))
+}
+
+/// A syntax error of a statement that stands so many bytes behind the one whose turn it is: positions count from that.
+fn behind(error: Error, bytes: u32) -> Error {
+    let ErrorKind::Syntax { message, at } = error.kind() else { return error };
+    ErrorKind::Syntax { message: message.clone(), at: at.saturating_add(bytes) }.into()
 }
