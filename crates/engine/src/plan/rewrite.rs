@@ -9,8 +9,8 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Target, Units};
 use pando_sql::ast::{
-    Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody, SelectItem,
-    Statement, TableFactor,
+    Expr, Ident, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
+    SelectItem, Statement, TableFactor,
 };
 use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
@@ -317,7 +317,7 @@ fn session_functions(ctx: &Context<'_>, stmt: &Statement, edits: &mut Edits) {
     let mut found: Vec<(Span, String)> = Vec::new();
     let mut put = |span: Span, name: &str, value: &Value| {
         let literal = ctx.dialect.literal(value);
-        found.push((span, format!("{literal}{}", label(ctx, stmt, span, name))));
+        found.push((span, labelled(ctx, stmt, (span, name), literal)));
     };
     visit::exprs(&stmt.kind, &mut |expr| {
         if let Some((name, value)) = asked_setting(ctx, expr) {
@@ -367,18 +367,41 @@ fn is_keyword_function(name: &str, folds_lower: bool) -> bool {
             && matches!(name, "session_user" | "user" | "current_catalog" | "current_role")
 }
 
-/// The label PostgreSQL would have given a select item that is now a literal, in sub-queries of FROM too; where the text is the label it is kept with
-/// all others'.
-fn label(ctx: &Context<'_>, stmt: &Statement, span: Span, name: &str) -> String {
-    let Kind::Select(query) = &stmt.kind else { return String::new() };
-    if ctx.dialect.syntax().fold == Fold::Lower && is_whole_item(query, span) {
-        return format!(" AS {}", ctx.dialect.quote(name));
+/// A literal in the place of a function, under the label that PostgreSQL would have given this, in sub-queries of FROM too; where the text is the label it is kept with
+/// all others'. A function that stands for a table is one of one row.
+fn labelled(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    (span, name): (Span, &str),
+    literal: String,
+) -> String {
+    let Kind::Select(query) = &stmt.kind else { return literal };
+    if ctx.dialect.syntax().fold != Fold::Lower {
+        return literal;
     }
-    String::new()
+    let name = ctx.dialect.quote(name);
+    match standing(query, span) {
+        Standing::Inside => literal,
+        Standing::Item => format!("{literal} AS {name}"),
+        Standing::Table(None) => format!("(SELECT {literal} AS {name}) AS {name}"),
+        Standing::Table(Some(alias)) => {
+            format!("(SELECT {literal} AS {})", ctx.dialect.quote(&alias.value))
+        }
+    }
 }
 
-/// Whether an expression is a whole select item without an alias, at the top or in a sub-query of FROM, WITH or a set operation.
-fn is_whole_item(query: &Query, span: Span) -> bool {
+/// Where an expression stands in a query.
+enum Standing<'a> {
+    /// In another expression, or under an alias.
+    Inside,
+    /// As a whole select item without an alias.
+    Item,
+    /// As a table of FROM, with its alias.
+    Table(Option<&'a Ident>),
+}
+
+/// Where an expression stands, at the top or in a sub-query of FROM, WITH or a set operation.
+fn standing(query: &Query, span: Span) -> Standing<'_> {
     let mut queries = vec![query];
     while let Some(query) = queries.pop() {
         for cte in &query.with {
@@ -396,16 +419,19 @@ fn is_whole_item(query: &Query, span: Span) -> bool {
         };
         let whole = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, alias: None, .. } if expr.span == span);
         if select.items.iter().any(whole) {
-            return true;
+            return Standing::Item;
         }
         let mut factors: Vec<&TableFactor> = select.from.iter().collect();
         while let Some(factor) = factors.pop() {
             match factor {
                 TableFactor::Derived { query, .. } => queries.push(query),
                 TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
+                TableFactor::Function { expr, alias, .. } if expr.span == span => {
+                    return Standing::Table(alias.as_ref());
+                }
                 TableFactor::Table(_) | TableFactor::Function { .. } => {}
             }
         }
     }
-    false
+    Standing::Inside
 }

@@ -37,7 +37,7 @@ impl Variables for Postgres {
                 let zone = if plain.eq_ignore_ascii_case("local") {
                     defaults::TIME_ZONE.to_owned()
                 } else {
-                    plain
+                    fixed_zone(value).unwrap_or(plain)
                 };
                 report("TimeZone", zone)
             }
@@ -70,7 +70,7 @@ impl Variables for Postgres {
 
     fn set_statement(&self, variables: &[(String, String)]) -> String {
         let set = |(name, value): &(String, String)| match name.as_str() {
-            "time zone" | "timezone" => format!("SET TIME ZONE {value}"),
+            "time zone" | "timezone" | "TimeZone" => format!("SET TIME ZONE {value}"),
             "role" => format!("SET ROLE {value}"),
             mode if mode.starts_with(MODE) => {
                 format!("SET SESSION CHARACTERISTICS AS TRANSACTION {value}")
@@ -159,6 +159,33 @@ fn date_style(value: &str) -> Option<String> {
     Some(format!("ISO, {order}"))
 }
 
+/// The name that the server gives to the zone of a number of hours (`-3.5`) or an `INTERVAL '+05:30' HOUR TO MINUTE`: `<-03:30>+03:30`, `<+05:30>-05:30`.
+/// <https://www.postgresql.org/docs/current/sql-set.html>
+fn fixed_zone(value: &str) -> Option<String> {
+    let value = value.trim();
+    let minutes = match value.split_once('\'') {
+        None => (value.parse::<f64>().ok().filter(|hours| hours.abs() <= 24.0)? * 60.0) as i32,
+        Some((word, rest)) if word.trim().eq_ignore_ascii_case("interval") => {
+            let (text, _) = rest.split_once('\'')?;
+            let (sign, text) = match text.strip_prefix('-') {
+                Some(text) => (-1, text),
+                None => (1, text.strip_prefix('+').unwrap_or(text)),
+            };
+            let (hours, minutes) = text.split_once(':')?;
+            let (hours, minutes): (u8, u8) = (hours.parse().ok()?, minutes.parse().ok()?);
+            sign * (i32::from(hours) * 60 + i32::from(minutes))
+        }
+        Some(_) => return None,
+    };
+    let (hours, rest) = (minutes.abs() / 60, minutes.abs() % 60);
+    let size = match rest {
+        0 => format!("{hours:02}"),
+        rest => format!("{hours:02}:{rest:02}"),
+    };
+    let (east, west) = if minutes < 0 { ('-', '+') } else { ('+', '-') };
+    Some(format!("<{east}{size}>{west}{size}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +203,20 @@ mod tests {
             ("TimeZone".into(), "Europe/Berlin".into())
         );
         assert_eq!(report("time zone", "LOCAL"), ("TimeZone".into(), "Etc/UTC".into()));
+        for (zone, told) in [
+            ("2", "<+02>-02"),
+            ("-3.5", "<-03:30>+03:30"),
+            ("INTERVAL '+00:00' HOUR TO MINUTE", "<+00>-00"),
+            ("interval '-05:30' hour to minute", "<-05:30>+05:30"),
+            ("'UTC'", "UTC"),
+        ] {
+            assert_eq!(report("time zone", zone), ("TimeZone".into(), told.into()));
+        }
+        let interval = [("TimeZone".to_owned(), "INTERVAL '+00:00' HOUR TO MINUTE".to_owned())];
+        assert_eq!(
+            Postgres.set_statement(&interval),
+            "SET TIME ZONE INTERVAL '+00:00' HOUR TO MINUTE"
+        );
         assert_eq!(report("datestyle", "ISO, DMY"), ("DateStyle".into(), "ISO, DMY".into()));
         assert_eq!(report("datestyle", "'ISO'"), ("DateStyle".into(), "ISO, MDY".into()));
         assert_eq!(report("application_name", "'it''s'").1, "it's");
