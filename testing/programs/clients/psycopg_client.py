@@ -176,6 +176,32 @@ def errors_stand_where_the_client_wrote_what_they_are_about():
 
 
 @case
+def deallocate_forgets_what_parse_has_prepared():
+    with connect() as own:
+        # In a transaction, where an error would be the end of it; libpq before 17 has no Close, and psycopg says DEALLOCATE.
+        own.prepare_threshold, own.prepared_max = 0, 2
+        for number in range(6):
+            equal(own.execute(f"select {number}, count(*) from t_order where order_id < %s", (number,)).fetchone()[0], number)
+        for text in ("deallocate {}", "DEALLOCATE PREPARE {} ;"):
+            own.pgconn.prepare(b"Named", b"select 1")
+            equal(own.execute(text.format('"Named"')).statusmessage, "DEALLOCATE")
+        refused(psycopg.errors.InvalidSqlStatementName, lambda: own.execute('deallocate "Named"'), lambda e: True)
+
+
+@case
+def what_programs_ask_when_they_connect():
+    with connect(autocommit=True) as own:
+        # Sequelize
+        own.execute("set client_min_messages to warning; set time zone interval '+05:30' hour to minute")
+        equal(own.execute("show timezone").fetchone(), ("<+05:30>-05:30",))
+        equal(own.execute("select '2024-01-01 00:00:00+00'::timestamptz::text, count(*) from t_dict").fetchone()[0], "2024-01-01 05:30:00+05:30")
+        # TypeORM
+        for query in ("select * from current_database()", "select x from current_database() x", "select n from current_database() as x(n)"):
+            equal(own.execute(query).fetchall(), [(DATABASE,)])
+        equal(own.execute("select current_database from current_database() cross join (select 1) as one").fetchall(), [(DATABASE,)])
+
+
+@case
 def discard_says_what_it_forgets():
     for what, tag in (("plans", "PLANS"), ("sequences", "SEQUENCES"), ("temporary /* not all */", "TEMP"), ("temp", "TEMP"), ("all", "ALL")):
         equal(db.execute(f"discard {what}").statusmessage, f"DISCARD {tag}")

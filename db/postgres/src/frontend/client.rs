@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::runtime::Idle;
 use pando_kernel::session::{Doorway, Session, Settings};
-use pando_kernel::{Error, ErrorKind};
+use pando_kernel::{CursorId, Error, ErrorKind};
 
 use super::end::{End, Halt, own};
 use super::execute::Owed;
@@ -33,6 +33,8 @@ pub(super) struct Client<D: Doorway> {
     pub(super) opened: bool,
     /// Data of a COPY TO goes out.
     pub(super) copying_out: bool,
+    /// Cursors of portals that are gone with their transaction; they have to be closed.
+    pub(super) ended: Vec<CursorId>,
 }
 
 impl<D: Doorway> Client<D> {
@@ -54,6 +56,7 @@ impl<D: Doorway> Client<D> {
             executed: false,
             opened: false,
             copying_out: false,
+            ended: Vec::new(),
         }
     }
 

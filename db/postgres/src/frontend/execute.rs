@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use pando_kernel::session::Doorway;
 use pando_kernel::{Columns, Completion, Error, Event, Execute as Run, Pipeline, Request, Rows};
+use pando_sql::ast::Kind;
 
 use super::client::Client;
 use super::end::{Halt, own};
 use super::portals::Progress;
 use super::shape::Shape;
-use crate::codec::backend::{encode_empty_query, encode_no_data, encode_portal_suspended};
+use crate::codec::backend::{
+    encode_command_complete, encode_empty_query, encode_no_data, encode_portal_suspended,
+};
 use crate::codec::frontend::Execute;
 
 /// Whether RowDescription or NoData is still owed for a Describe just before.
@@ -30,6 +33,19 @@ impl<D: Doorway> Client<D> {
         let limit = u32::try_from(execute.max_rows).ok().filter(|rows| *rows > 0);
         let portal = self.portals.get_mut(name)?;
         let sql = Arc::clone(&portal.prepared.sql);
+        if portal.progress == Progress::New
+            && matches!(portal.prepared.statement.kind, Kind::Deallocate(Some(_)))
+        {
+            let statement = Arc::clone(&portal.prepared.statement);
+            if self.deallocate(&statement.kind) {
+                let mut owed = owed;
+                self.no_data(&mut owed);
+                encode_command_complete(self.wire.output.buffer(), "DEALLOCATE");
+                self.portals.get_mut(name)?.progress = Progress::Done;
+                return Ok(());
+            }
+        }
+        let portal = self.portals.get_mut(name)?;
         let request = match portal.progress {
             Progress::Done => return self.run_out(name),
             Progress::Suspended(cursor) => Request::Fetch { cursor, limit },

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use pando_kernel::runtime::watched;
 use pando_kernel::session::{Doorway, Session, TransactionState};
 use pando_kernel::{Description, Prepared, Request};
+use pando_sql::ast::Kind;
 
 use super::bind;
 use super::client::Client;
@@ -126,11 +127,19 @@ impl<D: Doorway> Client<D> {
 
     pub(super) async fn close(&mut self, close: Close<'_>) -> Result<(), Halt> {
         match close.0 {
-            Named::Statement(name) => self.statements.remove(name),
+            Named::Statement(name) => drop(self.statements.remove(name)),
             Named::Portal(name) => self.close_portal(name).await?,
         }
         encode_close_complete(self.wire.output.buffer());
         Ok(())
+    }
+
+    /// Does a DEALLOCATE of a statement that a Parse has made: the session knows only those of PREPARE. Drivers forget statements so for want of a
+    /// Close in libpq before version 17. False for any other statement, and in a failed transaction.
+    pub(super) fn deallocate(&mut self, kind: &Kind) -> bool {
+        let Kind::Deallocate(Some(name)) = kind else { return false };
+        let failed = self.session.state().transaction == TransactionState::Failed;
+        !failed && self.statements.remove(&name.value)
     }
 
     async fn close_portal(&mut self, name: &str) -> Result<(), Halt> {
@@ -155,7 +164,8 @@ impl<D: Doorway> Client<D> {
     /// Ends a request: portals do not outlive their transaction, and the client hears that the next may come.
     pub(super) async fn rest(&mut self) -> Result<(), End> {
         if self.session.state().transaction == TransactionState::Idle {
-            for cursor in self.portals.take_all() {
+            let ended = std::mem::take(&mut self.ended);
+            for cursor in ended.into_iter().chain(self.portals.take_all()) {
                 if let Err(halt) = self.run_quietly(Request::CloseCursor(cursor)).await {
                     self.fail(halt, None).await?;
                     break;

@@ -50,8 +50,9 @@ impl Statements {
         })
     }
 
-    pub(super) fn remove(&mut self, name: &str) {
-        self.all.remove(name);
+    /// Result: whether there was one.
+    pub(super) fn remove(&mut self, name: &str) -> bool {
+        self.all.remove(name).is_some()
     }
 
     pub(super) fn clear(&mut self) {

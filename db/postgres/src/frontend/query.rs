@@ -9,7 +9,7 @@ use pando_kernel::{Error, ErrorKind, Event, Request};
 use super::client::Client;
 use super::end::{End, Halt};
 use super::shape::Shape;
-use crate::codec::backend::encode_empty_query;
+use crate::codec::backend::{encode_command_complete, encode_empty_query};
 use crate::dialect::SYNTAX;
 
 impl<D: Doorway> Client<D> {
@@ -30,6 +30,11 @@ impl<D: Doorway> Client<D> {
         self.statements.remove("");
         if let Some(cursor) = self.portals.remove("") {
             self.run_quietly(Request::CloseCursor(cursor)).await?;
+        }
+        if self.deallocates(text) {
+            encode_command_complete(self.wire.output.buffer(), "DEALLOCATE");
+            *done = 1;
+            return Ok(());
         }
         if let Some(whole) = self.begin(Request::Query(Arc::clone(text))).await? {
             if let Some(columns) = whole.columns {
@@ -71,6 +76,19 @@ impl<D: Doorway> Client<D> {
         }
         Ok(())
     }
+
+    /// Whether the text is no more than a DEALLOCATE of a statement of the protocol, which is done then.
+    fn deallocates(&mut self, text: &str) -> bool {
+        const VERB: &str = "deallocate";
+        let word = text.trim_start().get(..VERB.len());
+        if !word.is_some_and(|word| word.eq_ignore_ascii_case(VERB)) {
+            return false;
+        }
+        let Ok(spans) = pando_sql::split(text, &SYNTAX) else { return false };
+        let [one] = &spans[..] else { return false };
+        let statement = pando_sql::parse(one.of(text), &SYNTAX);
+        statement.is_ok_and(|statement| self.deallocate(&statement.kind))
+    }
 }
 
 /// One statement of a text. Few tags make it worth finding.
@@ -90,7 +108,11 @@ fn place<'a>(halt: &Halt, text: &'a str, done: usize) -> Option<(&'a str, u32)> 
         return None;
     };
     match pando_sql::split(text, &SYNTAX) {
-        Ok(spans) => spans.get(done).map(|span| (text, span.start)),
+        Ok(spans) => spans.get(done).map(|span| {
+            let own = span.of(text);
+            let blank = u32::try_from(own.len() - own.trim_start().len()).unwrap_or(0);
+            (text, span.start + blank)
+        }),
         // The text cannot even be cut: the position counts from its start.
         Err(_) => Some((text, 0)),
     }

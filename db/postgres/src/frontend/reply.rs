@@ -98,6 +98,11 @@ impl<D: Doorway> Client<D> {
             self.statements.clear();
             words = all;
         }
+        // What a transaction has opened ends with it.
+        let outside = self.session.state().transaction == TransactionState::Idle;
+        if words == "COMMIT" || words == "ROLLBACK" && outside {
+            self.ended.extend(self.portals.take_all());
+        }
         let buf = self.wire.output.buffer();
         match rows {
             Some(rows) => encode_counted(buf, words, rows),
