@@ -111,8 +111,9 @@ impl<D: Doorway> Client<D> {
         }
         let owed = match self.settle_deferred(&message).await {
             Ok(owed) => owed,
-            Err((halt, portal)) => {
+            Err(halt) => {
                 // The failure belongs to the Describe; a Sync still ends the pipeline.
+                let portal = self.deferred.take().unwrap_or_default();
                 Box::pin(self.stumble_over(halt, Some(Named::Portal(&portal)))).await?;
                 match message {
                     Frontend::Sync | Frontend::Terminate => Owed::Nothing,
@@ -129,7 +130,6 @@ impl<D: Doorway> Client<D> {
         frame: &Frame,
         owed: Owed,
     ) -> Result<(), End> {
-        let named = named(&message);
         let outcome = match message {
             Frontend::Query(query) => return self.query(query.text).await,
             Frontend::Parse(parse) => {
@@ -160,7 +160,12 @@ impl<D: Doorway> Client<D> {
         };
         match outcome {
             Ok(()) => Ok(()),
-            Err(halt) => Box::pin(self.stumble_over(halt, named)).await,
+            // Read once more, as nothing of it is kept while it is obeyed.
+            Err(halt) => {
+                let message = Frontend::decode(frame.tag, &frame.body);
+                let named = message.ok().and_then(|message| named(&message));
+                Box::pin(self.stumble_over(halt, named)).await
+            }
         }
     }
 
@@ -174,16 +179,17 @@ impl<D: Doorway> Client<D> {
         self.stumble_in(Err(halt), text).await
     }
 
-    /// Pays what a Describe left open, unless the message is the Execute it waited for.
-    async fn settle_deferred(&mut self, message: &Frontend<'_>) -> Result<Owed, (Halt, String)> {
+    /// Pays what a Describe left open, unless the message is the Execute it waited for. When that fails it stays open.
+    async fn settle_deferred(&mut self, message: &Frontend<'_>) -> Result<Owed, Halt> {
         let Some(name) = self.deferred.take() else { return Ok(Owed::Nothing) };
         if matches!(message, Frontend::Execute(execute) if execute.portal == name) {
             return Ok(Owed::Description);
         }
-        match self.describe_deferred(&name).await {
-            Ok(()) => Ok(Owed::Nothing),
-            Err(halt) => Err((halt, name)),
+        let described = self.describe_deferred(&name).await;
+        if described.is_err() {
+            self.deferred = Some(name);
         }
+        described.map(|()| Owed::Nothing)
     }
 
     /// After a failure in the extended protocol: tells it and passes over the rest of the pipeline.

@@ -218,7 +218,7 @@ impl Script {
                 self.events.push_back(Err(server_error("42P01", "no such thing")));
             }
             "syntax" => {
-                let at = sql.find("syntax").unwrap_or(0) as u32;
+                let at = sql.trim_start().find("syntax").unwrap_or(0) as u32;
                 let kind = ErrorKind::Syntax { message: "near `syntax`".into(), at };
                 self.events.push_back(Err(kind.into()));
             }
