@@ -333,15 +333,17 @@ fn asks_for_number(asked: &Asked<'_>, expr: &Expr) -> bool {
 
 /// An upsert may not move its row to another shard: its sharding columns keep their values, or all take those of the row that was to be inserted, by which the shard was found.
 fn upserts_keep_their_shard(table: &Table, insert: &Insert) -> Result<()> {
-    let on_conflict = insert.on_conflict.iter().flat_map(|conflict| &conflict.assignments);
-    let all = insert.on_duplicate.iter().chain(on_conflict);
     let own = match &insert.table.alias {
         Some(alias) => alias.value.clone(),
         None => last(&insert.table.name),
     };
+    let on_conflict = insert.on_conflict.iter().flat_map(|conflict| &conflict.assignments);
+    let on_conflict = on_conflict.map(|one| (one, conflict_takes(one, &own)));
+    let on_duplicate = insert.on_duplicate.iter().map(|one| (one, duplicate_takes(one)));
     let mut given: Vec<String> = Vec::new();
-    for assignment in all.filter(|one| table.is_key(&last(&one.column))) {
-        match taken(assignment, &own) {
+    for (assignment, taken) in on_duplicate.chain(on_conflict) {
+        match taken {
+            _ if !table.is_key(&last(&assignment.column)) => {}
             Some(Taken::Stored) => {}
             Some(Taken::Inserted) => given.push(last(&assignment.column)),
             None => return Err(moves(table)),
@@ -370,20 +372,29 @@ enum Taken {
     Inserted,
 }
 
-/// `own` is what the statement calls its table.
+/// What DO UPDATE sets a column to; `own` is what the statement calls its table. Nothing of a SELECT that gives the rows can be named there.
+fn conflict_takes(assignment: &ColumnAssignment, own: &str) -> Option<Taken> {
+    let Node::Column(name) = &literal::unwrapped(&assignment.value).node else { return None };
+    if last(name) != last(&assignment.column) {
+        return None;
+    }
+    match &name.parts[..] {
+        [_] => Some(Taken::Stored),
+        [owner, _] if owner.value.eq_ignore_ascii_case(own) => Some(Taken::Stored),
+        [owner, _] if owner.value.eq_ignore_ascii_case("excluded") => Some(Taken::Inserted),
+        _ => None,
+    }
+}
+
+/// What ON DUPLICATE KEY UPDATE sets a column to. A name with an owner may be a table of the SELECT that gives the rows, whatever it is called.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "a filter over syntax nodes: every other one says nothing about a shard"
 )]
-fn taken(assignment: &ColumnAssignment, own: &str) -> Option<Taken> {
+fn duplicate_takes(assignment: &ColumnAssignment) -> Option<Taken> {
     let column = last(&assignment.column);
     match &literal::unwrapped(&assignment.value).node {
-        Node::Column(name) if last(name) == column => match &name.parts[..] {
-            [_] => Some(Taken::Stored),
-            [owner, _] if owner.value.eq_ignore_ascii_case(own) => Some(Taken::Stored),
-            [owner, _] if owner.value.eq_ignore_ascii_case("excluded") => Some(Taken::Inserted),
-            _ => None,
-        },
+        Node::Column(name) if last(name) == column && name.parts.len() == 1 => Some(Taken::Stored),
         Node::Function(call) if last(&call.name) == "values" => match &call.arguments[..] {
             [Expr { node: Node::Column(name), .. }] if last(name) == column => {
                 Some(Taken::Inserted)
