@@ -14,7 +14,7 @@ use crate::dialect::SYNTAX;
 /// <https://www.postgresql.org/docs/current/protocol-error-fields.html>
 const POSITION: u8 = b'P';
 /// Longer statements have no positions: both would be read whole for each error.
-const MAX_BYTES: usize = 1 << 16;
+pub(crate) const MAX_BYTES: usize = 1 << 16;
 /// How many words on either side tell one place from another.
 const CONTEXT: usize = 12;
 
@@ -32,7 +32,7 @@ impl Sent {
         }
     }
 
-    fn of(error: &Error) -> Option<&str> {
+    pub(crate) fn of(error: &Error) -> Option<&str> {
         let mut cause = StdError::source(error);
         while let Some(one) = cause {
             if let Some(sent) = one.downcast_ref::<Self>() {
@@ -168,10 +168,11 @@ fn alike(client: &Words<'_>, sent: &Words<'_>, at: usize) -> Option<usize> {
     let best = scored.iter().map(|(score, _)| *score).max()?;
     let best: Vec<usize> =
         scored.into_iter().filter(|(score, _)| *score == best).map(|(_, index)| index).collect();
+    let same = sent.likeness(at, sent, at);
     let earlier = candidates(sent)
         .into_iter()
         .take_while(|index| *index < at)
-        .filter(|index| sent.likeness(*index, sent, at) == sent.likeness(at, sent, at))
+        .filter(|index| sent.likeness(*index, sent, at) == same)
         .count();
     best.get(earlier % best.len()).copied()
 }

@@ -33,9 +33,9 @@ impl<D: Doorway> Client<D> {
         let limit = u32::try_from(execute.max_rows).ok().filter(|rows| *rows > 0);
         let portal = self.portals.get_mut(name)?;
         let sql = Arc::clone(&portal.prepared.sql);
-        if portal.progress == Progress::New
-            && matches!(portal.prepared.statement.kind, Kind::Deallocate(Some(_)))
-        {
+        let progress = portal.progress;
+        let forgets = matches!(portal.prepared.statement.kind, Kind::Deallocate(Some(_)));
+        if forgets && progress == Progress::New {
             let statement = Arc::clone(&portal.prepared.statement);
             if self.deallocate(&statement.kind) {
                 let mut owed = owed;
@@ -45,8 +45,7 @@ impl<D: Doorway> Client<D> {
                 return Ok(());
             }
         }
-        let portal = self.portals.get_mut(name)?;
-        let request = match portal.progress {
+        let request = match progress {
             Progress::Done => return self.run_out(name),
             Progress::Suspended(cursor) => Request::Fetch { cursor, limit },
             Progress::New => self.first(name, limit)?,

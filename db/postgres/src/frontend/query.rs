@@ -11,6 +11,7 @@ use super::end::{End, Halt};
 use super::shape::Shape;
 use crate::codec::backend::{encode_command_complete, encode_empty_query};
 use crate::dialect::SYNTAX;
+use crate::position::{MAX_BYTES, Sent};
 
 impl<D: Doorway> Client<D> {
     /// Runs a text and answers, ReadyForQuery included.
@@ -100,13 +101,21 @@ fn statement(text: &str, index: usize) -> &str {
 }
 
 /// Where the statement stands that failed: the one behind those that are done.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter: every other variant is not what is looked for"
+)]
 fn place<'a>(halt: &Halt, text: &'a str, done: usize) -> Option<(&'a str, u32)> {
     let Halt::Failed(error) = halt else { return None };
-    let (ErrorKind::Syntax { .. } | ErrorKind::Server(_) | ErrorKind::UnknownTable(_)) =
-        error.kind()
-    else {
-        return None;
+    // Most errors of units name no place, and a long text is not read again for one.
+    let is_placed = match error.kind() {
+        ErrorKind::Syntax { .. } => true,
+        ErrorKind::UnknownTable(_) => text.len() <= MAX_BYTES,
+        _ => text.len() <= MAX_BYTES && Sent::of(error).is_some(),
     };
+    if !is_placed {
+        return None;
+    }
     match pando_sql::split(text, &SYNTAX) {
         Ok(spans) => spans.get(done).map(|span| {
             let own = span.of(text);

@@ -99,8 +99,8 @@ impl<D: Doorway> Client<D> {
             words = all;
         }
         // What a transaction has opened ends with it.
-        let outside = self.session.state().transaction == TransactionState::Idle;
-        if words == "COMMIT" || words == "ROLLBACK" && outside {
+        let outside = || self.session.state().transaction == TransactionState::Idle;
+        if words == "COMMIT" || words == "ROLLBACK" && outside() {
             self.ended.extend(self.portals.take_all());
         }
         let buf = self.wire.output.buffer();
