@@ -428,6 +428,20 @@ pub enum VariableEffect {
     Replay,
     /// `autocommit` is now so.
     Autocommit(bool),
+    /// Kept like `Replay`, as another assignment that says the same.
+    As {
+        /// The variable that is assigned.
+        name: &'static str,
+        /// What is written behind it.
+        value: String,
+    },
+    /// Another variable is what a connection has from its login again.
+    Back {
+        /// That variable.
+        name: &'static str,
+        /// The assignment that says so to a storage unit.
+        by: (&'static str, &'static str),
+    },
     /// Nothing a storage unit needs to know.
     Ignore,
     /// What the session tells as its last generated key is now this.

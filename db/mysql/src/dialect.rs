@@ -19,6 +19,8 @@ use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::{FAMILY, float_text};
 
+pub(crate) use variables::{COLLATION, collation_of_login};
+
 /// The dialect of MySQL and MariaDB.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MySql;

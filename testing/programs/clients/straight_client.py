@@ -223,6 +223,61 @@ def an_analysing_procedure_never_answers_once_per_shard():
             equal([row[1:3] for row in cursor.fetchall()], [(b"1", b"5")])
 
 
+class Numbered(pymysql.connections.Connection):
+    """A client that names a collation by its number at login, and by nothing else."""
+
+    def __init__(self, number, port, database):
+        self.number = number
+        super().__init__(host="127.0.0.1", port=port, user="test", password="test", database=database, autocommit=True, connect_timeout=10)
+
+    def _request_authentication(self):
+        by_name = pymysql.connections.charset_by_name
+        pymysql.connections.charset_by_name = lambda name: pymysql.charset.Charset(self.number, "utf8mb4", "", "")
+        try:
+            super()._request_authentication()
+        finally:
+            pymysql.connections.charset_by_name = by_name
+
+    def set_character_set(self, charset, collation=None):
+        pass
+
+
+@case
+def the_collation_of_the_login_and_what_takes_it_back():
+    compared = "select 'ss' = 'ß', 'a' = 'á', 'a' = 'A', 'z' < 'å', 'a' = 'a '"
+    telling = ("select @@collation_connection", "select concat(@@character_set_client, @@character_set_connection, @@character_set_results)")
+    settings = (
+        "set names utf8mb4 collate utf8mb4_bin",
+        "set names utf8mb4",
+        "set collation_connection = 'utf8mb4_unicode_ci'",
+        "set names 'utf8mb4'",
+        "set names utf8mb4 collate utf8mb4_german2_ci",
+        "set character_set_connection = utf8mb4",
+        "set collation_connection = utf8mb4_bin",
+        "set character set utf8mb4",
+        "set names utf8mb4",
+        "begin",
+        "set names utf8mb4 collate utf8mb4_bin",
+        "commit",
+        "begin",
+        "set names utf8mb4",
+        "rollback",
+    )
+    # MariaDB knows no 255, and takes its own default character set for it.
+    for number in (45, 46, 224, 232, 33) + ((255,) if FAMILY == "mysql" else ()):
+        told_so = () if number == 33 else telling
+        behind = () if number == 33 else settings
+        ends = [Numbered(number, port, database) for port, database in ((PORT, DATABASE), (int(os.environ["STRAIGHT_PORT"]), STRAIGHT))]
+        try:
+            for setting in (None, *behind):
+                for sql in (*((setting,) if setting else ()), compared, *(telling if setting else told_so)):
+                    through_it, straight_to = (told(end, database, sql) for end, database in zip(ends, (DATABASE, STRAIGHT)))
+                    equal((number, setting, sql, through_it), (number, setting, sql, straight_to))
+        finally:
+            for end in ends:
+                end.close()
+
+
 @case
 def drop():
     same("drop table t_order_item", "drop table t_order", "drop table t_dict", "drop table t_alone")

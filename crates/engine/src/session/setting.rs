@@ -32,10 +32,15 @@ impl Session {
     ) -> Result<()> {
         let text = dialect.literal(&pando_kernel::Value::Text(value.to_owned()));
         match dialect.set(&name.to_lowercase(), &text)? {
-            VariableEffect::Ignore | VariableEffect::LastInsertId(_) => {}
+            VariableEffect::Ignore
+            | VariableEffect::LastInsertId(_)
+            | VariableEffect::Back { .. } => {}
             VariableEffect::Autocommit(on) => self.autocommit = on,
             VariableEffect::Replay | VariableEffect::Report { .. } => {
                 self.variables.set(&name.to_lowercase(), &text);
+            }
+            VariableEffect::As { name, value } => {
+                self.variables.set(name, &value);
             }
         }
         Ok(())
@@ -105,6 +110,14 @@ impl Session {
                     keep(&mut variables, &name, &text)?;
                     applied.push((name, text));
                 }
+                VariableEffect::As { name, value } => {
+                    keep(&mut variables, name, &value)?;
+                    applied.push((name.to_owned(), value));
+                }
+                VariableEffect::Back { name, by } => {
+                    variables.unset(name);
+                    applied.push((by.0.to_owned(), by.1.to_owned()));
+                }
                 VariableEffect::Report { name, value } => {
                     keep(&mut variables, &name, &text)?;
                     applied.push((name.clone(), text));
@@ -149,9 +162,13 @@ impl Session {
     ) -> Result<Vec<(String, String)>> {
         if !dialect.error_fails_transaction() {
             // What cannot be set has no default that could be had.
-            dialect.set(name, "DEFAULT")?;
+            let effect = dialect.set(name, "DEFAULT")?;
+            let (name, by) = match effect {
+                VariableEffect::Back { name, by } => (name, by),
+                _ => (name, (name, "DEFAULT")),
+            };
             variables.unset(name);
-            return Ok(vec![(name.to_owned(), "DEFAULT".to_owned())]);
+            return Ok(vec![(by.0.to_owned(), by.1.to_owned())]);
         }
         let is_meant = |known: &str| name == "all" || known.eq_ignore_ascii_case(name);
         if name == "all" {

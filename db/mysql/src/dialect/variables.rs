@@ -5,6 +5,9 @@ use pando_kernel::{Alone, Error, Result, Value};
 
 use super::{MySql, SERVER_VERSION};
 
+/// What a connection's literals compare by.
+pub(crate) const COLLATION: &str = "collation_connection";
+
 /// Character sets whose text is UTF-8, or a part of it, on the wire.
 const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
 
@@ -31,11 +34,18 @@ impl Variables for MySql {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
         match name {
             "autocommit" => autocommit(value),
-            "names" | "character set" | "charset" => names(name, value),
-            "character_set_client" | "character_set_connection" | "character_set_results" => {
-                character_set(name, value)
+            "names" => names(value),
+            "character set" | "charset" => {
+                utf8(name, value)?;
+                // <https://dev.mysql.com/doc/refman/8.0/en/set-character-set.html>
+                Ok(VariableEffect::As { name: COLLATION, value: "@@collation_database".into() })
             }
-            "collation_connection" => Ok(collation_effect(&value.to_ascii_lowercase())),
+            "character_set_client" | "character_set_results" => character_set(name, value),
+            "character_set_connection" => {
+                utf8(name, value)?;
+                Ok(default_collation(value))
+            }
+            COLLATION => Ok(collation_effect(value)),
             "sql_mode" => sql_mode(value),
             "time_zone" => Ok(match string_of(value) {
                 Some(zone) => {
@@ -171,36 +181,107 @@ fn autocommit(value: &str) -> Result<VariableEffect> {
     }
 }
 
-/// Pando and storage units speak UTF-8 to each other whatever the client asked for, so another character set would be a lie.
-fn names(name: &str, value: &str) -> Result<VariableEffect> {
+/// `SET NAMES charset [COLLATE collation]`. What it says of the client's character set is refused or known; what stays is the collation.
+fn names(value: &str) -> Result<VariableEffect> {
     let lower = value.to_ascii_lowercase();
-    let (charset, collation) = match lower.split_once(" collate ") {
-        Some((charset, collation)) => (charset, Some(collation)),
-        None => (lower.as_str(), None),
+    let Some((charset, collation)) = lower.split_once(" collate ") else {
+        utf8("names", value)?;
+        return Ok(default_collation(value));
     };
-    if !is_utf8(charset) {
-        return Err(variable_refused(name, "Pando speaks UTF-8 only"));
+    utf8("names", charset)?;
+    let set = string_of(charset).map_or("", |set| if set == "utf8mb3" { "utf8" } else { set });
+    // MariaDB's newest names leave the character set out.
+    let belongs = |name: &str| name.starts_with(set) || name.starts_with("uca1400_");
+    match string_of(collation) {
+        Some(name) if name != "default" && !belongs(name) => {
+            Err(variable_refused("names", "the collation is none of the character set"))
+        }
+        Some("default") => Ok(default_collation(charset)),
+        _ => Ok(collation_effect(collation)),
     }
-    Ok(collation.map_or(VariableEffect::Ignore, collation_effect))
 }
+
+/// Pando and storage units speak UTF-8 to each other whatever the client asked for, so another character set would be a lie.
+fn utf8(name: &str, value: &str) -> Result<()> {
+    match is_utf8(&value.to_ascii_lowercase()) {
+        true => Ok(()),
+        false => Err(variable_refused(name, "Pando speaks UTF-8 only")),
+    }
+}
+
+/// Without a collation it is the character set's default. Of `utf8mb4` that is what connections to storage units have from their login.
+fn default_collation(charset: &str) -> VariableEffect {
+    match string_of(&charset.to_ascii_lowercase()) {
+        Some("utf8" | "utf8mb3") => {
+            VariableEffect::As { name: COLLATION, value: "utf8mb4_general_ci".to_owned() }
+        }
+        _ => AS_AT_LOGIN,
+    }
+}
+
+const AS_AT_LOGIN: VariableEffect =
+    VariableEffect::Back { name: COLLATION, by: ("names", "utf8mb4") };
 
 /// Drivers set the default collation of the MySQL 8 that the door tells to be. Connections have it where the server
 /// knows it, and the others' own default where not.
 fn collation_effect(collation: &str) -> VariableEffect {
-    match string_of(collation) {
-        Some("utf8mb4_0900_ai_ci") => VariableEffect::Ignore,
-        Some(_) | None => VariableEffect::Replay,
+    match string_of(&collation.to_ascii_lowercase()) {
+        Some("utf8mb4_0900_ai_ci" | "default") => AS_AT_LOGIN,
+        _ => VariableEffect::As { name: COLLATION, value: collation.trim().to_owned() },
     }
 }
 
+/// Languages of the collations 224 to 247, in their order; those of UTF-8 of three bytes have the same from 192 on.
+///
+/// Source: `information_schema.COLLATIONS` of MySQL 8.0 and MariaDB 10.11, which agree on all but Croatian, where MariaDB follows newer rules.
+const LANGUAGES: [&str; 24] = [
+    "unicode",
+    "icelandic",
+    "latvian",
+    "romanian",
+    "slovenian",
+    "polish",
+    "estonian",
+    "spanish",
+    "swedish",
+    "turkish",
+    "czech",
+    "danish",
+    "lithuanian",
+    "slovak",
+    "spanish2",
+    "roman",
+    "persian",
+    "esperanto",
+    "hungarian",
+    "sinhala",
+    "german2",
+    "croatian",
+    "unicode_520",
+    "vietnamese",
+];
+
+/// The collation that a client names by its number at login, where it may differ from what connections to storage units have from theirs. What UTF-8 of three
+/// bytes compares by, that of four does as well; other character sets are not spoken.
+pub(crate) fn collation_of_login(number: u16) -> Option<String> {
+    let language = match number {
+        33 | 45 => "general",
+        46 | 83 => return Some("utf8mb4_bin".to_owned()),
+        192..=215 => LANGUAGES.get(usize::from(number - 192))?,
+        224..=247 => LANGUAGES.get(usize::from(number - 224))?,
+        _ => return None,
+    };
+    Some(format!("utf8mb4_{language}_ci"))
+}
+
+/// For results, NULL and `binary` mean `as stored`; they are sent as UTF-8 and labelled so. Dumps ask for it while they read definitions.
 fn character_set(name: &str, value: &str) -> Result<VariableEffect> {
-    // For results, NULL and `binary` mean `as stored`; they are sent as UTF-8 and labelled so. Dumps ask for it while they read definitions.
     let lower = value.trim().to_ascii_lowercase();
     let as_stored = name == "character_set_results" && string_of(&lower) == Some("binary");
-    if is_utf8(&lower) || lower == "null" || as_stored {
-        return Ok(VariableEffect::Ignore);
+    if lower != "null" && !as_stored {
+        utf8(name, value)?;
     }
-    Err(variable_refused(name, "Pando speaks UTF-8 only"))
+    Ok(VariableEffect::Ignore)
 }
 
 fn is_utf8(value: &str) -> bool {
@@ -243,15 +324,24 @@ mod tests {
     #[test]
     fn variables_have_their_effects() {
         let report = VariableEffect::Report { name: "time_zone".into(), value: "+02:00".into() };
+        let kept = |collation: &str| {
+            Some(VariableEffect::As { name: COLLATION, value: collation.to_owned() })
+        };
         let cases = [
             ("autocommit", "0", Some(VariableEffect::Autocommit(false))),
             ("autocommit", "ON", Some(VariableEffect::Autocommit(true))),
             ("autocommit", "2", None),
-            ("names", "utf8mb4", Some(VariableEffect::Ignore)),
-            ("names", "'utf8'", Some(VariableEffect::Ignore)),
-            ("names", "utf8mb4 COLLATE utf8mb4_bin", Some(VariableEffect::Replay)),
-            ("names", "'utf8mb4' COLLATE 'utf8mb4_0900_ai_ci'", Some(VariableEffect::Ignore)),
-            ("collation_connection", "utf8mb4_bin", Some(VariableEffect::Replay)),
+            ("names", "utf8mb4", Some(AS_AT_LOGIN)),
+            ("names", "DEFAULT", Some(AS_AT_LOGIN)),
+            ("names", "'utf8'", kept("utf8mb4_general_ci")),
+            ("names", "utf8mb4 COLLATE utf8mb4_bin", kept("utf8mb4_bin")),
+            ("names", "utf8mb4 COLLATE uca1400_ai_ci", kept("uca1400_ai_ci")),
+            ("names", "'utf8mb4' COLLATE 'utf8mb4_0900_ai_ci'", Some(AS_AT_LOGIN)),
+            ("names", "utf8mb4 COLLATE latin1_bin", None),
+            ("collation_connection", "utf8mb4_bin", kept("utf8mb4_bin")),
+            ("collation_connection", "'utf8mb4_0900_ai_ci'", Some(AS_AT_LOGIN)),
+            ("character_set_connection", "utf8mb4", Some(AS_AT_LOGIN)),
+            ("charset", "utf8mb4", kept("@@collation_database")),
             ("names", "latin1", None),
             ("character_set_results", "NULL", Some(VariableEffect::Ignore)),
             ("character_set_results", "'binary'", Some(VariableEffect::Ignore)),
@@ -287,6 +377,27 @@ mod tests {
         ];
         for (name, value, expected) in cases {
             assert_eq!(MySql.set(name, value).ok(), expected, "{name} = {value}");
+        }
+    }
+
+    #[test]
+    fn a_clients_number_names_its_collation() {
+        let cases = [
+            (45, Some("utf8mb4_general_ci")),
+            (33, Some("utf8mb4_general_ci")),
+            (46, Some("utf8mb4_bin")),
+            (224, Some("utf8mb4_unicode_ci")),
+            (192, Some("utf8mb4_unicode_ci")),
+            (232, Some("utf8mb4_swedish_ci")),
+            (247, Some("utf8mb4_vietnamese_ci")),
+            (215, Some("utf8mb4_vietnamese_ci")),
+            (248, None),
+            (255, None),
+            (8, None),
+            (0, None),
+        ];
+        for (number, name) in cases {
+            assert_eq!(collation_of_login(number).as_deref(), name, "{number}");
         }
     }
 

@@ -14,7 +14,7 @@ use crate::codec::{
     Capabilities, ChangeUser, Handshake, HandshakeResponse, Malformed, OkHeader, OkPacket,
     SessionChange, SslRequest, Status,
 };
-use crate::dialect::{MySql, SERVER_VERSION};
+use crate::dialect::{COLLATION, MySql, SERVER_VERSION, collation_of_login};
 use crate::error::ClientError;
 use crate::types::{FAMILY, TEXT_CHARSET};
 
@@ -62,6 +62,8 @@ struct Claim<'a> {
     database: &'a [u8],
     plugin: &'a [u8],
     answer: &'a [u8],
+    /// The number of the collation that its literals compare by.
+    collation: u16,
 }
 
 pub(super) async fn log_in<D: Doorway>(
@@ -102,6 +104,7 @@ pub(super) async fn log_in<D: Doorway>(
         database: response.database,
         plugin: response.plugin,
         answer: response.auth,
+        collation: u16::from(response.head.charset),
     };
     let session = enter(door, &mut wire, &facts, &claim).await?;
     wire.input.limit_to(settings.max_message);
@@ -152,6 +155,7 @@ pub(super) async fn change_user<D: Doorway>(
         database: request.database,
         plugin: request.plugin,
         answer: request.auth,
+        collation: request.charset,
     };
     let session = enter(door, &mut wire, &facts, &claim).await?;
     Ok(Entered { wire, session, facts })
@@ -181,7 +185,9 @@ async fn enter<D: Doorway>(
         database: (!database.is_empty()).then(|| database.to_owned()),
         family: FAMILY,
         language: Some(Arc::new(MySql)),
-        variables: Vec::new(),
+        variables: Vec::from_iter(
+            collation_of_login(claim.collation).map(|name| (COLLATION.to_owned(), name)),
+        ),
         found_rows: facts.capabilities.has(Capabilities::FOUND_ROWS),
         id: facts.id,
         ..Login::default()

@@ -202,6 +202,8 @@ fn shown(name: &str, facts: &Facts) -> Option<String> {
         Ok(VariableEffect::Report { value, .. }) => value,
         Ok(
             VariableEffect::Replay
+            | VariableEffect::As { .. }
+            | VariableEffect::Back { .. }
             | VariableEffect::Ignore
             | VariableEffect::Autocommit(_)
             | VariableEffect::LastInsertId(_),

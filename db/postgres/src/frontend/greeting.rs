@@ -40,6 +40,8 @@ pub(super) fn encode(buf: &mut BytesMut, user: &str, variables: &[(String, Strin
                     VariableEffect::Replay
                     | VariableEffect::Autocommit(_)
                     | VariableEffect::LastInsertId(_)
+                    | VariableEffect::As { .. }
+                    | VariableEffect::Back { .. }
                     | VariableEffect::Ignore,
                 )
                 | Err(_) => None,
