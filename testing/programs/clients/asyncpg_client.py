@@ -166,6 +166,30 @@ def a_parameter_keeps_the_type_it_was_told():
 
 
 @case
+def a_statement_is_prepared_anew_when_its_columns_change():
+    async def healed():
+        other = await asyncpg.connect(**LOGIN)
+        answers = []
+        for change in ("alter column word type bigint using id", "add column more int", "rename column word to number"):
+            await other.execute("create table t_dict (id bigint primary key, word text)")
+            await other.execute("insert into t_dict values (1, 'a')")
+            await db.fetch("select * from t_dict where id = $1", 1)
+            held = await db.prepare("select word from t_dict where id = $1")
+            await other.execute(f"alter table t_dict {change}")
+            try:
+                answers.append(values(await held.fetch(1)))
+            except asyncpg.PostgresError as error:
+                answers.append(error.sqlstate)
+            # asyncpg prepares once more by itself when the server says that it has to.
+            answers.append(values(await db.fetch("select * from t_dict where id = $1", 1)))
+            await other.execute("drop table t_dict")
+        await other.close()
+        return answers
+
+    equal(run(healed()), ["0A000", [(1, 1)], [("a",)], [(1, "a", None)], "42703", [(1, "a")]])
+
+
+@case
 def drop():
     for table in ("t_order", "t_log", "t_alone"):
         run(db.execute(f"drop table {table}"))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bytes::{BufMut, BytesMut};
-use pando_kernel::{Column, Columns, Error, Format, Result, Rows};
+use pando_kernel::{Column, Columns, Error, ErrorKind, Format, Result, Rows, ServerError};
 
 use super::end::own;
 use super::output::Output;
@@ -58,13 +58,13 @@ impl Shape {
         let is_other = |told: &[Column]| {
             let mut both = told.iter().zip(source.list.iter());
             // What is computed may be called otherwise by each way of computing it.
-            let is_renamed =
-                |told: &Column, own: &Column| told.native.relation != 0 && told.name != own.name;
-            told.len() != source.list.len() || both.any(|(told, own)| is_renamed(told, own))
+            let is_changed = |told: &Column, own: &Column| {
+                told.native.relation != 0 && (told.name != own.name || is_retyped(told, own))
+            };
+            told.len() != source.list.len() || both.any(|(told, own)| is_changed(told, own))
         };
         if told.is_some_and(is_other) {
-            let message = "cached plan must not change result type";
-            return Err(own("0A000", message.into()));
+            return Err(changed());
         }
         check(formats, source.list.len())?;
         let target = |(index, column): (usize, &Column)| Target {
@@ -185,6 +185,29 @@ fn encode<'a>(
     });
     RowDescription::encode(buf, described)?;
     Ok(())
+}
+
+/// Whether a table's column has another type than it had. Numbers of types that were made differ between storage units.
+fn is_retyped(told: &Column, now: &Column) -> bool {
+    let is_own = |column: &Column| {
+        let native = &column.native;
+        native.family == FAMILY && native.relation != 0 && native.type_id < FIRST_MADE
+    };
+    is_own(told) && is_own(now) && told.native.type_id != now.native.type_id
+}
+
+/// The least number of an object that is not the server's own (`FirstNormalObjectId`).
+const FIRST_MADE: u32 = 16384;
+
+/// What drivers prepare anew for: those that do look at the name of the server's routine.
+fn changed() -> Error {
+    Error::new(ErrorKind::Server(Box::new(ServerError {
+        sqlstate: "0A000".into(),
+        message: "cached plan must not change result type".into(),
+        severity: "ERROR".into(),
+        fields: vec![(b'R', "RevalidateCachedQuery".into())],
+        ..ServerError::default()
+    })))
 }
 
 fn oid(column: &Column) -> u32 {
