@@ -1,15 +1,15 @@
 //! What a statement sees of the configuration: taken once at its start, never looked up again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use pando_kernel::TransactionType;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Database;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::Login;
+use pando_kernel::{ActualNames, ServerError, TransactionType};
 use pando_pool::Pool;
 use pando_transaction::xa::Way;
 
@@ -88,11 +88,21 @@ pub struct LiveDatabase {
     spoken: Mutex<HashMap<&'static str, Arc<LiveDatabase>>>,
     /// What has moved since, for the newest database that was asked about.
     pub(crate) moved: crate::moved::Known,
+    /// Its actual tables by name, from the first error on that may name one.
+    names: OnceLock<ActualNames>,
     /// What its transactions of type XA share.
     pub(crate) together: Arc<crate::recovery::Together>,
 }
 
 impl LiveDatabase {
+    /// Lets a storage unit's error or notice name logic tables.
+    pub(crate) fn in_logic_names(&self, told: &mut ServerError) {
+        if let Some(presentation) = self.database.dialect.presentation() {
+            let names = self.names.get_or_init(|| ActualNames::of(&self.database));
+            presentation.in_logic_names(told, names);
+        }
+    }
+
     /// A database over these pools, one per storage unit. There may be none: such a database speaks the language of whichever door its clients come through.
     pub fn new(database: Database, pools: Vec<Pool>) -> Self {
         let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool));
@@ -109,6 +119,7 @@ impl LiveDatabase {
             client_language: None,
             spoken: Mutex::default(),
             moved: crate::moved::Known::default(),
+            names: OnceLock::new(),
             together: Arc::default(),
         }
     }
@@ -154,6 +165,7 @@ impl LiveDatabase {
                 number: templates::number(),
                 client_language,
                 spoken: Mutex::default(),
+                names: OnceLock::new(),
                 moved: crate::moved::Known::default(),
                 together: Arc::clone(&self.together),
             })

@@ -291,6 +291,23 @@ pub fn unknown_column(dialect: &dyn Dialect, table: &str, name: &str) -> Error {
     .into()
 }
 
+/// The error of an INSERT whose row of this number, from 1, has not as many values as the table has columns, in the family's words. Where an error fails the
+/// transaction, missing ones are NULL or the column's default, so that it can only be too long.
+pub fn uneven_row(dialect: &dyn Dialect, row: usize) -> Error {
+    let (number, sqlstate, message) = match dialect.error_fails_transaction() {
+        true => (0, "42601", "INSERT has more expressions than target columns".to_owned()),
+        false => (1136, "21S01", format!("Column count doesn't match value count at row {row}")),
+    };
+    ErrorKind::Server(Box::new(ServerError {
+        number,
+        sqlstate: sqlstate.into(),
+        message,
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
+}
+
 /// How the family sorts and compares, so that merging agrees with it.
 pub trait Ordering: Send + Sync + Debug {
     /// Whether NULL sorts before everything else in ascending order.

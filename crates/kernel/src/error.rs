@@ -170,6 +170,14 @@ impl Error {
         &self.kind
     }
 
+    /// What a storage unit said, to be told in other words.
+    pub fn server_mut(&mut self) -> Option<&mut ServerError> {
+        match &mut *self.kind {
+            ErrorKind::Server(told) => Some(told),
+            _ => None,
+        }
+    }
+
     /// Whose domain it is.
     pub fn side(&self) -> Side {
         self.side

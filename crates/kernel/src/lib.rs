@@ -1,5 +1,6 @@
 //! The nouns that travel the line and the traits at its joints. No I/O.
 
+pub mod actual;
 pub mod administration;
 pub mod algorithm;
 pub mod alone;
@@ -29,6 +30,7 @@ pub mod value;
 pub mod waits;
 pub mod worker;
 
+pub use actual::ActualNames;
 pub use administration::Administration;
 pub use algorithm::{AlgorithmKind, AlgorithmSort};
 pub use alone::Alone;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use pando_sql::Edits;
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 
+use crate::actual::ActualNames;
 use crate::dialect::Facts;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, ServerError};
 use crate::feature::Catalog;
 use crate::request::Parameter;
 use crate::route::Need;
@@ -52,6 +53,9 @@ pub trait Presentation: Send + Sync + Debug {
 
     /// What a field of a SHOW's answer is told as; `None` leaves it. `label` is the column's.
     fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String>;
+
+    /// Lets a storage unit's error or notice name logic tables, their indexes and constraints. What stands in it of the client's values stays as it is.
+    fn in_logic_names(&self, _told: &mut ServerError, _names: &ActualNames) {}
 
     /// The query for the warnings of the statement before it on its connection, where servers remember them.
     fn warnings(&self) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pando_kernel::Value;
-use pando_kernel::dialect::{TableColumn, unknown_column};
+use pando_kernel::dialect::{TableColumn, uneven_row, unknown_column};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, TableName, Target, Units};
@@ -60,13 +60,8 @@ fn by_its_values(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
         // Any of them says what is wrong.
         return Ok(Found::Units(first_node(table)?));
     }
-    if let Some(row) = rows.rows.iter().find(|row| row.len() != rows.columns.len()) {
-        return Err(ErrorKind::Value(format!(
-            "an INSERT row has {} values for {} columns",
-            row.len(),
-            rows.columns.len()
-        ))
-        .into());
+    if let Some(row) = rows.rows.iter().position(|row| row.len() != rows.columns.len()) {
+        return Err(uneven_row(ctx.dialect, row + 1));
     }
     let keys = generated(asked, table, &rows)?;
     counted_by_hand(asked, table, &rows)?;

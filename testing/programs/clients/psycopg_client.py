@@ -77,6 +77,30 @@ def aggregates_of_the_users_own():
 
 
 @case
+def errors_name_what_the_client_knows():
+    db.execute("alter table t_order alter made set not null")
+    db.execute("alter table t_order add constraint few check (amount < 1000)")
+    told = {
+        "insert into t_order (order_id, user_id, made) values (2, 2, now())": ("t_order", "t_order_pkey", 'duplicate key value violates unique constraint "t_order_pkey"'),
+        "update t_order set amount = 5000": ("t_order", "few", 'new row for relation "t_order" violates check constraint "few"'),
+        "update t_order set amount = 1, made = null": ("t_order", None, 'null value in column "made" of relation "t_order" violates not-null constraint'),
+        "select t_order.nothing from t_order where order_id = 1 and user_id = 1": (None, None, "column t_order.nothing does not exist"),
+        "alter table t_order add column status int": (None, None, 'column "status" of relation "t_order" already exists'),
+        "insert into t_order values (1, 1, 'a', 1, now(), '', true, 8)": (None, None, "INSERT has more expressions than target columns"),
+    }
+    for sql, expected in told.items():
+        for prepare in (False, True):
+            try:
+                db.execute(sql, prepare=prepare)
+            except psycopg.Error as error:
+                equal((error.diag.table_name, error.diag.constraint_name, error.diag.message_primary), expected)
+            else:
+                raise AssertionError(f"not refused: {sql}")
+    db.execute("alter table t_order drop constraint few")
+    db.execute("alter table t_order alter made drop not null")
+
+
+@case
 def prepared_on_the_server():
     for i in range(1, 31):
         row = db.execute("select user_id, amount from t_order where order_id = %s", (i,), prepare=True).fetchone()

@@ -223,6 +223,38 @@ def an_analysing_procedure_never_answers_once_per_shard():
             equal([row[1:3] for row in cursor.fetchall()], [(b"1", b"5")])
 
 
+@case
+def errors_name_what_the_client_knows():
+    same(
+        "create table if not exists t_order (order_id bigint primary key)",
+        "show warnings",
+    )
+    # Servers tell how many rows they copied for it.
+    for connection, database in ((through, DATABASE), (straight, STRAIGHT)):
+        told(connection, database, "alter table t_order add constraint few check (user_id < 1000)")
+    same(
+        "insert into t_order (order_id, user_id) values (900, 1)",
+        "insert into t_order (order_id, user_id) values (900, 1)",
+        "insert ignore into t_order (order_id, user_id) values (900, 1)",
+        "show warnings",
+        "insert into t_order (order_id, user_id) values (901, 5000)",
+        "insert into t_order (order_id, user_id, nothing) values (903, 1, 1)",
+        "insert into t_order values (904)",
+        "select t_order.nothing from t_order where order_id = 900",
+        "select o.nothing from t_order o where order_id = 900",
+        "select * from t_order use index (nothing) where order_id = 900",
+        "alter table t_order drop index nothing",
+        "alter table t_order drop constraint nothing",
+        "alter table t_order add column status int",
+        "create index by_status on t_order (user_id)",
+        "create table t_order (order_id bigint primary key)",
+        "create table t_alone (id int primary key)",
+        "delete from t_order where order_id = 900",
+    )
+    for connection, database in ((through, DATABASE), (straight, STRAIGHT)):
+        told(connection, database, "alter table t_order drop constraint few")
+
+
 class Numbered(pymysql.connections.Connection):
     """A client that names a collation by its number at login, and by nothing else."""
 

@@ -221,6 +221,7 @@ impl Session {
         self.pending.clear();
         self.encoder = None;
         self.window = None;
+        let error = self.in_logic_names(error);
         self.note_error(&error);
         self.counts_rows(-1);
         if self.defining {

@@ -1,12 +1,14 @@
-//! Where a result's columns come from, told in logic names.
+//! Where a result's columns come from, and what errors are about, told in logic names.
 
 use std::sync::Arc;
 
 use pando_kernel::feature::Database;
-use pando_kernel::{Column, Columns};
+use pando_kernel::{Column, Columns, Error};
 
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
+
+use super::Session;
 
 /// What is needed to tell it for one target.
 #[derive(Debug)]
@@ -68,6 +70,17 @@ impl Origin {
             column.native.relation = own.relation;
             column.native.attribute = own.number;
         }
+    }
+}
+
+impl Session {
+    /// An error of a storage unit, told in logic names.
+    pub(super) fn in_logic_names(&self, error: Error) -> Error {
+        let mut error = error;
+        if let (Some(told), Some(live)) = (error.server_mut(), &self.live) {
+            live.in_logic_names(told);
+        }
+        error
     }
 }
 

@@ -202,8 +202,13 @@ impl Session {
             }
             Event::Described(_) | Event::Done => Ok(None),
             Event::Suspended => Err(Error::internal("a storage unit suspended a reply")),
+            Event::Notice(mut notice) => {
+                if let Some(live) = &self.live {
+                    live.in_logic_names(&mut notice);
+                }
+                Ok(Some(Event::Notice(notice)))
+            }
             Event::Empty
-            | Event::Notice(_)
             | Event::CopyIn(_)
             | Event::CopyOut(_)
             | Event::CopyData(_)

@@ -69,7 +69,7 @@ impl Session {
     pub(super) async fn as_told(&mut self, error: Error) -> Error {
         match self.handle.doom() {
             Some(cycle) => Box::pin(self.give_way(error, &cycle)).await,
-            None => error,
+            None => self.in_logic_names(error),
         }
     }
 

@@ -6,12 +6,13 @@ use std::future::poll_fn;
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Event;
-use pando_kernel::{Column, Columns, Kind as ValueKind, Rows, Value};
+use pando_kernel::{Column, Columns, Kind as ValueKind, Rows, ServerError, Value};
 use pando_pool::Connection;
 use pando_sql::ast::{Kind, Statement};
 use pando_transaction::drain;
 
 use crate::execute::Channel;
+use crate::snapshot::LiveDatabase;
 
 use super::Session;
 
@@ -42,6 +43,21 @@ impl Warnings {
     fn errors(&self) -> u64 {
         self.rows.iter().filter(|row| is_error(row)).count() as u64
     }
+}
+
+/// Level, number and message: what a warning is about is told in logic names.
+fn in_logic_names(live: &LiveDatabase, row: &mut [Value]) {
+    let [.., number, Value::Text(message)] = row else { return };
+    let number = match number {
+        Value::UInt(number) => u32::try_from(*number),
+        Value::Int(number) => u32::try_from(*number),
+        _ => return,
+    };
+    let Ok(number) = number else { return };
+    let mut told =
+        ServerError { number, message: std::mem::take(message), ..ServerError::default() };
+    live.in_logic_names(&mut told);
+    *message = told.message;
 }
 
 fn is_error(row: &[Value]) -> bool {
@@ -121,6 +137,9 @@ impl Session {
                 tracing::debug!(%error, "the warnings of a statement could not be read");
                 let _ = drain(connection, DRAIN_BYTES).await;
             }
+        }
+        if let Some(live) = &self.live {
+            self.warnings.rows.iter_mut().for_each(|row| in_logic_names(live, row));
         }
     }
 

@@ -5,14 +5,15 @@ mod create;
 mod relation;
 mod relations;
 mod show;
+mod told;
 
-use pando_kernel::Parameter;
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::presentation::{
     Asked, Holding, Maintained, Presentation, Presented, Shown, View,
 };
 use pando_kernel::route::Need;
+use pando_kernel::{ActualNames, Parameter, ServerError};
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
@@ -99,6 +100,10 @@ impl Presentation for MySql {
 
     fn warnings(&self) -> Option<&'static str> {
         Some("SHOW WARNINGS")
+    }
+
+    fn in_logic_names(&self, told: &mut ServerError, names: &ActualNames) {
+        told::in_logic_names(told, names);
     }
 
     fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {

@@ -5,12 +5,13 @@ mod calls;
 mod names;
 mod relation;
 mod relations;
+mod told;
 
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
 use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
 use pando_kernel::route::Need;
-use pando_kernel::{Parameter, Value};
+use pando_kernel::{ActualNames, Parameter, ServerError, Value};
 use pando_sql::ast::{Expr, Ident, Literal, Node, ObjectName, Show, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
@@ -74,6 +75,10 @@ impl Presentation for Postgres {
         _tables: &[Shown],
     ) -> Option<String> {
         None
+    }
+
+    fn in_logic_names(&self, told: &mut ServerError, names: &ActualNames) {
+        told::in_logic_names(told, names);
     }
 
     fn own_database(&self, name: &str) -> Option<&'static str> {

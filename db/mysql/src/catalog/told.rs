@@ -1,0 +1,165 @@
+//! Errors of a storage unit in logic names.
+//!
+//! Which messages hold names and nothing of the client's values is told by their numbers:
+//! <https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html>, <https://mariadb.com/kb/en/mariadb-error-code-reference/>.
+
+use pando_kernel::{ActualNames, ServerError};
+
+use super::relations::is_vendors;
+
+/// `Duplicate entry '…' for key 't_0.PRIMARY'`, the same of a unique index of several tables, and MariaDB's `Incorrect … value: '…' for column `ds_0`.`t_0`.`a``.
+const VALUE_FIRST: [u32; 6] = [1062, 1264, 1265, 1366, 1586, 1859];
+
+/// Tables (`Table 'ds_0.t_0' doesn't exist`), columns (`Unknown column 't_0.a'`) and constraints, in quotes of either kind.
+const NAMING: [u32; 37] = [
+    1005, 1050, 1051, 1054, 1055, 1066, 1091, 1100, 1109, 1140, 1142, 1143, 1146, 1176, 1215, 1216,
+    1217, 1347, 1451, 1452, 1506, 1553, 1822, 1824, 1826, 1828, 1829, 1830, 1832, 1834, 3730, 3819,
+    3821, 3822, 3940, 4025, 4092,
+];
+
+/// Of these, those whose names always begin with the database's where they have parts.
+const QUALIFIED: [u32; 7] = [1005, 1051, 1055, 1140, 1146, 1347, 4092];
+
+pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
+    if VALUE_FIRST.contains(&told.number) {
+        // The value stands before, with whatever marks.
+        let ends = [" for key '", " for column `"].map(|words| told.message.rfind(words));
+        let Some(at) = ends.into_iter().flatten().max() else { return };
+        let (value, behind) = told.message.split_at(at);
+        told.message = format!("{value}{}", renewed(behind, false, names));
+    } else if NAMING.contains(&told.number) {
+        told.message = renewed(&told.message, QUALIFIED.contains(&told.number), names);
+    }
+}
+
+/// The text with what stands in quotes anew.
+fn renewed(text: &str, qualified: bool, names: &ActualNames) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    // Parts of one name so far.
+    let mut parts = 0;
+    while let Some(at) = rest.find(['\'', '`']) {
+        let (ahead, quoted) = rest.split_at(at);
+        out.push_str(ahead);
+        let mark = if quoted.starts_with('`') { '`' } else { '\'' };
+        if ahead.ends_with(char::is_alphanumeric) {
+            // doesn't
+            out.push(mark);
+            rest = &quoted[1..];
+            continue;
+        }
+        let Some(end) = quoted[1..].find(mark) else {
+            rest = quoted;
+            break;
+        };
+        let name = &quoted[1..=end];
+        rest = &quoted[end + 2..];
+        parts = if ahead == "." { parts + 1 } else { 0 };
+        out.push(mark);
+        match parts {
+            // `ds_0`.`t_0`.`a`
+            0 if rest.starts_with(".`") && !is_vendors(name) => out.push_str(names.database()),
+            0 | 1 => out.push_str(&named(name, qualified, names)),
+            _ => out.push_str(name),
+        }
+        out.push(mark);
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A table, one with its database in front, a column with its table in front, or what belongs to a table.
+fn named(name: &str, qualified: bool, names: &ActualNames) -> String {
+    if let Some(logic) = names.table(name) {
+        return logic.to_owned();
+    }
+    match name.split_once('.') {
+        Some((table, column)) if names.table(table).is_some() => {
+            let column = names.inner(column).unwrap_or_else(|| column.to_owned());
+            format!("{}.{column}", names.table(table).unwrap_or(table))
+        }
+        // `ds_0.t`, and `ds_0.t.a`.
+        Some((database, table)) if qualified && !is_vendors(database) => {
+            let (table, column) = table.split_once('.').unwrap_or((table, ""));
+            let dot = if column.is_empty() { "" } else { "." };
+            let table = names.table(table).unwrap_or(table);
+            format!("{}.{table}{dot}{column}", names.database())
+        }
+        Some(_) => name.to_owned(),
+        None => names.inner(name).unwrap_or_else(|| name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_logic_ones_and_values_stay() {
+        let cases = [
+            (
+                1062,
+                "Duplicate entry 't_0' for key 't_0.PRIMARY'",
+                "Duplicate entry 't_0' for key 't.PRIMARY'",
+            ),
+            (
+                1062,
+                "Duplicate entry ' for key 't_0.x'' for key 'uk'",
+                "Duplicate entry ' for key 't_0.x'' for key 'uk'",
+            ),
+            (1146, "Table 'ds_0.t_1' doesn't exist", "Table 'shop.t' doesn't exist"),
+            (1146, "Table 'ds_0.single' doesn't exist", "Table 'shop.single' doesn't exist"),
+            (1146, "Table 'mysql.nowhere' doesn't exist", "Table 'mysql.nowhere' doesn't exist"),
+            (1050, "Table 't_1' already exists", "Table 't' already exists"),
+            (
+                1054,
+                "Unknown column 't_0.a' in 'field list'",
+                "Unknown column 't.a' in 'field list'",
+            ),
+            (
+                1054,
+                "Unknown column 'x.t_0' in 'where clause'",
+                "Unknown column 'x.t_0' in 'where clause'",
+            ),
+            (1055, "column 'ds_0.t_0.id' which is not", "column 'shop.t.id' which is not"),
+            (
+                1091,
+                "Can't DROP 'nope_t_0'; check that column/key exists",
+                "Can't DROP 'nope'; check that column/key exists",
+            ),
+            (
+                1176,
+                "Key 'nope' doesn't exist in table 't_0'",
+                "Key 'nope' doesn't exist in table 't'",
+            ),
+            (
+                1366,
+                "Incorrect integer value: '`t_0`' for column `ds_0`.`t_0`.`t_0` at row 1",
+                "Incorrect integer value: '`t_0`' for column `shop`.`t`.`t_0` at row 1",
+            ),
+            (
+                1452,
+                "a foreign key constraint fails (`ds_0`.`t_0`, CONSTRAINT `fk_t_0` FOREIGN KEY (`u`) REFERENCES `t_1` (`id`))",
+                "a foreign key constraint fails (`shop`.`t`, CONSTRAINT `fk` FOREIGN KEY (`u`) REFERENCES `t` (`id`))",
+            ),
+            (
+                3819,
+                "Check constraint 't_0_chk_1' is violated.",
+                "Check constraint 't_chk_1' is violated.",
+            ),
+            (
+                4025,
+                "CONSTRAINT `named_t_0` failed for `ds_0`.`t_0`",
+                "CONSTRAINT `named` failed for `shop`.`t`",
+            ),
+            (1644, "a trigger's own 't_0'", "a trigger's own 't_0'"),
+            (1146, "Table 'broken off", "Table 'broken off"),
+        ];
+        let names = ActualNames::new("shop", &[("t_0", "t"), ("t_1", "t")]);
+        for (number, sent, expected) in cases {
+            let mut told = ServerError { number, message: sent.into(), ..ServerError::default() };
+            in_logic_names(&mut told, &names);
+            assert_eq!(told.message, expected);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Errors and notices of a storage unit in logic names.
+//!
+//! Names stand in double quotes behind the word that says what they are; a value of the client's stands behind a colon, in parentheses, or behind no such word.
+//! Fields: <https://www.postgresql.org/docs/current/protocol-error-fields.html>
+
+use std::borrow::Cow;
+
+use pando_kernel::{ActualNames, ServerError};
+
+const DETAIL: u8 = b'D';
+const HINT: u8 = b'H';
+const CONTEXT: u8 = b'W';
+const TABLE: u8 = b't';
+const CONSTRAINT: u8 = b'n';
+
+pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
+    // A value begins where a colon and a quote stand.
+    let own = told.message.find(": \"").unwrap_or(told.message.len());
+    renew(&mut told.message, 0, own, names);
+    for (code, value) in &mut told.fields {
+        match *code {
+            TABLE => {
+                if let Some(logic) = names.table(value) {
+                    *value = logic.to_owned();
+                }
+            }
+            CONSTRAINT => {
+                if let Some(logic) = names.inner(value) {
+                    *value = logic;
+                }
+            }
+            // `Key (a)=(…) is not present in table "t_0".`
+            DETAIL => {
+                let behind = value.rfind(')').map_or(0, |at| at + 1);
+                renew(value, behind, value.len(), names);
+            }
+            HINT => renew(value, 0, value.len(), names),
+            CONTEXT => context(value, names),
+            _ => {}
+        }
+    }
+}
+
+/// `COPY t_0, line 1, column a: "…"`, and `while updating tuple (0,1) in relation "t_0"`.
+fn context(value: &mut String, names: &ActualNames) {
+    if value.starts_with("while ") {
+        renew(value, 0, value.len(), names);
+    } else if let Some(rest) = value.strip_prefix("COPY ")
+        && let Some((table, rest)) = rest.split_once(',')
+        && let Some(logic) = names.table(table)
+    {
+        *value = format!("COPY {logic},{rest}");
+    }
+}
+
+/// Gives the names between two places of a text anew.
+fn renew(text: &mut String, from: usize, to: usize, names: &ActualNames) {
+    let (Some(ahead), Some(own), Some(rest)) =
+        (text.get(..from), text.get(from..to), text.get(to..))
+    else {
+        return;
+    };
+    let mut out = String::from(ahead);
+    let mut changes = false;
+    let mut before = "";
+    for (at, piece) in own.split('"').enumerate() {
+        if at > 0 {
+            out.push('"');
+        }
+        let new = match at % 2 {
+            0 => unquoted(piece, names),
+            _ => quoted(piece, before, names),
+        };
+        changes |= new.is_some();
+        out.push_str(new.as_deref().unwrap_or(piece));
+        before = piece;
+    }
+    if changes {
+        out.push_str(rest);
+        *text = out;
+    }
+}
+
+/// What stands in quotes behind some words.
+fn quoted(name: &str, before: &str, names: &ActualNames) -> Option<String> {
+    named(before.trim_end().rsplit(' ').next()?, name, names)
+}
+
+/// `column t_0.a does not exist`, `table t_item_0 depends on table t_0`: names that stand without quotes.
+fn unquoted(text: &str, names: &ActualNames) -> Option<String> {
+    let mut words: Vec<Cow<'_, str>> = Vec::new();
+    let mut changes = false;
+    for word in text.split(' ') {
+        let name = word.trim_end_matches(['.', ',']);
+        let new = words.last().and_then(|before| named(before, name, names));
+        changes |= new.is_some();
+        words.push(match new {
+            Some(new) => format!("{new}{}", word.get(name.len()..).unwrap_or_default()).into(),
+            None => word.into(),
+        });
+    }
+    changes.then(|| words.join(" "))
+}
+
+/// The logic name of what the word before says it is.
+fn named(what: &str, name: &str, names: &ActualNames) -> Option<String> {
+    match what {
+        "relation" | "table" => match name.rsplit_once('.') {
+            Some((schema, table)) => Some(format!("{schema}.{}", names.table(table)?)),
+            None => names.table(name).map(str::to_owned).or_else(|| names.inner(name)),
+        },
+        "constraint" | "index" => names.inner(name),
+        "column" => {
+            let (table, column) = name.split_once('.')?;
+            Some(format!("{}.{column}", names.table(table)?))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_logic_ones_and_values_stay() {
+        let cases = [
+            (
+                r#"duplicate key value violates unique constraint "t_0_pkey""#,
+                r#"duplicate key value violates unique constraint "t_pkey""#,
+            ),
+            (r#"relation "t_u_t_0" already exists"#, r#"relation "t_u" already exists"#),
+            (r#"relation "public.t_0" does not exist"#, r#"relation "public.t" does not exist"#),
+            ("column t_0.nope does not exist", "column t.nope does not exist"),
+            (
+                r#"column "t_0" of relation "t_0" does not exist"#,
+                r#"column "t_0" of relation "t" does not exist"#,
+            ),
+            (
+                r#"invalid input syntax for type integer: "table "t_0"""#,
+                r#"invalid input syntax for type integer: "table "t_0"""#,
+            ),
+            (
+                "cannot drop table t_0 because other objects depend on it",
+                "cannot drop table t because other objects depend on it",
+            ),
+            (
+                r#"new row for relation "t_1" violates check constraint "named_t_1""#,
+                r#"new row for relation "t" violates check constraint "named""#,
+            ),
+            ("raised by table \"t_0", "raised by table \"t"),
+            ("t_0 \"t_0\"", "t_0 \"t_0\""),
+        ];
+        let names = ActualNames::new("shop", &[("t_0", "t"), ("t_1", "t")]);
+        for (sent, expected) in cases {
+            let mut told = ServerError { message: sent.into(), ..ServerError::default() };
+            in_logic_names(&mut told, &names);
+            assert_eq!(told.message, expected);
+        }
+    }
+
+    #[test]
+    fn fields_are_told_alike() {
+        let cases = [
+            (TABLE, "t_1", "t"),
+            (CONSTRAINT, "t_0_u_key", "t_u_key"),
+            (
+                DETAIL,
+                r#"Key (a)=(table "t_0") is not present in table "t_0"."#,
+                r#"Key (a)=(table "t_0") is not present in table "t"."#,
+            ),
+            (
+                DETAIL,
+                "constraint fk_t_1 on table t_1 depends on table t_0",
+                "constraint fk on table t depends on table t",
+            ),
+            (
+                DETAIL,
+                r#"Failing row contains (1, table "t_0")."#,
+                r#"Failing row contains (1, table "t_0")."#,
+            ),
+            (
+                HINT,
+                r#"Perhaps you meant to reference the column "t_0.v"."#,
+                r#"Perhaps you meant to reference the column "t.v"."#,
+            ),
+            (CONTEXT, r#"COPY t_0, line 1, column v: "t_0""#, r#"COPY t, line 1, column v: "t_0""#),
+            (b'c', "t_0", "t_0"),
+        ];
+        let names = ActualNames::new("shop", &[("t_0", "t"), ("t_1", "t")]);
+        for (code, sent, expected) in cases {
+            let fields = vec![(code, sent.to_owned())];
+            let mut told = ServerError { fields, ..ServerError::default() };
+            in_logic_names(&mut told, &names);
+            assert_eq!(told.fields, [(code, expected.to_owned())]);
+        }
+    }
+}
