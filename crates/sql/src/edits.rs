@@ -14,6 +14,14 @@ impl Edits {
         self.list.push((span, text.into()));
     }
 
+    /// Puts texts before and behind `span`. Of several around the same range the first is the outermost.
+    pub fn around(&mut self, span: Span, before: impl Into<String>, behind: impl Into<String>) {
+        self.replace(Span::at(span.start), before);
+        let end = Span::at(span.end);
+        let others = self.list.iter().position(|(known, _)| *known == end);
+        self.list.insert(others.unwrap_or(self.list.len()), (end, behind.into()));
+    }
+
     /// Whether nothing is changed.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -103,6 +111,15 @@ mod tests {
     #[test]
     fn insertions_at_one_point_keep_their_order() {
         check(&[(8, 8, ", x"), (8, 8, ", y")], "select *, x, y from t where a");
+    }
+
+    #[test]
+    fn what_is_put_around_the_same_range_later_stands_inside() {
+        let mut all = Edits::default();
+        for mark in ["a", "b", "c"] {
+            all.around(Span::new(7, 8), format!("{mark}("), format!("){mark}"));
+        }
+        assert_eq!(all.apply("select * from t"), "select a(b(c(*)c)b)a from t");
     }
 
     #[test]

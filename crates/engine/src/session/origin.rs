@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::feature::Database;
-use pando_kernel::{Column, Columns, Error};
+use pando_kernel::{Column, Columns, Error, ServerError};
 
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
@@ -77,10 +77,17 @@ impl Session {
     /// An error of a storage unit, told in logic names.
     pub(super) fn in_logic_names(&self, error: Error) -> Error {
         let mut error = error;
-        if let (Some(told), Some(live)) = (error.server_mut(), &self.live) {
-            live.in_logic_names(told);
+        if let Some(told) = error.server_mut() {
+            self.retell(told);
         }
         error
+    }
+
+    /// The same of what it says besides.
+    pub(super) fn retell(&self, told: &mut ServerError) {
+        if let Some(live) = &self.live {
+            live.in_logic_names(told);
+        }
     }
 }
 

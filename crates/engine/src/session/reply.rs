@@ -165,7 +165,10 @@ impl Session {
 
     async fn next_piece(&mut self) -> Result<Option<Event>> {
         loop {
-            if let Some(event) = self.pending.pop_front() {
+            if let Some(mut event) = self.pending.pop_front() {
+                if let Event::Notice(notice) = &mut event {
+                    self.retell(notice);
+                }
                 return Ok(Some(event));
             }
             let step = match &mut self.reply {
@@ -203,9 +206,7 @@ impl Session {
             Event::Described(_) | Event::Done => Ok(None),
             Event::Suspended => Err(Error::internal("a storage unit suspended a reply")),
             Event::Notice(mut notice) => {
-                if let Some(live) = &self.live {
-                    live.in_logic_names(&mut notice);
-                }
+                self.retell(&mut notice);
                 Ok(Some(Event::Notice(notice)))
             }
             Event::Empty

@@ -4,7 +4,8 @@ use pando_kernel::dialect::Language;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{
-    Expr, Function, Kind, Literal, Node, Query, QueryBody, SelectItem, Statement,
+    BinaryOp, Expr, Function, Kind, Literal, Node, ObjectName, Query, QueryBody, SelectItem,
+    Statement,
 };
 use pando_sql::{Edits, Span, visit};
 
@@ -125,6 +126,41 @@ fn named(expr: &Expr) -> Option<(&str, Span)> {
         Node::Cast { operand, .. } => named(operand),
         Node::Literal(Literal::Text(text)) if number(expr).is_none() => Some((text, expr.span)),
         _ => None,
+    }
+}
+
+/// Columns of the catalogue, and functions, whose values are names.
+const NAMES: &[&str] = &[
+    "table_name",
+    "tablename",
+    "relname",
+    "viewname",
+    "matviewname",
+    "indexname",
+    "sequence_name",
+    "sequencename",
+    "quote_ident",
+    "format",
+    "concat",
+    "concat_ws",
+];
+
+/// Whether a text is put together from names as the query runs, so that the server finds out what it names.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter: every other variant is not what is looked for"
+)]
+fn is_computed_name(expr: &Expr, text: &str) -> bool {
+    let is_known = |name: &ObjectName| {
+        name.parts.last().is_some_and(|part| NAMES.contains(&part.value.as_str()))
+    };
+    match &expr.node {
+        Node::Nested(inner) => is_computed_name(inner, text),
+        Node::Cast { operand, to } if is_text(to.of(text)) => is_computed_name(operand, text),
+        Node::Binary { op, .. } => *op == BinaryOp::Other("||".into()),
+        Node::Function(call) => is_known(&call.name),
+        Node::Column(name) => is_known(name),
+        _ => false,
     }
 }
 
@@ -289,6 +325,14 @@ pub(super) fn edit(
                 }
                 return;
             }
+            if is_computed_name(operand, &stmt.text) {
+                if !is_own {
+                    let label = (label(operand), shown.contains(&expr.span));
+                    outside(expr.span, label, names, edits);
+                }
+                wrap(operand.span, names.around_name(), edits);
+                return;
+            }
             match (is_own, named(operand)) {
                 (true, Some(_)) => own_name(operand, names, edits),
                 (true, None) => own_number(operand, names, edits),
@@ -354,8 +398,7 @@ fn is_cast_to_regclass(expr: &Expr, text: &str) -> bool {
 }
 
 fn wrap(span: Span, (before, behind): (String, String), edits: &mut Edits) {
-    edits.replace(Span::at(span.start), before);
-    edits.replace(Span::at(span.end), behind);
+    edits.around(span, before, behind);
 }
 
 /// A number of the unit's own becomes the one that is shown.
@@ -367,10 +410,20 @@ fn shift(span: Span, names: &Names<'_>, edits: &mut Edits) {
     }
 }
 
+/// What the server calls the column of a cast of this to `regclass`.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
+fn label(operand: &Expr) -> &str {
+    match &operand.node {
+        Node::Nested(inner) | Node::Cast { operand: inner, .. } => label(inner),
+        Node::Column(name) => name.parts.last().map_or("regclass", |part| part.value.as_str()),
+        Node::Function(call) => name_of(call),
+        _ => "regclass",
+    }
+}
+
 fn regclass((expr, operand): (&Expr, &Expr), shown: bool, names: &Names<'_>, edits: &mut Edits) {
     if let Some((name, _)) = named(operand) {
         if users(name).is_none() {
@@ -383,12 +436,8 @@ fn regclass((expr, operand): (&Expr, &Expr), shown: bool, names: &Names<'_>, edi
     if !shown {
         return;
     }
-    let label = match &operand.node {
-        Node::Column(name) => name.parts.last().map_or("regclass", |part| part.value.as_str()),
-        _ => "regclass",
-    };
     if !names.are_plain() {
-        wrap(expr.span, names.around_definition(label), edits);
+        wrap(expr.span, names.around_definition(label(operand)), edits);
     }
     own_number(operand, names, edits);
 }
@@ -413,6 +462,8 @@ fn own_argument(
     // The name in a cast to `regclass` is edited where the cast is met.
     if !regclass && named(argument).is_some() {
         own_name(argument, names, edits);
+    } else if !by_number && is_computed_name(argument, text) {
+        wrap(argument.span, names.around_name(), edits);
     } else if by_number {
         own_number(argument, names, edits);
     }

@@ -103,6 +103,21 @@ impl<'a> Names<'a> {
         format!("(SELECT p.a, p.l, p.h {})", self.longest(&text, ""))
     }
 
+    /// What stands before and behind an expression whose text names a table, so that it names the unit's own: the parts are taken off it as the server does,
+    /// and the logical database, which the unit does not know, is left out. A number stays.
+    pub(super) fn around_name(&self) -> (String, String) {
+        let before = "(SELECT CASE WHEN n.n ~ '^[0-9]*$' THEN n.n ELSE (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(\
+             CASE WHEN u.o = c.c THEN coalesce(v.l, u.x) ELSE u.x END), '.' ORDER BY u.o) \
+             FROM (SELECT pg_catalog.parse_ident(n.n) AS i) i CROSS JOIN LATERAL (SELECT pg_catalog.array_length(i.i, 1) AS c) c \
+             CROSS JOIN LATERAL pg_catalog.unnest(i.i) WITH ORDINALITY u(x, o) "
+            .to_owned();
+        let values =
+            if self.are_plain() { "(SELECT NULL::text, NULL::text, true)" } else { &self.values };
+        let join = format!("LEFT JOIN {values} v(l, x, h) ON v.x = u.x AND u.o = c.c AND NOT v.h ");
+        let behind = format!("WHERE c.c < 3 OR u.o > c.c - 2) END FROM (SELECT (");
+        (format!("{before}{join}{behind}"), ")::pg_catalog.text AS n) n)".to_owned())
+    }
+
     /// What stands before and behind an expression so that tables in its text get their logic names. `label` is the name of the result's column.
     pub(super) fn around_definition(&self, label: &str) -> (String, String) {
         let before = format!(

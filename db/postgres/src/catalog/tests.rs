@@ -213,6 +213,9 @@ fn numbers_are_the_unit_s_own_inside_and_the_shown_ones_outside() {
     // Higher for the comparison, lower again for the function.
     let both = at_one("SELECT pg_relation_filenode('t'::regclass) FROM x");
     assert!(both.contains("u.n - 67108864") && both.contains("(s.n + 67108864)"), "{both}");
+    let (shown, own) =
+        (both.find("::pg_catalog.int8 AS n) s)"), both.find("::pg_catalog.int8 AS n) u)"));
+    assert!(shown < own, "{both}");
     assert_eq!(
         at_one("SELECT pg_get_serial_sequence('t'::regclass::text, 'id') = 'x' FROM y")
             .matches("t_0")
