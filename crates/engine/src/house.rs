@@ -14,7 +14,7 @@ use pando_transaction::Coordinator;
 
 use crate::registry::Registry;
 use crate::session::Session;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{LiveDatabase, Snapshot};
 use crate::source::System;
 
 /// The engine. Cloning it gives another handle of the same one.
@@ -105,6 +105,18 @@ impl Engine {
     /// `UnknownDatabase` when the named database does not exist; `Refused` when its storage units speak another language than the door.
     pub fn open(&self, login: Login) -> Result<Session> {
         Session::open(self, login)
+    }
+
+    /// The version of this family's servers behind a logical database, or behind all of the family's, as clients are to be told.
+    pub fn server_version(&self, family: &str, database: Option<&str>) -> Option<String> {
+        let snapshot = self.inner.snapshot.load();
+        let is_meant = |live: &&Arc<LiveDatabase>| {
+            live.database.dialect.family() == family
+                && database.is_none_or(|name| live.database.name == name)
+        };
+        let meant: Vec<&Arc<LiveDatabase>> = snapshot.databases.iter().filter(is_meant).collect();
+        let servers: Vec<Arc<str>> = meant.iter().flat_map(|live| live.servers()).collect();
+        meant.first()?.database.dialect.presentation()?.version(&servers)
     }
 
     /// Cancels what a session runs. A wrong key does nothing.

@@ -135,6 +135,16 @@ impl LiveDatabase {
         Self::new(database, Vec::new())
     }
 
+    /// The versions of the servers behind its storage units, as far as they are known.
+    pub(crate) fn servers(&self) -> Vec<Arc<str>> {
+        self.pools.iter().filter_map(|(_, pool)| pool.connector().server_version()).collect()
+    }
+
+    /// The version that its clients are told.
+    pub(crate) fn version(&self) -> Option<String> {
+        self.database.dialect.presentation()?.version(&self.servers())
+    }
+
     /// Whether anything can be stored here.
     pub(crate) fn has_units(&self) -> bool {
         !self.pools.is_empty()

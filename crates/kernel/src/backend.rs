@@ -36,6 +36,11 @@ pub trait Connector: Send + Sync + Debug {
 
     /// The language this unit speaks.
     fn dialect(&self) -> Arc<dyn Dialect>;
+
+    /// What the server calls its version, as the newest connection was told; `None` before there is one, and where servers do not tell.
+    fn server_version(&self) -> Option<Arc<str>> {
+        None
+    }
 }
 
 /// One connection to a storage unit. Several executions may be started before the first is read; their replies come in order.

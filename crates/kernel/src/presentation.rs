@@ -54,6 +54,11 @@ pub trait Presentation: Send + Sync + Debug {
     /// What a field of a SHOW's answer is told as; `None` leaves it. `label` is the column's.
     fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String>;
 
+    /// The version that clients are told for storage units of these (there may be none): what all of them can do. `None` leaves the door's own.
+    fn version(&self, _servers: &[Arc<str>]) -> Option<String> {
+        None
+    }
+
     /// Lets a storage unit's error or notice name logic tables, their indexes and constraints. What stands in it of the client's values stays as it is.
     fn in_logic_names(&self, _told: &mut ServerError, _names: &ActualNames) {}
 

@@ -118,6 +118,11 @@ pub trait Doorway: Send + Sync + 'static {
         0
     }
 
+    /// The version of the family's servers behind a logical database, or behind all of the family's, as clients are to be told. `None` when it is not known (yet).
+    fn server_version(&self, _family: &str, _database: Option<&str>) -> Option<String> {
+        None
+    }
+
     /// Opens a session for a user who has proved who he is.
     ///
     /// # Errors

@@ -90,6 +90,10 @@ impl Doorway for Gate {
         self.engine.announce()
     }
 
+    fn server_version(&self, family: &str, database: Option<&str>) -> Option<String> {
+        self.engine.server_version(family, database)
+    }
+
     fn open(&self, login: Login) -> Result<Guarded> {
         let live = self.live();
         if self.stopping.is_told() {

@@ -90,7 +90,8 @@ fn conflicting(insert: &Insert) -> Option<&Ident> {
 
 fn defined(namer: &Namer<'_>, define: &Define, edits: &mut Edits) {
     if define.object == ObjectKind::Index {
-        for name in define.names.iter().filter_map(|name| name.parts.last()) {
+        let names = define.names.iter().chain(&define.renamed_to);
+        for name in names.filter_map(|name| name.parts.last()) {
             namer.name(name, InnerKind::Index, edits);
         }
     }

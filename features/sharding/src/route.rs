@@ -6,8 +6,8 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
 use pando_sql::ast::{
-    CopyDirection, Define, DefineAction, InnerKind, Kind, Node, ObjectKind, ObjectName, Query,
-    QueryBody, Select, Statement,
+    CopyDirection, Define, InnerKind, Kind, Node, ObjectKind, ObjectName, Query, QueryBody, Select,
+    Statement,
 };
 use pando_sql::visit;
 
@@ -57,7 +57,7 @@ pub(crate) fn route(
         return Ok(());
     }
     if let Some(names) = named::alone(&stmt.kind)
-        && let Some(found) = index_alone(rule, ctx, (stmt, names))?
+        && let Some(found) = index_alone(rule, ctx, names)?
     {
         *route = match found {
             Found::Units(units) => Route::Units(units),
@@ -432,11 +432,7 @@ pub(crate) fn target(class: &Class<'_>, node: usize) -> Result<Target> {
 }
 
 /// DROP, ALTER and REINDEX INDEX without a table: the index of a sharded table is known by its actual names. `None` when the index is none of ours.
-fn index_alone(
-    rule: &Rule,
-    ctx: &Context<'_>,
-    (stmt, names): (&Statement, &[ObjectName]),
-) -> Result<Option<Found>> {
+fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<Option<Found>> {
     let all = &ctx.database.units;
     let Some(known) = ctx.catalog.names(all) else {
         return Ok(Some(Found::Needs(Need::Names(all.clone()))));
@@ -472,15 +468,6 @@ fn index_alone(
             "write one statement for each index",
         ));
     }
-    if let Kind::Define(define) = &stmt.kind
-        && !define.renamed_to.is_empty()
-    {
-        return Err(Error::refused(
-            20030,
-            "renaming an index of a sharded table is not supported",
-            "",
-        ));
-    }
     let nodes = (0..table.nodes().len()).collect();
     let class = Class { tables: vec![table], members: Vec::new(), nodes };
     let targets: Result<Vec<Target>> =
@@ -497,10 +484,6 @@ fn defined(rule: &Rule, stmt: &Statement, define: &Define) -> Result<Units> {
         (define.object == ObjectKind::Routine, "a routine over a sharded table"),
         (define.object == ObjectKind::Trigger, "a trigger on a sharded table"),
         (define.temporary, "a temporary sharded table"),
-        (
-            define.action == DefineAction::Drop && define.cascade,
-            "DROP … CASCADE of a sharded table",
-        ),
     ];
     if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
         return Err(Error::refused(20030, format!("{what} is not supported"), ""));

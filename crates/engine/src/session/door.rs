@@ -38,6 +38,7 @@ impl Session {
             user: login.user.clone(),
             host: login.host.clone(),
             id: handle.key.id,
+            version: live.as_ref().and_then(|live| live.version()).map(Arc::from),
             autocommit: true,
             ..Facts::default()
         };
@@ -162,6 +163,10 @@ impl Session {
     pub(super) fn stand_in(&mut self, live: Option<Arc<LiveDatabase>>) {
         let spoken = |live: &Option<Arc<LiveDatabase>>| live.as_ref()?.client_language;
         let (before, now) = (spoken(&self.live), spoken(&live));
+        let version = live.as_ref().and_then(|live| live.version());
+        if version.as_deref() != self.facts.version.as_deref() {
+            self.facts_mut().version = version.map(Arc::from);
+        }
         self.live = live;
         match now {
             _ if before == now => {}

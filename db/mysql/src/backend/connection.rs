@@ -70,6 +70,11 @@ impl fmt::Debug for Connection {
 }
 
 impl Connection {
+    /// What the server called its version in the greeting.
+    pub(super) fn version(&self) -> &str {
+        &self.agreement.version
+    }
+
     pub(super) fn new(
         settings: Arc<Settings>,
         wire: Wire,

@@ -20,6 +20,7 @@ use crate::error::{malformed, server_error};
 pub(super) struct Agreement {
     pub(super) capabilities: Capabilities,
     pub(super) thread: u32,
+    pub(super) version: String,
     pub(super) collation: Collation,
     pub(super) scramble: Vec<u8>,
     pub(super) plugin: Vec<u8>,
@@ -126,6 +127,7 @@ async fn greet(wire: &mut Wire, settings: &Settings) -> Result<(Agreement, Capab
     let agreement = Agreement {
         capabilities,
         thread: handshake.connection,
+        version: String::from_utf8_lossy(handshake.version).into_owned(),
         collation: Collation::of_version(handshake.version),
         plugin: handshake.plugin.to_vec(),
         secure: matches!(settings.address, Address::Unix(_)),

@@ -1,6 +1,7 @@
 //! The connection to a MySQL or MariaDB storage unit.
 
 mod connection;
+mod connector;
 mod job;
 mod lifted;
 mod login;
@@ -13,10 +14,10 @@ mod wire;
 
 use std::sync::Arc;
 
-use pando_kernel::backend::{Backend, CancelToken, Connector, Execution};
-use pando_kernel::dialect::Dialect;
-use pando_kernel::runtime::{Address, BoxFuture, SharedRuntime, TlsMode};
-use pando_kernel::{Error, ErrorKind, Event, Lists, Result};
+use pando_kernel::runtime::{Address, TlsMode};
+use pando_kernel::{Error, ErrorKind, Lists};
+
+pub use connector::MySqlConnector;
 
 /// Where a storage unit is and how to log in.
 #[derive(Clone)]
@@ -91,60 +92,4 @@ impl std::fmt::Debug for Settings {
 
 fn unavailable(unit: &str, message: impl ToString) -> Error {
     Error::new(ErrorKind::Unavailable { unit: unit.to_owned(), message: message.to_string() })
-}
-
-/// Opens connections to one MySQL or MariaDB server.
-#[derive(Debug, Clone)]
-pub struct MySqlConnector {
-    settings: Arc<Settings>,
-}
-
-impl MySqlConnector {
-    /// A connector with these settings. Nothing is opened yet.
-    pub fn new(settings: Settings) -> Self {
-        Self { settings: Arc::new(settings) }
-    }
-
-    async fn kill(&self, runtime: &SharedRuntime, id: u64) -> Result<()> {
-        let mut connection = self.connect(runtime).await?;
-        connection.start(Execution::Text(format!("KILL QUERY {id}").into()))?;
-        loop {
-            match std::future::poll_fn(|cx| connection.poll_event(cx)).await {
-                Ok(Event::Done) => return Ok(()),
-                Ok(_) => {}
-                // The statement, or its whole connection, ended in the meantime.
-                Err(error) if is_gone(&error) => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
-
-/// `ER_NO_SUCH_THREAD`.
-fn is_gone(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Server(server) if server.number == 1094)
-}
-
-impl Connector for MySqlConnector {
-    fn connect<'a>(
-        &'a self,
-        runtime: &'a SharedRuntime,
-    ) -> BoxFuture<'a, Result<Box<dyn Backend>>> {
-        Box::pin(async move {
-            let connection = login::connect(&self.settings, runtime).await?;
-            Ok(Box::new(connection) as Box<dyn Backend>)
-        })
-    }
-
-    fn cancel<'a>(
-        &'a self,
-        runtime: &'a SharedRuntime,
-        token: CancelToken,
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(self.kill(runtime, token.id))
-    }
-
-    fn dialect(&self) -> Arc<dyn Dialect> {
-        Arc::new(crate::dialect::MySql)
-    }
 }

@@ -2,10 +2,14 @@
 //! by a sub-query with the same columns, SHOW becomes a query of them, and what SHOW CREATE TABLE says is retold.
 
 mod create;
+mod maintained;
 mod relation;
 mod relations;
 mod show;
 mod told;
+mod version;
+
+use std::sync::Arc;
 
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::{ErrorKind, Result};
@@ -95,11 +99,15 @@ impl Presentation for MySql {
     }
 
     fn maintained(&self, verb: &str) -> Option<Maintained> {
-        maintained(verb)
+        maintained::answer(verb)
     }
 
     fn warnings(&self) -> Option<&'static str> {
         Some("SHOW WARNINGS")
+    }
+
+    fn version(&self, servers: &[Arc<str>]) -> Option<String> {
+        version::told(servers)
     }
 
     fn in_logic_names(&self, told: &mut ServerError, names: &ActualNames) {
@@ -117,27 +125,6 @@ impl Presentation for MySql {
             _ => None,
         }
     }
-}
-
-/// The first words of maintenance statements, and what they call themselves in their answers.
-const MAINTENANCE: [(&str, &str); 4] = [
-    ("ANALYZE TABLE", "analyze"),
-    ("CHECK TABLE", "check"),
-    ("OPTIMIZE TABLE", "optimize"),
-    ("REPAIR TABLE", "repair"),
-];
-
-/// <https://dev.mysql.com/doc/refman/8.4/en/table-maintenance-statements.html>
-fn maintained(verb: &str) -> Option<Maintained> {
-    if verb == "CHECKSUM TABLE" {
-        return Some(Maintained::Checksums { labels: ["Table", "Checksum"] });
-    }
-    let (_, operation) = MAINTENANCE.iter().find(|(known, _)| *known == verb)?;
-    let row = |kind: &str, text: &str| [(*operation).to_owned(), kind.to_owned(), text.to_owned()];
-    Some(Maintained::Messages {
-        labels: ["Table", "Op", "Msg_type", "Msg_text"],
-        missing: vec![row("Error", "Table '{}' doesn't exist"), row("status", "Operation failed")],
-    })
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ impl Variables for MySql {
             "last_insert_id" => Some(Value::UInt(facts.last_insert_id)),
             "row_count" => Some(Value::Int(facts.row_count)),
             "found_rows" => Some(Value::UInt(facts.found_rows)),
-            "version" => text(SERVER_VERSION),
+            "version" => text(facts.version.as_deref().unwrap_or(SERVER_VERSION)),
             _ => None,
         }
     }
@@ -152,7 +152,9 @@ fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {
         "warning_count" => Some(Value::UInt(facts.warning_count)),
         "error_count" => Some(Value::UInt(facts.error_count)),
         "pseudo_thread_id" => Some(Value::UInt(u64::from(facts.id))),
-        "version" => Some(Value::Text(SERVER_VERSION.to_owned())),
+        "version" => {
+            Some(Value::Text(facts.version.as_deref().unwrap_or(SERVER_VERSION).to_owned()))
+        }
         "version_comment" => Some(Value::Text("Pando".to_owned())),
         _ => None,
     }

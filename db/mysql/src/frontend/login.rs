@@ -80,7 +80,9 @@ pub(super) async fn log_in<D: Doorway>(
         scramble: new_scramble().map_err(|error| End::Told(error.to_string()))?,
         id: door.doorway.announce(),
     };
-    greet(&mut wire, &facts, settings).await?;
+    let version = door.doorway.server_version(FAMILY, None);
+    let version = version.as_deref().unwrap_or(SERVER_VERSION);
+    greet(&mut wire, (&facts, version), settings).await?;
     let mut packet = wire.exact_packet().await?;
     if SslRequest::is_one(&packet.payload) {
         let Some(acceptor) = &settings.tls else {
@@ -111,10 +113,14 @@ pub(super) async fn log_in<D: Doorway>(
     Ok(Entered { wire, session, facts })
 }
 
-async fn greet(wire: &mut Wire, facts: &Facts, settings: &Settings) -> Result<(), End> {
+async fn greet(
+    wire: &mut Wire,
+    (facts, version): (&Facts, &str),
+    settings: &Settings,
+) -> Result<(), End> {
     let tls = if settings.tls.is_some() { Capabilities::SSL } else { Capabilities::default() };
     let handshake = Handshake {
-        version: SERVER_VERSION.as_bytes(),
+        version: version.as_bytes(),
         connection: facts.id,
         scramble: &facts.scramble,
         capabilities: OFFERED | tls,

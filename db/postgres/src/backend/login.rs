@@ -25,17 +25,20 @@ const LOGIN_LIMIT: usize = 256 * 1024;
 const KEEP_MEMORY: &str =
     "SELECT pg_catalog.length(pg_catalog.repeat('x', 524288)) /* Pando: memory freed is kept */";
 
-/// Connects and logs in.
-pub(super) async fn connect(options: &Options, runtime: &SharedRuntime) -> Result<Connection> {
+/// Connects and logs in. Gives the server's version as well, where it tells it.
+pub(super) async fn connect(
+    options: &Options,
+    runtime: &SharedRuntime,
+) -> Result<(Connection, Option<String>)> {
     let stream = open(options, runtime).await?;
-    let mut login = Login { options, wire: Wire::new(stream, LOGIN_LIMIT) };
+    let mut login = Login { options, wire: Wire::new(stream, LOGIN_LIMIT), version: None };
     startup::encode(&mut login.wire.output, &options.startup());
     login.authenticate().await?;
     let token = login.settle().await?;
     login.keep_memory().await?;
-    let mut wire = login.wire;
+    let (mut wire, version) = (login.wire, login.version);
     wire.set_limit(options.max_frame);
-    Ok(Connection::new(options, wire, token))
+    Ok((Connection::new(options, wire, token), version))
 }
 
 /// Opens the stream and secures it as the options ask.
@@ -64,6 +67,7 @@ pub(super) async fn open(options: &Options, runtime: &SharedRuntime) -> Result<B
 struct Login<'a> {
     options: &'a Options,
     wire: Wire,
+    version: Option<String>,
 }
 
 /// A message of the login that is of interest.
@@ -75,6 +79,7 @@ enum Step {
     Continue(Vec<u8>),
     Final(Vec<u8>),
     Unknown(u32),
+    Version(String),
     Key(CancelToken),
     Ready,
 }
@@ -100,7 +105,11 @@ impl Login<'_> {
                     let message = format!("the server asks for authentication method {code}");
                     return Err(self.refused(&message));
                 }
-                Step::Continue(_) | Step::Final(_) | Step::Key(_) | Step::Ready => {
+                Step::Continue(_)
+                | Step::Final(_)
+                | Step::Version(_)
+                | Step::Key(_)
+                | Step::Ready => {
                     return Err(Error::protocol("the server breaks the order of the login"));
                 }
             }
@@ -139,7 +148,8 @@ impl Login<'_> {
                 | Step::Sasl(_)
                 | Step::Continue(_)
                 | Step::Final(_)
-                | Step::Unknown(_) => {
+                | Step::Unknown(_)
+                | Step::Version(_) => {
                     return Err(Error::protocol("the server breaks the order of the login"));
                 }
             }
@@ -188,8 +198,10 @@ impl Login<'_> {
                 None => self.wire.read().await.map_err(lost)?,
                 Some((total, step)) => {
                     self.wire.input.advance(total);
-                    if let Some(step) = step {
-                        return Ok(step);
+                    match step {
+                        Some(Step::Version(version)) => self.version = Some(version),
+                        Some(step) => return Ok(step),
+                        None => {}
                     }
                 }
             }
@@ -222,6 +234,9 @@ fn interpret(message: Backend<'_>) -> Result<Option<Step>> {
             return Err(Error::new(ErrorKind::Server(Box::new(error::read(&notice)))));
         }
         // Settings are as we asked for; warnings at login concern the operator of the unit.
+        Backend::ParameterStatus(status) if status.name == "server_version" => {
+            Some(Step::Version(String::from_utf8_lossy(status.value).into_owned()))
+        }
         Backend::ParameterStatus(_) | Backend::Notice(_) | Backend::Negotiate(_) => None,
         Backend::RowDescription(_)
         | Backend::DataRow(_)

@@ -12,7 +12,7 @@ mod statements;
 mod whole;
 mod wire;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_kernel::{Backend, CancelToken, Connector, Dialect, Error, ErrorKind, Result};
@@ -25,12 +25,13 @@ use crate::dialect::Postgres;
 #[derive(Debug)]
 pub struct PostgresConnector {
     options: Options,
+    version: Mutex<Option<Arc<str>>>,
 }
 
 impl PostgresConnector {
     /// A connector for this server; nothing is opened yet.
     pub fn new(options: Options) -> PostgresConnector {
-        PostgresConnector { options }
+        PostgresConnector { options, version: Mutex::default() }
     }
 }
 
@@ -40,7 +41,11 @@ impl Connector for PostgresConnector {
         runtime: &'a SharedRuntime,
     ) -> BoxFuture<'a, Result<Box<dyn Backend>>> {
         Box::pin(async move {
-            let connection = login::connect(&self.options, runtime).await?;
+            let (connection, version) = login::connect(&self.options, runtime).await?;
+            let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.as_deref() != version.as_deref() {
+                *known = version.map(Arc::from);
+            }
             Ok(Box::new(connection) as Box<dyn Backend>)
         })
     }
@@ -55,6 +60,10 @@ impl Connector for PostgresConnector {
 
     fn dialect(&self) -> Arc<dyn Dialect> {
         Arc::new(Postgres)
+    }
+
+    fn server_version(&self) -> Option<Arc<str>> {
+        self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -327,10 +327,10 @@ pub(super) fn edit(
             }
             if is_computed_name(operand, &stmt.text) {
                 if !is_own {
-                    let label = (label(operand), shown.contains(&expr.span));
-                    outside(expr.span, label, names, edits);
+                    let shown = shown.contains(&expr.span);
+                    outside(expr.span, (label(operand), shown), names, edits);
                 }
-                wrap(operand.span, names.around_name(), edits);
+                wrap(operand.span, names.around_name(label(operand)), edits);
                 return;
             }
             match (is_own, named(operand)) {
@@ -463,7 +463,7 @@ fn own_argument(
     if !regclass && named(argument).is_some() {
         own_name(argument, names, edits);
     } else if !by_number && is_computed_name(argument, text) {
-        wrap(argument.span, names.around_name(), edits);
+        wrap(argument.span, names.around_name(label(argument)), edits);
     } else if by_number {
         own_number(argument, names, edits);
     }

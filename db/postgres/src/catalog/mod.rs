@@ -3,21 +3,25 @@
 
 mod calls;
 mod names;
+mod number;
 mod relation;
 mod relations;
 mod told;
+
+use std::sync::Arc;
 
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
 use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
 use pando_kernel::route::Need;
 use pando_kernel::{ActualNames, Parameter, ServerError, Value};
-use pando_sql::ast::{Expr, Ident, Literal, Node, ObjectName, Show, Statement};
+use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
 
 use crate::dialect::{POSTGRES, Postgres};
 use names::{Names, STEP};
+use number::number;
 
 impl Presentation for Postgres {
     fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident> {
@@ -77,6 +81,10 @@ impl Presentation for Postgres {
         None
     }
 
+    fn version(&self, servers: &[Arc<str>]) -> Option<String> {
+        told::version(servers)
+    }
+
     fn in_logic_names(&self, told: &mut ServerError, names: &ActualNames) {
         told::in_logic_names(told, names);
     }
@@ -129,20 +137,6 @@ fn presented(
     calls::whole_sizes(stmt, (&names, parameters))?;
     let values = calls::edit(stmt, (&names, parameters), &mut edits);
     Ok((Presented::Edits(edits), values))
-}
-
-/// A literal that can be an object's number.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a filter: every other variant is not what is looked for"
-)]
-fn number(expr: &Expr) -> Option<u64> {
-    match &expr.node {
-        Node::Literal(Literal::Integer(number)) => u64::try_from(*number).ok(),
-        Node::Literal(Literal::Text(text)) => text.trim().parse().ok(),
-        _ => None,
-    }
-    .filter(|number| u32::try_from(*number).is_ok())
 }
 
 #[cfg(test)]

@@ -105,7 +105,8 @@ impl<'a> Names<'a> {
 
     /// What stands before and behind an expression whose text names a table, so that it names the unit's own: the parts are taken off it as the server does,
     /// and the logical database, which the unit does not know, is left out. A number stays.
-    pub(super) fn around_name(&self) -> (String, String) {
+    /// `label` is the name of the result's column.
+    pub(super) fn around_name(&self, label: &str) -> (String, String) {
         let before = "(SELECT CASE WHEN n.n ~ '^[0-9]*$' THEN n.n ELSE (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(\
              CASE WHEN u.o = c.c THEN coalesce(v.l, u.x) ELSE u.x END), '.' ORDER BY u.o) \
              FROM (SELECT pg_catalog.parse_ident(n.n) AS i) i CROSS JOIN LATERAL (SELECT pg_catalog.array_length(i.i, 1) AS c) c \
@@ -114,7 +115,8 @@ impl<'a> Names<'a> {
         let values =
             if self.are_plain() { "(SELECT NULL::text, NULL::text, true)" } else { &self.values };
         let join = format!("LEFT JOIN {values} v(l, x, h) ON v.x = u.x AND u.o = c.c AND NOT v.h ");
-        let behind = format!("WHERE c.c < 3 OR u.o > c.c - 2) END FROM (SELECT (");
+        let label = Postgres.quote(label);
+        let behind = format!("WHERE c.c < 3 OR u.o > c.c - 2) END AS {label} FROM (SELECT (");
         (format!("{before}{join}{behind}"), ")::pg_catalog.text AS n) n)".to_owned())
     }
 

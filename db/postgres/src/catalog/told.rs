@@ -1,9 +1,10 @@
-//! Errors and notices of a storage unit in logic names.
+//! What clients are told of a storage unit: its version, and its errors and notices in logic names.
 //!
 //! Names stand in double quotes behind the word that says what they are; a value of the client's stands behind a colon, in parentheses, or behind no such word.
 //! Fields: <https://www.postgresql.org/docs/current/protocol-error-fields.html>
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use pando_kernel::{ActualNames, ServerError};
 
@@ -12,6 +13,15 @@ const HINT: u8 = b'H';
 const CONTEXT: u8 = b'W';
 const TABLE: u8 = b't';
 const CONSTRAINT: u8 = b'n';
+
+/// The least of these servers' versions, as it says.
+pub(super) fn version(servers: &[Arc<str>]) -> Option<String> {
+    let number = |server: &Arc<str>| -> Vec<u32> {
+        let own = server.split(' ').next().unwrap_or_default();
+        own.split('.').map_while(|part| part.parse().ok()).collect()
+    };
+    servers.iter().min_by_key(|server| number(server)).map(ToString::to_string)
+}
 
 pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
     // A value begins where a colon and a quote stand.
@@ -157,6 +167,17 @@ mod tests {
             in_logic_names(&mut told, &names);
             assert_eq!(told.message, expected);
         }
+    }
+
+    #[test]
+    fn the_least_version_is_told() {
+        let told = |servers: &[&str]| {
+            let servers: Vec<Arc<str>> = servers.iter().map(|server| (*server).into()).collect();
+            version(&servers)
+        };
+        assert_eq!(told(&["16.3", "9.6.24", "15.18 (Debian)"]).as_deref(), Some("9.6.24"));
+        assert_eq!(told(&["15.18 (Debian)"]).as_deref(), Some("15.18 (Debian)"));
+        assert_eq!(told(&[]), None);
     }
 
     #[test]

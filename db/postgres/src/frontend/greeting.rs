@@ -28,9 +28,19 @@ const TOLD: [(&str, &str); 13] = [
     ("session_authorization", ""),
 ];
 
+/// What the settings told depend on.
+pub(super) struct Told<'a> {
+    pub(super) user: &'a str,
+    /// That of the storage units' servers, where it is known.
+    pub(super) version: Option<&'a str>,
+    /// Given at start-up.
+    pub(super) variables: &'a [(String, String)],
+}
+
 /// Appends what follows a successful login: settings, key, and that the server is ready.
-pub(super) fn encode(buf: &mut BytesMut, user: &str, variables: &[(String, String)], key: Key) {
-    let chosen: Vec<(String, String)> = variables
+pub(super) fn encode(buf: &mut BytesMut, told: &Told<'_>, key: Key) {
+    let chosen: Vec<(String, String)> = told
+        .variables
         .iter()
         .filter_map(|(name, value)| {
             let literal = Postgres.literal(&Value::Text(value.clone()));
@@ -51,7 +61,8 @@ pub(super) fn encode(buf: &mut BytesMut, user: &str, variables: &[(String, Strin
     for (name, default) in TOLD {
         let value = match chosen.iter().rev().find(|(known, _)| known == name) {
             Some((_, value)) => value,
-            None if name == "session_authorization" => user,
+            None if name == "session_authorization" => told.user,
+            None if name == "server_version" => told.version.unwrap_or(default),
             None => default,
         };
         ParameterStatus { name, value: value.as_bytes() }.encode(buf);

@@ -58,12 +58,14 @@ pub(super) async fn log_in<D: Doorway>(
     authenticate(&mut entrance, &asked.user).await?;
     let variables = asked.variables.clone();
     let user = asked.user.clone();
+    let version = doorway.server_version(FAMILY, asked.database.as_deref());
     let session = match doorway.open(asked) {
         Ok(session) => session,
         Err(error) => return Err(entrance.wire.last_words(&error).await),
     };
     let mut wire = entrance.wire;
-    greeting::encode(wire.output.buffer(), &user, &variables, session.key());
+    let told = greeting::Told { user: &user, version: version.as_deref(), variables: &variables };
+    greeting::encode(wire.output.buffer(), &told, session.key());
     wire.flush().await?;
     wire.set_limit(settings.max_message);
     Ok((wire, session))
