@@ -172,10 +172,7 @@ impl Error {
 
     /// What a storage unit said, to be told in other words.
     pub fn server_mut(&mut self) -> Option<&mut ServerError> {
-        match &mut *self.kind {
-            ErrorKind::Server(told) => Some(told),
-            _ => None,
-        }
+        if let ErrorKind::Server(told) = &mut *self.kind { Some(told) } else { None }
     }
 
     /// Whose domain it is.

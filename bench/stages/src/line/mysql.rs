@@ -50,7 +50,7 @@ fn command(code: CommandCode, body: &[u8]) -> Bytes {
 /// None so far.
 pub(super) fn dialogue(mode: Mode, times: u32) -> Outcome<Dialogue> {
     let response = HandshakeResponse {
-        head: SslRequest { capabilities: CAPABILITIES, max_packet: 1 << 24, charset: 45 },
+        head: SslRequest { capabilities: CAPABILITIES, max_packet: 1 << 24, charset: 255 },
         user: b"test",
         auth: b"",
         database: b"shop",

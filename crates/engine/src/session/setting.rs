@@ -163,10 +163,9 @@ impl Session {
         if !dialect.error_fails_transaction() {
             // What cannot be set has no default that could be had.
             let effect = dialect.set(name, "DEFAULT")?;
-            let (name, by) = match effect {
-                VariableEffect::Back { name, by } => (name, by),
-                _ => (name, (name, "DEFAULT")),
-            };
+            let own = (name, (name, "DEFAULT"));
+            let (name, by) =
+                if let VariableEffect::Back { name, by } = effect { (name, by) } else { own };
             variables.unset(name);
             return Ok(vec![(by.0.to_owned(), by.1.to_owned())]);
         }

@@ -48,10 +48,12 @@ impl Warnings {
 /// Level, number and message: what a warning is about is told in logic names.
 fn in_logic_names(live: &LiveDatabase, row: &mut [Value]) {
     let [.., number, Value::Text(message)] = row else { return };
-    let number = match number {
-        Value::UInt(number) => u32::try_from(*number),
-        Value::Int(number) => u32::try_from(*number),
-        _ => return,
+    let number = if let Value::UInt(number) = number {
+        u32::try_from(*number)
+    } else if let Value::Int(number) = number {
+        u32::try_from(*number)
+    } else {
+        return;
     };
     let Ok(number) = number else { return };
     let mut told =

@@ -139,7 +139,8 @@ mod tests {
         let variables: Vec<_> =
             variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         let mut buf = BytesMut::new();
-        encode(&mut buf, "ann", &variables, Key { id: 1, secret: 2 });
+        let all = Told { user: "ann", version: Some("16.3"), variables: &variables };
+        encode(&mut buf, &all, Key { id: 1, secret: 2 });
         let mut rest = &buf[..];
         let mut found = Vec::new();
         while let Ok(Some((header, body))) = frame(rest, 10_000) {
@@ -160,6 +161,7 @@ mod tests {
         assert_eq!(of("DateStyle"), Some("ISO, DMY"));
         assert_eq!(of("session_authorization"), Some("ann"));
         assert_eq!(of("server_encoding"), Some("UTF8"));
+        assert_eq!(of("server_version"), Some("16.3"));
         assert_eq!(told.len(), TOLD.len());
     }
 
