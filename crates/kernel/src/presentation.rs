@@ -59,6 +59,11 @@ pub trait Presentation: Send + Sync + Debug {
         None
     }
 
+    /// What is said of a table that does not exist, where servers name the database with it. `table` is as written.
+    fn missing_table(&self, _database: &str, _table: &str) -> Option<ServerError> {
+        None
+    }
+
     /// Lets a storage unit's error or notice name logic tables, their indexes and constraints. What stands in it of the client's values stays as it is.
     fn in_logic_names(&self, _told: &mut ServerError, _names: &ActualNames) {}
 

@@ -250,6 +250,12 @@ def errors_name_what_the_client_knows():
         "create table t_order (order_id bigint primary key)",
         "create table t_alone (id int primary key)",
         "delete from t_order where order_id = 900",
+        "select * from t_nothing",
+        "insert into t_nothing values (1)",
+        "truncate t_nothing",
+        "describe t_nothing",
+        "show create table t_nothing",
+        "alter table t_nothing add column a int",
     )
     for connection, database in ((through, DATABASE), (straight, STRAIGHT)):
         told(connection, database, "alter table t_order drop constraint few")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::feature::Database;
-use pando_kernel::{Column, Columns, Error, ServerError};
+use pando_kernel::{Column, Columns, Error, ErrorKind, ServerError};
 
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
@@ -74,9 +74,15 @@ impl Origin {
 }
 
 impl Session {
-    /// An error of a storage unit, told in logic names.
+    /// An error of a storage unit, told in logic names; of a table that is nowhere, in the vendor's words.
     pub(super) fn in_logic_names(&self, error: Error) -> Error {
         let mut error = error;
+        if let (ErrorKind::UnknownTable(table), Some(live)) = (error.kind(), &self.live)
+            && let Some(presentation) = live.database.dialect.presentation()
+            && let Some(told) = presentation.missing_table(&live.database.name, table)
+        {
+            return Error::new(ErrorKind::Server(Box::new(told))).because(error);
+        }
         if let Some(told) = error.server_mut() {
             self.retell(told);
         }

@@ -110,6 +110,10 @@ impl Presentation for MySql {
         version::told(servers)
     }
 
+    fn missing_table(&self, database: &str, table: &str) -> Option<ServerError> {
+        (!table.contains('.')).then(|| told::missing(&format!("{database}.{table}")))
+    }
+
     fn in_logic_names(&self, told: &mut ServerError, names: &ActualNames) {
         told::in_logic_names(told, names);
     }

@@ -7,6 +7,16 @@ use pando_kernel::{ActualNames, ServerError};
 
 use super::relations::is_vendors;
 
+/// `ER_NO_SUCH_TABLE`.
+pub(super) fn missing(table: &str) -> ServerError {
+    ServerError {
+        number: 1146,
+        sqlstate: "42S02".into(),
+        message: format!("Table '{table}' doesn't exist"),
+        ..ServerError::default()
+    }
+}
+
 /// `Duplicate entry '…' for key 't_0.PRIMARY'`, the same of a unique index of several tables, and MariaDB's `Incorrect … value: '…' for column `ds_0`.`t_0`.`a``.
 const VALUE_FIRST: [u32; 6] = [1062, 1264, 1265, 1366, 1586, 1859];
 
