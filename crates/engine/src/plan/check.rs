@@ -6,7 +6,8 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Alone, Spread, Target, Units};
 use pando_sql::ast::{
-    Cte, Distinct, InsertSource, Kind, ObjectName, Query, QueryBody, Select, SelectItem, Statement,
+    Cte, Distinct, InsertSource, Kind, Node, ObjectName, Query, QueryBody, Select, SelectItem,
+    Statement,
 };
 use pando_sql::visit;
 
@@ -218,9 +219,35 @@ fn utility(verb: &str, no_tables: bool) -> Result<()> {
     if (alike && no_tables) || rights {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(not_spread(first))
+}
+
+fn not_spread(what: &str) -> Error {
+    Error::refused(
         30001,
-        format!("`{first}` cannot be spread over storage units"),
+        format!("`{what}` cannot be spread over storage units"),
         "name one with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
-    ))
+    )
+}
+
+/// Functions whose effect only one server knows of: who listens there, or takes up its snapshot or its large object, was to meet it.
+const BOUND_TO_ONE: [&str; 6] =
+    ["lo_creat", "lo_create", "lo_from_bytea", "lo_import", "pg_export_snapshot", "pg_notify"];
+
+/// Refuses these where any server would do.
+pub(super) fn bound_to_one(ctx: &Context<'_>, kind: &Kind) -> Result<()> {
+    let is_anywhere = ctx.database.units.len() > 1 && matches!(kind, Kind::Select(_));
+    if !is_anywhere || !visit::tables(kind).is_empty() {
+        return Ok(());
+    }
+    let mut found = None;
+    visit::exprs(kind, &mut |expr| {
+        if let Node::Function(call) = &expr.node
+            && let Some(name) = call.name.parts.last().map(|part| part.value.to_lowercase())
+            && BOUND_TO_ONE.contains(&name.as_str())
+        {
+            found.get_or_insert(name);
+        }
+    });
+    found.map_or(Ok(()), |name| Err(not_spread(&name)))
 }

@@ -71,6 +71,7 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
         return rewrite::finish(ctx, stmt, units, nothing)
             .map(|plan| Planned::Plan(Box::new(plan)));
     }
+    check::bound_to_one(ctx, &stmt.kind)?;
     let restated = logical::logical(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {

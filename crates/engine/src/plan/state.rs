@@ -29,6 +29,17 @@ const STATEFUL: &[&str] = &[
     "setseed",
 ];
 
+/// What does the same without leaving anything behind.
+fn instead_of(name: &str) -> &'static str {
+    match name {
+        "currval" | "lastval" => "use RETURNING, or the value that nextval gives",
+        "last_insert_id" => "read the value in the application",
+        "set_config" | "setseed" => "use SET",
+        name if name.starts_with("pg_") => "use pg_advisory_xact_lock and its like",
+        _ => "lock a row with SELECT … FOR UPDATE in a transaction",
+    }
+}
+
 /// Those of them that end what a connection does.
 const ENDING: [&str; 2] = ["pg_cancel_backend", "pg_terminate_backend"];
 
@@ -51,6 +62,8 @@ const COMMITTING: &[&str] = &[
     "STOP",
     "UNINSTALL",
 ];
+
+const ASSIGNING: &str = "assigning a user variable inside a statement";
 
 fn refused(what: &str, instead: &str) -> Error {
     Error::refused(
@@ -128,7 +141,7 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|_| body);
         for word in words.map(str::to_ascii_lowercase) {
             if word != "set_config" && STATEFUL.binary_search(&word.as_str()).is_ok() {
-                return Err(refused(&format!("`{word}`"), "use a transaction-level form"));
+                return Err(refused(&format!("`{word}`"), instead_of(&word)));
             }
         }
     }
@@ -218,23 +231,24 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
                 || STATEFUL.binary_search(&name.as_str()).is_ok()
                     && !ends_with_statement(call, &stmt.kind)
             {
-                found.get_or_insert(format!("`{name}`"));
+                found.get_or_insert(name);
             }
         }
         Node::Binary { op: BinaryOp::Other(op), .. } if op == ":=" => {
-            found.get_or_insert("assigning a user variable inside a statement".to_owned());
+            found.get_or_insert(ASSIGNING.to_owned());
         }
         _ => {}
     });
     match found {
-        Some(what) if ENDING.iter().any(|name| what == format!("`{name}`")) => Err(Error::refused(
+        Some(name) if ENDING.contains(&name.as_str()) => Err(Error::refused(
             30001,
             format!(
-                "{what} takes the number of a server connection, which may serve another session by then"
+                "`{name}` takes the number of a server connection, which may serve another session by then"
             ),
             "use KILL QUERY or KILL with a number of SHOW PROCESSLIST",
         )),
-        Some(what) => Err(refused(&what, "use a transaction-level form, or SET for variables")),
+        Some(what) if what == ASSIGNING => Err(refused(&what, "use SET for variables")),
+        Some(name) => Err(refused(&format!("`{name}`"), instead_of(&name))),
         None => Ok(()),
     }
 }
