@@ -451,11 +451,13 @@ pub enum VariableEffect {
         name: &'static str,
         /// What is written behind it.
         value: String,
+        /// Variables that are set by it as well, so that what was kept of them no longer counts.
+        over: &'static [&'static str],
     },
-    /// Another variable is what a connection has from its login again.
+    /// Other variables are what a connection has from its login again.
     Back {
-        /// That variable.
-        name: &'static str,
+        /// Those variables.
+        names: &'static [&'static str],
         /// The assignment that says so to a storage unit.
         by: (&'static str, &'static str),
     },

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::Context;
+use pando_kernel::feature::{Context, DataNode};
 use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
 use pando_kernel::shortcut::{Always, Shortcut};
 use pando_sql::ast::{DefineAction, Kind, Statement};
@@ -34,13 +34,23 @@ pub(crate) fn route(
     };
     let Some(named) = named else { return Ok(()) };
     let place = match locate(rule, ctx, stmt, &named)? {
-        Located::In(place) => place,
+        Located::In(place) => {
+            // With one storage unit nobody looked whether they are there.
+            if rule.only_place().is_some() && matches!(stmt.kind, Kind::Define(_)) {
+                is_no_part(ctx, &named, &place)?;
+            }
+            place
+        }
         // The parts of a sharded table have indexes, too, and are no single tables.
         Located::Anywhere if index_alone(stmt).is_some() => return Ok(()),
         Located::Anywhere => match route {
             Route::Units(units) if units.targets.len() == 1 => return Ok(()),
             Route::Units(_) => return Err(made_of_parts(&named)),
-            Route::Unclaimed | Route::Needs(_) => default_place(rule)?,
+            Route::Unclaimed | Route::Needs(_) => {
+                let place = default_place(rule)?;
+                is_no_part(ctx, &named, &place)?;
+                place
+            }
         },
         Located::Unread => {
             *route = Route::Needs(Need::Tables);
@@ -125,6 +135,22 @@ fn all(named: &Named) -> impl Iterator<Item = (&str, bool)> {
 fn may_be_missing(stmt: &Statement) -> bool {
     index_alone(stmt).is_some()
         || matches!(&stmt.kind, Kind::Define(define) if define.conditional && define.action != DefineAction::Create)
+}
+
+/// A table that is nowhere is looked for, or made, where a part of a sharded one may have its name: that part is nobody's by that name.
+fn is_no_part(ctx: &Context<'_>, named: &Named, place: &UnitName) -> Result<()> {
+    let is_part = |name: &str| {
+        ctx.database.features.iter().flat_map(|feature| feature.tables()).any(|table| {
+            let own =
+                |node: &DataNode| node.unit == *place && node.table.eq_ignore_ascii_case(name);
+            !table.name.eq_ignore_ascii_case(name) && table.nodes.iter().any(own)
+        })
+    };
+    match all(named).find(|(name, _)| is_part(name)) {
+        None => Ok(()),
+        Some((name, true)) => Err(ErrorKind::TableExists(name.to_owned()).into()),
+        Some((name, false)) => Err(ErrorKind::UnknownTable(name.to_owned()).into()),
+    }
 }
 
 fn one_of(name: &str, mut places: Vec<UnitName>) -> Result<Option<UnitName>> {

@@ -266,7 +266,7 @@ class Numbered(pymysql.connections.Connection):
 
     def __init__(self, number, port, database):
         self.number = number
-        super().__init__(host="127.0.0.1", port=port, user="test", password="test", database=database, autocommit=True, connect_timeout=10)
+        super().__init__(host="127.0.0.1", port=port, user="test", password="test", database=database, autocommit=True, connect_timeout=10, client_flag=CLIENT.MULTI_STATEMENTS)
 
     def _request_authentication(self):
         by_name = pymysql.connections.charset_by_name
@@ -282,7 +282,8 @@ class Numbered(pymysql.connections.Connection):
 
 @case
 def the_collation_of_the_login_and_what_takes_it_back():
-    compared = "select 'ss' = 'ß', 'a' = 'á', 'a' = 'A', 'z' < 'å', 'a' = 'a '"
+    literals = "select 'ss' = 'ß', 'a' = 'á', 'a' = 'A', 'z' < 'å', 'a' = 'a '"
+    compared = f"{literals}; set @v = 'a'; select @v = 'A', collation(@v); set @w = concat('a', 'b'); select collation(@w)"
     telling = ("select @@collation_connection", "select concat(@@character_set_client, @@character_set_connection, @@character_set_results)")
     settings = (
         "set names utf8mb4 collate utf8mb4_bin",
@@ -292,7 +293,6 @@ def the_collation_of_the_login_and_what_takes_it_back():
         "set names utf8mb4 collate utf8mb4_german2_ci",
         "set character_set_connection = utf8mb4",
         "set collation_connection = utf8mb4_bin",
-        "set character set utf8mb4",
         "set names utf8mb4",
         "begin",
         "set names utf8mb4 collate utf8mb4_bin",
@@ -308,7 +308,7 @@ def the_collation_of_the_login_and_what_takes_it_back():
         ends = [Numbered(number, port, database) for port, database in ((PORT, DATABASE), (int(os.environ["STRAIGHT_PORT"]), STRAIGHT))]
         try:
             for setting in (None, *behind):
-                for sql in (*((setting,) if setting else ()), compared, *(telling if setting else told_so)):
+                for sql in (*((setting,) if setting else ()), literals if number == 33 else compared, *(telling if setting else told_so)):
                     through_it, straight_to = (told(end, database, sql) for end, database in zip(ends, (DATABASE, STRAIGHT)))
                     equal((number, setting, sql, through_it), (number, setting, sql, straight_to))
             # MariaDB would go back to the collation of the login; the door tells to be MySQL and does what that does.

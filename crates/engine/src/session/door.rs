@@ -187,6 +187,11 @@ impl Session {
         }
     }
 
+    /// Whether a transaction is open that has not met a storage unit yet.
+    pub(super) fn has_begun_only(&self) -> bool {
+        self.transaction.state() == TransactionState::Open && self.has_reached_none()
+    }
+
     /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
     pub(super) fn has_reached_none(&self) -> bool {
         self.transaction.units().is_empty() && !self.base.has_changed()

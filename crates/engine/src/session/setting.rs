@@ -39,7 +39,8 @@ impl Session {
             VariableEffect::Replay | VariableEffect::Report { .. } => {
                 self.variables.set(&name.to_lowercase(), &text);
             }
-            VariableEffect::As { name, value } => {
+            VariableEffect::As { name, value, over } => {
+                over.iter().for_each(|other| self.variables.unset(other));
                 self.variables.set(name, &value);
             }
         }
@@ -110,12 +111,13 @@ impl Session {
                     keep(&mut variables, &name, &text)?;
                     applied.push((name, text));
                 }
-                VariableEffect::As { name, value } => {
+                VariableEffect::As { name, value, over } => {
+                    over.iter().for_each(|other| variables.unset(other));
                     keep(&mut variables, name, &value)?;
                     applied.push((name.to_owned(), value));
                 }
-                VariableEffect::Back { name, by } => {
-                    variables.unset(name);
+                VariableEffect::Back { names, by } => {
+                    names.iter().for_each(|name| variables.unset(name));
                     applied.push((by.0.to_owned(), by.1.to_owned()));
                 }
                 VariableEffect::Report { name, value } => {
@@ -163,11 +165,12 @@ impl Session {
         if !dialect.error_fails_transaction() {
             // What cannot be set has no default that could be had.
             let effect = dialect.set(name, "DEFAULT")?;
-            let own = (name, (name, "DEFAULT"));
-            let (name, by) =
-                if let VariableEffect::Back { name, by } = effect { (name, by) } else { own };
+            if let VariableEffect::Back { names, by } = effect {
+                names.iter().for_each(|name| variables.unset(name));
+                return Ok(vec![(by.0.to_owned(), by.1.to_owned())]);
+            }
             variables.unset(name);
-            return Ok(vec![(by.0.to_owned(), by.1.to_owned())]);
+            return Ok(vec![(name.to_owned(), "DEFAULT".to_owned())]);
         }
         let is_meant = |known: &str| name == "all" || known.eq_ignore_ascii_case(name);
         if name == "all" {
@@ -291,10 +294,12 @@ impl Session {
             current => current,
         };
         let (live, name) = move_to((&self.snapshot, &self.login), name, home)?;
-        if !self.stands_free() && self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live)) {
+        // A dump begins its transaction before it says of what.
+        let is_at_work = !self.stands_free() && !self.has_begun_only();
+        if is_at_work && self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live)) {
             return Err(Error::refused(
                 30001,
-                "the database cannot be changed inside a transaction",
+                "the database cannot be changed inside a transaction that has read or changed another one",
                 "commit or roll back first",
             ));
         }

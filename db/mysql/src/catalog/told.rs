@@ -21,10 +21,10 @@ pub(super) fn missing(table: &str) -> ServerError {
 const VALUE_FIRST: [u32; 6] = [1062, 1264, 1265, 1366, 1586, 1859];
 
 /// Tables (`Table 'ds_0.t_0' doesn't exist`), columns (`Unknown column 't_0.a'`) and constraints, in quotes of either kind.
-const NAMING: [u32; 37] = [
+const NAMING: [u32; 38] = [
     1005, 1050, 1051, 1054, 1055, 1066, 1091, 1100, 1109, 1140, 1142, 1143, 1146, 1176, 1215, 1216,
-    1217, 1347, 1451, 1452, 1506, 1553, 1822, 1824, 1826, 1828, 1829, 1830, 1832, 1834, 3730, 3819,
-    3821, 3822, 3940, 4025, 4092,
+    1217, 1347, 1451, 1452, 1506, 1553, 1701, 1822, 1824, 1826, 1828, 1829, 1830, 1832, 1834, 3730,
+    3819, 3821, 3822, 3940, 4025, 4092,
 ];
 
 /// Of these, those whose names always begin with the database's where they have parts.
@@ -69,7 +69,11 @@ fn renewed(text: &str, qualified: bool, names: &ActualNames) -> String {
         match parts {
             // `ds_0`.`t_0`.`a`
             0 if rest.starts_with(".`") && !is_vendors(name) => out.push_str(names.database()),
-            0 | 1 => out.push_str(&named(name, qualified, names)),
+            0 if !names_table(ahead) => out.push_str(&owned(name, qualified, names)),
+            0 | 1 => match names.table(name) {
+                Some(logic) => out.push_str(logic),
+                None => out.push_str(&owned(name, qualified, names)),
+            },
             _ => out.push_str(name),
         }
         out.push(mark);
@@ -78,11 +82,14 @@ fn renewed(text: &str, qualified: bool, names: &ActualNames) -> String {
     out
 }
 
-/// A table, one with its database in front, a column with its table in front, or what belongs to a table.
-fn named(name: &str, qualified: bool, names: &ActualNames) -> String {
-    if let Some(logic) = names.table(name) {
-        return logic.to_owned();
-    }
+/// Whether what stands in front of a name says that it is a table's: anything may be called as one is.
+fn names_table(ahead: &str) -> bool {
+    let word = ahead.trim_end().rsplit(' ').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(word.as_str(), "table" | "references" | "table/alias:")
+}
+
+/// A table with its database in front, a column with its table in front, or what belongs to a table.
+fn owned(name: &str, qualified: bool, names: &ActualNames) -> String {
     match name.split_once('.') {
         Some((table, column)) if names.table(table).is_some() => {
             let column = names.inner(column).unwrap_or_else(|| column.to_owned());
@@ -120,6 +127,13 @@ mod tests {
             (1146, "Table 'ds_0.t_1' doesn't exist", "Table 'shop.t' doesn't exist"),
             (1146, "Table 'ds_0.single' doesn't exist", "Table 'shop.single' doesn't exist"),
             (1146, "Table 'mysql.nowhere' doesn't exist", "Table 'mysql.nowhere' doesn't exist"),
+            (1054, "Unknown column 't_1' in 'field list'", "Unknown column 't_1' in 'field list'"),
+            (1062, "Duplicate entry '1' for key 't_1'", "Duplicate entry '1' for key 't_1'"),
+            (
+                4025,
+                "CONSTRAINT `t_0` failed for `ds_0`.`one`",
+                "CONSTRAINT `t_0` failed for `shop`.`one`",
+            ),
             (1050, "Table 't_1' already exists", "Table 't' already exists"),
             (
                 1054,

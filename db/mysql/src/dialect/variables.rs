@@ -6,7 +6,10 @@ use pando_kernel::{Alone, Error, Result, Value};
 use super::{MySql, SERVER_VERSION};
 
 /// What a connection's literals compare by.
-pub(crate) const COLLATION: &str = "collation_connection";
+const COLLATION: &str = "collation_connection";
+
+/// The collation that a client names at login. No statement can.
+pub(crate) const AT_LOGIN: &str = "collation of the login";
 
 /// Character sets whose text is UTF-8, or a part of it, on the wire.
 const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
@@ -35,10 +38,12 @@ impl Variables for MySql {
         match name {
             "autocommit" => autocommit(value),
             "names" => names(value),
+            AT_LOGIN => Ok(named(string_of(value).unwrap_or(value))),
             "character set" | "charset" => {
-                utf8(name, value)?;
+                // The database's collation, which connections have from their login as a rule, and of which literals of units in several databases must not depend.
                 // <https://dev.mysql.com/doc/refman/8.0/en/set-character-set.html>
-                Ok(VariableEffect::As { name: COLLATION, value: "@@collation_database".into() })
+                utf8(name, value)?;
+                Ok(AS_AT_LOGIN)
             }
             "character_set_client" | "character_set_results" => character_set(name, value),
             "character_set_connection" => {
@@ -77,15 +82,30 @@ impl Variables for MySql {
     }
 
     fn set_statement(&self, variables: &[(String, String)]) -> String {
-        let parts: Vec<_> = variables
-            .iter()
-            .map(|(name, value)| match name.as_str() {
-                "names" => format!("NAMES {value}"),
+        // Literals are read before any of it counts: those behind a collation were given under it.
+        let mut collation: Option<&str> = None;
+        let mut parts = Vec::with_capacity(variables.len());
+        for (name, value) in variables {
+            parts.push(match name.as_str() {
+                "names" => {
+                    collation = value.split_once(" COLLATE ").map(|(_, collation)| collation);
+                    format!("NAMES {value}")
+                }
                 "character set" | "charset" => format!("CHARACTER SET {value}"),
-                user if user.starts_with('@') => format!("{user} = {value}"),
-                _ => format!("SESSION {name} = {value}"),
-            })
-            .collect();
+                user if user.starts_with('@') => match collation {
+                    Some(collation) if value.starts_with(['\'', '"']) => {
+                        format!("{user} = {value} COLLATE {collation}")
+                    }
+                    _ => format!("{user} = {value}"),
+                },
+                _ => {
+                    if name == COLLATION {
+                        collation = Some(value);
+                    }
+                    format!("SESSION {name} = {value}")
+                }
+            });
+        }
         format!("SET {}", parts.join(", "))
     }
 
@@ -198,8 +218,17 @@ fn names(value: &str) -> Result<VariableEffect> {
         Some(name) if name != "default" && !belongs(name) => {
             Err(variable_refused("names", "the collation is none of the character set"))
         }
-        Some("default") => Ok(default_collation(charset)),
-        _ => Ok(collation_effect(collation)),
+        Some("default" | "utf8mb4_0900_ai_ci") => Ok(default_collation(charset)),
+        _ => Ok(named(collation.trim())),
+    }
+}
+
+/// `SET NAMES` with a collation. MariaDB compares parameters by it as well, and not by what is set later as `collation_connection`.
+fn named(collation: &str) -> VariableEffect {
+    VariableEffect::As {
+        name: "names",
+        value: format!("utf8mb4 COLLATE {collation}"),
+        over: &[COLLATION],
     }
 }
 
@@ -214,22 +243,20 @@ fn utf8(name: &str, value: &str) -> Result<()> {
 /// Without a collation it is the character set's default. Of `utf8mb4` that is what connections to storage units have from their login.
 fn default_collation(charset: &str) -> VariableEffect {
     match string_of(&charset.to_ascii_lowercase()) {
-        Some("utf8" | "utf8mb3") => {
-            VariableEffect::As { name: COLLATION, value: "utf8mb4_general_ci".to_owned() }
-        }
+        Some("utf8" | "utf8mb3") => named("utf8mb4_general_ci"),
         _ => AS_AT_LOGIN,
     }
 }
 
 const AS_AT_LOGIN: VariableEffect =
-    VariableEffect::Back { name: COLLATION, by: ("names", "utf8mb4") };
+    VariableEffect::Back { names: &["names", COLLATION], by: ("names", "utf8mb4") };
 
 /// Drivers set the default collation of the MySQL 8 that the door tells to be. Connections have it where the server
 /// knows it, and the others' own default where not.
 fn collation_effect(collation: &str) -> VariableEffect {
     match string_of(&collation.to_ascii_lowercase()) {
         Some("utf8mb4_0900_ai_ci" | "default") => AS_AT_LOGIN,
-        _ => VariableEffect::As { name: COLLATION, value: collation.trim().to_owned() },
+        _ => VariableEffect::Replay,
     }
 }
 
@@ -326,9 +353,7 @@ mod tests {
     #[test]
     fn variables_have_their_effects() {
         let report = VariableEffect::Report { name: "time_zone".into(), value: "+02:00".into() };
-        let kept = |collation: &str| {
-            Some(VariableEffect::As { name: COLLATION, value: collation.to_owned() })
-        };
+        let kept = |collation: &str| Some(named(collation));
         let cases = [
             ("autocommit", "0", Some(VariableEffect::Autocommit(false))),
             ("autocommit", "ON", Some(VariableEffect::Autocommit(true))),
@@ -340,10 +365,10 @@ mod tests {
             ("names", "utf8mb4 COLLATE uca1400_ai_ci", kept("uca1400_ai_ci")),
             ("names", "'utf8mb4' COLLATE 'utf8mb4_0900_ai_ci'", Some(AS_AT_LOGIN)),
             ("names", "utf8mb4 COLLATE latin1_bin", None),
-            ("collation_connection", "utf8mb4_bin", kept("utf8mb4_bin")),
+            ("collation_connection", "utf8mb4_bin", Some(VariableEffect::Replay)),
             ("collation_connection", "'utf8mb4_0900_ai_ci'", Some(AS_AT_LOGIN)),
             ("character_set_connection", "utf8mb4", Some(AS_AT_LOGIN)),
-            ("charset", "utf8mb4", kept("@@collation_database")),
+            ("charset", "utf8mb4", Some(AS_AT_LOGIN)),
             ("names", "latin1", None),
             ("character_set_results", "NULL", Some(VariableEffect::Ignore)),
             ("character_set_results", "'binary'", Some(VariableEffect::Ignore)),
@@ -429,6 +454,18 @@ mod tests {
         assert_eq!(
             MySql.set_statement(&pairs),
             "SET NAMES utf8mb4 COLLATE utf8mb4_bin, SESSION sql_mode = '', @x = 1"
+        );
+        let pairs = [
+            ("@a".to_owned(), "'a'".to_owned()),
+            ("names".to_owned(), "utf8mb4 COLLATE utf8mb4_bin".to_owned()),
+            ("@b".to_owned(), "'b'".to_owned()),
+            (COLLATION.to_owned(), "'utf8mb4_unicode_ci'".to_owned()),
+            ("@c".to_owned(), "\"c\"".to_owned()),
+        ];
+        assert_eq!(
+            MySql.set_statement(&pairs),
+            "SET @a = 'a', NAMES utf8mb4 COLLATE utf8mb4_bin, @b = 'b' COLLATE utf8mb4_bin, \
+             SESSION collation_connection = 'utf8mb4_unicode_ci', @c = \"c\" COLLATE 'utf8mb4_unicode_ci'"
         );
     }
 

@@ -14,7 +14,7 @@ use crate::codec::{
     Capabilities, ChangeUser, Handshake, HandshakeResponse, Malformed, OkHeader, OkPacket,
     SessionChange, SslRequest, Status,
 };
-use crate::dialect::{COLLATION, MySql, SERVER_VERSION, collation_of_login};
+use crate::dialect::{AT_LOGIN, MySql, SERVER_VERSION, collation_of_login};
 use crate::error::ClientError;
 use crate::types::{FAMILY, TEXT_CHARSET};
 
@@ -192,7 +192,7 @@ async fn enter<D: Doorway>(
         family: FAMILY,
         language: Some(Arc::new(MySql)),
         variables: Vec::from_iter(
-            collation_of_login(claim.collation).map(|name| (COLLATION.to_owned(), name)),
+            collation_of_login(claim.collation).map(|name| (AT_LOGIN.to_owned(), name)),
         ),
         found_rows: facts.capabilities.has(Capabilities::FOUND_ROWS),
         id: facts.id,

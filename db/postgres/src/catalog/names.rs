@@ -129,8 +129,11 @@ impl<'a> Names<'a> {
             self.longest("t.w", "SELECT t.w UNION ALL "),
             Postgres.quote(label),
         );
-        let behind = ")::pg_catalog.text, '[[:alnum:]_$]+|[^[:alnum:]_$]+', 'g') WITH ORDINALITY r(w, o)) t)";
-        (before, behind.to_owned())
+        // A literal is a value, whatever stands in it, unless it is a name: `nextval('t_0_id_seq'::regclass)`.
+        let words =
+            "(?!''::regclass)''(?:[^'']|'''')*''(?!::regclass)|[[:alnum:]_$]+|[^[:alnum:]_$'']+|''";
+        let behind = format!(")::pg_catalog.text, '{words}', 'g') WITH ORDINALITY r(w, o)) t)");
+        (before, behind)
     }
 
     /// From the row `p(a, l, h)` of the longest table name that is a part of a text, or one of the `others`. Names that the server makes for what
