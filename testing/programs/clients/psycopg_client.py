@@ -101,6 +101,18 @@ def errors_name_what_the_client_knows():
 
 
 @case
+def parts_that_differ_are_no_one_answer():
+    # A definition that fails where there are rows has been done where there are none.
+    db.execute("create table t_order_item (item_id bigint primary key, order_id bigint not null, user_id int not null)")
+    db.execute("insert into t_order_item values (1, 1, 1)")
+    refused(psycopg.errors.NotNullViolation, lambda: db.execute("alter table t_order_item add column more int not null"), lambda e: True)
+    for prepare in (False, True):
+        refused(psycopg.errors.FeatureNotSupported, lambda: db.execute("select * from t_order_item", prepare=prepare), lambda e: "columns" in str(e))
+    equal(db.execute("select item_id from t_order_item").fetchall(), [(1,)])
+    db.execute("drop table t_order_item")
+
+
+@case
 def prepared_on_the_server():
     for i in range(1, 31):
         row = db.execute("select user_id, amount from t_order where order_id = %s", (i,), prepare=True).fetchone()

@@ -8,10 +8,10 @@ use std::task::{Context, Poll, ready};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
-use pando_kernel::{Columns, Execution, Whole};
+use pando_kernel::{Column, Columns, Execution, Whole};
 use pando_pool::Connection;
 
-use crate::merge::RowSource;
+use crate::merge::{RowSource, uneven};
 use crate::variables::UNKNOWN;
 
 /// Executions that are sent ahead on one connection. Enough to keep its server busy; few, because each that is sent must be cancelled by itself.
@@ -40,6 +40,8 @@ pub(crate) struct Channel {
     opening: Opening,
     /// Rows that were read while other units were waited for.
     kept: VecDeque<Rows>,
+    /// The columns of the first reply that has any.
+    form: Option<Arc<[Column]>>,
     /// The statement was cancelled: nothing further is started.
     halt: Arc<AtomicBool>,
     /// How the replies ended so far.
@@ -103,6 +105,7 @@ impl Channel {
             ahead: AHEAD,
             opening: Opening::None,
             kept: VecDeque::new(),
+            form: None,
             halt,
             completions: Vec::new(),
             notices: VecDeque::new(),
@@ -233,7 +236,11 @@ impl Channel {
         loop {
             let event = ready!(self.poll_event(cx))?;
             match event {
-                Event::Columns(_) | Event::CopyIn(_) | Event::CopyOut(_) | Event::SendFile(_) => {
+                Event::Columns(ref columns) => {
+                    self.is_like_first(columns)?;
+                    return Poll::Ready(Ok(Some(event)));
+                }
+                Event::CopyIn(_) | Event::CopyOut(_) | Event::SendFile(_) => {
                     return Poll::Ready(Ok(Some(event)));
                 }
                 Event::Complete(done) => self.completions.push(done),
@@ -313,8 +320,8 @@ impl Channel {
                 Event::Rows(rows) => return Poll::Ready(Ok(Some(rows))),
                 Event::Complete(done) => self.completions.push(done),
                 event @ Event::Notice(_) => self.note(event),
-                Event::Columns(_)
-                | Event::Parameter { .. }
+                Event::Columns(columns) => self.is_like_first(&columns)?,
+                Event::Parameter { .. }
                 | Event::Empty
                 | Event::Suspended
                 | Event::Done
@@ -326,6 +333,31 @@ impl Channel {
             }
         }
         Poll::Ready(Ok(None))
+    }
+
+    /// Rows of several statements follow each other as those of one: their tables must be alike, as they are unless a definition has failed on some.
+    fn is_like_first(&mut self, columns: &Columns) -> Result<()> {
+        let Some(first) = &self.form else {
+            self.form = Some(Arc::clone(&columns.list));
+            return Ok(());
+        };
+        let is_other = |(a, b): (&Column, &Column)| {
+            a.kind != b.kind || a.format != b.format || a.native.type_id != b.native.type_id
+        };
+        if Arc::ptr_eq(first, &columns.list) {
+            return Ok(());
+        }
+        if first.len() != columns.list.len() {
+            return Err(uneven(first.len(), columns.list.len()));
+        }
+        match first.iter().zip(columns.list.iter()).find(|both| is_other(*both)) {
+            None => Ok(()),
+            Some((column, _)) => Err(Error::refused(
+                30001,
+                format!("column `{}` has other types in other actual tables", column.name),
+                "give the actual tables the same columns",
+            )),
+        }
     }
 }
 

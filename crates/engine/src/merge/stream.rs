@@ -30,6 +30,15 @@ struct Foreign {
     stays: Vec<bool>,
 }
 
+/// Parts of one answer with so many columns and so many.
+pub(crate) fn uneven(one: usize, other: usize) -> Error {
+    Error::refused(
+        30001,
+        format!("storage units answered with {one} and {other} columns"),
+        "give the actual tables the same columns, or name the columns instead of `*`",
+    )
+}
+
 impl<S: RowSource> Stream<S> {
     /// A stream whose rows shall look as if they had the columns `form`, of which only the first `visible` are for the client.
     ///
@@ -41,15 +50,7 @@ impl<S: RowSource> Stream<S> {
         (form, visible): (&Columns, usize),
     ) -> Result<Self> {
         if columns.list.len() != form.list.len() {
-            return Err(Error::refused(
-                30001,
-                format!(
-                    "storage units answered with {} and {} columns",
-                    form.list.len(),
-                    columns.list.len()
-                ),
-                "give the actual tables the same columns, or name the columns instead of `*`",
-            ));
+            return Err(uneven(form.list.len(), columns.list.len()));
         }
         let same =
             Arc::ptr_eq(&columns.list, &form.list) && columns.codec.form() == form.codec.form();
