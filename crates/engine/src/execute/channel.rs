@@ -8,14 +8,14 @@ use std::task::{Context, Poll, ready};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
-use pando_kernel::{Column, Columns, Execution, Whole};
+use pando_kernel::{Column, Columns, Execution, Format, Whole};
 use pando_pool::Connection;
 
 use crate::merge::{RowSource, uneven};
 use crate::variables::UNKNOWN;
 
 /// Executions that are sent ahead on one connection. Enough to keep its server busy; few, because each that is sent must be cancelled by itself.
-const AHEAD: usize = 8;
+const AHEAD: u8 = 8;
 
 /// Notices of one statement that are kept for its client; what a unit says beyond is not passed on.
 const NOTICES: usize = 1000;
@@ -36,12 +36,12 @@ pub(crate) struct Channel {
     /// An error does not keep what comes behind it from being done.
     goes_on: bool,
     /// How many executions are sent before the first of them is answered.
-    ahead: usize,
+    ahead: u8,
     opening: Opening,
     /// Rows that were read while other units were waited for.
     kept: VecDeque<Rows>,
-    /// The columns of the first reply that has any.
-    form: Option<Arc<[Column]>>,
+    /// What later replies are compared with. Apart, because most statements have but one.
+    form: Option<Box<Form>>,
     /// The statement was cancelled: nothing further is started.
     halt: Arc<AtomicBool>,
     /// How the replies ended so far.
@@ -52,6 +52,13 @@ pub(crate) struct Channel {
     pub(crate) apart: bool,
     /// Its preparing executions set the savepoint that undoes the statement.
     pub(crate) savepoint: bool,
+}
+
+/// The columns of the first reply that has any, and why rows of the present one may not follow its rows.
+#[derive(Debug)]
+struct Form {
+    first: Arc<[Column]>,
+    unlike: Option<Error>,
 }
 
 /// Whether the preparing executions open a transaction that changes something.
@@ -158,7 +165,7 @@ impl Channel {
             self.forgo();
             return Err(ErrorKind::Cancelled.into());
         }
-        while self.connection.condition().outstanding < self.ahead
+        while self.connection.condition().outstanding < usize::from(self.ahead)
             && (self.opening != Opening::Gone || self.swallow == 0)
             && let Some(execution) = self.first.take().or_else(|| self.waiting.pop_front())
         {
@@ -237,7 +244,7 @@ impl Channel {
             let event = ready!(self.poll_event(cx))?;
             match event {
                 Event::Columns(ref columns) => {
-                    self.is_like_first(columns)?;
+                    self.compare(columns);
                     return Poll::Ready(Ok(Some(event)));
                 }
                 Event::CopyIn(_) | Event::CopyOut(_) | Event::SendFile(_) => {
@@ -317,10 +324,13 @@ impl Channel {
     fn poll_fresh(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Rows>>> {
         while !self.is_finished() {
             match ready!(self.poll_event(cx))? {
-                Event::Rows(rows) => return Poll::Ready(Ok(Some(rows))),
+                Event::Rows(rows) => {
+                    let unlike = self.form.as_mut().and_then(|form| form.unlike.take());
+                    return Poll::Ready(unlike.map_or(Ok(Some(rows)), Err));
+                }
                 Event::Complete(done) => self.completions.push(done),
                 event @ Event::Notice(_) => self.note(event),
-                Event::Columns(columns) => self.is_like_first(&columns)?,
+                Event::Columns(columns) => self.compare(&columns),
                 Event::Parameter { .. }
                 | Event::Empty
                 | Event::Suspended
@@ -335,29 +345,35 @@ impl Channel {
         Poll::Ready(Ok(None))
     }
 
-    /// Rows of several statements follow each other as those of one: their tables must be alike, as they are unless a definition has failed on some.
-    fn is_like_first(&mut self, columns: &Columns) -> Result<()> {
-        let Some(first) = &self.form else {
-            self.form = Some(Arc::clone(&columns.list));
-            return Ok(());
+    /// Rows of several statements follow each other as those of one: their tables must be alike, as they are unless a definition has failed on some. Without rows
+    /// it does not matter: MySQL folds a computed column to another type where it sees that no row can match.
+    fn compare(&mut self, columns: &Columns) {
+        let Some(form) = &mut self.form else {
+            if self.remaining > 1 {
+                self.form = Some(Box::new(Form { first: Arc::clone(&columns.list), unlike: None }));
+            }
+            return;
         };
+        let first = &form.first;
+        let tells =
+            |column: &Column| column.format == Format::Binary || column.native.relation != 0;
         let is_other = |(a, b): (&Column, &Column)| {
-            a.kind != b.kind || a.format != b.format || a.native.type_id != b.native.type_id
+            a.format != b.format || tells(a) && a.native.type_id != b.native.type_id
         };
-        if Arc::ptr_eq(first, &columns.list) {
-            return Ok(());
-        }
-        if first.len() != columns.list.len() {
-            return Err(uneven(first.len(), columns.list.len()));
-        }
-        match first.iter().zip(columns.list.iter()).find(|both| is_other(*both)) {
-            None => Ok(()),
-            Some((column, _)) => Err(Error::refused(
-                30001,
-                format!("column `{}` has other types in other actual tables", column.name),
-                "give the actual tables the same columns",
-            )),
-        }
+        form.unlike = if Arc::ptr_eq(first, &columns.list) {
+            None
+        } else if first.len() != columns.list.len() {
+            Some(uneven(first.len(), columns.list.len()))
+        } else {
+            let other = first.iter().zip(columns.list.iter()).find(|both| is_other(*both));
+            other.map(|(column, _)| {
+                Error::refused(
+                    30001,
+                    format!("column `{}` has other types in other actual tables", column.name),
+                    "give the actual tables the same columns",
+                )
+            })
+        };
     }
 }
 
