@@ -28,6 +28,8 @@ rules:
 
 fn pando(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pando"));
+    // Files of SQLite units are made where it runs.
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command.args(arguments).env_remove("PANDO_LOG");
     command
 }
