@@ -33,7 +33,7 @@ pub enum Request {
     Fail,
     /// Changes the current logical database.
     Use(String),
-    /// Ends the transaction, forgets cursors and session variables, keeps user and database.
+    /// Ends the transaction, forgets cursors and session variables, those of the login too, keeps user and database.
     Reset,
     /// Columns of a logic table without its rows.
     Fields {

@@ -343,7 +343,11 @@ impl Session {
             Request::CloseCursor(cursor) => Box::pin(self.end_cursor(cursor)).await,
             Request::Sync => self.sync().await,
             Request::Use(name) => Box::pin(self.use_database(&name)).await,
-            Request::Reset => Box::pin(self.reset()).await,
+            Request::Reset => {
+                // COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
+                self.login.variables.clear();
+                Box::pin(self.reset()).await
+            }
             Request::Fields { table } => Box::pin(self.fields(&table)).await,
             Request::Copy(_) | Request::Fail => Ok(()),
         }

@@ -347,10 +347,6 @@ impl Session {
         self.close_cursors().await;
         self.named.clear();
         self.variables.clear();
-        if self.dialect().is_some_and(|dialect| !dialect.error_fails_transaction()) {
-            // MySQL's COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login.
-            self.login.variables.clear();
-        }
         self.autocommit = true;
         self.facts_mut().autocommit = true;
         self.facts_mut().last_insert_id = 0;

@@ -157,7 +157,7 @@ fn is_computed_name(expr: &Expr, text: &str) -> bool {
     match &expr.node {
         Node::Nested(inner) => is_computed_name(inner, text),
         Node::Cast { operand, to } if is_text(to.of(text)) => is_computed_name(operand, text),
-        Node::Binary { op, .. } => *op == BinaryOp::Other("||".into()),
+        Node::Binary { op: BinaryOp::Other(op), .. } => op == "||",
         Node::Function(call) => is_known(&call.name),
         Node::Column(name) => is_known(name),
         _ => false,

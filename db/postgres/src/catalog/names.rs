@@ -8,9 +8,9 @@ use pando_kernel::dialect::Language;
 use pando_kernel::presentation::View;
 
 use crate::dialect::Postgres;
+use crate::types;
 
-/// Objects below this number come with the server.
-const FIRST_USER: u64 = 16_384;
+const FIRST_USER: u64 = types::FIRST_OWN as u64;
 
 /// The schema of the tables that the rules speak of; dumps leave the search path empty.
 const HOME: &str = "coalesce(pg_catalog.current_schema(), 'public')";

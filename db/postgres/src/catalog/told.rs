@@ -13,6 +13,9 @@ const HINT: u8 = b'H';
 const CONTEXT: u8 = b'W';
 const TABLE: u8 = b't';
 const CONSTRAINT: u8 = b'n';
+const ROUTINE: u8 = b'R';
+/// Where PL/pgSQL's RAISE speaks: in words of the client's own.
+const RAISE: &str = "exec_stmt_raise";
 
 /// The least of these servers' versions, as it says.
 pub(super) fn version(servers: &[Arc<str>]) -> Option<String> {
@@ -24,6 +27,9 @@ pub(super) fn version(servers: &[Arc<str>]) -> Option<String> {
 }
 
 pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
+    if told.fields.iter().any(|(code, value)| *code == ROUTINE && value == RAISE) {
+        return;
+    }
     // A value begins where a colon and a quote stand.
     let own = told.message.find(": \"").unwrap_or(told.message.len());
     renew(&mut told.message, 0, own, names);
@@ -164,6 +170,19 @@ mod tests {
         let names = ActualNames::new("shop", &[("t_0", "t"), ("t_1", "t")]);
         for (sent, expected) in cases {
             let mut told = ServerError { message: sent.into(), ..ServerError::default() };
+            in_logic_names(&mut told, &names);
+            assert_eq!(told.message, expected);
+        }
+    }
+
+    #[test]
+    fn what_a_client_raises_stays() {
+        let names = ActualNames::new("shop", &[("t_0", "t")]);
+        let message = "no rows for table t_0";
+        for (routine, expected) in [(RAISE, message), ("other", "no rows for table t")] {
+            let fields = vec![(ROUTINE, routine.to_owned())];
+            let mut told =
+                ServerError { message: message.into(), fields, ..ServerError::default() };
             in_logic_names(&mut told, &names);
             assert_eq!(told.message, expected);
         }

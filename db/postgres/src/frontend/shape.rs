@@ -192,7 +192,7 @@ fn encode<'a>(
 fn is_retyped(told: &Column, now: &Column) -> bool {
     let is_own = |column: &Column| {
         let native = &column.native;
-        native.family == FAMILY && (1..FIRST_MADE).contains(&native.type_id)
+        native.family == FAMILY && (1..types::FIRST_OWN).contains(&native.type_id)
     };
     let is_text = |column: &Column| TEXTS.contains(&column.native.type_id);
     let is_other = told.native.type_id != now.native.type_id;
@@ -201,9 +201,6 @@ fn is_retyped(told: &Column, now: &Column) -> bool {
 
 /// `name`, `text`, `unknown`, `bpchar`, `varchar`: the same octets in every form.
 const TEXTS: [u32; 5] = [19, 25, 705, 1042, 1043];
-
-/// The least number of an object that is not the server's own (`FirstNormalObjectId`).
-const FIRST_MADE: u32 = 16384;
 
 /// What drivers prepare anew for: those that do look at the name of the server's routine.
 fn changed() -> Error {
