@@ -1,5 +1,7 @@
 //! How the row streams of several targets become one: plain data, made by planning, run by the engine's merge.
 
+use std::sync::Arc;
+
 use crate::dialect::Compare;
 
 /// The whole recipe.
@@ -9,6 +11,8 @@ pub struct MergePlan {
     pub derived: usize,
     /// Sort order each stream already has, and the merged stream gets. Empty: streams are taken one after the other.
     pub order: Vec<SortKey>,
+    /// The number of the target that gives each row, in the order the rows are wanted: of an INSERT with RETURNING, the order of VALUES.
+    pub turns: Option<Arc<[u32]>>,
     /// Grouping; `None` when rows pass one by one.
     pub group: Option<Group>,
     /// Equal rows are dropped.
@@ -27,6 +31,7 @@ impl MergePlan {
         Self {
             derived: 0,
             order: Vec::new(),
+            turns: None,
             group: None,
             distinct: None,
             offset: 0,

@@ -15,6 +15,7 @@ use super::pipeline::{Pipeline, Supply};
 use super::recipe::Recipe;
 use super::row::Layout;
 use super::stream::Stream;
+use super::turns::Turns;
 use super::{Input, Limits, RowSource};
 
 /// A merge under way.
@@ -51,7 +52,7 @@ impl<S: RowSource> Merge<S> {
             return Err(Error::internal("a merge needs at least one stream"));
         };
         let recipe = Recipe::new(plan, columns, inputs.len(), dialect)?;
-        let Recipe { layout, order, group, unique, window, untouched } = recipe;
+        let Recipe { layout, order, turns, group, unique, window, untouched } = recipe;
         let visible = layout.output.list.len();
         let streams = inputs
             .into_iter()
@@ -60,10 +61,10 @@ impl<S: RowSource> Merge<S> {
         let flow = if untouched {
             Flow::Chunks(Iterate::new(streams))
         } else {
-            let supply = if order.is_empty() {
-                Supply::Iterate(Iterate::new(streams))
-            } else {
-                Supply::Ordered(Ordered::new(streams, order))
+            let supply = match turns {
+                Some(turns) => Supply::Turns(Turns::new(streams, turns)),
+                None if order.is_empty() => Supply::Iterate(Iterate::new(streams)),
+                None => Supply::Ordered(Ordered::new(streams, order)),
             };
             let budget = Budget::new(limits.memory_bytes);
             Flow::Rows(Box::new(Pipeline::new(supply, group, unique, budget)))

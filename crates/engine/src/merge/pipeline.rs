@@ -13,6 +13,7 @@ use super::iterate::Iterate;
 use super::limit::{Budget, Window};
 use super::order::Ordered;
 use super::row::{Layout, Row};
+use super::turns::Turns;
 
 /// Size at which a chunk is passed on; a single larger row makes a larger chunk.
 const CHUNK: usize = 64 * 1024;
@@ -27,6 +28,8 @@ pub(super) enum Supply<S> {
     Iterate(Iterate<S>),
     /// All streams at once, sorted.
     Ordered(Ordered<S>),
+    /// All streams at once, each when it is its turn.
+    Turns(Turns<S>),
 }
 
 /// The whole way of a row.
@@ -57,7 +60,7 @@ impl<S: RowSource> Supply<S> {
     /// Bytes of rows that have come and have not been given, as far as they are known.
     fn at_hand(&self) -> usize {
         match self {
-            Self::Iterate(_) => 0,
+            Self::Iterate(_) | Self::Turns(_) => 0,
             Self::Ordered(streams) => streams.at_hand(),
         }
     }
@@ -69,6 +72,10 @@ impl<S: RowSource> Supply<S> {
                 Poll::Ready(Ok(frame.map(Row::plain)))
             }
             Self::Ordered(streams) => streams.poll_row(cx, layout),
+            Self::Turns(streams) => {
+                let frame = ready!(streams.poll_frame(cx, &layout.all))?;
+                Poll::Ready(Ok(frame.map(Row::plain)))
+            }
         }
     }
 }

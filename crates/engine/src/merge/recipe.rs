@@ -21,6 +21,8 @@ pub(super) struct Recipe {
     pub(super) layout: Layout,
     /// What the streams are merged by; empty: they are taken one after the other.
     pub(super) order: Vec<KeySpec>,
+    /// Whose turn it is, row by row.
+    pub(super) turns: Option<Arc<[u32]>>,
     /// Grouping.
     pub(super) group: Option<Grouper>,
     /// Dropping of equal rows.
@@ -71,13 +73,15 @@ impl Recipe {
             Some(keys) => Some(Unique::new(resolver.keys(keys)?, &sorted)),
             None => None,
         };
+        let turns = plan.turns.clone().filter(|_| streams > 1);
         let untouched = (order.is_empty() || streams == 1)
+            && turns.is_none()
             && plan.derived == 0
             && group.is_none()
             && unique.is_none();
         let window = Window::new(plan.offset, plan.limit);
         let layout = Layout::new(columns, output);
-        Ok(Self { layout, order, group, unique, window, untouched })
+        Ok(Self { layout, order, turns, group, unique, window, untouched })
     }
 }
 

@@ -9,8 +9,8 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Target, Units};
 use pando_sql::ast::{
-    Expr, Ident, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
-    SelectItem, Statement, TableFactor,
+    Expr, Ident, Insert, InsertRow, InsertSource, Kind, Literal, Node, OnConflict, Query,
+    QueryBody, SelectItem, Statement, TableFactor,
 };
 use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
@@ -26,8 +26,9 @@ pub(super) fn finish(
     ctx: &Context<'_>,
     stmt: &Statement,
     mut units: Units,
-    (merge, mut base): (MergePlan, Edits),
+    (mut merge, mut base): (MergePlan, Edits),
 ) -> Result<Plan> {
+    merge.turns = turns(stmt, &units.targets);
     if let Some(hint) = stmt.hint_span {
         base.replace(hint, "");
     }
@@ -76,6 +77,26 @@ pub(super) fn finish(
         leaves: state::is_unread(&stmt.kind),
         told: Told::default(),
     })
+}
+
+/// Which target gives each row of an INSERT's RETURNING, in the order of VALUES: SQL promises none, but each server keeps that one, and mappers pair
+/// the rows with their objects by it. Where rows may be left out nobody knows whose those are that come, so the targets' rows follow one another.
+fn turns(stmt: &Statement, targets: &[Target]) -> Option<Arc<[u32]>> {
+    let Kind::Insert(insert) = &stmt.kind else { return None };
+    insert.returning.as_ref()?;
+    let skips =
+        |conflict: &OnConflict| conflict.assignments.is_empty() || conflict.filter.is_some();
+    let leaves_out = insert.on_conflict.as_ref().is_some_and(skips)
+        || insert.modifiers.iter().any(|word| word == "IGNORE");
+    if leaves_out || targets.len() < 2 {
+        return None;
+    }
+    let mut turns: Vec<(u32, u32)> = Vec::new();
+    for (target, number) in targets.iter().zip(0..) {
+        turns.extend(target.rows.as_ref()?.iter().map(|row| (*row, number)));
+    }
+    turns.sort_unstable();
+    Some(turns.into_iter().map(|(_, target)| target).collect())
 }
 
 /// A statement to be written for each of its targets.

@@ -393,6 +393,7 @@ impl Session {
     ) -> Result<()> {
         let mut channels = channels;
         let one_each = jobs.iter().all(|jobs| jobs.len() == 1);
+        let numbered = plan.merge.turns.is_some();
         let in_turn = plan.merge.order.is_empty()
             && plan.merge.group.is_none()
             && plan.merge.distinct.is_none();
@@ -404,7 +405,7 @@ impl Session {
             columns
         };
         let same = plan.spread == Spread::Same;
-        let (inputs, shared, loaded) = if !same && (one_each || in_turn) {
+        let (inputs, shared, loaded) = if !same && !numbered && (one_each || in_turn) {
             let shared = share(channels);
             let columns = heads.iter().filter_map(columns_of).cloned();
             let input =

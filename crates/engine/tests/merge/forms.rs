@@ -337,3 +337,13 @@ fn rows_without_columns_are_merged_too() {
     let streams = inputs(&columns, &[vec![vec![], vec![]], vec![vec![]]]);
     assert_eq!(merged(&MergePlan::iterate(), streams).unwrap().len(), 3);
 }
+
+#[test]
+fn streams_take_turns_and_a_missing_row_is_passed_over() {
+    let columns = columns(&[Kind::Int]);
+    let turns = |turns: &[u32]| MergePlan { turns: Some(turns.into()), ..MergePlan::iterate() };
+    let streams = || inputs(&columns, &[ints(&[1, 3]), ints(&[2, 5, 6]), ints(&[4])]);
+    let given = |plan: &MergePlan| drain(start(plan, streams()).unwrap()).unwrap();
+    assert_eq!(given(&turns(&[0, 1, 0, 2, 1, 1])), ints(&[1, 2, 3, 4, 5, 6]));
+    assert_eq!(given(&turns(&[2, 2, 0, 1])), ints(&[4, 1, 2, 3, 5, 6]));
+}
