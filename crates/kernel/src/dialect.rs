@@ -395,6 +395,11 @@ pub trait Variables: Send + Sync + Debug {
     /// `Variable` when it cannot be had through Pando.
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect>;
 
+    /// Parameters (name, value) that the client is told beside [`VariableEffect::Report`] when a variable is set: its character sets, for instance.
+    fn told(&self, _name: &str, _value: &str) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The statement that sets session variables on a storage unit's connection; `variables` are (name, value text) pairs, never empty.
     fn set_statement(&self, variables: &[(String, String)]) -> String;
 

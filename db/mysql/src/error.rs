@@ -37,8 +37,12 @@ impl<'a> ClientError<'a> {
 
     /// Appends the payload of the ERR packet.
     pub fn encode(&self, out: &mut BytesMut) {
-        let Self { code, sqlstate, message } = self;
-        ErrPacket { code: *code, sqlstate: *sqlstate, message: message.as_bytes() }.encode(out);
+        self.encode_with(self.message.as_bytes(), out);
+    }
+
+    /// The same with the message in another character set.
+    pub fn encode_with(&self, message: &[u8], out: &mut BytesMut) {
+        ErrPacket { code: self.code, sqlstate: self.sqlstate, message }.encode(out);
     }
 }
 

@@ -325,6 +325,81 @@ def the_collation_of_the_login_and_what_takes_it_back():
                 end.close()
 
 
+class Latin(pymysql.connections.Connection):
+    """Speaks latin1 from the login on; says so once more, as drivers do, where it is asked to."""
+
+    def __init__(self, port, database, repeats):
+        self.repeats = repeats
+        super().__init__(
+            host="127.0.0.1", port=port, user="test", password="test", database=database, autocommit=True, charset="latin1",
+        )
+
+    def set_character_set(self, charset, collation=None):
+        if self.repeats:
+            super().set_character_set(charset, collation)
+
+
+def answer(connection, sql):
+    """Rows as the client reads them, or the error."""
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(sql)
+            return [column[0] for column in cursor.description or ()], list(cursor.fetchall())
+        except pymysql.Error as error:
+            return error.args
+
+
+@case
+def a_client_of_latin1_reads_and_writes_its_letters():
+    statements = (
+        "insert into t_dict values (901, 'caf\u00e9'), (902, '5 \u20ac')",
+        "insert into t_alone (id, a, c) values (901, 901, 'caf\u00e9')",
+        "insert into t_order (order_id, user_id, status) values (901, 1, '\u00fcber'), (902, 2, '\u00c4'), (903, 3, 'z'), (904, 4, 'a')",
+        "update t_order set status = concat(status, '\u00df') where order_id = 901",
+        "select word as `m\u00f6t` from t_dict where word = 'caf\u00e9'",
+        "select id, c, hex(c) from t_alone where a = 901",
+        "select order_id, status from t_order where order_id > 900 order by status, order_id",
+        "select status, count(*) from t_order where order_id > 900 group by status order by status",
+        "select hex('\u00e9') a, length('\u00e9') b, _binary '\u00e9' = 'x' c, 'a\u00e9' like '%\u00e9' d",
+        "select `n\u00e4me` from t_order where order_id = 1",
+        "select '\\'\u00e9' a, \"\u00e9\" b /* \u00e9 */ -- \u00e9",
+        "select concat(_ucs2 X'6F22', word) a from t_dict where id = 901",
+        "delete from t_order where status in ('\u00fcber\u00df', '\u00c4', 'z', 'a') and order_id > 900",
+        "select count(*) from t_order where order_id > 900",
+    )
+    for repeats in (False, True):
+        pair = [Latin(PORT, DATABASE, repeats), Latin(int(os.environ["STRAIGHT_PORT"]), STRAIGHT, repeats)]
+        for sql in statements:
+            ours, theirs = (repr(answer(connection, sql)) for connection in pair)
+            ours = ours.replace(f"{DATABASE}.", f"{STRAIGHT}.")
+            assert ours == theirs, f"{sql}: {ours} instead of {theirs}"
+        # What was written is text to others.
+        with through.cursor() as cursor:
+            cursor.execute("select word from t_dict where id = 901")
+            equal(cursor.fetchall(), (("caf\u00e9",),))
+        for connection in pair:
+            equal(answer(connection, "set names utf8mb4"), ([], []))
+            connection.encoding = "utf8"
+            rows = answer(connection, "select word, '\u6f22' a from t_dict where id = 901")
+            equal(rows, (["word", "a"], [("caf\u00e9", "\u6f22")]))
+        for connection in pair:
+            connection.close()
+        for connection in (through, straight):
+            with connection.cursor() as cursor:
+                cursor.execute("delete from t_dict where id > 900")
+                cursor.execute("delete from t_alone where id > 900")
+
+
+@case
+def a_client_of_another_character_set_is_told_so():
+    try:
+        Numbered(28, PORT, DATABASE)
+    except pymysql.Error as error:
+        assert error.args[0] == 1115 and "utf8mb4 and latin1" in error.args[1], error.args
+    else:
+        raise AssertionError("gbk was let in")
+
+
 @case
 def drop():
     same("drop table t_order_item", "drop table t_order", "drop table t_dict", "drop table t_alone")

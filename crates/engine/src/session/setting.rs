@@ -101,7 +101,10 @@ impl Session {
                 next.push(mode);
                 continue;
             }
-            match effect? {
+            let effect = effect?;
+            let told = dialect.told(&name, &text).into_iter();
+            reports.extend(told.map(|(name, value)| Event::Parameter { name, value }));
+            match effect {
                 VariableEffect::Ignore => {}
                 VariableEffect::Autocommit(on) => autocommit = Some(on),
                 VariableEffect::LastInsertId(key) => last_insert_id = Some(key),
@@ -143,15 +146,20 @@ impl Session {
             self.facts_mut().last_insert_id = key;
         }
         if let Some(on) = autocommit {
-            if on && !self.autocommit && self.transaction.state() != TransactionState::Idle {
-                self.end_transaction(true).await?;
-            }
-            self.autocommit = on;
-            self.facts_mut().autocommit = on;
+            self.set_autocommit(on).await?;
         }
         self.pending.extend(reports);
         let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
         self.complete(if resets { "RESET" } else { "SET" });
+        Ok(())
+    }
+
+    async fn set_autocommit(&mut self, on: bool) -> Result<()> {
+        if on && !self.autocommit && self.transaction.state() != TransactionState::Idle {
+            self.end_transaction(true).await?;
+        }
+        self.autocommit = on;
+        self.facts_mut().autocommit = on;
         Ok(())
     }
 

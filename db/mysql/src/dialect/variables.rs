@@ -11,6 +11,9 @@ const COLLATION: &str = "collation_connection";
 /// The collation that a client names at login. No statement can.
 pub(crate) const AT_LOGIN: &str = "collation of the login";
 
+/// The other character set that clients may speak: the door translates it.
+const LATIN1: &str = "latin1";
+
 /// Character sets whose text is UTF-8, or a part of it, on the wire.
 const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
 
@@ -40,9 +43,9 @@ impl Variables for MySql {
             "names" => names(value),
             AT_LOGIN => Ok(named(string_of(value).unwrap_or(value))),
             "character set" | "charset" => {
+                spoken(name, value)?;
                 // The database's collation, which connections have from their login as a rule, and of which literals of units in several databases must not depend.
                 // <https://dev.mysql.com/doc/refman/8.0/en/set-character-set.html>
-                utf8(name, value)?;
                 Ok(AS_AT_LOGIN)
             }
             "character_set_client" | "character_set_results" => character_set(name, value),
@@ -79,6 +82,25 @@ impl Variables for MySql {
     /// Collations of literals, among others.
     fn prepares_with_settings(&self) -> bool {
         true
+    }
+
+    fn told(&self, name: &str, value: &str) -> Vec<(String, String)> {
+        let names: &[&str] = match name {
+            "names" => {
+                &["character_set_client", "character_set_connection", "character_set_results"]
+            }
+            "character set" | "charset" => &["character_set_client", "character_set_results"],
+            "character_set_client" | "character_set_results" => &[name],
+            _ => return Vec::new(),
+        };
+        let lower = value.trim().to_ascii_lowercase();
+        let charset = lower.split_once(" collate ").map_or(&*lower, |(charset, _)| charset);
+        let charset = match string_of(charset) {
+            Some("default") => "utf8mb4",
+            Some("null") | None => "",
+            Some(other) => other,
+        };
+        names.iter().map(|name| ((*name).to_owned(), charset.to_owned())).collect()
     }
 
     fn set_statement(&self, variables: &[(String, String)]) -> String {
@@ -207,9 +229,12 @@ fn autocommit(value: &str) -> Result<VariableEffect> {
 fn names(value: &str) -> Result<VariableEffect> {
     let lower = value.to_ascii_lowercase();
     let Some((charset, collation)) = lower.split_once(" collate ") else {
-        utf8("names", value)?;
+        spoken("names", value)?;
         return Ok(default_collation(value));
     };
+    if is_latin1(charset) && matches!(string_of(collation), Some("default" | "latin1_swedish_ci")) {
+        return Ok(AS_AT_LOGIN);
+    }
     utf8("names", charset)?;
     let set = string_of(charset).map_or("", |set| if set == "utf8mb3" { "utf8" } else { set });
     // MariaDB's newest names leave the character set out.
@@ -230,6 +255,18 @@ fn named(collation: &str) -> VariableEffect {
         value: format!("utf8mb4 COLLATE {collation}"),
         over: &[COLLATION],
     }
+}
+
+/// A character set that clients may speak.
+fn spoken(name: &str, value: &str) -> Result<()> {
+    match is_latin1(&value.to_ascii_lowercase()) || is_utf8(&value.to_ascii_lowercase()) {
+        true => Ok(()),
+        false => Err(variable_refused(name, "Pando speaks utf8mb4 and latin1 only")),
+    }
+}
+
+fn is_latin1(value: &str) -> bool {
+    string_of(value) == Some(LATIN1)
 }
 
 /// Pando and storage units speak UTF-8 to each other whatever the client asked for, so another character set would be a lie.
@@ -308,7 +345,7 @@ fn character_set(name: &str, value: &str) -> Result<VariableEffect> {
     let lower = value.trim().to_ascii_lowercase();
     let as_stored = name == "character_set_results" && string_of(&lower) == Some("binary");
     if lower != "null" && !as_stored {
-        utf8(name, value)?;
+        spoken(name, value)?;
     }
     Ok(VariableEffect::Ignore)
 }
@@ -369,7 +406,11 @@ mod tests {
             ("collation_connection", "'utf8mb4_0900_ai_ci'", Some(AS_AT_LOGIN)),
             ("character_set_connection", "utf8mb4", Some(AS_AT_LOGIN)),
             ("charset", "utf8mb4", Some(AS_AT_LOGIN)),
-            ("names", "latin1", None),
+            ("names", "latin1", Some(AS_AT_LOGIN)),
+            ("names", "latin1 COLLATE latin1_swedish_ci", Some(AS_AT_LOGIN)),
+            ("names", "latin1 COLLATE latin1_bin", None),
+            ("names", "gbk", None),
+            ("character_set_connection", "latin1", None),
             ("character_set_results", "NULL", Some(VariableEffect::Ignore)),
             ("character_set_results", "'binary'", Some(VariableEffect::Ignore)),
             ("character_set_client", "'binary'", None),

@@ -163,9 +163,9 @@ impl<D: Doorway> Client<D> {
                 self.statements.long_data(statement, parameter, data);
                 Ok(())
             }
-            Command::InitDb(name) => match std::str::from_utf8(name) {
-                Ok(name) => self.run(Request::Use(name.to_owned()), Form::Text).await,
-                Err(_) => self.fail(&unknown_database(name)),
+            Command::InitDb(name) => match self.wire.charsets.client.read(name) {
+                Some(name) => self.run(Request::Use(name.into_owned()), Form::Text).await,
+                None => self.fail(&unknown_database(name)),
             },
             Command::FieldList { table, pattern } => self.field_list(table, pattern).await,
             Command::ProcessKill(id) => {
@@ -174,6 +174,7 @@ impl<D: Doorway> Client<D> {
             Command::ResetConnection => {
                 self.statements.clear();
                 self.several = self.facts.capabilities.has(Capabilities::MULTI_STATEMENTS);
+                self.wire.charsets = self.facts.charset.into();
                 self.run(Request::Reset, Form::Text).await
             }
             Command::ChangeUser(_) => Err(End::ChangeUser(payload.clone())),

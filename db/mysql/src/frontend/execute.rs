@@ -9,19 +9,20 @@ use pando_kernel::{
     CursorId, Error, Execute, Format, Native, Parameter, Pipeline, Request, Result, Value,
 };
 
+use super::charset::Charset;
 use super::client::Client;
 use super::end::End;
 use super::reply::{Form, Outcome, Purpose, too_large};
 use super::shape::Shape;
 use super::statements::Statement;
-use super::text::utf8;
+use super::text::read;
 use crate::codec::{self, BoundParameter, Capabilities, ColumnDefinition, ExecuteHead, PrepareOk};
 use crate::error::{ClientError, malformed};
 use crate::types::{BINARY_CHARSET, ColumnType, FAMILY, flag, parameter_value};
 
 impl<D: Doorway> Client<D> {
     pub(super) async fn prepare(&mut self, text: &[u8]) -> Result<(), End> {
-        let text = match utf8(text) {
+        let text = match read(text, self.wire.charsets.client) {
             Ok(text) => text,
             Err(error) => return self.fail(&error),
         };
@@ -42,7 +43,8 @@ impl<D: Doorway> Client<D> {
         if parameters > usize::from(u16::MAX) {
             return Err(too_large("a statement has more than 65535 placeholders"));
         }
-        let columns = description.columns.map(|columns| Shape::new(columns, Form::Binary));
+        let results = self.wire.charsets.results;
+        let columns = description.columns.map(|columns| Shape::new(columns, Form::Binary, results));
         Ok((Statement::new(prepared, parameters), columns))
     }
 
@@ -81,7 +83,8 @@ impl<D: Doorway> Client<D> {
             return self.unknown_statement(id, "mysqld_stmt_execute");
         };
         let had_cursor = statement.cursor.take().is_some();
-        let bound = bind((statement, long), payload, head, self.facts.capabilities);
+        let spoken = (self.facts.capabilities, self.wire.charsets.client);
+        let bound = bind((statement, long), payload, head, spoken);
         let prepared = Arc::clone(&statement.prepared);
         if had_cursor && let Err(error) = Box::pin(self.drop_cursor(id)).await {
             return self.fail_with(error).await;
@@ -179,7 +182,7 @@ fn bind(
     (statement, long): (&mut Statement, Option<BTreeMap<u16, Bytes>>),
     payload: &Bytes,
     head: ExecuteHead<'_>,
-    capabilities: Capabilities,
+    (capabilities, charset): (Capabilities, Charset),
 ) -> Result<Vec<Parameter>> {
     let long =
         long.ok_or_else(|| too_large("a parameter sent in pieces is longer than the limit"))?;
@@ -189,7 +192,7 @@ fn bind(
         .map_err(malformed)?;
     let parameters = execute.parameters.iter().take(count).enumerate();
     let parameters = parameters
-        .map(|(index, bound)| parameter(payload, bound, long_data(&long, index)))
+        .map(|(index, bound)| parameter(payload, bound, (long_data(&long, index), charset)))
         .collect::<Result<Vec<_>>>()?;
     if let Some(types) = execute.new_types {
         statement.types = types;
@@ -204,17 +207,20 @@ fn long_data(long: &BTreeMap<u16, Bytes>, index: usize) -> Option<&Bytes> {
 fn parameter(
     payload: &Bytes,
     bound: &BoundParameter<'_>,
-    long: Option<&Bytes>,
+    (long, charset): (Option<&Bytes>, Charset),
 ) -> Result<Parameter, Error> {
     let mut parameter_type = bound.parameter_type;
     let mut raw = bound.value.map(|value| payload.slice_ref(value));
     if let Some(long) = long {
         // Pieces are octets or characters, whatever type the client announced.
-        let textual = [ColumnType::VarString, ColumnType::String, ColumnType::VarChar];
-        if !textual.iter().any(|known| *known as u8 == parameter_type.type_id) {
+        if !is_text(parameter_type.type_id) {
             parameter_type.type_id = ColumnType::Blob as u8;
         }
         raw = Some(long.clone());
+    }
+    let is_ascii = raw.as_deref().is_none_or(<[u8]>::is_ascii);
+    if charset != Charset::Utf8 && is_text(parameter_type.type_id) && !is_ascii {
+        return Err(untranslated());
     }
     let value = match &raw {
         Some(raw) => parameter_value(parameter_type, raw)?,
@@ -227,6 +233,20 @@ fn parameter(
         ..Native::default()
     };
     Ok(Parameter { value, native, format: Format::Binary, raw })
+}
+
+/// Its letters would have to be translated for a column of text and must not be for one of octets, and nobody knows which it is for.
+fn untranslated() -> Error {
+    Error::refused(
+        30001,
+        "a prepared statement's text parameter in latin1 has letters beyond ASCII",
+        "SET NAMES utf8mb4, bind octets as a BLOB, or write the value into the text",
+    )
+}
+
+fn is_text(type_id: u8) -> bool {
+    let textual = [ColumnType::VarString, ColumnType::String, ColumnType::VarChar];
+    textual.iter().any(|known| *known as u8 == type_id)
 }
 
 #[cfg(test)]

@@ -4,15 +4,16 @@ use bytes::BufMut;
 use pando_kernel::session::Doorway;
 use pando_kernel::{Columns, Event, Request};
 
+use super::charset::Charsets;
 use super::client::Client;
 use super::end::End;
-use super::shape::definition;
+use super::shape::put_definition;
 use crate::error::ClientError;
 
 impl<D: Doorway> Client<D> {
     pub(super) async fn field_list(&mut self, table: &[u8], pattern: &[u8]) -> Result<(), End> {
-        let (Ok(table), Ok(pattern)) = (std::str::from_utf8(table), std::str::from_utf8(pattern))
-        else {
+        let Charsets { client, results } = self.wire.charsets;
+        let (Some(table), Some(pattern)) = (client.read(table), client.read(pattern)) else {
             return self.fail(&ClientError::new(
                 1300,
                 b"HY000",
@@ -20,7 +21,8 @@ impl<D: Doorway> Client<D> {
             ));
         };
         let mut columns: Option<Columns> = None;
-        if let Err(error) = Box::pin(self.start(Request::Fields { table: table.to_owned() })).await
+        if let Err(error) =
+            Box::pin(self.start(Request::Fields { table: table.into_owned() })).await
         {
             return self.fail_with(error).await;
         }
@@ -33,9 +35,9 @@ impl<D: Doorway> Client<D> {
             }
         }
         for column in columns.iter().flat_map(|columns| columns.list.iter()) {
-            if pattern.is_empty() || like(&column.name, pattern) {
+            if pattern.is_empty() || like(&column.name, &pattern) {
                 self.wire.output.packet(|out| {
-                    definition(column).encode(out);
+                    put_definition(&results.described(column), results, out);
                     // No default value is known.
                     out.put_u8(0xFB);
                 });

@@ -7,6 +7,7 @@ use pando_kernel::session::{Credential, Doorway, Login, Session, Settings};
 use pando_kernel::{Error, ErrorKind};
 
 use super::Door;
+use super::charset::Charset;
 use super::end::End;
 use super::wire::Wire;
 use crate::auth::{Plugin, SCRAMBLE_LEN, ServerLogin, ServerStep, new_scramble};
@@ -52,6 +53,8 @@ pub(super) struct Facts {
     pub(super) capabilities: Capabilities,
     pub(super) host: String,
     pub(super) secure: bool,
+    /// What the login said the client speaks.
+    pub(super) charset: Charset,
     scramble: [u8; SCRAMBLE_LEN],
     id: u32,
 }
@@ -77,6 +80,7 @@ pub(super) async fn log_in<D: Doorway>(
         capabilities: OFFERED,
         host,
         secure: false,
+        charset: Charset::default(),
         scramble: new_scramble().map_err(|error| End::Told(error.to_string()))?,
         id: door.doorway.announce(),
     };
@@ -108,7 +112,7 @@ pub(super) async fn log_in<D: Doorway>(
         answer: response.auth,
         collation: u16::from(response.head.charset),
     };
-    let session = enter(door, &mut wire, &facts, &claim).await?;
+    let session = enter(door, &mut wire, &mut facts, &claim).await?;
     wire.input.limit_to(settings.max_message);
     Ok(Entered { wire, session, facts })
 }
@@ -148,7 +152,7 @@ fn malformed_login(fault: Malformed) -> ClientError<'static> {
 pub(super) async fn change_user<D: Doorway>(
     door: &Door<D>,
     mut wire: Wire,
-    facts: Facts,
+    mut facts: Facts,
     payload: &[u8],
 ) -> Result<Entered<D::Session>, End> {
     let body = payload.get(1..).unwrap_or_default();
@@ -163,7 +167,7 @@ pub(super) async fn change_user<D: Doorway>(
         answer: request.auth,
         collation: request.charset,
     };
-    let session = enter(door, &mut wire, &facts, &claim).await?;
+    let session = enter(door, &mut wire, &mut facts, &claim).await?;
     Ok(Entered { wire, session, facts })
 }
 
@@ -171,13 +175,19 @@ pub(super) async fn change_user<D: Doorway>(
 async fn enter<D: Doorway>(
     door: &Door<D>,
     wire: &mut Wire,
-    facts: &Facts,
+    facts: &mut Facts,
     claim: &Claim<'_>,
 ) -> Result<D::Session, End> {
-    let (user, database) = (utf8(claim.user), utf8(claim.database));
+    let Some(charset) = Charset::of_collation(claim.collation) else {
+        return Err(wire.last_words(&unknown_charset(claim.collation)).await);
+    };
+    facts.charset = charset;
+    wire.charsets = charset.into();
+    let (user, database) = (charset.read(claim.user), charset.read(claim.database));
     let (Some(user), Some(database)) = (user, database) else {
         return Err(wire.last_words(&bad_handshake()).await);
     };
+    let (user, database) = (&*user, &*database);
     let credential = door.doorway.credential(user, &facts.host);
     if !prove(door, wire, facts, (claim, credential)).await? {
         let using = if claim.answer.len() > 1 { "YES" } else { "NO" };
@@ -211,6 +221,15 @@ async fn enter<D: Doorway>(
     wire.output.packet(|out| ok.encode(OkHeader::Ok, facts.capabilities, out));
     wire.flush().await?;
     Ok(session)
+}
+
+/// `ER_UNKNOWN_CHARACTER_SET`.
+fn unknown_charset(collation: u16) -> ClientError<'static> {
+    let text = format!(
+        "Unknown character set: that of collation {collation} of the login; Pando speaks utf8mb4 \
+         and latin1"
+    );
+    ClientError::new(1115, b"42000", text)
 }
 
 fn refusal<'a>(error: &'a Error, database: &str) -> ClientError<'a> {
@@ -250,8 +269,4 @@ async fn prove<D: Doorway>(
             Err(error) => return Err(wire.last_words(&ClientError::of(error.kind())).await),
         }
     }
-}
-
-fn utf8(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes).ok()
 }

@@ -1,6 +1,7 @@
 //! The door towards clients: whoever speaks the MySQL protocol gets a session here.
 
 mod attend;
+mod charset;
 mod client;
 mod end;
 mod execute;

@@ -6,13 +6,13 @@ use pando_kernel::session::Doorway;
 use super::client::Client;
 use super::end::End;
 use super::reply::Form;
-use super::text::utf8;
+use super::text::read;
 use crate::dialect::SYNTAX;
 use crate::error::ClientError;
 
 impl<D: Doorway> Client<D> {
     pub(super) async fn query(&mut self, text: &[u8]) -> Result<(), End> {
-        let text = match utf8(text) {
+        let text = match read(text, self.wire.charsets.client) {
             Ok(text) => text,
             Err(error) => return self.fail(&error),
         };

@@ -135,7 +135,10 @@ impl<D: Doorway> Client<D> {
                 }
             }
             Event::Notice(_) => progress.notices = progress.notices.saturating_add(1),
-            Event::Parameter { name, value } => progress.variables.push((name, value)),
+            Event::Parameter { name, value } => {
+                self.wire.charsets.note(&name, &value);
+                progress.variables.push((name, value));
+            }
             Event::CopyIn(_) | Event::CopyOut(_) | Event::CopyData(_) => {
                 let error = Error::refused(30001, "COPY has no form in this protocol", "");
                 return Err(error);
@@ -168,7 +171,7 @@ impl<D: Doorway> Client<D> {
             // A fetch continues a result whose columns the client has.
             Purpose::Fetch(_) => return,
         };
-        let shape = Shape::new(columns, form);
+        let shape = Shape::new(columns, form, self.wire.charsets.results);
         self.wire.output.packet(|out| put_lenenc_int(out, shape.len() as u64));
         shape.define(&mut self.wire.output);
         if matches!(progress.purpose, Purpose::Whole(_)) {

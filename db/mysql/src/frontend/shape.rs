@@ -1,12 +1,14 @@
 //! How a result's rows reach the client: as they are, or written anew.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use pando_kernel::{Cell, Column, Columns, Native, Result, RowCodec, Rows};
+use pando_kernel::{Cell, Column, Columns, Native, Result, RowCodec, Rows, Value};
 
+use super::charset::Charset;
 use super::reply::Form;
 use crate::codec::{ColumnDefinition, Outbound};
 use crate::row::{BinaryRows, TextRows};
@@ -32,20 +34,22 @@ pub(super) struct Shape {
     target: Option<Arc<[Column]>>,
     codec: Box<dyn RowCodec>,
     forward: bool,
+    charset: Charset,
     fields: Vec<Option<Range<usize>>>,
 }
 
 impl Shape {
-    /// The shape in which a client that expects `form` gets rows of these columns.
-    pub(super) fn new(source: Columns, form: Form) -> Self {
+    /// The shape in which a client that expects `form` and reads `charset` gets rows of these columns.
+    pub(super) fn new(source: Columns, form: Form, charset: Charset) -> Self {
         let codec: Box<dyn RowCodec> = match form {
             Form::Text => Box::new(TextRows),
             Form::Binary => Box::new(BinaryRows),
         };
         let ours = source.list.iter().all(|column| column.native.family == FAMILY);
-        let forward = source.codec.form() == codec.form() && (form == Form::Text || ours);
+        let translated = source.list.iter().any(|column| charset.translates(column));
+        let same = source.codec.form() == codec.form() && (form == Form::Text || ours);
         let target = (!ours).then(|| source.list.iter().map(target_column).collect());
-        Self { source, target, codec, forward, fields: Vec::new() }
+        Self { source, target, codec, forward: same && !translated, charset, fields: Vec::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -55,6 +59,13 @@ impl Shape {
     /// Appends the column definitions, each a packet.
     pub(super) fn define(&self, output: &mut Outbound) {
         let list = &self.source.list;
+        if self.charset != Charset::Utf8 {
+            for column in self.target.as_ref().unwrap_or(list).iter() {
+                let (column, charset) = (self.charset.described(column), self.charset);
+                output.packet(|out| put_definition(&column, charset, out));
+            }
+            return;
+        }
         DEFINED.with_borrow_mut(|kept| {
             if let Some(at) = kept.iter().position(|(known, _)| Arc::ptr_eq(known, list)) {
                 kept.swap(at, at / 2);
@@ -86,22 +97,45 @@ impl Shape {
             output.frames(&rows.bytes);
             return Ok(());
         }
-        let Self { source, target, codec, fields, .. } = self;
+        let Self { source, target, codec, fields, charset, .. } = self;
+        let same = source.codec.form() == codec.form();
         let target = target.as_ref().unwrap_or(&source.list);
         let mut frame = BytesMut::new();
         rows.for_each(source, |body| {
+            if same && body.is_ascii() {
+                output.packet(|out| out.extend_from_slice(body));
+                return Ok(());
+            }
             source.codec.fields(&source.list, body, fields)?;
-            let values = fields.iter().zip(source.list.iter()).map(|(range, column)| {
+            let written = fields.iter().zip(source.list.iter()).map(|(range, column)| {
                 let field = range.clone().and_then(|range| body.get(range));
-                source.codec.value(column, field)
+                if same {
+                    return Ok(Written::Raw(field.map(|field| charset.field(column, field))));
+                }
+                Ok(Written::Value(charset.value(source.codec.value(column, field)?)))
             });
-            let values = values.collect::<Result<Vec<_>>>()?;
-            let cells: Vec<_> = values.iter().map(Cell::Value).collect();
+            let written = written.collect::<Result<Vec<_>>>()?;
+            let cells: Vec<_> = written.iter().map(Written::cell).collect();
             frame.clear();
             codec.write(target, &cells, &mut frame)?;
             output.frames(&frame);
             Ok(())
         })
+    }
+}
+
+/// A field of a row that is written anew.
+enum Written<'a> {
+    Raw(Option<Cow<'a, [u8]>>),
+    Value(Value),
+}
+
+impl Written<'_> {
+    fn cell(&self) -> Cell<'_> {
+        match self {
+            Self::Raw(raw) => Cell::Raw(raw.as_deref()),
+            Self::Value(value) => Cell::Value(value),
+        }
     }
 }
 
@@ -123,8 +157,22 @@ fn target_column(column: &Column) -> Column {
     Column { native, ..column.clone() }
 }
 
+/// Appends the definition of a column as a client of this character set reads its names.
+pub(super) fn put_definition(column: &Column, charset: Charset, out: &mut BytesMut) {
+    let plain = definition(column);
+    let definition = ColumnDefinition {
+        schema: &charset.write(plain.schema),
+        table: &charset.write(plain.table),
+        org_table: &charset.write(plain.org_table),
+        name: &charset.write(plain.name),
+        org_name: &charset.write(plain.org_name),
+        ..plain
+    };
+    definition.encode(out);
+}
+
 /// The definition of a column, without a default value.
-pub(super) fn definition(column: &Column) -> ColumnDefinition<'_> {
+fn definition(column: &Column) -> ColumnDefinition<'_> {
     ColumnDefinition {
         schema: column.schema.as_bytes(),
         table: column.table.as_bytes(),
@@ -138,7 +186,7 @@ pub(super) fn definition(column: &Column) -> ColumnDefinition<'_> {
 
 #[cfg(test)]
 mod tests {
-    use pando_kernel::{Kind, NeutralCodec, Value};
+    use pando_kernel::{Kind, NeutralCodec};
 
     use super::*;
     use crate::codec::{Inbound, TextRow};
@@ -148,7 +196,7 @@ mod tests {
         let columns = Columns { list: Arc::clone(list), codec: Arc::new(NeutralCodec) };
         let mut output = Outbound::new();
         (0..before).for_each(|_| output.payload(b"x"));
-        Shape::new(columns, Form::Text).define(&mut output);
+        Shape::new(columns, Form::Text, Charset::Utf8).define(&mut output);
         let mut inbound = Inbound::new(1 << 20);
         let bytes = std::mem::take(output.buffer_mut());
         let (mut names, mut numbers, mut at) = (Vec::new(), Vec::new(), 0);
@@ -204,7 +252,7 @@ mod tests {
         let rows = Rows { bytes: bytes.freeze(), count: 1 };
         let payload = |form| {
             let mut output = Outbound::new();
-            Shape::new(source.clone(), form).rows(&rows, &mut output).unwrap();
+            Shape::new(source.clone(), form, Charset::Utf8).rows(&rows, &mut output).unwrap();
             let mut inbound = Inbound::new(1 << 20);
             inbound.buffer_mut().unsplit(std::mem::take(output.buffer_mut()));
             inbound.next_packet().unwrap().unwrap().payload

@@ -2,17 +2,37 @@
 
 use std::sync::Arc;
 
+use super::charset::Charset;
 use crate::error::ClientError;
+
+/// The text of a client with this character set. Of latin1, literals keep their character set, as it decides on what octets a BLOB gets; in definitions, where
+/// grammar wants plain ones, they are translated.
+///
+/// # Errors
+/// As [`utf8`].
+pub(super) fn read(text: &[u8], charset: Charset) -> Result<Arc<str>, ClientError<'static>> {
+    if charset == Charset::Utf8 || text.is_ascii() {
+        return utf8(text);
+    }
+    let plain = |text| charset.read(text).map(Arc::from).ok_or_else(|| invalid(text));
+    if defines(text) { plain(text) } else { with_hex_literals(text, charset).map(Arc::from) }
+}
+
+/// Whether a text makes or changes definitions.
+fn defines(text: &[u8]) -> bool {
+    let first = text.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    ["CREATE", "ALTER"].iter().any(|verb| first.eq_ignore_ascii_case(verb.as_bytes()))
+}
 
 /// The text. Drivers put octets into plain string literals (`_binary'…'`); literals that are not UTF-8 become
 /// hexadecimal ones, which mean the same.
 ///
 /// # Errors
 /// `ER_INVALID_CHARACTER_STRING` when something else than a literal is not UTF-8.
-pub(super) fn utf8(text: &[u8]) -> Result<Arc<str>, ClientError<'static>> {
+fn utf8(text: &[u8]) -> Result<Arc<str>, ClientError<'static>> {
     match std::str::from_utf8(text) {
         Ok(text) => Ok(text.into()),
-        Err(_) => with_hex_literals(text).map(Arc::from),
+        Err(_) => with_hex_literals(text, Charset::Utf8).map(Arc::from),
     }
 }
 
@@ -21,7 +41,7 @@ fn invalid(bytes: &[u8]) -> ClientError<'static> {
     ClientError::new(1300, b"HY000", format!("Invalid utf8mb4 character string: '{shown}'"))
 }
 
-fn with_hex_literals(text: &[u8]) -> Result<String, ClientError<'static>> {
+fn with_hex_literals(text: &[u8], charset: Charset) -> Result<String, ClientError<'static>> {
     let mut out = String::with_capacity(text.len() + text.len() / 2);
     let mut rest = text;
     while let Some(&first) = rest.first() {
@@ -35,13 +55,29 @@ fn with_hex_literals(text: &[u8]) -> Result<String, ClientError<'static>> {
         };
         let (token, behind) = rest.split_at(len.clamp(1, rest.len()));
         rest = behind;
-        match std::str::from_utf8(token) {
-            Ok(token) => out.push_str(token),
-            Err(_) if matches!(first, b'\'' | b'"') => push_hex(token, &mut out),
-            Err(_) => return Err(invalid(token)),
+        let is_literal = matches!(first, b'\'' | b'"');
+        if is_literal && charset == Charset::Latin1 && !token.is_ascii() {
+            if !has_introducer(&out) {
+                out.push_str(" _latin1");
+            }
+            push_hex(token, &mut out);
+            continue;
+        }
+        match charset.read(token) {
+            Some(token) => out.push_str(&token),
+            None if is_literal => push_hex(token, &mut out),
+            None => return Err(invalid(token)),
         }
     }
     Ok(out)
+}
+
+/// Whether the text ends with a literal's character set (`_binary`).
+fn has_introducer(text: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '`' | '@' | '.');
+    let text = text.trim_end();
+    let start = text.trim_end_matches(is_name).len();
+    text.get(start..).is_some_and(|word| word.starts_with('_'))
 }
 
 /// Bytes up to the next that may begin a literal, an identifier or a comment.
@@ -150,6 +186,26 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(&*utf8(text).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn literals_of_latin1_keep_their_character_set() {
+        let cases: [(&[u8], &str); 5] = [
+            (b"SELECT 'caf\xE9', 'x'", "SELECT  _latin1 X'636166E9', 'x'"),
+            (
+                b"SELECT _binary '\xE9', _utf8mb4'\xC3\xA9'",
+                "SELECT _binary  X'E9', _utf8mb4 X'C3A9'",
+            ),
+            (b"SELECT `\xE9` AS \x80 -- \xFC", "SELECT `é` AS € -- ü"),
+            (b" create table t (a text comment '\xE9')", " create table t (a text comment 'é')"),
+            (
+                b"INSERT INTO a_b(c) VALUES('\xE9\\'')",
+                "INSERT INTO a_b(c) VALUES( _latin1 X'E927')",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(&*read(text, Charset::Latin1).unwrap(), expected);
         }
     }
 

@@ -11,6 +11,7 @@ use bytes::{Buf, BytesMut};
 use pando_kernel::runtime::{SharedRuntime, Stream};
 use tokio::io::{AsyncReadExt, ReadBuf};
 
+use super::charset::Charsets;
 use super::end::End;
 use crate::codec::{Fault, HEADER_LEN, Inbound, Malformed, Outbound, Packet, frame_payload_len};
 use crate::error::ClientError;
@@ -29,6 +30,7 @@ pub(super) struct Wire {
     patience: Duration,
     pub(super) input: Inbound,
     pub(super) output: Outbound,
+    pub(super) charsets: Charsets,
     /// The client sends nothing any more.
     gone: bool,
 }
@@ -39,7 +41,8 @@ const LOGIN_LIMIT: usize = 128 << 10;
 impl Wire {
     pub(super) fn new(stream: Box<dyn Stream>, runtime: SharedRuntime, patience: Duration) -> Self {
         let (input, output) = (Inbound::new(LOGIN_LIMIT), Outbound::new());
-        Self { stream, runtime, patience, input, output, gone: false }
+        let charsets = Charsets::default();
+        Self { stream, runtime, patience, input, output, charsets, gone: false }
     }
 
     /// Secures the stream, which must have been read by [`Self::exact_packet`] only.
@@ -161,7 +164,8 @@ impl Wire {
 
     /// Appends an ERR packet.
     pub(super) fn error(&mut self, error: &ClientError<'_>) {
-        self.output.packet(|out| error.encode(out));
+        let message = self.charsets.results.write(error.message.as_bytes());
+        self.output.packet(|out| error.encode_with(&message, out));
     }
 
     /// Appends an ERR packet and sends it; the connection ends with that.

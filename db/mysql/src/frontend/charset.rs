@@ -1,0 +1,195 @@
+//! Character sets that clients speak: UTF-8, and latin1, which is the default of MariaDB's client library.
+//!
+//! Pando and storage units speak UTF-8 to each other; what a latin1 client sends and gets is translated here.
+
+use std::borrow::Cow;
+
+use pando_kernel::{Column, Native, Value};
+
+use crate::types::{BINARY_CHARSET, ColumnType, FAMILY};
+
+/// `latin1_swedish_ci`.
+const LATIN1_SWEDISH: u16 = 8;
+
+/// Bytes from 0x80 on that are no code points of the same number.
+///
+/// Source: <https://dev.mysql.com/doc/refman/8.0/en/charset-we-sets.html> (cp1252, with the five that it leaves out as control characters).
+const CP1252: [char; 32] = [
+    '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
+    '\u{2C6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}',
+    '\u{90}', '\u{2018}', '\u{2019}', '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}',
+    '\u{2DC}', '\u{2122}', '\u{161}', '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
+];
+
+/// The character set of one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Charset {
+    /// `utf8mb4` and its parts, and `binary`: as stored.
+    #[default]
+    Utf8,
+    /// `latin1`.
+    Latin1,
+}
+
+/// What a client sends and what it wants to get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Charsets {
+    /// `character_set_client`.
+    pub(super) client: Charset,
+    /// `character_set_results`.
+    pub(super) results: Charset,
+}
+
+impl Charsets {
+    /// Takes note of a variable the client is told.
+    pub(super) fn note(&mut self, variable: &str, value: &str) {
+        match variable {
+            "character_set_client" => self.client = Charset::named(value),
+            "character_set_results" => self.results = Charset::named(value),
+            _ => {}
+        }
+    }
+}
+
+impl From<Charset> for Charsets {
+    fn from(both: Charset) -> Self {
+        Self { client: both, results: both }
+    }
+}
+
+impl Charset {
+    /// That of the collation a client logs in with; `None` when Pando does not speak it.
+    ///
+    /// What no server knows, and what is none of a client's (UCS-2, UTF-16, UTF-32), stands for the server's default, as on the servers.
+    ///
+    /// Source: `information_schema.COLLATIONS` of MySQL 8.0 and MariaDB 10.11, which agree on these numbers.
+    pub(super) fn of_collation(number: u16) -> Option<Self> {
+        match number {
+            5 | 8 | 15 | 31 | 47..=49 | 94 => Some(Self::Latin1),
+            0 | 11 | 17 | 33 | 35 | 45 | 46 | 54..=56 | 60..=63 | 65 | 76 | 83 | 90 => {
+                Some(Self::Utf8)
+            }
+            1..=99 | 248..=250 => None,
+            _ => Some(Self::Utf8),
+        }
+    }
+
+    fn named(name: &str) -> Self {
+        if name == "latin1" { Self::Latin1 } else { Self::Utf8 }
+    }
+
+    /// What a client wrote, as UTF-8; `None` when it is none.
+    pub(super) fn read(self, bytes: &[u8]) -> Option<Cow<'_, str>> {
+        match (self, std::str::from_utf8(bytes)) {
+            (Self::Latin1, _) if !bytes.is_ascii() => {
+                Some(bytes.iter().map(|b| letter(*b)).collect())
+            }
+            (_, Ok(text)) => Some(text.into()),
+            (_, Err(_)) => None,
+        }
+    }
+
+    /// UTF-8 as the client reads it: `?` stands for what its character set does not have.
+    pub(super) fn write(self, text: &[u8]) -> Cow<'_, [u8]> {
+        if self == Self::Utf8 || text.is_ascii() {
+            return text.into();
+        }
+        String::from_utf8_lossy(text).chars().map(byte).collect()
+    }
+
+    /// Whether a column's fields are translated, as a server of this family has sent them: texts, and JSON, which is described as binary.
+    pub(super) fn translates(self, column: &Column) -> bool {
+        let is_json = column.native.type_id == ColumnType::Json as u32;
+        self != Self::Utf8 && (column.native.charset != BINARY_CHARSET || is_json)
+    }
+
+    /// A field of such a column as the client reads it.
+    pub(super) fn field<'a>(self, column: &Column, field: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.translates(column) { self.write(field) } else { field.into() }
+    }
+
+    /// A value as the client reads it.
+    pub(super) fn value(self, value: Value) -> Value {
+        match (self, &value) {
+            (Self::Latin1, Value::Text(text)) => {
+                Value::Bytes(self.write(text.as_bytes()).into_owned().into())
+            }
+            _ => value,
+        }
+    }
+
+    /// The column as a client with this character set is told of it: each letter takes one byte.
+    pub(super) fn described(self, column: &Column) -> Column {
+        let native = &column.native;
+        if native.family != FAMILY || native.charset == BINARY_CHARSET || self == Self::Utf8 {
+            return column.clone();
+        }
+        let letters =
+            if is_of_four_bytes(native.charset) { native.length / 4 } else { native.length };
+        let is_blob =
+            (ColumnType::TinyBlob as u32..=ColumnType::Blob as u32).contains(&native.type_id);
+        let length = if is_blob { native.length } else { letters };
+        let native = Native { charset: LATIN1_SWEDISH, length, ..*native };
+        Column { native, ..column.clone() }
+    }
+}
+
+/// Collations of `utf8mb4`.
+fn is_of_four_bytes(collation: u16) -> bool {
+    matches!(collation, 45 | 46 | 224..=247 | 255..=323)
+}
+
+fn letter(byte: u8) -> char {
+    let high = byte.checked_sub(0x80).and_then(|at| CP1252.get(usize::from(at)));
+    high.copied().unwrap_or(char::from(byte))
+}
+
+fn byte(letter: char) -> u8 {
+    match u8::try_from(letter) {
+        Ok(byte) if !(0x80..0xA0).contains(&byte) => byte,
+        _ => CP1252
+            .iter()
+            .zip(0x80..)
+            .find(|(own, _)| **own == letter)
+            .map_or(b'?', |(_, byte)| byte),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_latin1_goes_there_and_back() {
+        let all: Vec<u8> = (0..=255).collect();
+        let text = Charset::Latin1.read(&all).unwrap();
+        assert_eq!(text.chars().count(), 256);
+        assert_eq!(text.chars().nth(0x80), Some('€'));
+        assert_eq!(text.chars().nth(0xE9), Some('é'));
+        assert_eq!(*Charset::Latin1.write(text.as_bytes()), all[..]);
+    }
+
+    #[test]
+    fn letters_beyond_latin1_become_question_marks() {
+        assert_eq!(*Charset::Latin1.write("aé€漢😀".as_bytes()), *b"a\xE9\x80??");
+        assert_eq!(*Charset::Utf8.write("漢".as_bytes()), *"漢".as_bytes());
+    }
+
+    #[test]
+    fn a_login_in_another_character_set_is_known() {
+        for (number, expected) in [
+            (8, Some(Charset::Latin1)),
+            (47, Some(Charset::Latin1)),
+            (0, Some(Charset::Utf8)),
+            (33, Some(Charset::Utf8)),
+            (45, Some(Charset::Utf8)),
+            (63, Some(Charset::Utf8)),
+            (255, Some(Charset::Utf8)),
+            (28, None),
+            (51, None),
+            (249, None),
+        ] {
+            assert_eq!(Charset::of_collation(number), expected, "{number}");
+        }
+    }
+}
