@@ -10,6 +10,7 @@ mod expr;
 mod from;
 mod function;
 mod insert;
+mod introducer;
 mod load;
 mod mutate;
 mod name;

@@ -1,6 +1,7 @@
 //! Operands: literals, names, parameters, parentheses and prefix operators.
 
 use super::Result;
+use super::introducer::introduced;
 use super::operator::level;
 use super::parser::Parser;
 use crate::ast::{Expr, Ident, Literal, Node, ObjectName, Query};
@@ -212,8 +213,9 @@ impl Parser<'_> {
             _ if self.is_bare_function(token.keyword) && !opens => self.bare_function(),
             _ if self.text_of(token) == "\\N" => Ok(self.word_literal(Literal::Null)),
             _ if self.is_introducer(token) => {
+                let charset = self.text_of(token);
                 self.advance();
-                let mut string = self.string_literal()?;
+                let mut string = introduced(charset, self.string_literal()?);
                 string.span = self.since(start);
                 Ok(string)
             }

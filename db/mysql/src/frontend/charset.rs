@@ -5,21 +5,12 @@
 use std::borrow::Cow;
 
 use pando_kernel::{Column, Native, Value};
+use pando_sql::{read_latin1, write_latin1};
 
 use crate::types::{BINARY_CHARSET, ColumnType, FAMILY};
 
 /// `latin1_swedish_ci`.
 const LATIN1_SWEDISH: u16 = 8;
-
-/// Bytes from 0x80 on that are no code points of the same number.
-///
-/// Source: <https://dev.mysql.com/doc/refman/8.0/en/charset-we-sets.html> (cp1252, with the five that it leaves out as control characters).
-const CP1252: [char; 32] = [
-    '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
-    '\u{2C6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}',
-    '\u{90}', '\u{2018}', '\u{2019}', '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}',
-    '\u{2DC}', '\u{2122}', '\u{161}', '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
-];
 
 /// The character set of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,9 +72,7 @@ impl Charset {
     /// What a client wrote, as UTF-8; `None` when it is none.
     pub(super) fn read(self, bytes: &[u8]) -> Option<Cow<'_, str>> {
         match (self, std::str::from_utf8(bytes)) {
-            (Self::Latin1, _) if !bytes.is_ascii() => {
-                Some(bytes.iter().map(|b| letter(*b)).collect())
-            }
+            (Self::Latin1, _) if !bytes.is_ascii() => Some(read_latin1(bytes).into()),
             (_, Ok(text)) => Some(text.into()),
             (_, Err(_)) => None,
         }
@@ -94,7 +83,7 @@ impl Charset {
         if self == Self::Utf8 || text.is_ascii() {
             return text.into();
         }
-        String::from_utf8_lossy(text).chars().map(byte).collect()
+        write_latin1(&String::from_utf8_lossy(text)).into()
     }
 
     /// Whether a column's fields are translated, as a server of this family has sent them: texts, and JSON, which is described as binary.
@@ -139,35 +128,9 @@ fn is_of_four_bytes(collation: u16) -> bool {
     matches!(collation, 45 | 46 | 224..=247 | 255..=323)
 }
 
-fn letter(byte: u8) -> char {
-    let high = byte.checked_sub(0x80).and_then(|at| CP1252.get(usize::from(at)));
-    high.copied().unwrap_or(char::from(byte))
-}
-
-fn byte(letter: char) -> u8 {
-    match u8::try_from(letter) {
-        Ok(byte) if !(0x80..0xA0).contains(&byte) => byte,
-        _ => CP1252
-            .iter()
-            .zip(0x80..)
-            .find(|(own, _)| **own == letter)
-            .map_or(b'?', |(_, byte)| byte),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_byte_of_latin1_goes_there_and_back() {
-        let all: Vec<u8> = (0..=255).collect();
-        let text = Charset::Latin1.read(&all).unwrap();
-        assert_eq!(text.chars().count(), 256);
-        assert_eq!(text.chars().nth(0x80), Some('€'));
-        assert_eq!(text.chars().nth(0xE9), Some('é'));
-        assert_eq!(*Charset::Latin1.write(text.as_bytes()), all[..]);
-    }
 
     #[test]
     fn letters_beyond_latin1_become_question_marks() {

@@ -258,8 +258,8 @@ fn strings_mean_what_they_mean_in_the_clients_language() {
     check_in(
         Tongue::MySql,
         "",
-        r#"SELECT "it's", 'a\'b', 0x41, _utf8mb4'x'"#,
-        &["SELECT 'it''s', 'a''b', X'41', 'x'"],
+        r#"SELECT "it's", 'a\'b', 0x41, _utf8mb4'x', _latin1 X'E9'"#,
+        &["SELECT 'it''s', 'a''b', X'41', 'x', 'é'"],
     );
     check_in(Tongue::MySql, "", "SELECT 1 || 0", &["SELECT 1 OR 0"]);
     check_in(Tongue::MySql, "", "SELECT 2 * 7 / 2", &["SELECT 2 * 7 * 1.0 / 2"]);
