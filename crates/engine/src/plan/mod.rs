@@ -13,6 +13,7 @@ mod labels;
 mod liftable;
 mod lifted;
 mod limited;
+mod list;
 mod logical;
 mod outcome;
 mod parts;
