@@ -8,7 +8,8 @@ use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
 use super::{
-    Plan, Planned, Purpose, aggregate, catalogue, check, gather, list, rewrite, settle, unions,
+    Plan, Planned, Purpose, aggregate, block, catalogue, check, gather, list, rewrite, settle,
+    unions,
 };
 
 /// Plans a statement that goes to its units as it is.
@@ -29,7 +30,11 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
                 units
             }
             catalogue::Routed::Needs(need) => return Ok(Planned::Needs(need)),
-            catalogue::Routed::Other => check::unclaimed(ctx, stmt)?,
+            catalogue::Routed::Other => match block::block(ctx, stmt)? {
+                block::Block::Needs(need) => return Ok(Planned::Needs(need)),
+                block::Block::Alike => check::everywhere(ctx),
+                block::Block::Other => check::unclaimed(ctx, stmt)?,
+            },
         },
     };
     if purpose == Purpose::Describe {

@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod assemble;
+mod block;
 mod catalogue;
 mod check;
 mod choice;
