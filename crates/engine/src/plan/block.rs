@@ -6,15 +6,16 @@
 
 mod condition;
 mod reader;
+mod tables;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
 use pando_sql::ast::{Define, Kind, Literal, ObjectKind, Statement};
-use pando_sql::{TokenKind, literal, tokenize};
+use pando_sql::{Span, TokenKind, literal, tokenize};
 
-use self::condition::Holds;
 use self::reader::{Reader, Step};
+use self::tables::Tables;
 use super::{direct, logical, state};
 
 /// What became of a statement that no room has claimed.
@@ -39,18 +40,16 @@ pub(super) fn block(ctx: &Context<'_>, stmt: &Statement) -> Result<Block> {
     }
     let body = body(ctx, &stmt.text).ok_or_else(refused)?;
     let steps = Reader::steps(&body, ctx.dialect.syntax()).ok_or_else(refused)?;
+    let Some(tables) = Tables::of(ctx) else { return Ok(Block::Needs(Need::Tables)) };
     for step in steps {
         match step {
             Step::Sql(text) => {
-                if let Some(need) = definition(ctx, text)? {
+                if let Some(need) = definition(ctx, text, &tables)? {
                     return Ok(Block::Needs(need));
                 }
             }
-            Step::If(text) => match condition::condition(ctx, text) {
-                Holds::Alike => {}
-                Holds::Unread => return Ok(Block::Needs(Need::Tables)),
-                Holds::Unknown => return Err(refused()),
-            },
+            Step::If(text) if condition::is_alike(ctx, text, &tables) => {}
+            Step::If(_) => return Err(refused()),
         }
     }
     Ok(Block::Alike)
@@ -85,7 +84,7 @@ fn body(ctx: &Context<'_>, text: &str) -> Option<String> {
 }
 
 /// Checks that a statement is a definition that no room claims, and so goes to every unit. What must be known first, if something.
-fn definition(ctx: &Context<'_>, text: &str) -> Result<Option<Need>> {
+fn definition(ctx: &Context<'_>, text: &str, tables: &Tables) -> Result<Option<Need>> {
     let stmt = logical::parsed(ctx, text).map_err(|_| refused())?;
     let is_alike = |define: &Define| match define.object {
         ObjectKind::Schema
@@ -100,6 +99,7 @@ fn definition(ctx: &Context<'_>, text: &str) -> Result<Option<Need>> {
         | ObjectKind::Trigger
         | ObjectKind::Database => false,
     };
+    let is_alike = |define: &Define| is_alike(define) && !names_table(ctx, (text, define), tables);
     if !matches!(&stmt.kind, Kind::Define(define) if is_alike(define)) {
         return Err(refused());
     }
@@ -109,4 +109,43 @@ fn definition(ctx: &Context<'_>, text: &str) -> Result<Option<Need>> {
         Route::Needs(need) => Ok(Some(need)),
         Route::Units(_) => Err(refused()),
     }
+}
+
+/// Whether a definition has the name of a table in it, such as that which a sequence belongs to, or makes one beside, as CREATE SCHEMA may.
+fn names_table(ctx: &Context<'_>, (text, define): (&str, &Define), tables: &Tables) -> bool {
+    let Ok(tokens) = tokenize(text, ctx.dialect.syntax()) else { return true };
+    // What is found on the units by a sequence's name may be the sequence.
+    let is_own = |span: Span| {
+        let mut names = define.names.iter().map(|name| name.span);
+        define.object == ObjectKind::Sequence
+            && names.any(|name| name.start <= span.start && span.end <= name.end)
+    };
+    let is_table = |name: &str, span: Span| match is_own(span) {
+        true => tables.has_configured(name),
+        false => tables.has(name),
+    };
+    tokens.list.iter().any(|token| {
+        let word = token.span.of(text);
+        match token.kind {
+            TokenKind::Word => {
+                let makes = ["table", "view"].iter().any(|what| word.eq_ignore_ascii_case(what));
+                makes || is_table(word, token.span)
+            }
+            TokenKind::QuotedIdentifier => is_table(word.trim_matches('"'), token.span),
+            TokenKind::UnicodeIdentifier => true,
+            TokenKind::Number
+            | TokenKind::String
+            | TokenKind::EscapeString
+            | TokenKind::UnicodeString
+            | TokenKind::NationalString
+            | TokenKind::BitString
+            | TokenKind::HexString
+            | TokenKind::DollarString
+            | TokenKind::Parameter
+            | TokenKind::Variable
+            | TokenKind::Operator
+            | TokenKind::Punctuation
+            | TokenKind::End => false,
+        }
+    })
 }

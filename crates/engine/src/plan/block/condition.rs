@@ -1,9 +1,10 @@
 //! Conditions in a block: whether every storage unit answers alike, but for what the block itself is about to define there.
 
-use pando_kernel::feature::{Context, DataNode};
+use pando_kernel::feature::Context;
 use pando_sql::ast::{BinaryOp, Kind, Literal, Node, ObjectName};
 use pando_sql::{TokenKind, tokenize, visit};
 
+use super::tables::Tables;
 use crate::plan::logical::parsed;
 
 /// Relations that tell of what definitions make on every unit. `pg_type` has the tables' row types, too: names of tables are looked out for.
@@ -22,43 +23,19 @@ const ALIKE: [&str; 8] = [
 const BEFORE_BRACKETS: [&str; 9] =
     ["and", "exists", "from", "in", "join", "not", "on", "or", "where"];
 
-/// What is known of a condition.
-pub(super) enum Holds {
-    /// It asks whether something is there that every unit has alike.
-    Alike,
-    /// It is not known yet which tables there are.
-    Unread,
-    /// It may ask anything.
-    Unknown,
+/// Whether a condition asks for what every unit has alike, and for nothing else.
+pub(super) fn is_alike(ctx: &Context<'_>, text: &str, known: &Tables) -> bool {
+    let Ok(stmt) = parsed(ctx, &format!("SELECT 1 WHERE {text}")) else { return false };
+    let asked = visit::tables(&stmt.kind);
+    let Some(names) = literals(&stmt.kind) else { return false };
+    !asked.is_empty()
+        && asked.iter().all(|table| tells_alike(table.name))
+        && !calls(ctx, text)
+        // The type of a table's rows in an array begins with that mark.
+        && !names.iter().any(|name| known.has(name) || known.has(name.trim_start_matches('_')))
 }
 
-/// Reads a condition.
-pub(super) fn condition(ctx: &Context<'_>, text: &str) -> Holds {
-    let Ok(stmt) = parsed(ctx, &format!("SELECT 1 WHERE {text}")) else { return Holds::Unknown };
-    let tables = visit::tables(&stmt.kind);
-    let names = literals(&stmt.kind);
-    let (Some(names), true) = (names, !tables.is_empty() && !calls(ctx, text)) else {
-        return Holds::Unknown;
-    };
-    if !tables.iter().all(|table| is_alike(table.name)) {
-        return Holds::Unknown;
-    }
-    let Some(known) = ctx.catalog.tables() else { return Holds::Unread };
-    let configured: Vec<_> =
-        ctx.database.features.iter().flat_map(|feature| feature.tables()).collect();
-    let is_table = |name: &String| {
-        // The type of a table's rows in an array begins with that.
-        let name = name.trim_start_matches('_').to_lowercase();
-        known.contains_key(&name)
-            || configured.iter().any(|table| {
-                let is_part = |node: &DataNode| node.table.eq_ignore_ascii_case(&name);
-                table.name.eq_ignore_ascii_case(&name) || table.nodes.iter().any(is_part)
-            })
-    };
-    if names.iter().any(is_table) { Holds::Unknown } else { Holds::Alike }
-}
-
-fn is_alike(name: &ObjectName) -> bool {
+fn tells_alike(name: &ObjectName) -> bool {
     let (last, schema) = match &name.parts[..] {
         [name] => (name, None),
         [schema, name] => (name, Some(schema)),
