@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use pando_sql::Syntax;
+use pando_sql::ast::DefineAction;
 
 use crate::alone::Alone;
 use crate::column::{Attribute, Column};
@@ -243,6 +244,11 @@ pub trait Metadata: Send + Sync + Debug {
 
     /// Whether a definition (DDL) commits the open transaction.
     fn definitions_commit(&self) -> bool {
+        false
+    }
+
+    /// Whether one statement of this action (DROP, TRUNCATE) takes a list of tables.
+    fn lists_tables(&self, _action: DefineAction) -> bool {
         false
     }
 

@@ -446,6 +446,25 @@ def wrong_password_is_refused():
 
 
 @case
+def a_named_cursor_with_hold():
+    ids = [row[0] for row in db.execute("select order_id from t_order order by 1").fetchall()]
+    for binary in (False, True):
+        with db.cursor("many", withhold=True, binary=binary) as cursor:
+            cursor.itersize = 7
+            cursor.execute("select order_id, amount from t_order where order_id >= %s order by order_id", (0,))
+            first = cursor.fetchone()
+            db.execute("update t_order set amount = amount + 1")
+            equal([row[0] for row in (first, *cursor)], ids)
+            db.execute("update t_order set amount = amount - 1")
+    with db.transaction():
+        kept = db.cursor("kept", withhold=True)
+        kept.execute("select order_id from t_order order by order_id")
+        equal(kept.fetchmany(2), [(id,) for id in ids[:2]])
+    equal(kept.fetchall(), [(id,) for id in ids[2:]])
+    kept.close()
+
+
+@case
 def drop():
     for table in ("t_order", "t_log", "t_dict"):
         db.execute(f"drop table {table}")

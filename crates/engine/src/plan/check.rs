@@ -171,11 +171,6 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         let unit = any_unit(ctx).ok_or_else(|| without_units(&ctx.database.name))?;
         Ok(Units::new(vec![Target::whole(unit)], Spread::Gather))
     };
-    let everywhere = || {
-        let targets =
-            ctx.database.units.iter().map(|unit| Target::whole(Arc::clone(unit))).collect();
-        Ok(Units::new(targets, Spread::Same))
-    };
     match &stmt.kind {
         Kind::Opaque if ctx.database.units.len() > 1 => Err(unknown(&stmt.text)),
         Kind::Select(_) | Kind::Show(_) | Kind::Explain { .. } | Kind::Set(_) => one(),
@@ -183,7 +178,7 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Kind::Copy(copy) if copy.table.is_none() => one(),
         _ if ctx.database.units.len() == 1 => one(),
         Kind::Utility { verb, tables, .. } => {
-            utility(verb, tables.is_empty()).and_then(|()| everywhere())
+            utility(verb, tables.is_empty()).map(|()| everywhere(ctx))
         }
         Kind::Define(define) => match define.object {
             pando_sql::ast::ObjectKind::Database => Err(Error::refused(
@@ -191,7 +186,7 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
                 "logical databases are made in the configuration",
                 "add a `database-*.yaml` file and reload",
             )),
-            _ => everywhere(),
+            _ => Ok(everywhere(ctx)),
         },
         _ => Err(Error::refused(
             30001,
@@ -199,6 +194,12 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
             "name it with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
         )),
     }
+}
+
+/// Every storage unit, for what it has as all others have it.
+pub(super) fn everywhere(ctx: &Context<'_>) -> Units {
+    let targets = ctx.database.units.iter().map(|unit| Target::whole(Arc::clone(unit))).collect();
+    Units::new(targets, Spread::Same)
 }
 
 /// Verbs that may run on every storage unit alike.

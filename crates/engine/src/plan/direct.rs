@@ -7,33 +7,34 @@ use pando_kernel::route::{Need, Route, Spread, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
-use super::{Plan, Planned, Purpose, aggregate, catalogue, check, gather, rewrite, settle, unions};
+use super::{
+    Plan, Planned, Purpose, aggregate, block, catalogue, check, gather, list, rewrite, settle,
+    unions,
+};
 
 /// Plans a statement that goes to its units as it is.
 pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
-    for feature in &ctx.database.features {
-        feature.check(ctx, stmt)?;
-    }
-    let mut route = Route::Unclaimed;
-    for feature in &ctx.database.features {
-        feature.route(ctx, stmt, &mut route)?;
-        if let Route::Needs(need) = route {
-            return Ok(Planned::Needs(need));
-        }
+    if let Some(planned) = list::list(ctx, stmt, purpose)? {
+        return Ok(planned);
     }
     let mut is_catalogue = false;
-    let mut units = match route {
+    let mut units = match routed(ctx, stmt)? {
+        Route::Needs(need) => return Ok(Planned::Needs(need)),
         Route::Units(units) => {
             catalogue::unmixed(ctx, stmt)?;
             units
         }
-        Route::Unclaimed | Route::Needs(_) => match catalogue::route(ctx, stmt)? {
+        Route::Unclaimed => match catalogue::route(ctx, stmt)? {
             catalogue::Routed::Units(units) => {
                 is_catalogue = true;
                 units
             }
             catalogue::Routed::Needs(need) => return Ok(Planned::Needs(need)),
-            catalogue::Routed::Other => check::unclaimed(ctx, stmt)?,
+            catalogue::Routed::Other => match block::block(ctx, stmt)? {
+                block::Block::Needs(need) => return Ok(Planned::Needs(need)),
+                block::Block::Alike => check::everywhere(ctx),
+                block::Block::Other => check::unclaimed(ctx, stmt)?,
+            },
         },
     };
     if purpose == Purpose::Describe {
@@ -73,6 +74,21 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
         return Ok(Planned::Needs(need));
     }
     Ok(Planned::Plan(Box::new(plan)))
+}
+
+/// Where the rooms send a statement, once none of them refuses it.
+pub(super) fn routed(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
+    for feature in &ctx.database.features {
+        feature.check(ctx, stmt)?;
+    }
+    let mut route = Route::Unclaimed;
+    for feature in &ctx.database.features {
+        feature.route(ctx, stmt, &mut route)?;
+        if let Route::Needs(_) = route {
+            break;
+        }
+    }
+    Ok(route)
 }
 
 fn finished(

@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod assemble;
+mod block;
 mod catalogue;
 mod check;
 mod choice;
@@ -13,6 +14,7 @@ mod labels;
 mod liftable;
 mod lifted;
 mod limited;
+mod list;
 mod logical;
 mod outcome;
 mod parts;

@@ -14,7 +14,7 @@ use super::reply::{Reply, Verb};
 use super::{Opened, Session, Window};
 
 /// Cursors one session may have open.
-const MAX_CURSORS: usize = 1_000;
+pub(super) const MAX_CURSORS: usize = 1_000;
 
 /// A reply that waits for its client to ask for more.
 #[derive(Debug)]
@@ -117,6 +117,11 @@ impl Session {
         Ok(())
     }
 
+    /// Whether a cursor still hears from storage units: what is in memory needs none.
+    pub(super) fn waits_in_cursor(&self) -> bool {
+        self.cursors.values().any(|cursor| !matches!(cursor.reply, Reply::Idle))
+    }
+
     /// Whether a cursor has more to give.
     pub(super) fn has_cursor(&self, id: CursorId) -> bool {
         self.cursors.contains_key(&id)
@@ -129,7 +134,7 @@ impl Session {
 
     /// Drops a cursor and gives its connections back.
     pub(super) async fn close_cursor(&mut self, id: CursorId) {
-        self.sql_cursors.retain(|_, (known, _)| *known != id);
+        self.sql_cursors.retain(|_, declared| declared.id != id);
         if let Some(cursor) = self.cursors.remove(&id) {
             let _ = self.resume(&cursor.reply);
             self.release_reply(cursor.reply).await;
@@ -168,8 +173,7 @@ impl Session {
             }
             let keeps = self.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
             if !keeps {
-                self.close_cursors().await;
-                return Ok(());
+                return self.part_from_declared(commit).await;
             }
             let settled = if commit { self.settle_cursors().await } else { Ok(()) };
             if commit && settled.is_ok() {
@@ -185,7 +189,11 @@ impl Session {
         })
     }
 
-    async fn settle_cursor(&mut self, id: CursorId) -> Result<()> {
+    /// Reads what a cursor still waits for into memory.
+    ///
+    /// # Errors
+    /// What came in place of it, and when it is more than the session may keep: the statement has failed.
+    pub(super) async fn settle_cursor(&mut self, id: CursorId) -> Result<()> {
         if let Some(cursor) = self.cursors.get(&id) {
             self.resume(&cursor.reply)?;
         }

@@ -117,7 +117,7 @@ impl Session {
         if self.handle.is_killed() {
             return Err(ErrorKind::Shutdown.into());
         }
-        if !self.stands_free() || !self.cursors.is_empty() {
+        if !self.stands_free() || self.waits_in_cursor() {
             return Ok(());
         }
         let newest = self.engine.inner.snapshot.load();

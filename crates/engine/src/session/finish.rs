@@ -304,6 +304,9 @@ impl Session {
             parted?;
             return Err(Error::internal("a transaction has ended while its cursors were read"));
         }
+        // PostgreSQL's commit fails with what a cursor still had to find, and rolls back.
+        let failed =
+            parted.err().filter(|_| commit && self.transaction.state() == TransactionState::Failed);
         self.local_settings.clear();
         self.marks.clear();
         let before = self.variables_at_begin.take();
@@ -327,7 +330,10 @@ impl Session {
             self.variables = before;
             self.session_modes = std::mem::take(&mut self.modes_at_begin);
         }
-        result.map(|_| committed)
+        match failed {
+            None => result.map(|_| committed),
+            Some(error) => Err(error),
+        }
     }
 }
 

@@ -5,20 +5,18 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Event;
-use pando_kernel::request::CursorId;
 use pando_kernel::row::{Cell, NeutralCodec, RowCodec, Rows};
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, Parameter, Value};
 use pando_sql::ast::{
-    CopyDirection, Cursor as SqlCursor, Expr, Kind, Literal, Node, PrepareBody, QueryBody,
-    SelectItem, Statement, Transaction,
+    CopyDirection, Expr, Kind, Literal, Node, PrepareBody, QueryBody, SelectItem, Statement,
+    Transaction,
 };
 
 use crate::plan::{Planned, Purpose};
 
 use super::altered::Touched;
 use super::modes::{completed, is_global};
-use super::{Bound, Opened, Session, Window};
+use super::{Bound, Opened, Session};
 
 /// SQL-level prepared statements one session may have.
 const MAX_NAMED: usize = 10_000;
@@ -326,121 +324,10 @@ impl Session {
         }
         Ok(())
     }
-
-    async fn sql_cursor(
-        &mut self,
-        stmt: &Statement,
-        cursor: &SqlCursor,
-        bound: &Bound,
-    ) -> Result<()> {
-        match cursor {
-            SqlCursor::Declare { name, hold, body, .. } => {
-                if *hold {
-                    return Err(Error::refused(
-                        30001,
-                        "WITH HOLD cursors are not supported",
-                        "fetch inside the transaction",
-                    ));
-                }
-                if self.transaction.state() == TransactionState::Idle {
-                    return Err(no_transaction("DECLARE CURSOR"));
-                }
-                if self.sql_cursors.contains_key(&name.value) {
-                    return Err(ErrorKind::StatementExists(name.value.clone()).into());
-                }
-                let live = self.live()?;
-                let inner = pando_sql::parse(body.of(&stmt.text), live.database.dialect.syntax())
-                    .map_err(super::run::syntax_error)?;
-                let id = CursorId(u64::MAX - self.ticket);
-                self.window = Some(Window { left: 0, cursor: Some(id) });
-                Box::pin(self.start_statement(&inner, bound.clone())).await?;
-                while self.next_of_reply().await?.is_some() {}
-                let columns = self.cursor_columns(id);
-                self.sql_cursors.insert(name.value.clone(), (id, columns));
-                self.complete("DECLARE CURSOR");
-            }
-            SqlCursor::Fetch { name, direction, moves } => {
-                self.sql_fetch(&name.value, direction, *moves).await?;
-            }
-            SqlCursor::Close(name) => match name {
-                None => {
-                    self.close_cursors().await;
-                    self.complete("CLOSE CURSOR ALL");
-                }
-                Some(name) => {
-                    let known = self.sql_cursors.remove(&name.value);
-                    let (id, _) = known.ok_or_else(|| unknown_cursor(&name.value))?;
-                    self.close_cursor(id).await;
-                    self.complete("CLOSE CURSOR");
-                }
-            },
-        }
-        Ok(())
-    }
-
-    /// The columns of a cursor made by DECLARE.
-    pub(super) fn sql_cursor_columns(&self, name: &str) -> Result<Option<Columns>> {
-        let known = self.sql_cursors.get(name).ok_or_else(|| unknown_cursor(name))?;
-        Ok(known.1.clone())
-    }
-
-    async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
-        let known = self.sql_cursors.get(name).cloned();
-        let (id, columns) = known.ok_or_else(|| unknown_cursor(name))?;
-        let limit = forward(direction).ok_or_else(|| {
-            Error::refused(
-                30001,
-                format!("FETCH {direction} is not supported across shards"),
-                "cursors go forward only",
-            )
-        })?;
-        let mut collected = Vec::new();
-        let mut count = 0u64;
-        if self.has_cursor(id) {
-            self.fetch(id, limit)?;
-            while let Some(event) = self.next_of_reply().await? {
-                if let Event::Rows(rows) = event {
-                    count += u64::from(rows.count);
-                    if !moves {
-                        collected.push(Event::Rows(rows));
-                    }
-                }
-            }
-        }
-        if !moves {
-            self.pending.extend(columns.map(Event::Columns));
-            self.pending.extend(collected);
-        }
-        self.pending.push_back(Event::Complete(pando_kernel::Completion {
-            tag: if moves { "MOVE".into() } else { "FETCH".into() },
-            affected: Some(count),
-            more: !self.queue.is_empty(),
-            ..pando_kernel::Completion::default()
-        }));
-        Ok(())
-    }
-}
-
-/// How many rows a FETCH direction asks for: outer `None` when it does not go forward, inner `None` for all.
-fn forward(direction: &str) -> Option<Option<u32>> {
-    let words: Vec<&str> = direction
-        .split_whitespace()
-        .filter(|word| !matches!(*word, "FORWARD" | "FROM" | "IN"))
-        .collect();
-    match words[..] {
-        [] | ["NEXT"] => Some(Some(1)),
-        ["ALL"] => Some(None),
-        [count] => count.parse().ok().map(Some),
-        _ => None,
-    }
 }
 
 pub(super) fn no_transaction(verb: &str) -> Error {
     server_error(0, "25P01", &format!("{verb} can only be used in transaction blocks"))
-}
-
-fn unknown_cursor(name: &str) -> Error {
-    server_error(0, "34000", &format!("cursor \"{name}\" does not exist"))
 }
 
 pub(super) fn server_error(number: u32, sqlstate: &str, message: &str) -> Error {

@@ -14,6 +14,7 @@ mod config;
 mod copy;
 mod cursor;
 mod database;
+mod declared;
 mod definition;
 mod door;
 mod errand;
@@ -57,12 +58,12 @@ mod whole;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use pando_kernel::TransactionType;
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
 use pando_kernel::event::Event;
 use pando_kernel::request::{CursorId, Prepared};
 use pando_kernel::session::Login;
-use pando_kernel::{Columns, TransactionType};
 use pando_transaction::Transaction;
 
 use crate::handle::Handle;
@@ -126,7 +127,7 @@ pub struct Session {
     window: Option<Window>,
     cursors: HashMap<CursorId, Cursor>,
     named: HashMap<String, Arc<Prepared>>,
-    sql_cursors: HashMap<String, (CursorId, Option<Columns>)>,
+    sql_cursors: HashMap<String, declared::Declared>,
     last_suspended: Option<CursorId>,
     /// What the last statement was warned of.
     warnings: warnings::Warnings,

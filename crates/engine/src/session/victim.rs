@@ -93,7 +93,7 @@ impl Session {
 
     /// Rolls back on every unit, so that their locks are free; the client is still in its transaction, which has failed.
     async fn forfeit(&mut self) {
-        self.close_cursors().await;
+        self.close_unheld().await;
         if let Err(error) = self.undo_in_base(0).await {
             tracing::warn!(%error, "what a deadlock's victim has changed is not taken back yet");
         }

@@ -13,6 +13,8 @@ pub struct Define {
     /// The named things: the table of CREATE/ALTER TABLE, every table of DROP/TRUNCATE TABLE, the index of CREATE/DROP INDEX,
     /// the old name of a rename, the database of CREATE/DROP DATABASE.
     pub names: Vec<ObjectName>,
+    /// DROP and TRUNCATE of a list: where each name stands there, with ONLY before and `*` behind it. As many as `names`, else empty.
+    pub listed: Vec<Span>,
     /// The table an index, trigger or the like belongs to (`ON t`).
     pub on: Option<ObjectName>,
     /// Tables named elsewhere: REFERENCES t, LIKE t, RENAME TO t, INHERITS (t).

@@ -143,6 +143,7 @@ fn empty(action: DefineAction, object: ObjectKind) -> Define {
         action,
         object,
         names: Vec::new(),
+        listed: Vec::new(),
         on: None,
         referenced: Vec::new(),
         renamed_to: Vec::new(),

@@ -90,6 +90,9 @@ fn names_table(ahead: &str) -> bool {
 
 /// A table with its database in front, a column with its table in front, or what belongs to a table.
 fn owned(name: &str, qualified: bool, names: &ActualNames) -> String {
+    if qualified && name.contains(',') && name.split(',').all(|one| one.contains('.')) {
+        return listed(name, names);
+    }
     match name.split_once('.') {
         Some((table, column)) if names.table(table).is_some() => {
             let column = names.inner(column).unwrap_or_else(|| column.to_owned());
@@ -105,6 +108,17 @@ fn owned(name: &str, qualified: bool, names: &ActualNames) -> String {
         Some(_) => name.to_owned(),
         None => names.inner(name).unwrap_or_else(|| name.to_owned()),
     }
+}
+
+/// `ds_0.t_0,ds_0.t_1`: what a DROP TABLE misses is told together, here each table once.
+fn listed(list: &str, names: &ActualNames) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for one in list.split(',').map(|one| owned(one, true, names)) {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    all.join(",")
 }
 
 #[cfg(test)]
@@ -127,6 +141,12 @@ mod tests {
             (1146, "Table 'ds_0.t_1' doesn't exist", "Table 'shop.t' doesn't exist"),
             (1146, "Table 'ds_0.single' doesn't exist", "Table 'shop.single' doesn't exist"),
             (1146, "Table 'mysql.nowhere' doesn't exist", "Table 'mysql.nowhere' doesn't exist"),
+            (
+                1051,
+                "Unknown table 'ds_0.t_0,ds_0.t_1,ds_0.single'",
+                "Unknown table 'shop.t,shop.single'",
+            ),
+            (1051, "Unknown table 'ds_0.a,b'", "Unknown table 'shop.a,b'"),
             (1054, "Unknown column 't_1' in 'field list'", "Unknown column 't_1' in 'field list'"),
             (1062, "Duplicate entry '1' for key 't_1'", "Duplicate entry '1' for key 't_1'"),
             (

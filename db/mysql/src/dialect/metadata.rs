@@ -3,6 +3,7 @@
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::{Error, Kind, Presentation, Result, Value};
+use pando_sql::ast::DefineAction;
 
 use super::MySql;
 use super::variables::ALL;
@@ -117,6 +118,11 @@ impl Metadata for MySql {
 
     fn definitions_commit(&self) -> bool {
         true
+    }
+
+    /// <https://dev.mysql.com/doc/refman/8.4/en/drop-table.html>; TRUNCATE takes one table.
+    fn lists_tables(&self, action: DefineAction) -> bool {
+        action == DefineAction::Drop
     }
 }
 

@@ -4,6 +4,7 @@
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::{Attribute, Error, Presentation, Result, Value};
+use pando_sql::ast::DefineAction;
 
 use super::{Postgres, text_literal};
 use crate::types;
@@ -162,6 +163,11 @@ impl Metadata for Postgres {
 
     fn names_indexes(&self) -> bool {
         true
+    }
+
+    /// <https://www.postgresql.org/docs/current/sql-droptable.html>, <https://www.postgresql.org/docs/current/sql-truncate.html>
+    fn lists_tables(&self, action: DefineAction) -> bool {
+        matches!(action, DefineAction::Drop | DefineAction::Truncate)
     }
 
     fn emptiness_queries(&self, table: &str) -> Vec<String> {

@@ -41,6 +41,7 @@ impl Parser<'_> {
     /// `[ONLY] a [*], b`.
     pub(super) fn dropped_names(&mut self, define: &mut Define) -> Result<()> {
         loop {
+            let start = self.start();
             if self.colons() && self.is(Keyword::ONLY) && self.is_identifier_at(1) {
                 self.advance();
             }
@@ -48,6 +49,7 @@ impl Parser<'_> {
             if self.colons() {
                 self.eat_symbol("*");
             }
+            define.listed.push(self.since(start));
             if !self.eat_symbol(",") {
                 return Ok(());
             }

@@ -1,0 +1,233 @@
+//! Cursors that statements declare: DECLARE, FETCH, MOVE and CLOSE.
+
+use pando_kernel::Columns;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::request::CursorId;
+use pando_kernel::session::TransactionState;
+use pando_sql::Span;
+use pando_sql::ast::{Cursor as SqlCursor, Kind, Statement};
+
+use crate::plan;
+
+use super::cursor::MAX_CURSORS;
+use super::local::{no_transaction, server_error};
+use super::{Bound, Session, Window};
+
+/// A cursor under the name that it was declared with.
+#[derive(Debug, Clone)]
+pub(super) struct Declared {
+    pub(super) id: CursorId,
+    columns: Option<Columns>,
+    hold: Hold,
+}
+
+/// Whether a cursor outlives its transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// It does not.
+    Without,
+    /// It is WITH HOLD, and its transaction is still open.
+    FromCommit,
+    /// Its transaction is over; all that it has to give is in memory.
+    Held,
+}
+
+impl Session {
+    /// Runs a statement about cursors.
+    pub(super) async fn sql_cursor(
+        &mut self,
+        stmt: &Statement,
+        cursor: &SqlCursor,
+        bound: &Bound,
+    ) -> Result<()> {
+        match cursor {
+            SqlCursor::Declare { name, hold, body, .. } => {
+                let hold = if *hold { Hold::FromCommit } else { Hold::Without };
+                self.declare((&name.value, hold), (stmt, *body), bound).await?;
+                self.complete("DECLARE CURSOR");
+            }
+            SqlCursor::Fetch { name, direction, moves } => {
+                self.sql_fetch(&name.value, direction, *moves).await?;
+            }
+            SqlCursor::Close(name) => match name {
+                None => {
+                    self.close_cursors().await;
+                    self.complete("CLOSE CURSOR ALL");
+                }
+                Some(name) => {
+                    let known = self.sql_cursors.remove(&name.value);
+                    let known = known.ok_or_else(|| unknown_cursor(&name.value))?;
+                    self.close_cursor(known.id).await;
+                    self.complete("CLOSE CURSOR");
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Outside a transaction the declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the server itself does at a commit.
+    /// <https://www.postgresql.org/docs/current/sql-declare.html>
+    async fn declare(
+        &mut self,
+        (name, hold): (&str, Hold),
+        (stmt, body): (&Statement, Span),
+        bound: &Bound,
+    ) -> Result<()> {
+        let live = self.live()?;
+        let is_alone = self.transaction.state() == TransactionState::Idle;
+        if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
+            return Err(Error::refused(
+                30001,
+                "WITH HOLD cursors are not supported",
+                "fetch inside the transaction",
+            ));
+        }
+        if is_alone && hold == Hold::Without {
+            return Err(no_transaction("DECLARE CURSOR"));
+        }
+        if self.sql_cursors.contains_key(name) {
+            return Err(ErrorKind::StatementExists(name.to_owned()).into());
+        }
+        // One that has given all its rows keeps its name until it is closed.
+        if self.sql_cursors.len() >= MAX_CURSORS {
+            return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
+        }
+        let inner = pando_sql::parse(body.of(&stmt.text), live.database.dialect.syntax())
+            .map_err(super::run::syntax_error)?;
+        if hold == Hold::FromCommit {
+            may_be_held(&inner.kind)?;
+        }
+        let id = CursorId(u64::MAX - self.ticket);
+        self.window = Some(Window { left: 0, cursor: Some(id) });
+        Box::pin(self.start_statement(&inner, bound.clone())).await?;
+        while self.next_of_reply().await?.is_some() {}
+        if !self.has_cursor(id) {
+            return Err(Error::refused(
+                30001,
+                "a cursor for a query that no storage unit answers is not supported",
+                "send the query itself",
+            ));
+        }
+        let columns = self.cursor_columns(id);
+        let mut hold = hold;
+        if is_alone {
+            self.settle_cursor(id).await?;
+            hold = Hold::Held;
+        }
+        self.sql_cursors.insert(name.to_owned(), Declared { id, columns, hold });
+        Ok(())
+    }
+
+    /// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those that are held already stay.
+    ///
+    /// # Errors
+    /// What came in place of the rows that were not yet found: the transaction has failed.
+    pub(super) async fn part_from_declared(&mut self, commit: bool) -> Result<()> {
+        let commits = commit && self.transaction.state() == TransactionState::Open;
+        self.close_but(|declared| match declared.hold {
+            Hold::Without => false,
+            Hold::FromCommit => commits,
+            Hold::Held => true,
+        })
+        .await;
+        let kept = self.sql_cursors.values().filter(|one| one.hold == Hold::FromCommit);
+        let kept: Vec<CursorId> = kept.map(|declared| declared.id).collect();
+        for id in kept {
+            if let Err(error) = self.settle_cursor(id).await {
+                self.close_unheld().await;
+                return Err(error);
+            }
+        }
+        self.sql_cursors.values_mut().for_each(|declared| declared.hold = Hold::Held);
+        Ok(())
+    }
+
+    /// Closes every cursor but those that are held since an earlier transaction.
+    pub(super) async fn close_unheld(&mut self) {
+        self.close_but(|declared| declared.hold == Hold::Held).await;
+    }
+
+    /// Closes every cursor that is not declared, or not to be kept.
+    async fn close_but(&mut self, is_kept: impl Fn(&Declared) -> bool) {
+        self.sql_cursors.retain(|_, declared| is_kept(declared));
+        let is_over = |id: &&CursorId| !self.sql_cursors.values().any(|one| one.id == **id);
+        let over: Vec<CursorId> = self.cursors.keys().filter(is_over).copied().collect();
+        for id in over {
+            self.close_cursor(id).await;
+        }
+    }
+
+    /// The columns of a cursor made by DECLARE.
+    pub(super) fn sql_cursor_columns(&self, name: &str) -> Result<Option<Columns>> {
+        let known = self.sql_cursors.get(name).ok_or_else(|| unknown_cursor(name))?;
+        Ok(known.columns.clone())
+    }
+
+    async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
+        let known = self.sql_cursors.get(name).cloned();
+        let Declared { id, columns, .. } = known.ok_or_else(|| unknown_cursor(name))?;
+        let limit = forward(direction).ok_or_else(|| {
+            Error::refused(
+                30001,
+                format!("FETCH {direction} is not supported across shards"),
+                "cursors go forward only",
+            )
+        })?;
+        let mut collected = Vec::new();
+        let mut count = 0u64;
+        if self.has_cursor(id) {
+            self.fetch(id, limit)?;
+            while let Some(event) = self.next_of_reply().await? {
+                if let Event::Rows(rows) = event {
+                    count += u64::from(rows.count);
+                    if !moves {
+                        collected.push(Event::Rows(rows));
+                    }
+                }
+            }
+        }
+        if !moves {
+            self.pending.extend(columns.map(Event::Columns));
+            self.pending.extend(collected);
+        }
+        self.pending.push_back(Event::Complete(Completion {
+            tag: if moves { "MOVE".into() } else { "FETCH".into() },
+            affected: Some(count),
+            more: !self.queue.is_empty(),
+            ..Completion::default()
+        }));
+        Ok(())
+    }
+}
+
+/// How many rows a FETCH direction asks for: outer `None` when it does not go forward, inner `None` for all.
+fn forward(direction: &str) -> Option<Option<u32>> {
+    let words: Vec<&str> = direction
+        .split_whitespace()
+        .filter(|word| !matches!(*word, "FORWARD" | "FROM" | "IN"))
+        .collect();
+    match words[..] {
+        [] | ["NEXT"] => Some(Some(1)),
+        ["ALL"] => Some(None),
+        [count] => count.parse().ok().map(Some),
+        _ => None,
+    }
+}
+
+/// What a server says of cursors that cannot outlive their transaction.
+fn may_be_held(kind: &Kind) -> Result<()> {
+    if plan::changes_in_with(kind) {
+        let what = "DECLARE CURSOR must not contain data-modifying statements in WITH";
+        return Err(server_error(0, "0A000", what));
+    }
+    if matches!(kind, Kind::Select(query) if query.lock.is_some()) {
+        let what = "DECLARE CURSOR WITH HOLD ... FOR UPDATE is not supported";
+        return Err(server_error(0, "0A000", what));
+    }
+    Ok(())
+}
+
+fn unknown_cursor(name: &str) -> Error {
+    server_error(0, "34000", &format!("cursor \"{name}\" does not exist"))
+}
