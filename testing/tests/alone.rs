@@ -141,7 +141,15 @@ fn clients_of_mysql_get_in_and_are_answered() {
             ],
         ),
         ("SET autocommit=0, sql_mode='STRICT_TRANS_TABLES'", &["SET"]),
-        ("SET NAMES utf8mb4", &["SET"]),
+        (
+            "SET NAMES utf8mb4",
+            &[
+                "character_set_client=utf8mb4",
+                "character_set_connection=utf8mb4",
+                "character_set_results=utf8mb4",
+                "SET",
+            ],
+        ),
         (
             "SELECT @@autocommit, @@session.sql_mode",
             &["@@autocommit|@@session.sql_mode", "0|STRICT_TRANS_TABLES"],

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use pando_kernel::TransactionType;
 use pando_kernel::error::Result;
+use pando_sql::ast::{Kind, ObjectKind, Statement};
 
 use crate::catalog::UnitCatalog;
 use crate::snapshot::LiveDatabase;
@@ -25,7 +27,29 @@ impl Own {
     }
 }
 
+/// Words of definitions that PostgreSQL does not let stand in a transaction.
+const ALONE: [&str; 5] = ["CONCURRENTLY", "DATABASE", "SUBSCRIPTION", "SYSTEM", "TABLESPACE"];
+
+/// Other statements than definitions that a transaction takes back.
+const TAKEN_BACK: [&str; 4] = ["COMMENT", "DO", "GRANT", "REVOKE"];
+
 impl Session {
+    /// Whether a definition on several nodes is all done or not at all: a transaction of its own takes it back where one of them fails. Only PostgreSQL's can be
+    /// taken back, and BASE, which commits at once, has no part in definitions.
+    pub(super) fn is_taken_back(&self, live: &LiveDatabase, stmt: &Statement) -> bool {
+        let undoes = if let Kind::Utility { verb, .. } = &stmt.kind {
+            TAKEN_BACK.contains(&verb.as_str())
+        } else {
+            matches!(&stmt.kind, Kind::Define(define) if define.object != ObjectKind::Database)
+        };
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut words = stmt.text.split(|c| !is_word(c));
+        undoes
+            && live.database.dialect.error_fails_transaction()
+            && self.transaction_type() != TransactionType::Base
+            && !words.any(|word| ALONE.iter().any(|alone| word.eq_ignore_ascii_case(alone)))
+    }
+
     /// What the session knows of a database's tables.
     pub(super) fn catalog<'a>(&'a self, live: &'a LiveDatabase) -> &'a Arc<UnitCatalog> {
         let own = self.defined.as_ref().filter(|own| Arc::ptr_eq(&own.others, &live.catalog));

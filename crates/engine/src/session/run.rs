@@ -293,7 +293,9 @@ impl Session {
                 self.begin(Vec::new());
             } else if plan.writes && self.session_modes.iter().any(|mode| mode == "READ ONLY") {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
-            } else if (plan.writes && plan.units.len() > 1 && !is_definition(&stmt.kind))
+            } else if (plan.writes
+                && plan.units.len() > 1
+                && (!is_definition(&stmt.kind) || self.is_taken_back(live, stmt)))
                 || self.changes_in_base(stmt)
                 || (plan.writes && self.locks_alone(live))
             {
