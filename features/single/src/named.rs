@@ -73,8 +73,8 @@ pub(crate) fn named(rule: &Rule, stmt: &Statement) -> Option<Named> {
             ObjectKind::Index | ObjectKind::Trigger => {
                 skipped.extend(define.names.iter().map(|name| name.span));
             }
-            // A policy, or what COMMENT speaks of, belongs to the table behind ON.
-            ObjectKind::Other if define.on.is_some() => {}
+            // A policy, or what COMMENT speaks of, belongs to the table behind ON, and a sequence to that behind OWNED BY.
+            ObjectKind::Other | ObjectKind::Sequence if define.on.is_some() => {}
             ObjectKind::Database
             | ObjectKind::Schema
             | ObjectKind::Sequence

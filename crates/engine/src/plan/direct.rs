@@ -8,8 +8,8 @@ use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
 use super::{
-    Plan, Planned, Purpose, aggregate, block, catalogue, check, gather, list, rewrite, settle,
-    unions,
+    Plan, Planned, Purpose, aggregate, block, catalogue, check, gather, list, owned, rewrite,
+    settle, unions,
 };
 
 /// Plans a statement that goes to its units as it is.
@@ -33,7 +33,11 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
             catalogue::Routed::Other => match block::block(ctx, stmt)? {
                 block::Block::Needs(need) => return Ok(Planned::Needs(need)),
                 block::Block::Alike => check::everywhere(ctx),
-                block::Block::Other => check::unclaimed(ctx, stmt)?,
+                block::Block::Other => match owned::standing(ctx, stmt) {
+                    Route::Units(units) => units,
+                    Route::Needs(need) => return Ok(Planned::Needs(need)),
+                    Route::Unclaimed => check::unclaimed(ctx, stmt)?,
+                },
             },
         },
     };
@@ -73,6 +77,7 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
     if is_catalogue && let Some(need) = catalogue::present(ctx, &mut plan)? {
         return Ok(Planned::Needs(need));
     }
+    owned::elsewhere_dropped(ctx, stmt, &mut plan);
     Ok(Planned::Plan(Box::new(plan)))
 }
 

@@ -17,6 +17,7 @@ mod limited;
 mod list;
 mod logical;
 mod outcome;
+mod owned;
 mod parts;
 mod relocation;
 mod resolve;

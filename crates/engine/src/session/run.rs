@@ -374,7 +374,14 @@ impl Session {
             Err(error) => Err(error),
         };
         match result {
-            Ok(None) => self.end_counts(channels, plan, &verb).await,
+            Ok(None) => {
+                // Where all do the same thing the answer is the first target's.
+                let leading = jobs.iter().position(|jobs| jobs.contains(&0));
+                if let (Spread::Same, Some(leading)) = (plan.spread, leading) {
+                    channels.swap(0, leading);
+                }
+                self.end_counts(channels, plan, &verb).await
+            }
             Ok(Some(begun)) => self.merge(live, (plan, verb), (channels, jobs), begun).await,
             Err(error) => {
                 let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };

@@ -7,7 +7,7 @@ mod table;
 
 use super::Result;
 use super::parser::Parser;
-use crate::ast::{Define, DefineAction, InnerKind, InnerName, Kind, ObjectKind};
+use crate::ast::{Define, DefineAction, InnerKind, InnerName, Kind, ObjectKind, ObjectName};
 use crate::keyword::Keyword;
 
 impl Parser<'_> {
@@ -107,14 +107,8 @@ impl Parser<'_> {
         }
         if self.is_identifier() {
             let name = self.object_name("a name")?;
-            if of_column && name.parts.len() > 1 {
-                let mut table = name.clone();
-                table.parts.pop();
-                table.span = table.parts.iter().fold(
-                    crate::span::Span::new(name.span.start, name.span.start),
-                    |span, part| span.to(part.span),
-                );
-                define.on = Some(table);
+            if of_column {
+                define.on = self::of_column(&name);
             }
             define.names.push(name);
         }
@@ -130,12 +124,34 @@ impl Parser<'_> {
         Ok(define)
     }
 
+    /// `OWNED BY t.c` among a sequence's options: the table.
+    fn owned_by(&mut self, define: &mut Define) -> Result<()> {
+        while !self.is_end() && !self.is_word("owned") {
+            self.advance();
+        }
+        if self.is_end() {
+            return Ok(());
+        }
+        self.advance();
+        self.expect(Keyword::BY)?;
+        let column = self.object_name("a column")?;
+        define.on = of_column(&column);
+        Ok(())
+    }
+
     /// An index or constraint name inside a definition.
     fn inner_name(&mut self, define: &mut Define, kind: InnerKind) -> Result<()> {
         let name = self.identifier("a name")?;
         define.inner_names.push(InnerName { name, kind });
         Ok(())
     }
+}
+
+/// The table in front of a column's name, if there is one.
+fn of_column(column: &ObjectName) -> Option<ObjectName> {
+    let (_, table) = column.parts.split_last()?;
+    let span = table.first()?.span.to(table.last()?.span);
+    Some(ObjectName { parts: table.to_vec(), span })
 }
 
 fn empty(action: DefineAction, object: ObjectKind) -> Define {

@@ -37,6 +37,9 @@ impl Parser<'_> {
             | ObjectKind::User
             | ObjectKind::Other => self.alter_named(&mut define, of)?,
         }
+        if object == ObjectKind::Sequence {
+            self.owned_by(&mut define)?;
+        }
         self.skip_rest();
         Ok(define)
     }

@@ -23,6 +23,9 @@ impl Parser<'_> {
                 if self.is_identifier() && !self.is(Keyword::AUTHORIZATION) {
                     define.names.push(self.object_name("a name")?);
                 }
+                if object == ObjectKind::Sequence {
+                    self.owned_by(&mut define)?;
+                }
                 self.skip_rest();
             }
             ObjectKind::Trigger => self.create_trigger(&mut define, word)?,
