@@ -94,11 +94,11 @@ fn slt(house: &House, words: &[String]) -> Result<bool, String> {
         words.iter().filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
     let files = corpus::files(house.server, &paths)?;
     let outcome = corpus::run(house, &files, 3);
+    let _ = std::fs::remove_dir_all(&house.folder);
+    let outcome = outcome?;
     if outcome.files == 0 {
         return Err("none of these files is for this family".to_owned());
     }
-    let _ = std::fs::remove_dir_all(&house.folder);
-    let outcome = outcome?;
     for (text, layouts) in outcome.wrong.values() {
         let layouts: Vec<&str> = layouts.iter().copied().collect();
         say(&format!("WRONG {text}\n    layouts: {}\n", layouts.join(", ")));
