@@ -218,8 +218,10 @@ fn parameter(
         }
         raw = Some(long.clone());
     }
-    let is_ascii = raw.as_deref().is_none_or(<[u8]>::is_ascii);
-    if charset != Charset::Utf8 && is_text(parameter_type.type_id) && !is_ascii {
+    if charset != Charset::Utf8
+        && is_text(parameter_type.type_id)
+        && raw.as_deref().is_some_and(|raw| !raw.is_ascii())
+    {
         return Err(untranslated());
     }
     let value = match &raw {

@@ -46,7 +46,8 @@ impl Shape {
             Form::Binary => Box::new(BinaryRows),
         };
         let ours = source.list.iter().all(|column| column.native.family == FAMILY);
-        let translated = source.list.iter().any(|column| charset.translates(column));
+        let translated =
+            charset != Charset::Utf8 && source.list.iter().any(|column| charset.translates(column));
         let same = source.codec.form() == codec.form() && (form == Form::Text || ours);
         let target = (!ours).then(|| source.list.iter().map(target_column).collect());
         Self { source, target, codec, forward: same && !translated, charset, fields: Vec::new() }
