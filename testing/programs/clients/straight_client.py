@@ -364,6 +364,7 @@ def a_client_of_latin1_reads_and_writes_its_letters():
         "select `n\u00e4me` from t_order where order_id = 1",
         "select '\\'\u00e9' a, \"\u00e9\" b /* \u00e9 */ -- \u00e9",
         "select concat(_ucs2 X'6F22', word) a from t_dict where id = 901",
+        "select group_concat(word order by id separator '\u00e9') as '\u00fc' from t_dict where id > 900",
         "delete from t_order where status in ('\u00fcber\u00df', '\u00c4', 'z', 'a') and order_id > 900",
         "select count(*) from t_order where order_id > 900",
     )

@@ -56,7 +56,7 @@ fn with_hex_literals(text: &[u8], charset: Charset) -> Result<String, ClientErro
         let (token, behind) = rest.split_at(len.clamp(1, rest.len()));
         rest = behind;
         let is_literal = matches!(first, b'\'' | b'"');
-        if is_literal && charset == Charset::Latin1 && !token.is_ascii() {
+        if is_literal && charset == Charset::Latin1 && !token.is_ascii() && !wants_plain(&out) {
             if !has_introducer(&out) {
                 out.push_str(" _latin1");
             }
@@ -70,6 +70,14 @@ fn with_hex_literals(text: &[u8], charset: Charset) -> Result<String, ClientErro
         }
     }
     Ok(out)
+}
+
+/// Whether the grammar has room for a plain string only behind the text's last word: a label, a separator, an option.
+fn wants_plain(text: &str) -> bool {
+    let text = text.trim_end();
+    let start = text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len();
+    let word = text.get(start..).unwrap_or_default();
+    ["AS", "BY", "COMMENT", "SEPARATOR"].iter().any(|plain| word.eq_ignore_ascii_case(plain))
 }
 
 /// Whether the text ends with a literal's character set (`_binary`).
@@ -191,13 +199,17 @@ mod tests {
 
     #[test]
     fn literals_of_latin1_keep_their_character_set() {
-        let cases: [(&[u8], &str); 5] = [
+        let cases: [(&[u8], &str); 6] = [
             (b"SELECT 'caf\xE9', 'x'", "SELECT  _latin1 X'636166E9', 'x'"),
             (
                 b"SELECT _binary '\xE9', _utf8mb4'\xC3\xA9'",
                 "SELECT _binary  X'E9', _utf8mb4 X'C3A9'",
             ),
             (b"SELECT `\xE9` AS \x80 -- \xFC", "SELECT `é` AS € -- ü"),
+            (
+                b"SELECT group_concat(a SEPARATOR '\xE9') AS '\xFC'",
+                "SELECT group_concat(a SEPARATOR 'é') AS 'ü'",
+            ),
             (b" create table t (a text comment '\xE9')", " create table t (a text comment 'é')"),
             (
                 b"INSERT INTO a_b(c) VALUES('\xE9\\'')",
