@@ -104,6 +104,8 @@ pub struct Prepared {
     pub declared: Arc<[u32]>,
     /// What it takes and returns, once asked.
     pub description: std::sync::OnceLock<Description>,
+    /// The columns that a client was first told with a reply, where it never asked for the description.
+    pub told: std::sync::OnceLock<Arc<[crate::column::Column]>>,
     /// See [`Prepared::types`].
     pub held: std::sync::OnceLock<Arc<[u32]>>,
 }

@@ -30,6 +30,7 @@ public class Shop {
         test("errors", Shop::errors);
         test("metadata-shows-logic-tables", Shop::metadata);
         test("isolation-and-read-only", Shop::sessionSettings);
+        test("prepared-across-a-new-column", Shop::newColumn);
         test("drop", Shop::drop);
         db.close();
         System.exit(failed ? 1 : 0);
@@ -309,6 +310,33 @@ public class Shop {
             own.setReadOnly(false);
             equal(own.getTransactionIsolation(), Connection.TRANSACTION_REPEATABLE_READ);
             equal(own.isValid(5), true);
+        }
+    }
+
+    static void newColumn() throws Exception {
+        // Connector/J keeps the columns of the prepare for its cursors, against a server, too.
+        if (!isPostgres()) return;
+        String sql = "select * from t_log where id = ?";
+        run("insert into t_log values (71, 'a'), (72, 'b'), (73, 'c'), (74, 'd')");
+        try (PreparedStatement query = db.prepareStatement(sql); Connection other = DriverManager.getConnection(url)) {
+            for (int width : new int[] {2, 3, 2}) {
+                for (int i = 0; i < 9; i++) {
+                    query.setLong(1, 71 + i % 4);
+                    try (ResultSet rows = query.executeQuery()) {
+                        equal(rows.next() && rows.getMetaData().getColumnCount() == width, true);
+                        equal(rows.getString(2), "" + (char) ('a' + i % 4));
+                    }
+                }
+                on(other, width == 2 ? "alter table t_log add column more int" : "alter table t_log drop column more");
+            }
+        }
+        run("alter table t_log drop column more");
+        run("delete from t_log where id > 70");
+    }
+
+    static void on(Connection other, String sql) throws Exception {
+        try (Statement statement = other.createStatement()) {
+            statement.execute(sql);
         }
     }
 

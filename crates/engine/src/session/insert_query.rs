@@ -261,6 +261,7 @@ fn prepared(
         statement: Arc::new(statement),
         declared: declared.into(),
         description: std::sync::OnceLock::new(),
+        told: std::sync::OnceLock::new(),
         held: std::sync::OnceLock::new(),
     }))
 }

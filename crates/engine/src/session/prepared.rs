@@ -44,6 +44,7 @@ impl Session {
             statement: Arc::new(statement),
             declared: declared.into(),
             description: OnceLock::new(),
+            told: OnceLock::new(),
             held: OnceLock::new(),
         }))
     }

@@ -136,6 +136,7 @@ mod tests {
             statement: Arc::new(statement),
             declared: Arc::default(),
             description: OnceLock::new(),
+            told: OnceLock::new(),
             held: OnceLock::new(),
         };
         Statement::new(Arc::new(prepared), 1)

@@ -419,6 +419,7 @@ impl Session for Script {
             statement,
             declared: declared.into(),
             description,
+            told: std::sync::OnceLock::new(),
             held: std::sync::OnceLock::new(),
         }))
     }

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use pando_kernel::session::Doorway;
-use pando_kernel::{Columns, Completion, Error, Event, Execute as Run, Pipeline, Request, Rows};
+use pando_kernel::{
+    Column, Columns, Completion, Error, ErrorKind, Event, Execute as Run, Pipeline, Prepared,
+    Request, Rows,
+};
 use pando_sql::ast::Kind;
 
 use super::client::Client;
 use super::end::{Halt, own};
 use super::portals::Progress;
-use super::shape::Shape;
+use super::shape::{self, Shape};
 use crate::codec::backend::{
     encode_command_complete, encode_empty_query, encode_no_data, encode_portal_suspended,
 };
@@ -60,7 +63,8 @@ impl<D: Doorway> Client<D> {
         let mut owed = owed;
         // The tag counts the rows of this Execute, not those of the ones before.
         let mut fetched = matches!(request, Request::Fetch { .. }).then_some(0);
-        if let Some(whole) = self.begin(request).await? {
+        let begun = self.begin(request).await;
+        if let Some(whole) = self.revalidated(name, begun)? {
             if let Some(columns) = whole.columns {
                 self.columns(name, columns, &mut owed)?;
             }
@@ -71,7 +75,9 @@ impl<D: Doorway> Client<D> {
             self.complete(&whole.completion, || &sql);
             return Ok(());
         }
-        while let Some(event) = self.next().await? {
+        loop {
+            let next = self.next().await;
+            let Some(event) = self.revalidated(name, next)? else { break };
             match event {
                 Event::Columns(columns) => self.columns(name, columns, &mut owed)?,
                 Event::Rows(rows) => {
@@ -127,19 +133,37 @@ impl<D: Doorway> Client<D> {
 
     fn columns(&mut self, name: &str, columns: Columns, owed: &mut Owed) -> Result<(), Halt> {
         let portal = self.portals.get_mut(name)?;
+        let prepared = Arc::clone(&portal.prepared);
+        let known = known(&prepared);
         let shape = if *owed == Owed::Description {
+            let list = Arc::clone(&columns.list);
             let shape = Shape::asked(columns, &portal.formats, None)?;
+            // pgjdbc asks once for what a portal gives, and runs others of its statement by that.
+            let _ = prepared.told.set(list);
             shape.describe(self.wire.output.buffer())?;
             *owed = Owed::Nothing;
             shape
         } else {
             // The client may know the columns from an earlier description.
-            let told = portal.prepared.description.get();
-            let told = told.and_then(|told| told.columns.as_ref()).map(|told| &told.list[..]);
-            Shape::asked(columns, &portal.formats, told)?
+            Shape::asked(columns, &portal.formats, known)?
         };
         portal.shape = Some(shape);
         Ok(())
+    }
+
+    /// A server counts the formats of a Bind behind asking whether the columns are still those of the Parse. Pando has prepared the statement anew on the
+    /// storage unit by then, so that the unit counts formats of columns that the client knew.
+    fn revalidated<T>(&mut self, name: &str, result: Result<T, Halt>) -> Result<T, Halt> {
+        if let Err(Halt::Failed(error)) = &result
+            && let ErrorKind::Server(said) = error.kind()
+            && said.sqlstate == "08P01"
+            && said.message.starts_with("bind message has ")
+            && let Ok(portal) = self.portals.get_mut(name)
+            && known(&portal.prepared).is_some_and(|known| known.len() == portal.formats.len())
+        {
+            return Err(shape::changed().into());
+        }
+        result
     }
 
     fn rows(&mut self, name: &str, rows: Rows) -> Result<(), Halt> {
@@ -173,5 +197,13 @@ impl<D: Doorway> Client<D> {
         let completion = Completion { tag, affected: Some(0), ..Completion::default() };
         self.complete(&completion, || "");
         Ok(())
+    }
+}
+
+/// The columns that a client knows of a statement.
+fn known(prepared: &Prepared) -> Option<&[Column]> {
+    match prepared.description.get() {
+        Some(told) => told.columns.as_ref().map(|told| &told.list[..]),
+        None => prepared.told.get().map(|told| &told[..]),
     }
 }

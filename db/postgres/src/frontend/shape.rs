@@ -203,7 +203,7 @@ fn is_retyped(told: &Column, now: &Column) -> bool {
 const TEXTS: [u32; 5] = [19, 25, 705, 1042, 1043];
 
 /// What drivers prepare anew for: those that do look at the name of the server's routine.
-fn changed() -> Error {
+pub(super) fn changed() -> Error {
     Error::new(ErrorKind::Server(Box::new(ServerError {
         sqlstate: "0A000".into(),
         message: "cached plan must not change result type".into(),

@@ -397,6 +397,7 @@ impl Session for Script {
             statement: Arc::new(statement),
             declared: declared.into(),
             description: std::sync::OnceLock::new(),
+            told: std::sync::OnceLock::new(),
             held: std::sync::OnceLock::new(),
         }))
     }
