@@ -9,8 +9,8 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Target, Units};
 use pando_sql::ast::{
-    Expr, Ident, Insert, InsertRow, InsertSource, Kind, Literal, Node, OnConflict, Query,
-    QueryBody, SelectItem, Statement, TableFactor,
+    Expr, Ident, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
+    SelectItem, Statement, TableFactor,
 };
 use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
@@ -80,15 +80,11 @@ pub(super) fn finish(
 }
 
 /// Which target gives each row of an INSERT's RETURNING, in the order of VALUES: SQL promises none, but each server keeps that one, and mappers pair
-/// the rows with their objects by it. Where rows may be left out nobody knows whose those are that come, so the targets' rows follow one another.
+/// the rows with their objects by it.
 fn turns(stmt: &Statement, targets: &[Target]) -> Option<Arc<[u32]>> {
     let Kind::Insert(insert) = &stmt.kind else { return None };
     insert.returning.as_ref()?;
-    let skips =
-        |conflict: &OnConflict| conflict.assignments.is_empty() || conflict.filter.is_some();
-    let leaves_out = insert.on_conflict.as_ref().is_some_and(skips)
-        || insert.modifiers.iter().any(|word| word == "IGNORE");
-    if leaves_out || targets.len() < 2 {
+    if targets.len() < 2 {
         return None;
     }
     let mut turns: Vec<(u32, u32)> = Vec::new();

@@ -35,7 +35,8 @@ use crate::variables::UNKNOWN;
 use super::acquire::{Aim, grouped, types};
 use super::origin::Origin;
 use super::reply::{Merged, Reply, Verb};
-use super::run::syntax_error;
+
+use super::run::{has_all, syntax_error};
 use super::{Bound, Session};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one for each session. Of two that wait for
@@ -334,7 +335,8 @@ impl Session {
         }
         let limits = Limits { memory_bytes: self.settings().memory_bytes };
         let passed = MergePlan::iterate();
-        let how = if single { &passed } else { &plan.merge };
+        let is_short = plan.merge.turns.is_some() && !has_all(&plan.merge, &inputs);
+        let how = if single || is_short { &passed } else { &plan.merge };
         let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
         let merged =
             Merged { merge, channels: Vec::new(), rows: 0, announced: false, loaded: ended, verb };

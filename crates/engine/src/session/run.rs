@@ -6,6 +6,7 @@ use pando_kernel::Columns;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::feature::{Context, SessionView};
+use pando_kernel::merge::MergePlan;
 use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
@@ -447,7 +448,14 @@ impl Session {
             (inputs, Vec::new(), ended)
         };
         let limits = Limits { memory_bytes: limit };
-        match Merge::new(&plan.merge, inputs, dialect.as_ref(), limits) {
+        let one_by_one;
+        let how = if numbered && !has_all(&plan.merge, &inputs) {
+            one_by_one = MergePlan { turns: None, ..plan.merge.clone() };
+            &one_by_one
+        } else {
+            &plan.merge
+        };
+        match Merge::new(how, inputs, dialect.as_ref(), limits) {
             Ok(merge) => {
                 let merged =
                     Merged { merge, channels: shared, rows: 0, announced: false, loaded, verb };
@@ -507,6 +515,21 @@ fn among(inputs: &mut Vec<Input<Source>>, parted: Vec<Parted>) -> Vec<Completion
         ended.extend(completions);
     }
     ended
+}
+
+/// Whether every target has a row for each of its turns. Where one has left rows out (ON CONFLICT DO NOTHING, IGNORE, a trigger), nobody knows which.
+pub(super) fn has_all(plan: &MergePlan, inputs: &[Input<Source>]) -> bool {
+    let mut owed = vec![0usize; inputs.len()];
+    for turn in plan.turns.iter().flat_map(|turns| turns.iter()) {
+        if let Some(owed) = owed.get_mut(*turn as usize) {
+            *owed += 1;
+        }
+    }
+    let count = |source: &Source| match source {
+        Source::Memory(rows) => Some(rows.iter().map(|rows| rows.count as usize).sum::<usize>()),
+        Source::Stream(_) => None,
+    };
+    inputs.iter().zip(owed).all(|(input, owed)| count(&input.rows) == Some(owed))
 }
 
 fn in_plan_order(
