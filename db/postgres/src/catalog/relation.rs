@@ -112,7 +112,7 @@ fn own_rows(names: &Names<'_>, relation: &Relation, owner: &str, rows: &mut Rows
 fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<String> {
     match role {
         Role::Own => (!names.are_plain()).then(|| renamed(own, "m")),
-        Role::Table(_) | Role::Part if names.are_plain() => None,
+        Role::Table(_) | Role::Part | Role::Sequence(_) if names.are_plain() => None,
         Role::Table(schema) => {
             let schema = format!("x.{schema}");
             Some(looked_up(own, rows, |alias| names.table_join(own, &schema, alias)))
@@ -120,6 +120,13 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
         Role::Part => {
             let row = names.part_row(own);
             Some(looked_up(own, rows, |alias| format!(" LEFT JOIN LATERAL {row} {alias} ON true")))
+        }
+        Role::Sequence(schema) => {
+            let number = by_its_name(schema, own);
+            let owned = names.owned();
+            Some(looked_up(own, rows, |alias| {
+                format!(" LEFT JOIN {owned} {alias} ON {alias}.oid = {number}")
+            }))
         }
         Role::Number => (names.shift() > 0).then(|| names.shown_number(own)),
         Role::Object(class) => (names.shift() > 0).then(|| {
@@ -135,6 +142,11 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
             format!("{before}{own}{behind}")
         }),
     }
+}
+
+/// The number of the relation with this name in the schema that the other column names.
+fn by_its_name(schema: &str, name: &str) -> String {
+    format!("pg_catalog.to_regclass(pg_catalog.format('%I.%I', x.{schema}, {name}))")
 }
 
 /// Joins a row of names found by the column itself, and renames by it.
@@ -164,15 +176,12 @@ fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> 
         }
         return true;
     }
-    let sequence = columns.iter().find_map(|column| match column.name.as_str() {
-        "sequencename" => Some(("schemaname", "sequencename")),
-        "sequence_name" => Some(("sequence_schema", "sequence_name")),
-        _ => None,
+    let sequence = columns.iter().find_map(|column| match role(relation, &column.name) {
+        Some(Role::Sequence(schema)) => Some((schema, &column.name)),
+        Some(_) | None => None,
     });
     if let Some((schema, name)) = sequence {
-        rows.conditions.push(of_a_table(&format!(
-            "pg_catalog.to_regclass(pg_catalog.format('%I.%I', x.{schema}, x.{name}))"
-        )));
+        rows.conditions.push(of_a_table(&by_its_name(schema, &format!("x.{name}"))));
     }
     let schema = columns.iter().find(|column| {
         matches!(

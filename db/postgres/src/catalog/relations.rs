@@ -36,8 +36,10 @@ pub(super) enum Role {
     Own,
     /// The name of a table in the schema that the other column names.
     Table(&'static str),
-    /// The name of an index, constraint or sequence.
+    /// The name of an index or constraint.
     Part,
+    /// The name of a sequence in the schema that the other column names. By that it is found: one that is only called as a table's own is none.
+    Sequence(&'static str),
     /// The number of a relation or of what belongs to one.
     Number,
     /// The number of an object of the class in the other column.
@@ -161,7 +163,7 @@ const RELATIONS: &[Relation] = &[
     ),
     by_name(&["pg_views"], &[("viewname", OF_SCHEMA), ("definition", Role::Definition)]),
     by_name(&["pg_matviews"], &[("matviewname", OF_SCHEMA), ("definition", Role::Definition)]),
-    by_name(&["pg_sequences"], &[("sequencename", Role::Part)]),
+    by_name(&["pg_sequences"], &[("sequencename", Role::Sequence("schemaname"))]),
     by_name(
         &[
             "pg_stat_all_tables",
@@ -188,7 +190,7 @@ const RELATIONS: &[Relation] = &[
     ),
     by_name(
         &["pg_statio_all_sequences", "pg_statio_user_sequences"],
-        &[("relid", N), ("relname", Role::Part)],
+        &[("relid", N), ("relname", Role::Sequence("schemaname"))],
     ),
     information(
         &[
@@ -229,7 +231,7 @@ const RELATIONS: &[Relation] = &[
     ),
     information(&["triggers"], &[("event_object_table", Role::Table("event_object_schema"))]),
     information(&["element_types"], &[("object_name", Role::Table("object_schema"))]),
-    information(&["sequences"], &[("sequence_name", Role::Part)]),
+    information(&["sequences"], &[("sequence_name", Role::Sequence("sequence_schema"))]),
     Relation {
         schema: INFORMATION,
         names: &["schemata", "routines", "parameters", "domains", "domain_constraints"],
