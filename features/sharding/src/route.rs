@@ -509,7 +509,7 @@ fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
         return Err(Error::refused(
             20030,
             "this statement names sharded tables that are not binding tables of each other",
-            "write one statement for each table",
+            "write one statement for each table; where one refers to the other, make them binding tables",
         ));
     }
     let nodes = (0..first.nodes().len()).collect();
