@@ -237,6 +237,10 @@ impl Session {
             Opened::Pipeline => self.transaction.fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {
+                    // A server lets go of what a failed transaction has locked, unless the client may return to a savepoint.
+                    if self.transaction.state() == TransactionState::Open && self.marks.is_empty() {
+                        Box::pin(self.forfeit()).await;
+                    }
                     self.transaction.fail();
                 } else if self.transaction.is_torn() {
                     // One unit has rolled its part back: the others must not commit theirs.

@@ -92,10 +92,10 @@ impl Session {
     }
 
     /// Rolls back on every unit, so that their locks are free; the client is still in its transaction, which has failed.
-    async fn forfeit(&mut self) {
+    pub(super) async fn forfeit(&mut self) {
         self.close_unheld().await;
         if let Err(error) = self.undo_in_base(0).await {
-            tracing::warn!(%error, "what a deadlock's victim has changed is not taken back yet");
+            tracing::warn!(%error, "what a failed transaction has changed is not taken back yet");
         }
         self.handle.lets_go();
         self.handle.overlook();
@@ -107,7 +107,7 @@ impl Session {
         self.handle.lets_go();
         self.handle.parts();
         if let Err(error) = ended.release() {
-            tracing::debug!(%error, "a deadlock's victim could not be rolled back in order");
+            tracing::debug!(%error, "a failed transaction could not be rolled back in order");
         }
     }
 }
