@@ -12,7 +12,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
 use pando_sql::ast::{Define, Kind, Literal, ObjectKind, Statement};
-use pando_sql::{Span, TokenKind, literal, tokenize};
+use pando_sql::{TokenKind, literal, tokenize};
 
 use self::reader::{Reader, Step};
 use self::tables::Tables;
@@ -87,19 +87,17 @@ fn body(ctx: &Context<'_>, text: &str) -> Option<String> {
 fn definition(ctx: &Context<'_>, text: &str, tables: &Tables) -> Result<Option<Need>> {
     let stmt = logical::parsed(ctx, text).map_err(|_| refused())?;
     let is_alike = |define: &Define| match define.object {
-        ObjectKind::Schema
-        | ObjectKind::Sequence
-        | ObjectKind::Routine
-        | ObjectKind::User
-        | ObjectKind::Other => true,
+        ObjectKind::Schema | ObjectKind::Routine | ObjectKind::User | ObjectKind::Other => true,
+        // Each unit would count by itself.
+        ObjectKind::Sequence
         // These belong to a table or are one; where that is not known here, the units may differ in it.
-        ObjectKind::Table
+        | ObjectKind::Table
         | ObjectKind::Index
         | ObjectKind::View
         | ObjectKind::Trigger
         | ObjectKind::Database => false,
     };
-    let is_alike = |define: &Define| is_alike(define) && !names_table(ctx, (text, define), tables);
+    let is_alike = |define: &Define| is_alike(define) && !names_table(ctx, text, tables);
     if !matches!(&stmt.kind, Kind::Define(define) if is_alike(define)) {
         return Err(refused());
     }
@@ -111,27 +109,17 @@ fn definition(ctx: &Context<'_>, text: &str, tables: &Tables) -> Result<Option<N
     }
 }
 
-/// Whether a definition has the name of a table in it, such as that which a sequence belongs to, or makes one beside, as CREATE SCHEMA may.
-fn names_table(ctx: &Context<'_>, (text, define): (&str, &Define), tables: &Tables) -> bool {
+/// Whether a definition has the name of a table in it, or makes one beside, as CREATE SCHEMA may.
+fn names_table(ctx: &Context<'_>, text: &str, tables: &Tables) -> bool {
     let Ok(tokens) = tokenize(text, ctx.dialect.syntax()) else { return true };
-    // What is found on the units by a sequence's name may be the sequence.
-    let is_own = |span: Span| {
-        let mut names = define.names.iter().map(|name| name.span);
-        define.object == ObjectKind::Sequence
-            && names.any(|name| name.start <= span.start && span.end <= name.end)
-    };
-    let is_table = |name: &str, span: Span| match is_own(span) {
-        true => tables.has_configured(name),
-        false => tables.has(name),
-    };
     tokens.list.iter().any(|token| {
         let word = token.span.of(text);
         match token.kind {
             TokenKind::Word => {
                 let makes = ["table", "view"].iter().any(|what| word.eq_ignore_ascii_case(what));
-                makes || is_table(word, token.span)
+                makes || tables.has(word)
             }
-            TokenKind::QuotedIdentifier => is_table(word.trim_matches('"'), token.span),
+            TokenKind::QuotedIdentifier => tables.has(word.trim_matches('"')),
             TokenKind::UnicodeIdentifier => true,
             TokenKind::Number
             | TokenKind::String

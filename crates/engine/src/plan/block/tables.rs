@@ -22,14 +22,10 @@ impl Tables {
 
     /// Whether one of them is called so, in any case.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.found.contains_key(&name.to_lowercase()) || self.has_configured(name)
-    }
-
-    /// Whether one that the configuration names is called so.
-    pub(super) fn has_configured(&self, name: &str) -> bool {
-        self.configured.iter().any(|table| {
-            let is_part = |node: &DataNode| node.table.eq_ignore_ascii_case(name);
-            table.name.eq_ignore_ascii_case(name) || table.nodes.iter().any(is_part)
-        })
+        let is_part = |node: &DataNode| node.table.eq_ignore_ascii_case(name);
+        self.found.contains_key(&name.to_lowercase())
+            || self.configured.iter().any(|table| {
+                table.name.eq_ignore_ascii_case(name) || table.nodes.iter().any(is_part)
+            })
     }
 }
