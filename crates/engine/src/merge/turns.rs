@@ -13,8 +13,8 @@ use super::stream::Stream;
 
 /// The streams and whose turn it is.
 ///
-/// A stream may have fewer rows than turns, as a trigger may keep a row from its table: it is passed over then. What a stream has beyond
-/// its turns comes at the end.
+/// A stream that ends before its turns is passed over, and what one has beyond them comes at the end: no row is lost or waited for. Whose rows they are is then
+/// not told by their place, which whoever asks for this order looks out for.
 #[derive(Debug)]
 pub(super) struct Turns<S> {
     streams: Vec<Stream<S>>,

@@ -35,7 +35,6 @@ use crate::variables::UNKNOWN;
 use super::acquire::{Aim, grouped, types};
 use super::origin::Origin;
 use super::reply::{Merged, Reply, Verb};
-
 use super::run::{has_all, syntax_error};
 use super::{Bound, Session};
 

@@ -156,8 +156,7 @@ impl<D: Doorway> Client<D> {
     fn revalidated<T>(&mut self, name: &str, result: Result<T, Halt>) -> Result<T, Halt> {
         if let Err(Halt::Failed(error)) = &result
             && let ErrorKind::Server(said) = error.kind()
-            && said.sqlstate == "08P01"
-            && said.message.starts_with("bind message has ")
+            && said.fields.contains(&(b'R', "PortalSetResultFormat".to_owned()))
             && let Ok(portal) = self.portals.get_mut(name)
             && known(&portal.prepared).is_some_and(|known| known.len() == portal.formats.len())
         {
