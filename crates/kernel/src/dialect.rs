@@ -540,6 +540,21 @@ pub struct Facts {
     pub isolation: Option<Isolation>,
     /// Session variables the client has set: lower-cased name, and the value's text as SQL. In the order they were last set.
     pub settings: Arc<[(String, String)]>,
+    /// Parameters (name, value) that the client was told as they were set: see [`Variables::told`].
+    pub told: Vec<(String, String)>,
+}
+
+impl Facts {
+    /// Keeps what the client is told of a parameter.
+    pub fn tell(&mut self, name: &str, value: &str) {
+        self.told.retain(|(known, _)| known != name);
+        self.told.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// What the client was told of a parameter last.
+    pub fn told(&self, name: &str) -> Option<&str> {
+        self.told.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// A refusal for a variable that would break multiplexing.

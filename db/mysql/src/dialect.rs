@@ -19,7 +19,7 @@ use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::{FAMILY, float_text};
 
-pub(crate) use variables::{AT_LOGIN, collation_of_login};
+pub(crate) use variables::{AT_LOGIN, collation_of_login, latin1_collation};
 
 /// The dialect of MySQL and MariaDB.
 #[derive(Debug, Clone, Copy, Default)]

@@ -54,12 +54,12 @@ def prepared_in_latin1():
     latin = connect(charset="latin1", collation="latin1_swedish_ci")
     row = (901, 1, "caf\u00e9", None, None, None, "\u00e9".encode(), None, None)
     with latin.cursor(prepared=True) as cursor:
-        insert = "insert into t_order values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        refused(errors.Error, lambda: cursor.execute(insert, row), lambda error: "letters beyond ASCII" in error.msg)
-        cursor.execute("insert into t_order (order_id, user_id, status) values (?, ?, 'caf\u00e9')", (901, 1))
-        cursor.execute("select status, 'x\u00e9' a from t_order where status = 'caf\u00e9' and user_id = ?", (1,))
-        equal(cursor.fetchall(), [("caf\u00e9", "x\u00e9")])
-    equal(run(pure, "select status from t_order where order_id = 901"), [("caf\u00e9",)])
+        cursor.execute("insert into t_order values (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        for _ in range(9):
+            cursor.execute("select status, 'x\u00e9' from t_order where status = ? and user_id = ?", ("caf\u00e9", 1))
+            equal(cursor.fetchall(), [("caf\u00e9", "x\u00e9")])
+    # The column is UTF-8, and octets are octets.
+    equal(run(pure, "select status, payload from t_order where order_id = 901"), [("caf\u00e9", b"\xc3\xa9")])
     equal(run(pure, "delete from t_order where order_id = 901"), 1)
     latin.close()
 

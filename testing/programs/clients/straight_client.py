@@ -360,9 +360,22 @@ def a_client_of_latin1_reads_and_writes_its_letters():
         "select id, c, hex(c) from t_alone where a = 901",
         "select order_id, status from t_order where order_id > 900 order by status, order_id",
         "select status, count(*) from t_order where order_id > 900 group by status order by status",
-        "select hex('\u00e9') a, length('\u00e9') b, _binary '\u00e9' = 'x' c, 'a\u00e9' like '%\u00e9' d",
+        "select hex('\u00e9'), length('\u00e9'), 'a\u00e9' like '%\u00e9', '\u00e9', 'x\u00e9' 'y', 'a' '\u00e9', md5(concat('\u00e9', 'a'))",
+        "select date_format('2020-01-01', '\u00e9%Y'), '\u00df' = 's', '\u00dc' = 'Y', strcmp('\u00fc', 'y'), collation('a'), hex(if(1, '\u00e9', 'a'))",
+        "select @@character_set_client, @@character_set_connection, @@character_set_results, @@collation_connection",
+        "set @o = @@character_set_client, @l = '\u00e9'",
+        "select @o, @l, hex(@l), @l = '\u00c9'",
+        "set names utf8mb4",
+        "set character_set_client = @o, character_set_results = latin1, collation_connection = latin1_bin",
+        "select '\u00e9' = '\u00c9', hex('\u00e9')",
+        "set names latin1",
+        "show full columns from t_dict like '\u00e9'",
+        "insert into t_alone (id, a, c) values (902, 902, concat('\u00e9', 'a')), (903, 903, '\u00e9' 'b')",
+        "alter table t_alone add column d varbinary(9) not null default '\u00df'",
+        "select id, hex(c), hex(d) from t_alone where id > 901 order by id",
+        "alter table t_alone drop column d",
         "select `n\u00e4me` from t_order where order_id = 1",
-        "select '\\'\u00e9' a, \"\u00e9\" b /* \u00e9 */ -- \u00e9",
+        "select '\\'\u00e9', \"\u00e9\" /* \u00e9 */ -- \u00e9",
         "select concat(_ucs2 X'6F22', word) a from t_dict where id = 901",
         "select group_concat(word order by id separator '\u00e9') as '\u00fc' from t_dict where id > 900",
         "delete from t_order where status in ('\u00fcber\u00df', '\u00c4', 'z', 'a') and order_id > 900",
@@ -370,7 +383,13 @@ def a_client_of_latin1_reads_and_writes_its_letters():
     )
     for repeats in (False, True):
         pair = [Latin(PORT, DATABASE, repeats), Latin(int(os.environ["STRAIGHT_PORT"]), STRAIGHT, repeats)]
-        for sql in statements:
+        # What comes often runs prepared on a unit.
+        often = [f"insert into t_alone (id, a, c) values ({n}, {n}, '\u00e9{n}')" for n in range(910, 940)]
+        often += [f"select hex(c), c = '\u00e9{n}' from t_alone where id = {n}" for n in range(910, 940)]
+        often += [f"insert into t_order (order_id, user_id, status) values ({n}, {n}, '\u00fc{n}')" for n in range(910, 940)]
+        often += [f"select hex(status) from t_order where user_id = {n} and status = '\u00fc{n}'" for n in range(910, 940)]
+        often += ["delete from t_order where order_id > 900"]
+        for sql in (*statements, *often):
             ours, theirs = (repr(answer(connection, sql)) for connection in pair)
             ours = ours.replace(f"{DATABASE}.", f"{STRAIGHT}.")
             assert ours == theirs, f"{sql}: {ours} instead of {theirs}"
@@ -378,6 +397,15 @@ def a_client_of_latin1_reads_and_writes_its_letters():
         with through.cursor() as cursor:
             cursor.execute("select word from t_dict where id = 901")
             equal(cursor.fetchall(), (("caf\u00e9",),))
+        equal([answer(connection, "show tables like '\u00e9'")[1] for connection in pair], [[], []])
+        for connection in pair:
+            connection._execute_command(0x1F, b"")  # COM_RESET_CONNECTION
+            connection._read_ok_packet()
+        # MySQL's own goes to the server's character set, MariaDB's to the login's, which the client's library still knows.
+        if FAMILY != "mysql":
+            sql = "select hex('\u00e9'), @@character_set_results, @@collation_connection"
+            equal(answer(pair[0], sql), answer(pair[1], sql))
+        equal(answer(pair[0], "select word from t_dict where id = 901")[1], [("caf\u00e9",)])
         for connection in pair:
             equal(answer(connection, "set names utf8mb4"), ([], []))
             connection.encoding = "utf8"

@@ -31,6 +31,9 @@ impl Session {
         value: &str,
     ) -> Result<()> {
         let text = dialect.literal(&pando_kernel::Value::Text(value.to_owned()));
+        for (name, value) in dialect.told(&name.to_lowercase(), &text) {
+            self.facts_mut().tell(&name, &value);
+        }
         match dialect.set(&name.to_lowercase(), &text)? {
             VariableEffect::Ignore
             | VariableEffect::LastInsertId(_)
@@ -63,7 +66,7 @@ impl Session {
         }
         let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
         let mut variables = self.variables.clone();
-        let mut reports = Vec::new();
+        let (mut reports, mut told) = (Vec::new(), Vec::new());
         let (mut autocommit, mut last_insert_id) = (None, None);
         let mut local = false;
         let (mut applied, mut next) = (Vec::new(), Vec::new());
@@ -102,8 +105,7 @@ impl Session {
                 continue;
             }
             let effect = effect?;
-            let told = dialect.told(&name, &text).into_iter();
-            reports.extend(told.map(|(name, value)| Event::Parameter { name, value }));
+            told.extend(dialect.told(&name, &text));
             match effect {
                 VariableEffect::Ignore => {}
                 VariableEffect::Autocommit(on) => autocommit = Some(on),
@@ -148,10 +150,18 @@ impl Session {
         if let Some(on) = autocommit {
             self.set_autocommit(on).await?;
         }
+        self.tell(told);
         self.pending.extend(reports);
         let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
         self.complete(if resets { "RESET" } else { "SET" });
         Ok(())
+    }
+
+    fn tell(&mut self, told: Vec<(String, String)>) {
+        for (name, value) in told {
+            self.facts_mut().tell(&name, &value);
+            self.pending.push_back(Event::Parameter { name, value });
+        }
     }
 
     async fn set_autocommit(&mut self, on: bool) -> Result<()> {
@@ -358,6 +368,7 @@ impl Session {
         self.autocommit = true;
         self.facts_mut().autocommit = true;
         self.facts_mut().last_insert_id = 0;
+        self.facts_mut().told.clear();
         self.next_modes.clear();
         self.session_modes.clear();
         self.transaction_type = None;

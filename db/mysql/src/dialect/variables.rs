@@ -13,6 +13,8 @@ pub(crate) const AT_LOGIN: &str = "collation of the login";
 
 /// The other character set that clients may speak: the door translates it.
 const LATIN1: &str = "latin1";
+/// What the character set of a login is that of.
+const LATIN1_CLIENT: [&str; 2] = ["character_set_client", "character_set_results"];
 
 /// Character sets whose text is UTF-8, or a part of it, on the wire.
 const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
@@ -41,7 +43,7 @@ impl Variables for MySql {
         match name {
             "autocommit" => autocommit(value),
             "names" => names(value),
-            AT_LOGIN => Ok(named(string_of(value).unwrap_or(value))),
+            AT_LOGIN => Ok(connected(string_of(value).unwrap_or(value))),
             "character set" | "charset" => {
                 spoken(name, value)?;
                 // The database's collation, which connections have from their login as a rule, and of which literals of units in several databases must not depend.
@@ -50,7 +52,7 @@ impl Variables for MySql {
             }
             "character_set_client" | "character_set_results" => character_set(name, value),
             "character_set_connection" => {
-                utf8(name, value)?;
+                spoken(name, value)?;
                 Ok(default_collation(value))
             }
             COLLATION => Ok(collation_effect(value)),
@@ -91,6 +93,12 @@ impl Variables for MySql {
             }
             "character set" | "charset" => &["character_set_client", "character_set_results"],
             "character_set_client" | "character_set_results" => &[name],
+            AT_LOGIN if string_of(value).is_some_and(is_of_latin1) => {
+                return LATIN1_CLIENT
+                    .iter()
+                    .map(|name| ((*name).to_owned(), LATIN1.to_owned()))
+                    .collect();
+            }
             _ => return Vec::new(),
         };
         let lower = value.trim().to_ascii_lowercase();
@@ -116,7 +124,10 @@ impl Variables for MySql {
                 "character set" | "charset" => format!("CHARACTER SET {value}"),
                 user if user.starts_with('@') => match collation {
                     Some(collation) if value.starts_with(['\'', '"']) => {
-                        format!("{user} = {value} COLLATE {collation}")
+                        let is_latin1 = string_of(collation).is_some_and(is_of_latin1);
+                        let (before, behind) =
+                            if is_latin1 { ("CONVERT(", " USING latin1)") } else { ("", "") };
+                        format!("{user} = {before}{value}{behind} COLLATE {collation}")
                     }
                     _ => format!("{user} = {value}"),
                 },
@@ -197,6 +208,11 @@ fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {
         "version" => {
             Some(Value::Text(facts.version.as_deref().unwrap_or(SERVER_VERSION).to_owned()))
         }
+        // Units are spoken to in UTF-8 whatever the client speaks.
+        client @ ("character_set_client" | "character_set_results") => facts
+            .told(client)
+            .filter(|charset| *charset == LATIN1)
+            .map(|charset| Value::Text(charset.to_owned())),
         "version_comment" => Some(Value::Text("Pando".to_owned())),
         _ => None,
     }
@@ -232,10 +248,7 @@ fn names(value: &str) -> Result<VariableEffect> {
         spoken("names", value)?;
         return Ok(default_collation(value));
     };
-    if is_latin1(charset) && matches!(string_of(collation), Some("default" | "latin1_swedish_ci")) {
-        return Ok(AS_AT_LOGIN);
-    }
-    utf8("names", charset)?;
+    spoken("names", charset)?;
     let set = string_of(charset).map_or("", |set| if set == "utf8mb3" { "utf8" } else { set });
     // MariaDB's newest names leave the character set out.
     let belongs = |name: &str| name.starts_with(set) || name.starts_with("uca1400_");
@@ -244,7 +257,8 @@ fn names(value: &str) -> Result<VariableEffect> {
             Err(variable_refused("names", "the collation is none of the character set"))
         }
         Some("default" | "utf8mb4_0900_ai_ci") => Ok(default_collation(charset)),
-        _ => Ok(named(collation.trim())),
+        Some(name) => Ok(connected(name)),
+        None => Ok(named(collation.trim())),
     }
 }
 
@@ -255,6 +269,21 @@ fn named(collation: &str) -> VariableEffect {
         value: format!("utf8mb4 COLLATE {collation}"),
         over: &[COLLATION],
     }
+}
+
+/// A collation of what clients may speak. Literals of latin1 are made such by the unit itself, out of the UTF-8 in which they come there: with that they have
+/// the octets, and results of functions the character set, that they have on a bare connection.
+fn connected(collation: &str) -> VariableEffect {
+    match is_of_latin1(collation) {
+        true => {
+            VariableEffect::As { name: COLLATION, value: collation.to_owned(), over: &["names"] }
+        }
+        false => named(collation),
+    }
+}
+
+fn is_of_latin1(collation: &str) -> bool {
+    collation.get(..7).is_some_and(|set| set.eq_ignore_ascii_case("latin1_"))
 }
 
 /// A character set that clients may speak.
@@ -269,18 +298,11 @@ fn is_latin1(value: &str) -> bool {
     string_of(value) == Some(LATIN1)
 }
 
-/// Pando and storage units speak UTF-8 to each other whatever the client asked for, so another character set would be a lie.
-fn utf8(name: &str, value: &str) -> Result<()> {
-    match is_utf8(&value.to_ascii_lowercase()) {
-        true => Ok(()),
-        false => Err(variable_refused(name, "Pando speaks UTF-8 only")),
-    }
-}
-
 /// Without a collation it is the character set's default. Of `utf8mb4` that is what connections to storage units have from their login.
 fn default_collation(charset: &str) -> VariableEffect {
     match string_of(&charset.to_ascii_lowercase()) {
         Some("utf8" | "utf8mb3") => named("utf8mb4_general_ci"),
+        Some(LATIN1) => connected("latin1_swedish_ci"),
         _ => AS_AT_LOGIN,
     }
 }
@@ -335,9 +357,24 @@ pub(crate) fn collation_of_login(number: u16) -> Option<String> {
         46 | 83 => return Some("utf8mb4_bin".to_owned()),
         192..=215 => LANGUAGES.get(usize::from(number - 192))?,
         224..=247 => LANGUAGES.get(usize::from(number - 224))?,
-        _ => return None,
+        _ => return latin1_collation(number).map(str::to_owned),
     };
     Some(format!("utf8mb4_{language}_ci"))
+}
+
+/// Collations of latin1 by their number.
+pub(crate) fn latin1_collation(number: u16) -> Option<&'static str> {
+    Some(match number {
+        5 => "latin1_german1_ci",
+        8 => "latin1_swedish_ci",
+        15 => "latin1_danish_ci",
+        31 => "latin1_german2_ci",
+        47 => "latin1_bin",
+        48 => "latin1_general_ci",
+        49 => "latin1_general_cs",
+        94 => "latin1_spanish_ci",
+        _ => return None,
+    })
 }
 
 /// For results, NULL and `binary` mean `as stored`; they are sent as UTF-8 and labelled so. Dumps ask for it while they read definitions.
@@ -391,6 +428,7 @@ mod tests {
     fn variables_have_their_effects() {
         let report = VariableEffect::Report { name: "time_zone".into(), value: "+02:00".into() };
         let kept = |collation: &str| Some(named(collation));
+        let latin1 = |collation: &str| Some(connected(collation));
         let cases = [
             ("autocommit", "0", Some(VariableEffect::Autocommit(false))),
             ("autocommit", "ON", Some(VariableEffect::Autocommit(true))),
@@ -406,11 +444,11 @@ mod tests {
             ("collation_connection", "'utf8mb4_0900_ai_ci'", Some(AS_AT_LOGIN)),
             ("character_set_connection", "utf8mb4", Some(AS_AT_LOGIN)),
             ("charset", "utf8mb4", Some(AS_AT_LOGIN)),
-            ("names", "latin1", Some(AS_AT_LOGIN)),
-            ("names", "latin1 COLLATE latin1_swedish_ci", Some(AS_AT_LOGIN)),
-            ("names", "latin1 COLLATE latin1_bin", None),
+            ("names", "latin1", latin1("latin1_swedish_ci")),
+            ("names", "'latin1' COLLATE 'latin1_bin'", latin1("latin1_bin")),
+            ("names", "latin1 COLLATE utf8mb4_bin", None),
             ("names", "gbk", None),
-            ("character_set_connection", "latin1", None),
+            ("character_set_connection", "latin1", latin1("latin1_swedish_ci")),
             ("character_set_results", "NULL", Some(VariableEffect::Ignore)),
             ("character_set_results", "'binary'", Some(VariableEffect::Ignore)),
             ("character_set_client", "'binary'", None),
@@ -461,7 +499,7 @@ mod tests {
             (215, Some("utf8mb4_vietnamese_ci")),
             (248, None),
             (255, None),
-            (8, None),
+            (8, Some("latin1_swedish_ci")),
             (0, None),
         ];
         for (number, name) in cases {

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use pando_kernel::{Column, Native, Value};
 use pando_sql::{read_latin1, write_latin1};
 
+use crate::dialect::latin1_collation;
 use crate::types::{BINARY_CHARSET, ColumnType, FAMILY};
 
 /// `latin1_swedish_ci`.
@@ -51,16 +52,14 @@ impl From<Charset> for Charsets {
 impl Charset {
     /// That of the collation a client logs in with; `None` when Pando does not speak it.
     ///
-    /// What no server knows, and what is none of a client's (UCS-2, UTF-16, UTF-32), stands for the server's default, as on the servers.
+    /// What no server knows stands for the server's default, as on the servers.
     ///
     /// Source: `information_schema.COLLATIONS` of MySQL 8.0 and MariaDB 10.11, which agree on these numbers.
     pub(super) fn of_collation(number: u16) -> Option<Self> {
         match number {
-            5 | 8 | 15 | 31 | 47..=49 | 94 => Some(Self::Latin1),
-            0 | 11 | 17 | 33 | 35 | 45 | 46 | 54..=56 | 60..=63 | 65 | 76 | 83 | 90 => {
-                Some(Self::Utf8)
-            }
-            1..=99 | 248..=250 => None,
+            number if latin1_collation(number).is_some() => Some(Self::Latin1),
+            0 | 11 | 17 | 33 | 45 | 46 | 63 | 65 | 76 | 83 => Some(Self::Utf8),
+            1..=99 | 101..=124 | 128..=151 | 159..=183 | 248..=250 => None,
             _ => Some(Self::Utf8),
         }
     }
@@ -71,11 +70,15 @@ impl Charset {
 
     /// What a client wrote, as UTF-8; `None` when it is none.
     pub(super) fn read(self, bytes: &[u8]) -> Option<Cow<'_, str>> {
-        match (self, std::str::from_utf8(bytes)) {
-            (Self::Latin1, _) if !bytes.is_ascii() => Some(read_latin1(bytes).into()),
-            (_, Ok(text)) => Some(text.into()),
-            (_, Err(_)) => None,
+        match self.translated(bytes) {
+            Some(text) => Some(text.into()),
+            None => std::str::from_utf8(bytes).ok().map(Cow::from),
         }
+    }
+
+    /// What a client wrote, where that has other octets in UTF-8.
+    pub(super) fn translated(self, bytes: &[u8]) -> Option<String> {
+        (self == Self::Latin1 && !bytes.is_ascii()).then(|| read_latin1(bytes))
     }
 
     /// UTF-8 as the client reads it: `?` stands for what its character set does not have.
@@ -150,6 +153,8 @@ mod tests {
             (255, Some(Charset::Utf8)),
             (28, None),
             (51, None),
+            (35, None),
+            (128, None),
             (249, None),
         ] {
             assert_eq!(Charset::of_collation(number), expected, "{number}");

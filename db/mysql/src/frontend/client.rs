@@ -12,12 +12,14 @@ use pando_kernel::session::{Doorway, Session, Settings, State};
 use pando_kernel::{Error, ErrorKind, Request};
 
 use super::Door;
+use super::charset::Charsets;
 use super::end::End;
 use super::login::{Entered, Facts};
 use super::reply::Form;
 use super::statements::Statements;
 use super::wire::Wire;
 use crate::codec::{Capabilities, Command, Packet};
+use crate::dialect::latin1_collation;
 use crate::error::ClientError;
 
 /// One client and its session.
@@ -174,8 +176,7 @@ impl<D: Doorway> Client<D> {
             Command::ResetConnection => {
                 self.statements.clear();
                 self.several = self.facts.capabilities.has(Capabilities::MULTI_STATEMENTS);
-                self.wire.charsets = self.facts.charset.into();
-                self.run(Request::Reset, Form::Text).await
+                Box::pin(self.reset()).await
             }
             Command::ChangeUser(_) => Err(End::ChangeUser(payload.clone())),
             Command::ProcessInfo => {
@@ -191,6 +192,25 @@ impl<D: Doorway> Client<D> {
             Command::Ping => self.ok(),
             Command::Unknown(_) => self.fail(&ClientError::new(1047, b"08S01", "Unknown command")),
         }
+    }
+
+    /// Begins anew as behind the login; what the client speaks is still what its library knows.
+    async fn reset(&mut self) -> Result<(), End> {
+        self.wire.charsets = Charsets::default();
+        let Some(collation) = latin1_collation(self.facts.collation) else {
+            return self.run(Request::Reset, Form::Text).await;
+        };
+        if let Err(error) = self.run_quietly(Request::Reset).await {
+            return self.fail_with(error).await;
+        }
+        let names = format!("SET NAMES latin1 COLLATE {collation}");
+        self.run(Request::Query(names.into()), Form::Text).await
+    }
+
+    pub(super) async fn run_quietly(&mut self, request: Request) -> Result<(), Error> {
+        self.session.run(request).await?;
+        while self.session.next().await?.is_some() {}
+        Ok(())
     }
 
     /// Answers with an error and goes on.

@@ -160,9 +160,7 @@ impl<D: Doorway> Client<D> {
     }
 
     async fn drop_cursor(&mut self, id: u32) -> Result<()> {
-        self.session.run(Request::CloseCursor(CursorId(u64::from(id)))).await?;
-        while self.session.next().await?.is_some() {}
-        Ok(())
+        self.run_quietly(Request::CloseCursor(CursorId(u64::from(id)))).await
     }
 }
 
@@ -218,11 +216,10 @@ fn parameter(
         }
         raw = Some(long.clone());
     }
-    if charset != Charset::Utf8
-        && is_text(parameter_type.type_id)
-        && raw.as_deref().is_some_and(|raw| !raw.is_ascii())
+    if is_text(parameter_type.type_id)
+        && let Some(text) = raw.as_deref().and_then(|raw| charset.translated(raw))
     {
-        return Err(untranslated());
+        raw = Some(text.into());
     }
     let value = match &raw {
         Some(raw) => parameter_value(parameter_type, raw)?,
@@ -235,15 +232,6 @@ fn parameter(
         ..Native::default()
     };
     Ok(Parameter { value, native, format: Format::Binary, raw })
-}
-
-/// Its letters would have to be translated for a column of text and must not be for one of octets, and nobody knows which it is for.
-fn untranslated() -> Error {
-    Error::refused(
-        30001,
-        "a prepared statement's text parameter in latin1 has letters beyond ASCII",
-        "SET NAMES utf8mb4, bind octets as a BLOB, or write the value into the text",
-    )
 }
 
 fn is_text(type_id: u8) -> bool {

@@ -53,8 +53,8 @@ pub(super) struct Facts {
     pub(super) capabilities: Capabilities,
     pub(super) host: String,
     pub(super) secure: bool,
-    /// What the login said the client speaks.
-    pub(super) charset: Charset,
+    /// The number of the collation that the login named.
+    pub(super) collation: u16,
     scramble: [u8; SCRAMBLE_LEN],
     id: u32,
 }
@@ -80,7 +80,7 @@ pub(super) async fn log_in<D: Doorway>(
         capabilities: OFFERED,
         host,
         secure: false,
-        charset: Charset::default(),
+        collation: 0,
         scramble: new_scramble().map_err(|error| End::Told(error.to_string()))?,
         id: door.doorway.announce(),
     };
@@ -181,7 +181,7 @@ async fn enter<D: Doorway>(
     let Some(charset) = Charset::of_collation(claim.collation) else {
         return Err(wire.last_words(&unknown_charset(claim.collation)).await);
     };
-    facts.charset = charset;
+    facts.collation = claim.collation;
     wire.charsets = charset.into();
     let (user, database) = (charset.read(claim.user), charset.read(claim.database));
     let (Some(user), Some(database)) = (user, database) else {

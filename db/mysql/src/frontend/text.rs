@@ -5,23 +5,15 @@ use std::sync::Arc;
 use super::charset::Charset;
 use crate::error::ClientError;
 
-/// The text of a client with this character set. Of latin1, literals keep their character set, as it decides on what octets a BLOB gets; in definitions, where
-/// grammar wants plain ones, they are translated.
+/// The text of a client with this character set, in UTF-8. Literals behind a character set of their own (`_binary'…'`) keep their octets.
 ///
 /// # Errors
 /// As [`utf8`].
 pub(super) fn read(text: &[u8], charset: Charset) -> Result<Arc<str>, ClientError<'static>> {
-    if charset == Charset::Utf8 || text.is_ascii() {
-        return utf8(text);
+    match charset == Charset::Utf8 || text.is_ascii() {
+        true => utf8(text),
+        false => with_hex_literals(text, charset).map(Arc::from),
     }
-    let plain = |text| charset.read(text).map(Arc::from).ok_or_else(|| invalid(text));
-    if defines(text) { plain(text) } else { with_hex_literals(text, charset).map(Arc::from) }
-}
-
-/// Whether a text makes or changes definitions.
-fn defines(text: &[u8]) -> bool {
-    let first = text.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    ["CREATE", "ALTER"].iter().any(|verb| first.eq_ignore_ascii_case(verb.as_bytes()))
 }
 
 /// The text. Drivers put octets into plain string literals (`_binary'…'`); literals that are not UTF-8 become
@@ -56,10 +48,7 @@ fn with_hex_literals(text: &[u8], charset: Charset) -> Result<String, ClientErro
         let (token, behind) = rest.split_at(len.clamp(1, rest.len()));
         rest = behind;
         let is_literal = matches!(first, b'\'' | b'"');
-        if is_literal && charset == Charset::Latin1 && !token.is_ascii() && !wants_plain(&out) {
-            if !has_introducer(&out) {
-                out.push_str(" _latin1");
-            }
+        if is_literal && charset == Charset::Latin1 && !token.is_ascii() && has_introducer(&out) {
             push_hex(token, &mut out);
             continue;
         }
@@ -70,14 +59,6 @@ fn with_hex_literals(text: &[u8], charset: Charset) -> Result<String, ClientErro
         }
     }
     Ok(out)
-}
-
-/// Whether the grammar has room for a plain string only behind the text's last word: a label, a separator, an option.
-fn wants_plain(text: &str) -> bool {
-    let text = text.trim_end();
-    let start = text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len();
-    let word = text.get(start..).unwrap_or_default();
-    ["AS", "BY", "COMMENT", "SEPARATOR"].iter().any(|plain| word.eq_ignore_ascii_case(plain))
 }
 
 /// Whether the text ends with a literal's character set (`_binary`).
@@ -198,23 +179,15 @@ mod tests {
     }
 
     #[test]
-    fn literals_of_latin1_keep_their_character_set() {
-        let cases: [(&[u8], &str); 6] = [
-            (b"SELECT 'caf\xE9', 'x'", "SELECT  _latin1 X'636166E9', 'x'"),
+    fn texts_of_latin1_are_translated_but_for_octets() {
+        let cases: [(&[u8], &str); 4] = [
+            (b"SELECT 'caf\xE9' \"\xFC\", N'\xE9'", "SELECT 'café' \"ü\", N'é'"),
             (
                 b"SELECT _binary '\xE9', _utf8mb4'\xC3\xA9'",
                 "SELECT _binary  X'E9', _utf8mb4 X'C3A9'",
             ),
             (b"SELECT `\xE9` AS \x80 -- \xFC", "SELECT `é` AS € -- ü"),
-            (
-                b"SELECT group_concat(a SEPARATOR '\xE9') AS '\xFC'",
-                "SELECT group_concat(a SEPARATOR 'é') AS 'ü'",
-            ),
-            (b" create table t (a text comment '\xE9')", " create table t (a text comment 'é')"),
-            (
-                b"INSERT INTO a_b(c) VALUES('\xE9\\'')",
-                "INSERT INTO a_b(c) VALUES( _latin1 X'E927')",
-            ),
+            (b"INSERT INTO a_b(c) VALUES('\xE9\\'')", "INSERT INTO a_b(c) VALUES('é\\'')"),
         ];
         for (text, expected) in cases {
             assert_eq!(&*read(text, Charset::Latin1).unwrap(), expected);
