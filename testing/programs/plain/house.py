@@ -138,7 +138,8 @@ def reset(family, databases=("ds_0", "ds_1")):
         else:
             client.query("set lock_wait_timeout = 20")
             client.query(f"drop database if exists {name}")
-        client.query(f"create database {name}")
+        # MariaDB's own default is latin1.
+        client.query(f"create database {name}" + (" character set utf8mb4" if family == "mariadb" else ""))
         client.close()
 
 

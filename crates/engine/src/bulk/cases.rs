@@ -119,6 +119,18 @@ fn escapes_of_load_data_are_six_letters() {
 }
 
 #[test]
+fn load_data_says_in_which_letters_its_file_is() {
+    let of = |charset: &str| {
+        LOAD.replace("INTO TABLE t", &format!("INTO TABLE t CHARACTER SET {charset}"))
+    };
+    check(&of("utf8mb4"), "ä\t€\n", &[&["ä", "€"]]);
+    check(&of("latin1"), "ä\n", &[&["Ã¤"]]);
+    let read = read(&of("LATIN1"), b"\xE4\t\x80\n", 1).unwrap();
+    assert_eq!(read.fields, [["ä", "€"]]);
+    refused(&of("gbk"), "1\n", "LOAD DATA in character set `gbk`");
+}
+
+#[test]
 fn a_word_is_null_in_load_data_with_quotes() {
     let quoted = &format!("{LOAD} FIELDS TERMINATED BY ',' ENCLOSED BY '\"'");
     check(quoted, "NULL,\"NULL\",\\N,\"\\N\"\n", &[&["-", "NULL", "-", "-"]]);

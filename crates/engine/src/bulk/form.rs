@@ -17,11 +17,22 @@ pub(crate) enum Rules {
     Load,
 }
 
+/// How a field's bytes are letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Letters {
+    /// UTF-8, or what its letters of ASCII are.
+    Utf8,
+    /// MySQL's latin1.
+    Latin1,
+}
+
 /// The form of a line. All marks are ASCII, or longer only where the language allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Form {
     /// How marks, escapes and line ends are read.
     pub(crate) rules: Rules,
+    /// What its fields' bytes mean.
+    pub(crate) letters: Letters,
     /// Between two fields; never empty.
     pub(crate) field: Vec<u8>,
     /// Behind a line; never empty. COPY's lines end as the first of them does, and so where there is none.
@@ -73,6 +84,15 @@ fn one_byte(option: &str, value: &str) -> Result<u8> {
     }
 }
 
+/// What the bytes of a file in this character set mean; as the server reads them, shards are found by them.
+fn letters_of(charset: Option<&str>) -> Result<Letters> {
+    match charset.unwrap_or("utf8mb4").to_lowercase().as_str() {
+        "utf8mb4" | "utf8mb3" | "utf8" | "ascii" | "binary" => Ok(Letters::Utf8),
+        "latin1" => Ok(Letters::Latin1),
+        other => Err(refused(&format!("LOAD DATA in character set `{other}`"))),
+    }
+}
+
 impl Form {
     /// The form a COPY statement asks for.
     pub(crate) fn of_copy(copy: &Copy) -> Result<Self> {
@@ -94,6 +114,7 @@ impl Form {
         }
         let mut form = Self {
             rules: if csv { Rules::Csv } else { Rules::Text },
+            letters: Letters::Utf8,
             field: if csv { b",".to_vec() } else { b"\t".to_vec() },
             line: b"\n".to_vec(),
             starting: Vec::new(),
@@ -133,6 +154,7 @@ impl Form {
         };
         let form = Self {
             rules: Rules::Load,
+            letters: letters_of(option("character set"))?,
             field: bytes("fields terminated by", "\t"),
             line: bytes("lines terminated by", "\n"),
             starting: bytes("lines starting by", ""),

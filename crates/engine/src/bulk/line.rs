@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::Value;
 use pando_kernel::error::{ErrorKind, Result};
 
-use super::form::{Form, Rules};
+use super::form::{Form, Letters, Rules};
 use super::step::{Place, Reader, Step};
 use super::{MAX_RECORD, malformed};
 
@@ -282,6 +282,9 @@ impl Field<'_> {
         };
         if is_null {
             return Ok(Value::Null);
+        }
+        if form.letters == Letters::Latin1 {
+            return Ok(Value::Text(pando_sql::read_latin1(&self.bytes)));
         }
         let text = String::from_utf8(self.bytes);
         Ok(Value::Text(text.map_err(|_| ErrorKind::Value("bulk data is not UTF-8".into()))?))

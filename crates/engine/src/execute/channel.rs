@@ -11,7 +11,7 @@ use pando_kernel::row::Rows;
 use pando_kernel::{Column, Columns, Execution, Format, Whole};
 use pando_pool::Connection;
 
-use crate::merge::{RowSource, uneven};
+use crate::merge::{RowSource, alike};
 use crate::variables::UNKNOWN;
 
 /// Executions that are sent ahead on one connection. Enough to keep its server busy; few, because each that is sent must be cancelled by itself.
@@ -362,8 +362,8 @@ impl Channel {
         };
         form.unlike = if Arc::ptr_eq(first, &columns.list) {
             None
-        } else if first.len() != columns.list.len() {
-            Some(uneven(first.len(), columns.list.len()))
+        } else if let Err(unlike) = alike(first, &columns.list) {
+            Some(unlike)
         } else {
             let other = first.iter().zip(columns.list.iter()).find(|both| is_other(*both));
             other.map(|(column, _)| {

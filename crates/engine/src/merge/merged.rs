@@ -1,5 +1,6 @@
 //! The merge itself: the plan resolved, then rows pulled through it.
 
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pando_kernel::column::Columns;
@@ -14,7 +15,7 @@ use super::order::Ordered;
 use super::pipeline::{Pipeline, Supply};
 use super::recipe::Recipe;
 use super::row::Layout;
-use super::stream::Stream;
+use super::stream::{Stream, alike};
 use super::turns::Turns;
 use super::{Input, Limits, RowSource};
 
@@ -40,7 +41,7 @@ impl<S: RowSource> Merge<S> {
     ///
     /// # Errors
     /// `UnknownColumn` when no visible column has a name of the plan, `Refused` when several have or when a column's values cannot be
-    /// compared outside the storage units or when the inputs differ in their number of columns, `Internal` for a plan that does not
+    /// compared outside the storage units or when the inputs differ in the number or names of their columns, `Internal` for a plan that does not
     /// fit the columns.
     pub fn new(
         plan: &MergePlan,
@@ -51,13 +52,17 @@ impl<S: RowSource> Merge<S> {
         let Some(columns) = inputs.first().map(|input| input.columns.clone()) else {
             return Err(Error::internal("a merge needs at least one stream"));
         };
+        let unlike = |input: &Input<S>| !Arc::ptr_eq(&columns.list, &input.columns.list);
+        for input in inputs.iter().filter(|input| unlike(input)) {
+            alike(&columns.list, &input.columns.list)?;
+        }
         let recipe = Recipe::new(plan, columns, inputs.len(), dialect)?;
         let Recipe { layout, order, turns, group, unique, window, untouched } = recipe;
         let visible = layout.output.list.len();
         let streams = inputs
             .into_iter()
             .map(|input| Stream::new(input.rows, input.columns, (&layout.all, visible)))
-            .collect::<Result<Vec<_>>>()?;
+            .collect::<Vec<_>>();
         let flow = if untouched {
             Flow::Chunks(Iterate::new(streams))
         } else {

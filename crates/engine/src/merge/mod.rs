@@ -58,7 +58,7 @@ use pando_kernel::error::Result;
 use pando_kernel::row::Rows;
 
 pub use merged::Merge;
-pub(crate) use stream::uneven;
+pub(crate) use stream::alike;
 
 /// One source of rows: a storage unit's reply behind its columns.
 pub trait RowSource: Send {

@@ -31,7 +31,7 @@ struct Foreign {
 }
 
 /// Parts of one answer with so many columns and so many.
-pub(crate) fn uneven(one: usize, other: usize) -> Error {
+fn uneven(one: usize, other: usize) -> Error {
     Error::refused(
         30001,
         format!("storage units answered with {one} and {other} columns"),
@@ -39,24 +39,45 @@ pub(crate) fn uneven(one: usize, other: usize) -> Error {
     )
 }
 
+/// Longer labels may be the text of an actual statement, cut by the server.
+const LABEL: usize = 128;
+
+/// Whether rows with these columns may stand among those with the columns `first`: as many of them, and each of the same name. Actual tables whose columns have
+/// come into another order (a definition that was given to one storage unit only) would else show values under others' names. Letters' case does not count: where
+/// a label is the definition's, it may be written otherwise there.
+///
+/// # Errors
+/// `Refused` when they differ.
+pub(crate) fn alike(first: &[Column], other: &[Column]) -> Result<()> {
+    if first.len() != other.len() {
+        return Err(uneven(first.len(), other.len()));
+    }
+    let same = |one: &str, other: &str| {
+        one == other
+            || one.len().max(other.len()) > LABEL
+            || one.to_lowercase() == other.to_lowercase()
+    };
+    match first.iter().zip(other).find(|(one, other)| !same(&one.name, &other.name)) {
+        None => Ok(()),
+        Some((one, other)) => Err(Error::refused(
+            30001,
+            format!(
+                "storage units answered with column `{}` and `{}` in one place",
+                one.name, other.name
+            ),
+            "give the actual tables the same columns in the same order, or name the columns instead of `*`",
+        )),
+    }
+}
+
 impl<S: RowSource> Stream<S> {
-    /// A stream whose rows shall look as if they had the columns `form`, of which only the first `visible` are for the client.
-    ///
-    /// # Errors
-    /// `Refused` when the columns differ in number.
-    pub(super) fn new(
-        source: S,
-        columns: Columns,
-        (form, visible): (&Columns, usize),
-    ) -> Result<Self> {
-        if columns.list.len() != form.list.len() {
-            return Err(uneven(form.list.len(), columns.list.len()));
-        }
+    /// A stream whose rows shall look as if they had the columns `form`, of which only the first `visible` are for the client. The columns are as many.
+    pub(super) fn new(source: S, columns: Columns, (form, visible): (&Columns, usize)) -> Self {
         let same =
             Arc::ptr_eq(&columns.list, &form.list) && columns.codec.form() == form.codec.form();
         let stays = if same { Vec::new() } else { staying(&columns, form, visible) };
         let foreign = (!stays.iter().all(|stays| *stays)).then_some(Foreign { columns, stays });
-        Ok(Self { source: Some(source), chunk: Bytes::new(), foreign })
+        Self { source: Some(source), chunk: Bytes::new(), foreign }
     }
 
     /// The next chunk; `None` at the end, again and again.

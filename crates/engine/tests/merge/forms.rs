@@ -202,6 +202,23 @@ fn streams_with_different_numbers_of_columns_are_refused() {
 }
 
 #[test]
+fn streams_whose_columns_have_other_names_are_refused() {
+    let named = |names: [&str; 2]| {
+        let mut columns = columns(&[Kind::Int, Kind::Int]);
+        for (column, name) in Arc::make_mut(&mut columns.list).iter_mut().zip(names) {
+            column.name = name.to_owned();
+        }
+        input(&columns, &[], 1, 0)
+    };
+    let error =
+        start(&MergePlan::iterate(), vec![named(["a", "b"]), named(["b", "a"])]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Refused { code: 30001, .. }), "{error}");
+    assert!(start(&MergePlan::iterate(), vec![named(["a", "B"]), named(["A", "b"])]).is_ok());
+    let cut = (format!("{}t_0.a", "1 + ".repeat(64)), format!("{}t_10.", "1 + ".repeat(64)));
+    assert!(start(&MergePlan::iterate(), vec![named([&cut.0, "b"]), named([&cut.1, "b"])]).is_ok());
+}
+
+#[test]
 fn a_name_means_the_one_visible_column_that_has_it() {
     let named = |names: &[&str]| {
         let mut columns = columns(&vec![Kind::Int; names.len()]);

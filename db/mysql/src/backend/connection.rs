@@ -48,8 +48,6 @@ pub(super) struct Connection {
     pub(super) no_file: Option<String>,
     /// The server does not know COM_RESET_CONNECTION.
     pub(super) lacks_reset: bool,
-    /// The current database is no longer that of the login.
-    pub(super) moved: bool,
     pub(super) seen: Seen,
     pub(super) text_rows: Arc<TextRows>,
     pub(super) binary_rows: Arc<BinaryRows>,
@@ -94,7 +92,6 @@ impl Connection {
             ready: VecDeque::new(),
             no_file: None,
             lacks_reset: false,
-            moved: false,
             seen: Seen::default(),
             text_rows: Arc::new(TextRows),
             binary_rows: Arc::new(BinaryRows),

@@ -327,10 +327,8 @@ impl Connection {
                         value: String::from_utf8_lossy(value).into_owned(),
                     });
                 }
-                SessionChange::Schema(name) => {
-                    self.moved = name != self.settings.database.as_bytes();
-                }
-                SessionChange::StateChanged(_)
+                SessionChange::Schema(_)
+                | SessionChange::StateChanged(_)
                 | SessionChange::Gtids(_)
                 | SessionChange::TransactionCharacteristics(_)
                 | SessionChange::TransactionState(_)

@@ -6,7 +6,7 @@ use pando_kernel::{Error, Result};
 use super::connection::Connection;
 use super::login::put_change_user;
 use crate::auth::{ClientLogin, ClientStep};
-use crate::codec::{Capabilities, CommandCode, ErrPacket, OkPacket, Query};
+use crate::codec::{CommandCode, ErrPacket, OkPacket, Query};
 use crate::error::{malformed, server_error};
 
 /// How far a reset has come.
@@ -23,7 +23,8 @@ const UNKNOWN_COMMAND: u16 = 1047;
 
 impl Connection {
     /// Writes the commands of a reset. The server forgets character set and prepared statements with it, but not
-    /// the current database.
+    /// the current database; that one's character set, in which LOAD DATA reads files, it does forget, in MySQL as in MariaDB, until it is told the database again.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_character_set_database>
     pub(super) fn write_reset(&mut self) -> Reset {
         self.statements.clear();
         self.counts.clear();
@@ -35,8 +36,7 @@ impl Connection {
         self.command(|out| CommandCode::ResetConnection.encode(&[], out));
         self.command(|out| Query::encode(names.as_bytes(), capabilities, out));
         let mut left = 2;
-        let tracked = capabilities.has(Capabilities::SESSION_TRACK);
-        if !self.settings.database.is_empty() && (self.moved || !tracked) {
+        if !self.settings.database.is_empty() {
             let database = self.settings.database.clone();
             self.command(|out| CommandCode::InitDb.encode(database.as_bytes(), out));
             left += 1;
@@ -66,7 +66,6 @@ impl Connection {
                 ClientStep::Wait => Ok(Some(Reset::ChangeUser(login))),
                 ClientStep::Done(ok) => {
                     self.note(&ok)?;
-                    self.moved = false;
                     Ok(None)
                 }
             },
@@ -94,10 +93,7 @@ impl Connection {
         match failed {
             _ if self.lacks_reset => Ok(Some(self.write_change_user())),
             Some(error) => Err(error),
-            None => {
-                self.moved = false;
-                Ok(None)
-            }
+            None => Ok(None),
         }
     }
 
