@@ -177,6 +177,15 @@ def load_data_reads_fields_and_lines_as_the_server_does():
 
 
 @case
+def utf8_of_three_bytes_compares_by_the_collation_named():
+    own = connect()
+    for words, expected in (("utf8 collate utf8_general_ci", (1, 1, 1, 0)), ("'utf8' collate 'utf8_unicode_ci'", (1, 1, 1, 1)), ("utf8mb3 collate utf8mb3_bin", (0, 1, 0, 0))):
+        run(f"set names {words}", own=own)
+        equal(run("select 'ä' = 'a', 'a' = 'a ', 'a' = 'A', 'ß' = 'ss'", own=own), [expected])
+    own.close()
+
+
+@case
 def copies_of_a_broadcast_table_do_not_drift():
     if not takes_files():
         return

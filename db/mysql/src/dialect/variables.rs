@@ -1,5 +1,7 @@
 //! Session variables, and functions about the session.
 
+use std::borrow::Cow;
+
 use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
 use pando_kernel::{Alone, Error, Result, Value};
 
@@ -257,9 +259,15 @@ fn names(value: &str) -> Result<VariableEffect> {
             Err(variable_refused("names", "the collation is none of the character set"))
         }
         Some("default" | "utf8mb4_0900_ai_ci") => Ok(default_collation(charset)),
-        Some(name) => Ok(connected(name)),
-        None => Ok(named(collation.trim())),
+        Some(name) => Ok(connected(&of_four_bytes(name))),
+        None => Ok(named(&of_four_bytes(collation.trim()))),
     }
+}
+
+/// What UTF-8 of three bytes compares by, that of four does as well.
+fn of_four_bytes(collation: &str) -> Cow<'_, str> {
+    let rest = collation.strip_prefix("utf8_").or_else(|| collation.strip_prefix("utf8mb3_"));
+    rest.map_or(Cow::Borrowed(collation), |rest| Cow::Owned(format!("utf8mb4_{rest}")))
 }
 
 /// `SET NAMES` with a collation. MariaDB compares parameters by it as well, and not by what is set later as `collation_connection`.
@@ -437,6 +445,8 @@ mod tests {
             ("names", "DEFAULT", Some(AS_AT_LOGIN)),
             ("names", "'utf8'", kept("utf8mb4_general_ci")),
             ("names", "utf8mb4 COLLATE utf8mb4_bin", kept("utf8mb4_bin")),
+            ("names", "utf8 COLLATE utf8_unicode_ci", kept("utf8mb4_unicode_ci")),
+            ("names", "'utf8mb3' COLLATE 'utf8mb3_bin'", kept("utf8mb4_bin")),
             ("names", "utf8mb4 COLLATE uca1400_ai_ci", kept("uca1400_ai_ci")),
             ("names", "'utf8mb4' COLLATE 'utf8mb4_0900_ai_ci'", Some(AS_AT_LOGIN)),
             ("names", "utf8mb4 COLLATE latin1_bin", None),
