@@ -31,6 +31,8 @@ struct Known {
     /// Whose names these are.
     named: HashSet<UnitName>,
     aggregates: Option<Arc<HashSet<String>>>,
+    /// Which units may leave checks to the end of a transaction, as far as asked.
+    defers: HashMap<UnitName, bool>,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -97,6 +99,20 @@ impl UnitCatalog {
         if known.epoch == epoch {
             known.aggregates = Some(Arc::new(aggregates));
         }
+    }
+
+    /// Remembers whether a unit may leave checks to the end of a transaction, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_defers(&self, epoch: u64, unit: UnitName, defers: bool) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.defers.insert(unit, defers);
+        }
+    }
+
+    /// Whether a unit may leave checks to the end of a transaction; `None` when it was not asked yet.
+    pub(crate) fn defers(&self, unit: &str) -> Option<bool> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.defers.get(unit).copied()
     }
 
     /// Forgets everything when it is old enough that a look may help; false when it is fresh or nothing is known.

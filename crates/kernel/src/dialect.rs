@@ -210,6 +210,12 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
+    /// For a family that can leave checks to the end of a transaction: a query whose one value says whether anything in the current database may be left so, and
+    /// the statement that has all of it checked at once.
+    fn deferred(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// The schema in which tables stand whose names say none; `None` where a database has no schemas, but is one.
     fn default_schema(&self) -> Option<&'static str> {
         None

@@ -45,7 +45,7 @@ pub(crate) fn route(
         Located::Anywhere if index_alone(stmt).is_some() => return Ok(()),
         Located::Anywhere => match route {
             Route::Units(units) if units.targets.len() == 1 => return Ok(()),
-            Route::Units(_) => return Err(made_of_parts(&named)),
+            Route::Units(_) => return Err(made_of_parts(stmt, &named)),
             Route::Unclaimed | Route::Needs(_) => {
                 let place = default_place(rule)?;
                 is_no_part(ctx, &named, &place)?;
@@ -196,8 +196,20 @@ fn apart((first, there): (&str, &str), (second, here): (&str, &str)) -> Error {
     )
 }
 
-fn made_of_parts(named: &Named) -> Error {
+fn made_of_parts(stmt: &Statement, named: &Named) -> Error {
     let name = named.new.iter().chain(&named.existing).next().map_or("", String::as_str);
+    // Without a query only a foreign key names a table that is there.
+    if matches!(&stmt.kind, Kind::Define(define) if define.query.is_none()) {
+        return Error::refused(
+            20101,
+            format!(
+                "single table `{name}` would refer to a table of several data nodes, and know one of them only"
+            ),
+            format!(
+                "leave the foreign key out, or make `{name}` a sharded table bound to the other"
+            ),
+        );
+    }
     Error::refused(
         30001,
         format!(

@@ -311,6 +311,10 @@ impl Session {
         // PostgreSQL's commit fails with what a cursor still had to find, and rolls back.
         let failed =
             parted.err().filter(|_| commit && self.transaction.state() == TransactionState::Failed);
+        let failed = match failed {
+            None if commit && self.may_defer() => Box::pin(self.check_deferred()).await.err(),
+            failed => failed,
+        };
         self.local_settings.clear();
         self.marks.clear();
         let before = self.variables_at_begin.take();

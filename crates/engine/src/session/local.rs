@@ -94,6 +94,9 @@ impl Session {
                 self.refuse_if_failed(false)?;
                 self.complete("UNLISTEN");
             }
+            Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {
+                return Box::pin(self.set_constraints(stmt)).await;
+            }
             Kind::Show(show) if show.what.ends_with("PROCESSLIST") => self.processlist()?,
             Kind::Show(show) => return self.show_setting(show),
             Kind::Select(_) => return self.set_config(stmt, bound).await,

@@ -15,6 +15,7 @@ mod copy;
 mod cursor;
 mod database;
 mod declared;
+mod deferred;
 mod definition;
 mod door;
 mod errand;

@@ -111,6 +111,13 @@ impl Metadata for Postgres {
         Some("SELECT DISTINCT proname::text FROM pg_catalog.pg_proc WHERE prokind = 'a' AND oid >= 16384".into())
     }
 
+    /// Constraints that can be deferred are triggers, as those that users call constraint triggers are.
+    /// <https://www.postgresql.org/docs/current/sql-set-constraints.html>
+    fn deferred(&self) -> Option<(&'static str, &'static str)> {
+        let any = "SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgdeferrable)";
+        Some((any, "SET CONSTRAINTS ALL IMMEDIATE"))
+    }
+
     fn indexes_query(&self) -> Option<String> {
         Some(
             "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid)"

@@ -1,0 +1,110 @@
+//! What is checked at the end of a transaction only: SET CONSTRAINTS, and having it checked before the first of several storage units commits.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::session::TransactionState;
+use pando_kernel::{TransactionType, UnitName, Value};
+use pando_sql::ast::Statement;
+
+use crate::snapshot::LiveDatabase;
+
+use super::Session;
+
+/// The tag of the verb.
+const VERB: &str = "SET CONSTRAINTS";
+
+impl Session {
+    /// SET CONSTRAINTS ALL, which every unit of the transaction takes, those that join it later included. False when the statement goes the usual way.
+    ///
+    /// # Errors
+    /// `Refused` for single constraints of several units; what a unit says of what it checks then.
+    pub(super) async fn set_constraints(&mut self, stmt: &Statement) -> Result<bool> {
+        self.refuse_if_failed(false)?;
+        if self.transaction.state() == TransactionState::Idle {
+            self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
+            self.complete(VERB);
+            return Ok(true);
+        }
+        let live = self.live()?;
+        let is_all = stmt
+            .text
+            .split_whitespace()
+            .nth(2)
+            .is_some_and(|word| word.eq_ignore_ascii_case("all"));
+        if !is_all {
+            if live.database.units.len() < 2 {
+                return Ok(false);
+            }
+            return Err(Error::refused(
+                30001,
+                "SET CONSTRAINTS cannot name constraints of several storage units",
+                "say SET CONSTRAINTS ALL",
+            ));
+        }
+        self.refuse_in_base(VERB)?;
+        let variables = self.variables.clone();
+        self.apply(&stmt.text, true, variables).await?;
+        self.complete(VERB);
+        Ok(true)
+    }
+
+    /// Whether a commit may fail on one unit by what was left unchecked until then, after others have committed, as far as that is known.
+    pub(super) fn may_defer(&self) -> bool {
+        let several = || self.transaction.units().len() > 1;
+        let is_known = |live: &Arc<LiveDatabase>| {
+            let units = self.transaction.units();
+            units.iter().all(|unit| self.catalog(live).defers(unit) == Some(false))
+        };
+        self.transaction.state() == TransactionState::Open
+            && self.transaction.kind() == TransactionType::Local
+            && self.transaction.has_written()
+            && self.dialect().is_some_and(|dialect| dialect.deferred().is_some())
+            && several()
+            && self.live.as_ref().is_some_and(|live| !is_known(live))
+    }
+
+    /// Has the units check what they left to the end of the transaction, which has failed where one finds a fault. Of everything else that goes wrong the
+    /// commit itself knows what to say.
+    ///
+    /// # Errors
+    /// The fault found.
+    pub(super) async fn check_deferred(&mut self) -> Result<()> {
+        let Some((query, check)) = self.dialect().and_then(|dialect| dialect.deferred()) else {
+            return Ok(());
+        };
+        let live = self.live()?;
+        let mut any = false;
+        for unit in self.transaction.units() {
+            any |= self.defers(&live, unit, query).await.unwrap_or(true);
+        }
+        if !any || self.attend_transaction().is_err() {
+            return Ok(());
+        }
+        let checked = self.transaction.run_everywhere(check).await;
+        self.let_go().await;
+        match checked {
+            Err(error) if matches!(error.kind(), ErrorKind::Server(_)) => {
+                self.transaction.fail();
+                Err(self.in_logic_names(error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    async fn defers(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        unit: UnitName,
+        query: &str,
+    ) -> Result<bool> {
+        if let Some(known) = self.catalog(live).defers(&unit) {
+            return Ok(known);
+        }
+        let epoch = self.catalog(live).epoch();
+        let rows = self.ask(live, &unit, query).await?;
+        let defers = rows.first().and_then(|row| row.first()) != Some(&Value::Bool(false));
+        self.catalog(live).learn_defers(epoch, unit, defers);
+        Ok(defers)
+    }
+}
