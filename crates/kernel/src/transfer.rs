@@ -58,6 +58,7 @@ pub trait Transfer: Send + Sync + Debug {
             "stamped" => Obstacle::Stamped(name),
             "reference" => Obstacle::Referenced { by: name, action: detail.clone() },
             "trigger" => Obstacle::Trigger(name),
+            "view" => Obstacle::View(name),
             _ => return Err(Error::internal("an obstacle nobody knows")),
         })
     }
@@ -81,4 +82,6 @@ pub enum Obstacle {
     },
     /// A trigger (or rule), which would run for other statements than the client's.
     Trigger(String),
+    /// It is a view, which may not show all that a row has.
+    View(String),
 }

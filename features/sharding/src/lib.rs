@@ -26,6 +26,7 @@ mod strategy;
 mod table;
 mod update;
 mod value;
+mod view;
 
 pub use domain::{Domain, Part};
 pub use feature::Sharding;

@@ -156,7 +156,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
             let units = changed(asked, &scope, &change)?;
             asked.all_placed(units)
         }
-        Kind::Define(define) => defined(rule, stmt, define).map(Found::Units),
+        Kind::Define(define) => defined(asked, define).map(Found::Units),
         Kind::Explain { inner, .. } => routed(asked, inner),
         Kind::Copy(copy) if copy.direction == CopyDirection::ServerFile => {
             Err(refused(20030, "COPY with a file on the server cannot be sharded"))
@@ -207,6 +207,7 @@ fn spreads(verb: &str) -> bool {
             | "CLUSTER"
             | "GRANT"
             | "OPTIMIZE"
+            | "REFRESH"
             | "REINDEX"
             | "REPAIR"
             | "REVOKE"
@@ -476,17 +477,20 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
 }
 
 /// DDL: every node of the named tables, which must be one binding group when there are several.
-fn defined(rule: &Rule, stmt: &Statement, define: &Define) -> Result<Units> {
+fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
+    let (rule, stmt) = (asked.rule, asked.stmt);
     let forbidden = [
         (!define.renamed_to.is_empty(), "renaming a sharded table"),
         (define.query.is_some() && define.object == ObjectKind::Table, "CREATE TABLE … AS SELECT"),
-        (define.object == ObjectKind::View, "a view over a sharded table"),
         (define.object == ObjectKind::Routine, "a routine over a sharded table"),
         (define.object == ObjectKind::Trigger, "a trigger on a sharded table"),
         (define.temporary, "a temporary sharded table"),
     ];
     if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
         return Err(Error::refused(20030, format!("{what} is not supported"), ""));
+    }
+    if define.object == ObjectKind::View {
+        return crate::view::defined(asked, define);
     }
     let ours = |name| rule.table(&last(name)).is_some();
     if define.names.iter().any(ours) && !define.names.iter().all(ours) {
@@ -500,7 +504,7 @@ fn defined(rule: &Rule, stmt: &Statement, define: &Define) -> Result<Units> {
 }
 
 /// Every node of the tables a statement names.
-fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
+pub(crate) fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
     let tables = sharded(rule, &stmt.kind);
     let Some(first) = tables.first() else {
         return Err(Error::internal("no sharded table to route"));
@@ -520,7 +524,7 @@ fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
 }
 
 /// The sharded tables a statement names, each once.
-fn sharded<'a>(rule: &'a Rule, kind: &Kind) -> Vec<&'a Table> {
+pub(crate) fn sharded<'a>(rule: &'a Rule, kind: &Kind) -> Vec<&'a Table> {
     let mut tables: Vec<&Table> = Vec::new();
     for occurrence in visit::tables(kind) {
         if let Some(table) = rule.table(&last(occurrence.name))

@@ -262,6 +262,7 @@ fn free_of(obstacles: &[Obstacle], update: &Update) -> Result<Vec<String>> {
                     "UPDATE of a table on which `{by}` depends with {action}"
                 )));
             }
+            Obstacle::View(_) => return Err(refused("UPDATE of a view")),
             Obstacle::Trigger(name) => {
                 return Err(refused(&format!("UPDATE of a table with the trigger `{name}`")));
             }

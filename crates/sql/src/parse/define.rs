@@ -171,5 +171,6 @@ fn empty(action: DefineAction, object: ObjectKind) -> Define {
         cascade: false,
         missing_name_at: None,
         index_columns: Vec::new(),
+        view_columns: Vec::new(),
     }
 }

@@ -467,6 +467,9 @@ impl Dump<'_> {
             });
             out.push_str(&format!(" columns {columns}"));
         }
+        if !define.view_columns.is_empty() {
+            out.push_str(&format!(" called {:?}", define.view_columns));
+        }
         if !define.index_columns.is_empty() {
             out.push_str(&format!(" over {:?}", define.index_columns));
         }

@@ -1,4 +1,4 @@
-//! The text of SHOW CREATE TABLE in logic names.
+//! The texts of SHOW CREATE TABLE and SHOW CREATE VIEW in logic names.
 
 use pando_kernel::presentation::Shown;
 
@@ -35,6 +35,27 @@ pub(super) fn index(name: &str, tables: &[Shown]) -> Option<String> {
 
 /// The text with every table and constraint under its logic name. Strings and comments stay as they are.
 pub(super) fn text(text: &str, tables: &[Shown]) -> String {
+    rewritten(text, &|token, word| renamed(token, word, tables))
+}
+
+/// A view's text with every table under its logic name.
+pub(super) fn view(text: &str, tables: &[Shown]) -> String {
+    rewritten(text, &|token, word| {
+        // What stands behind a point is a column, and behind AS a name that somebody has given.
+        match word == "." || word.eq_ignore_ascii_case("as") {
+            true => None,
+            false => of_table(token, tables),
+        }
+    })
+}
+
+fn of_table(token: &str, tables: &[Shown]) -> Option<String> {
+    let name = token.get(1..token.len() - 1)?.replace("``", "`");
+    Some(format!("`{}`", table(&name, tables)?.replace('`', "``")))
+}
+
+/// The text with names in backticks anew where `new` gives one for the name and the token in front of it.
+fn rewritten(text: &str, new: &dyn Fn(&str, &str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut word = "";
@@ -47,11 +68,11 @@ pub(super) fn text(text: &str, tables: &[Shown]) -> String {
             other => other.len_utf8(),
         };
         let (token, behind) = rest.split_at(length);
-        let new = match first {
-            '`' => renamed(token, word, tables),
+        let other = match first {
+            '`' => new(token, word),
             _ => None,
         };
-        out.push_str(new.as_deref().unwrap_or(token));
+        out.push_str(other.as_deref().unwrap_or(token));
         if !token.trim().is_empty() {
             word = token;
         }

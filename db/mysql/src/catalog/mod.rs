@@ -123,6 +123,8 @@ impl Presentation for MySql {
         let of_index = matches!(what.rsplit(' ').next(), Some("INDEX" | "INDEXES" | "KEYS"));
         match (what, label) {
             ("CREATE TABLE", "Create Table") => Some(create::text(field, tables)),
+            ("CREATE TABLE" | "CREATE VIEW", "Create View") => Some(create::view(field, tables)),
+            ("CREATE TABLE" | "CREATE VIEW", "View") => create::table(field, tables),
             ("CREATE TABLE" | "TRIGGERS", "Table") => create::table(field, tables),
             (_, "Table") if of_index => create::table(field, tables),
             (_, "Key_name") if of_index => create::index(field, tables),

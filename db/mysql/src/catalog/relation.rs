@@ -116,13 +116,27 @@ fn shown(
     match role {
         Role::Database => Some(database(view, &own)),
         Role::Reference => named(&own, view.tables.iter()),
-        Role::Definition => Some(format!("REPLACE({own}, CONCAT('`', DATABASE(), '`.'), '')")),
+        Role::Definition => Some(definition(view, &own)),
         Role::Part => part(view, &own, table),
     }
 }
 
 fn database(view: &View<'_>, own: &str) -> String {
     format!("CASE WHEN {own} = DATABASE() THEN {} ELSE {own} END", literal(view.database))
+}
+
+/// Calls that a server is given one inside the other.
+const NESTED: usize = 200;
+
+/// A view's text with the logical database's name, and with the tables that stand for logic ones called as these. A view that is shown stands on those that are.
+fn definition(view: &View<'_>, own: &str) -> String {
+    let database = literal(&format!("{}.", MySql.quote(view.database)));
+    let text = format!("REPLACE({own}, CONCAT('`', DATABASE(), '`.'), {database})");
+    let parts = view.tables.iter().filter(|shown| !shown.hidden && shown.actual != shown.logic);
+    let quoted = |name: &str| literal(&MySql.quote(name));
+    parts.take(NESTED).fold(text, |text, shown| {
+        format!("REPLACE({text}, {}, {})", quoted(&shown.actual), quoted(&shown.logic))
+    })
 }
 
 /// The table's logic name.

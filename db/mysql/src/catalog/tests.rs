@@ -197,6 +197,13 @@ fn rows_of_a_show_are_told_in_logic_names() {
     for (text, label, field, expected) in [
         ("SHOW CREATE TABLE t", "Table", "t_0", Some("t")),
         ("SHOW CREATE TABLE t", "Create Table", "CREATE TABLE `t_0` (", Some("CREATE TABLE `t` (")),
+        ("SHOW CREATE VIEW t", "View", "t_0", Some("t")),
+        (
+            "SHOW CREATE VIEW t",
+            "Create View",
+            "CREATE VIEW `t_0` AS select `t_0`.`t_0` AS `t_0`,'`t_0`' from `t_0` `x`",
+            Some("CREATE VIEW `t` AS select `t`.`t_0` AS `t_0`,'`t_0`' from `t` `x`"),
+        ),
         ("SHOW INDEX FROM t", "Table", "t_0", Some("t")),
         ("SHOW KEYS FROM t", "Key_name", "fk_t_0", Some("fk")),
         ("SHOW KEYS FROM t", "Key_name", "PRIMARY", None),

@@ -21,14 +21,18 @@ pub(super) fn missing(table: &str) -> ServerError {
 const VALUE_FIRST: [u32; 6] = [1062, 1264, 1265, 1366, 1586, 1859];
 
 /// Tables (`Table 'ds_0.t_0' doesn't exist`), columns (`Unknown column 't_0.a'`) and constraints, in quotes of either kind.
-const NAMING: [u32; 38] = [
+const NAMING: [u32; 44] = [
     1005, 1050, 1051, 1054, 1055, 1066, 1091, 1100, 1109, 1140, 1142, 1143, 1146, 1176, 1215, 1216,
-    1217, 1347, 1451, 1452, 1506, 1553, 1701, 1822, 1824, 1826, 1828, 1829, 1830, 1832, 1834, 3730,
-    3819, 3821, 3822, 3940, 4025, 4092,
+    1217, 1347, 1356, 1369, 1393, 1394, 1395, 1451, 1452, 1506, 1553, 1701, 1822, 1824, 1826, 1828,
+    1829, 1830, 1832, 1834, 1965, 3730, 3819, 3821, 3822, 3940, 4025, 4092,
 ];
 
 /// Of these, those whose names always begin with the database's where they have parts.
-const QUALIFIED: [u32; 7] = [1005, 1051, 1055, 1140, 1146, 1347, 4092];
+const QUALIFIED: [u32; 13] =
+    [1005, 1051, 1055, 1140, 1146, 1347, 1356, 1369, 1393, 1394, 1395, 1965, 4092];
+
+/// `The target table v_0 of the INSERT is not insertable-into`: without quotes.
+const UNQUOTED: [u32; 2] = [1288, 1471];
 
 pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
     if VALUE_FIRST.contains(&told.number) {
@@ -37,6 +41,13 @@ pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
         let Some(at) = ends.into_iter().flatten().max() else { return };
         let (value, behind) = told.message.split_at(at);
         told.message = format!("{value}{}", renewed(behind, false, names));
+    } else if UNQUOTED.contains(&told.number) {
+        if let Some((ahead, behind)) = told.message.split_once(" table ")
+            && let Some((name, rest)) = behind.split_once(" of the ")
+            && let Some(logic) = names.table(name)
+        {
+            told.message = format!("{ahead} table {logic} of the {rest}");
+        }
     } else if NAMING.contains(&told.number) {
         told.message = renewed(&told.message, QUALIFIED.contains(&told.number), names);
     }
@@ -155,6 +166,13 @@ mod tests {
                 "CONSTRAINT `t_0` failed for `shop`.`one`",
             ),
             (1050, "Table 't_1' already exists", "Table 't' already exists"),
+            (
+                1471,
+                "The target table t_0 of the INSERT is not insertable-into",
+                "The target table t of the INSERT is not insertable-into",
+            ),
+            (1965, "'ds_0.t_0' is a view", "'shop.t' is a view"),
+            (1369, "CHECK OPTION failed 'ds_0.t_0'", "CHECK OPTION failed 'shop.t'"),
             (
                 1054,
                 "Unknown column 't_0.a' in 'field list'",

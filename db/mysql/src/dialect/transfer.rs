@@ -98,7 +98,8 @@ impl Transfer for MySql {
              WHERE UNIQUE_CONSTRAINT_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME = {table} \
              AND (DELETE_RULE NOT IN ('RESTRICT', 'NO ACTION') OR UPDATE_RULE NOT IN ('RESTRICT', 'NO ACTION')) UNION ALL \
              SELECT 'trigger', TRIGGER_NAME, '' FROM information_schema.TRIGGERS \
-             WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {table}"
+             WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {table} UNION ALL \
+             SELECT 'view', TABLE_NAME, '' FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {table}"
         )
     }
 }

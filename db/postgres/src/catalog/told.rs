@@ -79,13 +79,17 @@ fn renew(text: &mut String, from: usize, to: usize, names: &ActualNames) {
     let mut out = String::from(ahead);
     let mut changes = false;
     let mut before = "";
-    for (at, piece) in own.split('"').enumerate() {
+    let mut pieces = own.split('"').enumerate().peekable();
+    while let Some((at, piece)) = pieces.next() {
         if at > 0 {
             out.push('"');
         }
         let new = match at % 2 {
             0 => unquoted(piece, names),
-            _ => quoted(piece, before, names),
+            _ => {
+                let behind = pieces.peek().map_or("", |(_, behind)| *behind);
+                quoted(piece, (before, behind), names)
+            }
         };
         changes |= new.is_some();
         out.push_str(new.as_deref().unwrap_or(piece));
@@ -97,8 +101,24 @@ fn renew(text: &mut String, from: usize, to: usize, names: &ActualNames) {
     }
 }
 
+/// What stands behind a name that is one of the wrong kind.
+const KINDS: [&str; 8] = [
+    " is not a table",
+    " is not a view",
+    " is not a materialized view",
+    " is not a sequence",
+    " is not an index",
+    " is not a foreign table",
+    " is a view",
+    " is an index",
+];
+
 /// What stands in quotes behind some words.
-fn quoted(name: &str, before: &str, names: &ActualNames) -> Option<String> {
+fn quoted(name: &str, (before, behind): (&str, &str), names: &ActualNames) -> Option<String> {
+    // `"t_0" is not a view`
+    if before.is_empty() && KINDS.contains(&behind) {
+        return named("table", name, names);
+    }
     named(before.trim_end().rsplit(' ').next()?, name, names)
 }
 
@@ -121,7 +141,7 @@ fn unquoted(text: &str, names: &ActualNames) -> Option<String> {
 /// The logic name of what the word before says it is.
 fn named(what: &str, name: &str, names: &ActualNames) -> Option<String> {
     match what {
-        "relation" | "table" => match name.rsplit_once('.') {
+        "relation" | "table" | "view" => match name.rsplit_once('.') {
             Some((schema, table)) => Some(format!("{schema}.{}", names.table(table)?)),
             None => names.table(name).map(str::to_owned).or_else(|| names.inner(name)),
         },
@@ -156,6 +176,9 @@ mod tests {
                 r#"invalid input syntax for type integer: "table "t_0"""#,
                 r#"invalid input syntax for type integer: "table "t_0"""#,
             ),
+            (r#""t_0" is not a table"#, r#""t" is not a table"#),
+            (r#""t_0" is not a valid binary digit"#, r#""t_0" is not a valid binary digit"#),
+            (r#"view "t_0" does not exist"#, r#"view "t" does not exist"#),
             (
                 "cannot drop table t_0 because other objects depend on it",
                 "cannot drop table t because other objects depend on it",

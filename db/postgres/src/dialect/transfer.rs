@@ -64,7 +64,7 @@ pub(super) fn obstacles(table: &str) -> String {
          FROM pg_catalog.pg_constraint WHERE contype = 'f' AND confrelid IN {tree} AND conparentid = 0 \
          AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd')) \
          UNION ALL SELECT 'trigger', tgname::text, '' FROM pg_catalog.pg_trigger WHERE tgrelid IN {tree} AND NOT tgisinternal \
-         UNION ALL SELECT 'trigger', rulename::text, '' FROM pg_catalog.pg_rewrite WHERE ev_class IN {tree}"
+         UNION ALL SELECT CASE WHEN ev_type = '1' THEN 'view' ELSE 'trigger' END, rulename::text, '' FROM pg_catalog.pg_rewrite WHERE ev_class IN {tree}"
     )
 }
 

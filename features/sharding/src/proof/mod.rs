@@ -20,6 +20,7 @@ use pando_sql::ast::{Expr, Query, Table as Named, TableFactor};
 
 use crate::asked::Asked;
 use crate::kept::Class as Kept;
+use crate::table::Table;
 use prover::Prover;
 
 /// Why a proof ends.
@@ -90,6 +91,34 @@ pub(crate) fn query(asked: &Asked<'_>, query: &Query) -> Step<Units> {
     let mut units = Units::new(prover.targets(answer.nodes)?, Spread::Gather);
     units.alone = Alone { queries: true, groups: answer.groups, rows: answer.rows };
     Ok(units)
+}
+
+/// Proves that a view with this query, made on each shard over that shard's tables, is spread as the sharded table `called` is: each row on the node that its
+/// keys say. `named` is where the statement names the view, `labels` what its columns are called, where not as the query calls them.
+pub(crate) fn view(
+    asked: &Asked<'_>,
+    (called, named): (&Table, Span),
+    (query, labels): (&Query, &[String]),
+) -> Step<()> {
+    let prover = Prover::new(asked);
+    prover.seen.borrow_mut().insert(named);
+    let rows = prover.query(query, None, &Env::new())?;
+    if rows.lie != Lie::Parts {
+        return Err(Why::Doubt("its rows come from tables that stand whole on every shard"));
+    }
+    let mut columns = rows.columns.ok_or(Why::Doubt("what its columns are cannot be told"))?;
+    for (column, label) in columns.iter_mut().zip(labels) {
+        column.name = Some(label.to_lowercase());
+    }
+    let is_shown = |(at, key): (usize, &String)| {
+        let shown = |column: &&Column| column.name.as_deref() == Some(&*key.to_lowercase());
+        let part = columns.iter().find(shown).and_then(|column| column.key);
+        part.is_some_and(|part| part.at == at && part.firm)
+    };
+    if !called.is_placed_by_keys() || !called.keys().iter().enumerate().all(is_shown) {
+        return Err(Why::Doubt("its own sharding columns do not show those of the table"));
+    }
+    prover.targets(rows.nodes).map(drop)
 }
 
 /// What an UPDATE or DELETE reads.

@@ -85,9 +85,7 @@ impl Parser<'_> {
             define.renamed_to.push(self.object_name("a view")?);
             return Ok(());
         }
-        if self.is_symbol("(") {
-            self.skip_group()?;
-        }
+        self.view_columns(define)?;
         if self.eat(AS) {
             define.query = Some(Box::new(self.query()?));
         }

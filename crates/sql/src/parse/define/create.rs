@@ -122,10 +122,25 @@ impl Parser<'_> {
         Ok(columns)
     }
 
+    /// `[(column, …)]`.
+    pub(super) fn view_columns(&mut self, define: &mut Define) -> Result<()> {
+        if self.eat_symbol("(") {
+            loop {
+                define.view_columns.push(self.identifier("a column")?.value);
+                if !self.eat_symbol(",") {
+                    break;
+                }
+            }
+            self.expect_symbol(")")?;
+        }
+        Ok(())
+    }
+
     /// `[IF NOT EXISTS] name [(columns)] [options] AS query [WITH …]`.
     fn create_view(&mut self, define: &mut Define) -> Result<()> {
         self.if_exists(define);
         define.names.push(self.object_name("a view")?);
+        self.view_columns(define)?;
         while !self.is(Keyword::AS) {
             if self.is_end() {
                 return self.unexpected("`AS`");
