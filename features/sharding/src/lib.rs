@@ -27,6 +27,7 @@ mod table;
 mod update;
 mod value;
 mod view;
+mod within;
 
 pub use domain::{Domain, Part};
 pub use feature::Sharding;

@@ -6,10 +6,10 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
 use pando_sql::ast::{
-    CopyDirection, Define, InnerKind, Kind, Node, ObjectKind, ObjectName, Query, QueryBody, Select,
-    Statement,
+    CopyDirection, Define, Delete, InnerKind, Kind, Node, ObjectKind, ObjectName, Query, QueryBody,
+    Select, Statement, Table as Named, Update,
 };
-use pando_sql::visit;
+use pando_sql::{Span, visit};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
@@ -18,6 +18,7 @@ use crate::proof::{self, Change, Why};
 use crate::rule::Rule;
 use crate::scope::{Key, Scope, inside, last, selects};
 use crate::table::Table;
+use crate::within::Within;
 use crate::{inner, insert, named};
 
 /// What one scope says about its sharded tables.
@@ -107,10 +108,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
             Found::Needs(need) => Ok(Found::Needs(need)),
         },
         Kind::Update(update) => {
-            let mut scope = Scope::default();
-            scope.factors(&update.tables);
-            scope.factors(&update.from);
-            scope.filter(update.filter.as_ref());
+            let scope = updated(update);
             let change = Change {
                 targets: Vec::new(),
                 labels: Vec::new(),
@@ -123,29 +121,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
             asked.all_placed(units)
         }
         Kind::Delete(delete) => {
-            let mut scope = Scope::default();
-            let (mut targets, mut labels) = (Vec::new(), Vec::new());
-            if delete.from.is_empty() {
-                delete.targets.iter().for_each(|target| scope.target(target));
-                targets.extend(&delete.targets);
-            } else {
-                let named =
-                    |label: &str, scope: &Scope<'_>| scope.sources.iter().any(|s| s.label == label);
-                scope.factors(&delete.from);
-                for target in &delete.targets {
-                    let label = target.alias.as_ref().unwrap_or_else(|| &target.name.parts[0]);
-                    if named(&label.value.to_lowercase(), &scope)
-                        || named(&last(&target.name), &scope)
-                    {
-                        asked.mark(target.name.span);
-                        labels.push(target.name.span);
-                    } else {
-                        scope.target(target);
-                        targets.push(target);
-                    }
-                }
-            }
-            scope.filter(delete.filter.as_ref());
+            let Deleted { scope, targets, labels } = deleted(asked, delete);
             let change = Change {
                 targets,
                 labels,
@@ -215,6 +191,49 @@ fn spreads(verb: &str) -> bool {
     )
 }
 
+/// What a DELETE reads and changes.
+pub(crate) struct Deleted<'a> {
+    pub(crate) scope: Scope<'a>,
+    /// Targets that stand outside FROM.
+    targets: Vec<&'a Named>,
+    /// Where targets are named that stand in FROM.
+    labels: Vec<Span>,
+}
+
+/// The scope of an UPDATE.
+pub(crate) fn updated(update: &Update) -> Scope<'_> {
+    let mut scope = Scope::default();
+    scope.factors(&update.tables);
+    scope.factors(&update.from);
+    scope.filter(update.filter.as_ref());
+    scope
+}
+
+/// The scope of a DELETE, and its targets.
+pub(crate) fn deleted<'a>(asked: &Asked<'_>, delete: &'a Delete) -> Deleted<'a> {
+    let mut scope = Scope::default();
+    let (mut targets, mut labels) = (Vec::new(), Vec::new());
+    if delete.from.is_empty() {
+        delete.targets.iter().for_each(|target| scope.target(target));
+        targets.extend(&delete.targets);
+    } else {
+        let named = |label: &str, scope: &Scope<'_>| scope.sources.iter().any(|s| s.label == label);
+        scope.factors(&delete.from);
+        for target in &delete.targets {
+            let label = target.alias.as_ref().unwrap_or_else(|| &target.name.parts[0]);
+            if named(&label.value.to_lowercase(), &scope) || named(&last(&target.name), &scope) {
+                asked.mark(target.name.span);
+                labels.push(target.name.span);
+            } else {
+                scope.target(target);
+                targets.push(target);
+            }
+        }
+    }
+    scope.filter(delete.filter.as_ref());
+    Deleted { scope, targets, labels }
+}
+
 /// SELECT: everything on one shard, or what is proven to go whole to each of several, or a product of tables that are joined otherwise.
 fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
     let top = match &query.body {
@@ -229,6 +248,10 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
             is_top = top.is_some_and(|top| std::ptr::eq(top, select));
             placed.push(one);
         }
+    }
+    let within = Within::of(asked)?;
+    if !within.is_empty() {
+        return within.with(asked, placed);
     }
     if placed.is_empty() {
         return Err(refused(
@@ -285,6 +308,10 @@ fn changed(asked: &Asked<'_>, scope: &Scope<'_>, change: &Change<'_>) -> Result<
     let mut all = Vec::new();
     all.extend(place(asked, scope)?);
     all.extend(inner(asked)?);
+    let within = Within::of(asked)?;
+    if !within.is_empty() {
+        return within.with(asked, all);
+    }
     if let Ok(units) = single(all.iter()) {
         return Ok(units);
     }
