@@ -198,7 +198,7 @@ fn apart((first, there): (&str, &str), (second, here): (&str, &str)) -> Error {
 
 fn made_of_parts(stmt: &Statement, named: &Named) -> Error {
     let name = named.new.iter().chain(&named.existing).next().map_or("", String::as_str);
-    // Without a query only a foreign key names a table that is there.
+    // Without a query only a foreign key and the like name a table that is there.
     if matches!(&stmt.kind, Kind::Define(define) if define.query.is_none()) {
         return Error::refused(
             20101,
