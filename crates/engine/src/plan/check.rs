@@ -175,6 +175,7 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Kind::Opaque if ctx.database.units.len() > 1 => Err(unknown(&stmt.text)),
         Kind::Select(_) | Kind::Show(_) | Kind::Explain { .. } | Kind::Set(_) => one(),
         Kind::Utility { verb, .. } if verb == "HELP" => one(),
+        Kind::Utility { verb, .. } if verb == "DO" && computes(ctx, stmt) => one(),
         Kind::Copy(copy) if copy.table.is_none() => one(),
         _ if ctx.database.units.len() == 1 => one(),
         Kind::Utility { verb, tables, .. } => {
@@ -194,6 +195,15 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
             "name it with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
         )),
     }
+}
+
+/// Whether a DO is MySQL's, which computes expressions, and reads no table for them: some pools ask so whether a connection lives.
+fn computes(ctx: &Context<'_>, stmt: &Statement) -> bool {
+    let reads = |text: &str| text.eq_ignore_ascii_case("select");
+    let is_block = ctx.dialect.error_fails_transaction();
+    let tokens = pando_sql::tokenize(&stmt.text, ctx.dialect.syntax());
+    !is_block
+        && tokens.is_ok_and(|all| !all.list.iter().any(|token| reads(token.span.of(&stmt.text))))
 }
 
 /// Every storage unit, for what it has as all others have it.
