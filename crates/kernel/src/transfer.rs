@@ -31,6 +31,11 @@ pub trait Transfer: Send + Sync + Debug {
     /// language needs nothing.
     fn typed_as(&self, to: &TableColumn) -> String;
 
+    /// What stands behind a literal so that it has the type of an answer's column; empty where the language needs nothing or the type has no name everywhere.
+    fn typed(&self, _column: &Column) -> String {
+        String::new()
+    }
+
     /// A condition that a column's value is the same again once it has been read and written; `None` where it always is.
     fn survives(&self, _column: &TableColumn) -> Option<String> {
         None

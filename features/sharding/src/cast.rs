@@ -11,6 +11,7 @@ use crate::value::{self, Number};
 pub(crate) fn cast(value: Value, to: &str) -> Option<Value> {
     let to = to.trim().to_ascii_lowercase();
     let to = to.strip_prefix("pg_catalog.").unwrap_or(&to);
+    let to = to.strip_prefix('"').and_then(|to| to.strip_suffix('"')).unwrap_or(to);
     if value.is_null() {
         return Some(Value::Null);
     }
@@ -61,6 +62,7 @@ mod tests {
         assert_eq!(cast(text("5"), "int"), Some(Value::Int(5)));
         assert_eq!(cast(decimal("5.0"), " SIGNED  INTEGER "), Some(Value::Int(5)));
         assert_eq!(cast(Value::Int(5), "pg_catalog.int8"), Some(Value::Int(5)));
+        assert_eq!(cast(Value::Int(5), "pg_catalog.\"int4\""), Some(Value::Int(5)));
         assert_eq!(cast(text("x"), "text"), Some(text("x")));
         assert_eq!(cast(text("2024-01-02 00:00:00"), "date"), Some(text("2024-01-02")));
         for (value, to) in [

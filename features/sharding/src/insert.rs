@@ -20,9 +20,9 @@ use crate::table::Table;
 use crate::value;
 
 /// The rows of an INSERT as values by column.
-struct Rows<'a> {
-    columns: Vec<String>,
-    rows: Vec<Vec<&'a Expr>>,
+pub(crate) struct Rows<'a> {
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<&'a Expr>>,
 }
 
 /// Routes an INSERT whose target may be sharded.
@@ -110,8 +110,14 @@ fn queries_are_there(asked: &Asked<'_>, targets: &[Target]) -> Result<()> {
     Ok(())
 }
 
-fn first_node(table: &Table) -> Result<Units> {
-    let actual = table.node(0)?;
+/// The first node, where any will do.
+pub(crate) fn first_node(table: &Table) -> Result<Units> {
+    at_node(table, 0)
+}
+
+/// One node.
+pub(crate) fn at_node(table: &Table, node: usize) -> Result<Units> {
+    let actual = table.node(node)?;
     let tables = vec![TableName { logic: table.logic().clone(), actual: actual.table.clone() }];
     let target = Target { unit: actual.unit.clone(), tables, rows: None };
     Ok(Units::new(vec![target], Spread::Gather))
@@ -210,6 +216,23 @@ fn asks_for_key(asked: &Asked<'_>, expr: &Expr) -> bool {
     matches!(node, Node::Default)
         || asked.ctx.dialect.syntax().fold == Fold::Keep
             && literal::value(asked, expr).is_some_and(|value| value.is_null())
+}
+
+/// Refuses rows whose keys would have to be made.
+pub(crate) fn has_no_key_to_make(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<()> {
+    if generated(asked, table, rows)?.is_some() {
+        return Err(crate::route::refused(
+            20030,
+            "MERGE into a sharded table that leaves out a key that is made for it",
+        ));
+    }
+    counted_by_hand(asked, table, rows)
+}
+
+/// The node of the first row.
+pub(crate) fn node_of_first(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<usize> {
+    let row = rows.rows.first().map_or(&[][..], Vec::as_slice);
+    node_of(asked, table, (&rows.columns, row), None)
 }
 
 /// The node of one row.

@@ -13,6 +13,7 @@ mod join;
 mod kept;
 pub mod keygen;
 mod literal;
+mod merge;
 mod moment;
 mod named;
 mod nodes;

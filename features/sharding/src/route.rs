@@ -19,7 +19,7 @@ use crate::rule::Rule;
 use crate::scope::{Key, Scope, inside, last, selects};
 use crate::table::Table;
 use crate::within::Within;
-use crate::{inner, insert, named};
+use crate::{inner, insert, merge, named};
 
 /// What one scope says about its sharded tables.
 pub(crate) struct Placed<'a> {
@@ -150,6 +150,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
             units.targets.truncate(1);
             Ok(Found::Units(units))
         }
+        Kind::Utility { merge: Some(merge), .. } => merge::route(asked, merge),
         Kind::Utility { verb, .. } if !spreads(verb) => {
             Err(refused(20030, format!("`{verb}` on a sharded table is not supported")))
         }

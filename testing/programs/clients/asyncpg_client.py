@@ -43,6 +43,21 @@ def an_array_as_parameter():
 
 
 @case
+def rows_that_a_limited_query_chooses():
+    async def described():
+        change = "update t_order set status = $1 where order_id = (select order_id from t_order where user_id = $2 order by order_id limit $3) returning order_id, tags"
+        transaction = db.transaction()
+        await transaction.start()
+        ready = await db.prepare(change)
+        equal([one.name for one in ready.get_parameters()], ["text", "int4", "int8"])
+        equal(values(await ready.fetch("taken", 4, 1)), [(4, ["t4", "x"])])
+        equal(values(await ready.fetch("taken", 5, 1)), [])
+        await transaction.rollback()
+
+    run(described())
+
+
+@case
 def a_type_of_its_own():
     run(db.execute("create type mood as enum ('good', 'bad')"))
     equal(run(db.fetchval("select $1::mood[]", ["bad", "good"])), ["bad", "good"])

@@ -87,6 +87,22 @@ def prepared_again_and_again():
 
 
 @case
+def prepared_changes_of_rows_that_a_limited_query_chooses():
+    own = connect(autocommit=False)
+    own.start_transaction()
+    chosen = "(select order_id from (select order_id from t_order where user_id = ? order by order_id limit ?) x)"
+    with own.cursor(prepared=True) as cursor:
+        # 3, 10 and 17 are the first of user 3.
+        cursor.execute(f"update t_order set status = ? where amount > ? and order_id in {chosen} and ratio < ?", ("taken", 1, 3, 3, 9))
+        equal(cursor.rowcount, 2)
+        cursor.execute(f"delete from t_order where order_id = {chosen}", (3, 1))
+        equal(cursor.rowcount, 1)
+    equal(run(own, "select order_id from t_order where status = 'taken' order by order_id"), [(10,), (17,)])
+    own.rollback()
+    own.close()
+
+
+@case
 def prepared_with_null():
     with pure.cursor(prepared=True) as cursor:
         cursor.execute("update t_order set status = ? where order_id = ?", (None, 9))

@@ -165,6 +165,39 @@ def returning():
 
 
 @case
+def merge_of_one_row():
+    change = (
+        "merge into {0} as t using (select cast(%s as int) id, cast(%s as text) v) as s on (t.{1} = s.id)"
+        " when not matched then insert ({1}, {2}) values (s.id, s.v) when matched then update set {2} = s.v"
+    )
+    db.execute("create table alone (id int primary key, v text)")
+    for table, key, column in (("t_dict", "id", "word"), ("t_log", "id", "line"), ("alone", "id", "v")):
+        own = change.format(table, key, column)
+        if table == "t_dict":
+            refused(psycopg.errors.FeatureNotSupported, lambda: db.execute(own, (1, "x")), lambda e: "MERGE" in str(e))
+            continue
+        for prepare in (False, True):
+            for id in (901, 902, 903):
+                equal(db.execute(own, (id, f"{id} {prepare}"), prepare=prepare).statusmessage, "MERGE 1")
+        equal(db.execute(f"select {key}, {column} from {table} order by 1").fetchall(), [(id, f"{id} True") for id in (901, 902, 903)])
+        db.execute(f"delete from {table}")
+    db.execute("drop table alone")
+
+
+@case
+def rows_that_a_limited_query_chooses():
+    first = "(select order_id from t_order where user_id = %s order by order_id for update skip locked limit %s)"
+    for prepare in (False, True):
+        with connect() as own:
+            # 3, 10 and 17 are the first of user 3.
+            taken = own.execute(f"update t_order set status = %s where order_id in {first} and amount > %s returning order_id", ("taken", 3, 3, 1), prepare=prepare)
+            equal(sorted(taken.fetchall()), [(10,), (17,)])
+            equal(own.execute(f"with c as {first} delete from t_order using c where c.order_id = t_order.order_id and amount < %s", (3, 2, 1), prepare=prepare).rowcount, 1)
+            equal(own.execute("select count(*), count(*) filter (where status = 'taken') from t_order").fetchone(), (99, 2))
+            own.rollback()
+
+
+@case
 def generated_keys():
     ids = [db.execute("insert into t_log (line) values (%s) returning id", (f"line {i}",)).fetchone()[0] for i in range(10)]
     equal(len(set(ids)), 10)

@@ -7,6 +7,7 @@ mod block;
 mod catalogue;
 mod check;
 mod choice;
+mod chosen;
 mod direct;
 mod gather;
 mod insert_query;
@@ -34,6 +35,7 @@ pub use assemble::{Assembly, Read, Typed};
 pub(crate) use catalogue::shown_at;
 pub(crate) use check::unknown;
 pub(crate) use choice::{any_unit, any_unit_of, changes_in_with, without_units, writer_of, writes};
+pub(crate) use chosen::{Answer, Choice, Chosen, chosen, is_for_choosing};
 use direct::{Gathered, direct};
 pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
 pub use lifted::{Chance, Lifted};
@@ -79,6 +81,14 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {
         Err(error) if is_for_assembly(&error) => {
+            if is_for_choosing(stmt, &error) {
+                match chosen(ctx, stmt)? {
+                    // It runs in steps, which read less.
+                    Ok(Some(_)) => return Err(error),
+                    Ok(None) => {}
+                    Err(need) => return Ok(Planned::Needs(need)),
+                }
+            }
             assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), error)
         }
         planned => planned,

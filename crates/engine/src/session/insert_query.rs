@@ -199,30 +199,18 @@ impl Session {
         let syntax = live.database.dialect.syntax();
         let declared = |own: &[u32]| taken(syntax.placeholder, &asked.declared, own);
         let mut parameters = vec![Native::default(); stmt.parameters as usize];
-        let mut note = |own: &[u32], found: &[Native]| {
-            let numbered = (0..).zip(found);
-            for (at, native) in numbered.filter(|(_, native)| **native != Native::default()) {
-                let index = match syntax.placeholder {
-                    pando_sql::Placeholder::Dollar => at,
-                    pando_sql::Placeholder::Question => {
-                        own.get(at).map_or(usize::MAX, |index| *index as usize)
-                    }
-                };
-                if let Some(slot) = parameters.get_mut(index) {
-                    *slot = *native;
-                }
-            }
-        };
+        let placeholder = syntax.placeholder;
         let query = prepared(Arc::clone(&parts.query), syntax, declared(&parts.query_parameters))?;
         let read = Box::pin(self.describe_on_unit(&query)).await?;
-        note(&parts.query_parameters, &read.parameters);
+        note(&mut parameters, placeholder, (&parts.query_parameters, &read.parameters));
         let mut columns = None;
         if parts.returns || !parts.rest_parameters.is_empty() {
             let text = parts.template(syntax.placeholder, stmt.parameters);
             let written = prepared(text, syntax, declared(&parts.rest_parameters))?;
             let written = Box::pin(self.describe_on_unit(&written)).await?;
             if syntax.placeholder == pando_sql::Placeholder::Dollar {
-                note(&parts.rest_parameters, &written.parameters);
+                let found = (&parts.rest_parameters[..], &written.parameters[..]);
+                note(&mut parameters, placeholder, found);
             }
             columns = written.columns;
         }
@@ -250,7 +238,27 @@ impl Bound {
     }
 }
 
-fn prepared(
+/// Notes the types of a part's parameters where the statement has them.
+pub(super) fn note(
+    parameters: &mut [Native],
+    placeholder: pando_sql::Placeholder,
+    (own, found): (&[u32], &[Native]),
+) {
+    let numbered = (0..).zip(found);
+    for (at, native) in numbered.filter(|(_, native)| **native != Native::default()) {
+        let index = match placeholder {
+            pando_sql::Placeholder::Dollar => at,
+            pando_sql::Placeholder::Question => {
+                own.get(at).map_or(usize::MAX, |index| *index as usize)
+            }
+        };
+        if let Some(slot) = parameters.get_mut(index) {
+            *slot = *native;
+        }
+    }
+}
+
+pub(super) fn prepared(
     text: Arc<str>,
     syntax: &pando_sql::Syntax,
     declared: Vec<u32>,

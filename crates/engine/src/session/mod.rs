@@ -9,6 +9,7 @@ mod altered;
 mod assemble;
 mod base;
 mod bound;
+mod chosen;
 mod computed;
 mod config;
 mod copy;

@@ -102,7 +102,11 @@ impl Session {
     ) -> Result<()> {
         let reads_first = plan::is_for_reading_first(stmt, &refusal);
         let moves = plan::is_for_moving(stmt, &refusal);
-        if !reads_first && !moves && !plan::is_for_keys(stmt, &refusal) {
+        let chooses = plan::is_for_choosing(stmt, &refusal);
+        if !reads_first && !moves && !chooses && !plan::is_for_keys(stmt, &refusal) {
+            return Err(refusal);
+        }
+        if chooses && self.chosen_of(live, stmt).await?.is_none() {
             return Err(refusal);
         }
         self.refuse_unadmitted(true)?;
@@ -112,6 +116,9 @@ impl Session {
         }
         if moves {
             return self.start_relocation(live, stmt, bound).await;
+        }
+        if chooses {
+            return self.start_chosen(live, stmt, bound, refusal).await;
         }
         self.start_limited(live, stmt, bound, refusal).await
     }
@@ -126,6 +133,9 @@ impl Session {
         let stmt = &prepared.statement;
         if plan::is_for_reading_first(stmt, &refusal) {
             return self.describe_insert_query(live, prepared, refusal).await;
+        }
+        if plan::is_for_choosing(stmt, &refusal) {
+            return self.describe_chosen(live, prepared, refusal).await;
         }
         // With parameters it is described as it would run on one shard.
         if plan::is_for_moving(stmt, &refusal) && stmt.parameters == 0 {
@@ -153,6 +163,10 @@ impl Session {
         } else if plan::is_for_keys(stmt, &refusal) {
             let Some(parts) = self.limited_of(live, stmt).await? else { return Err(refusal) };
             vec![(parts.read, parts.read_parameters)]
+        } else if plan::is_for_choosing(stmt, &refusal) {
+            let Some(parts) = self.chosen_of(live, stmt).await? else { return Err(refusal) };
+            let reads = parts.choices.into_iter();
+            reads.map(|choice| (choice.read, choice.read_parameters)).collect()
         } else {
             return Err(refusal);
         };

@@ -106,6 +106,48 @@ pub struct Update {
     pub span: Span,
 }
 
+/// MERGE.
+#[derive(Debug, Clone)]
+pub struct Merge {
+    /// The table that is changed.
+    pub target: Table,
+    /// USING.
+    pub source: TableFactor,
+    /// ON.
+    pub on: Expr,
+    /// WHEN clauses in order.
+    pub whens: Vec<MergeWhen>,
+}
+
+/// One `WHEN [NOT] MATCHED [AND condition] THEN …`.
+#[derive(Debug, Clone)]
+pub struct MergeWhen {
+    /// NOT was not written.
+    pub matched: bool,
+    /// AND.
+    pub condition: Option<Expr>,
+    /// What is done.
+    pub then: MergeThen,
+}
+
+/// What MERGE does with a row.
+#[derive(Debug, Clone)]
+pub enum MergeThen {
+    /// UPDATE SET.
+    Update(Vec<ColumnAssignment>),
+    /// DELETE.
+    Delete,
+    /// INSERT.
+    Insert {
+        /// The column list; `None` when it is not written.
+        columns: Option<Vec<Ident>>,
+        /// VALUES; `None` for DEFAULT VALUES.
+        values: Option<Vec<Expr>>,
+    },
+    /// DO NOTHING.
+    Nothing,
+}
+
 /// DELETE.
 #[derive(Debug, Clone)]
 pub struct Delete {

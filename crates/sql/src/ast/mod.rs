@@ -10,14 +10,19 @@ mod session;
 
 use crate::span::Span;
 
-pub use change::{ColumnAssignment, Delete, Insert, InsertRow, InsertSource, OnConflict, Update};
+pub use change::{
+    ColumnAssignment, Delete, Insert, InsertRow, InsertSource, Merge, MergeThen, MergeWhen,
+    OnConflict, Update,
+};
 pub use define::{ColumnDefinition, Define, DefineAction, InnerKind, InnerName, ObjectKind};
 pub use expr::{BinaryOp, Expr, Function, Literal, Node};
 pub use query::{
     Cte, Distinct, Join, JoinConstraint, JoinKind, Limit, Lock, OrderItem, Query, QueryBody,
     Select, SelectItem, SetOp, Table, TableFactor,
 };
-pub use session::{Assignment, Copy, CopyDirection, Cursor, Load, Scope, Show, Transaction};
+pub use session::{
+    Assignment, Copy, CopyDirection, Cursor, Load, PrepareBody, Scope, Show, Transaction,
+};
 
 /// A name as written, with the quotes taken off and folded as the language says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,20 +136,11 @@ pub enum Kind {
         tables: Vec<ObjectName>,
         /// The index that CLUSTER or REINDEX names.
         index: Option<ObjectName>,
+        /// What MERGE says, where all of it could be read.
+        merge: Option<Box<Merge>>,
     },
     /// No statement at all: only white space and comments.
     Empty,
     /// Unknown beginning; nothing is known about it.
     Opaque,
-}
-
-/// The text of a SQL-level PREPARE.
-#[derive(Debug, Clone)]
-pub enum PrepareBody {
-    /// It stands in this statement's text.
-    Span(Span),
-    /// It was a string literal, decoded.
-    Text(String),
-    /// It is a user variable (`@name`).
-    Variable(String),
 }

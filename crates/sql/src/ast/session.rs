@@ -170,3 +170,14 @@ impl Statement {
         }
     }
 }
+
+/// The text of a SQL-level PREPARE.
+#[derive(Debug, Clone)]
+pub enum PrepareBody {
+    /// It stands in this statement's text.
+    Span(Span),
+    /// It was a string literal, decoded.
+    Text(String),
+    /// It is a user variable (`@name`).
+    Variable(String),
+}

@@ -2,7 +2,10 @@
 
 use super::Result;
 use super::parser::Parser;
-use crate::ast::{Cte, Delete, Expr, Kind, Node, ObjectName, Table, TableFactor, Update};
+use crate::ast::{
+    Cte, Delete, Expr, Kind, Merge, MergeThen, MergeWhen, Node, ObjectName, Table, TableFactor,
+    Update,
+};
 use crate::keyword::Keyword;
 use crate::span::Span;
 use crate::visit;
@@ -151,28 +154,35 @@ impl Parser<'_> {
         }
     }
 
-    /// MERGE: its target and the tables of its source are read off, nothing more.
+    /// MERGE: where not all of it can be read, its target and the tables of its source are.
     pub(super) fn merge(&mut self) -> Result<Kind> {
         use Keyword::*;
         self.expect(MERGE)?;
         self.expect(INTO)?;
-        let mut tables = Vec::new();
-        match self.merge_table()? {
-            TableFactor::Table(table) => tables.push(table.name),
-            TableFactor::Derived { .. } | TableFactor::Join(_) | TableFactor::Function { .. } => {
-                return self.unknown();
-            }
-        }
+        let TableFactor::Table(target) = self.merge_table()? else { return self.unknown() };
         self.expect(USING)?;
-        match self.merge_table()? {
-            TableFactor::Table(table) => tables.push(table.name),
+        let source = self.merge_table()?;
+        let mut tables = vec![target.name.clone()];
+        match &source {
+            TableFactor::Table(table) => tables.push(table.name.clone()),
             TableFactor::Derived { query, .. } => {
-                let inner = Kind::Select(query);
+                let inner = Kind::Select(query.clone());
                 tables.extend(visit::tables(&inner).into_iter().map(|one| one.name.clone()));
             }
             TableFactor::Function { .. } => {}
             TableFactor::Join(_) => return self.unknown(),
         }
+        let before = self.mark();
+        let read = self.merge_rest().ok().filter(|_| self.is_end());
+        let merge = read.map(|(on, whens)| Box::new(Merge { target, source, on, whens }));
+        if merge.is_none() {
+            self.rewind(before);
+            self.skip_merge()?;
+        }
+        Ok(Kind::Utility { verb: "MERGE".to_owned(), tables, index: None, merge })
+    }
+
+    fn skip_merge(&mut self) -> Result<()> {
         while !self.is_end() && !self.is_symbol(")") {
             match self.is_symbol("(") {
                 true => {
@@ -183,7 +193,59 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(Kind::Utility { verb: "MERGE".to_owned(), tables, index: None })
+        Ok(())
+    }
+
+    /// ON and the WHEN clauses.
+    fn merge_rest(&mut self) -> Result<(Expr, Vec<MergeWhen>)> {
+        use Keyword::*;
+        self.expect(ON)?;
+        let on = self.expr()?;
+        let mut whens = Vec::new();
+        while self.eat(WHEN) {
+            let matched = !self.eat(NOT);
+            self.expect(MATCHED)?;
+            let condition = if self.eat(AND) { Some(self.expr()?) } else { None };
+            self.expect(THEN)?;
+            let then = self.merge_then()?;
+            whens.push(MergeWhen { matched, condition, then });
+        }
+        Ok((on, whens))
+    }
+
+    fn merge_then(&mut self) -> Result<MergeThen> {
+        use Keyword::*;
+        if self.eat_all(&[UPDATE, SET]) {
+            return self.column_assignments().map(MergeThen::Update);
+        }
+        if self.eat(DELETE) {
+            return Ok(MergeThen::Delete);
+        }
+        if self.eat(DO) {
+            self.expect(NOTHING)?;
+            return Ok(MergeThen::Nothing);
+        }
+        self.expect(INSERT)?;
+        let mut columns = None;
+        if self.eat_symbol("(") {
+            let mut list = Vec::new();
+            loop {
+                list.push(self.any_name("a column")?);
+                if !self.eat_symbol(",") {
+                    break;
+                }
+            }
+            self.expect_symbol(")")?;
+            columns = Some(list);
+        }
+        if self.eat_all(&[DEFAULT, VALUES]) {
+            return Ok(MergeThen::Insert { columns, values: None });
+        }
+        self.expect(VALUES)?;
+        self.expect_symbol("(")?;
+        let values = self.exprs()?;
+        self.expect_symbol(")")?;
+        Ok(MergeThen::Insert { columns, values: Some(values) })
     }
 
     fn merge_table(&mut self) -> Result<TableFactor> {

@@ -75,6 +75,6 @@ impl Parser<'_> {
     /// A statement of which only the verb is known.
     pub(super) fn utility_rest(&mut self, verb: &str) -> Kind {
         self.skip_rest();
-        Kind::Utility { verb: verb.to_owned(), tables: Vec::new(), index: None }
+        Kind::Utility { verb: verb.to_owned(), tables: Vec::new(), index: None, merge: None }
     }
 }

@@ -114,7 +114,7 @@ impl Parser<'_> {
             self.eat(CONCURRENTLY);
             let index = Some(self.object_name("an index")?);
             self.skip_rest();
-            return Ok(Kind::Utility { verb, tables: Vec::new(), index });
+            return Ok(Kind::Utility { verb, tables: Vec::new(), index, merge: None });
         } else if first.keyword == REINDEX {
             // SCHEMA, DATABASE, SYSTEM: what they name is no table.
             self.skip_rest();
@@ -126,7 +126,7 @@ impl Parser<'_> {
             false => None,
         };
         self.skip_rest();
-        Ok(Kind::Utility { verb, tables, index })
+        Ok(Kind::Utility { verb, tables, index, merge: None })
     }
 
     /// Behind the name in `CLUSTER t USING index`, and in `CLUSTER index ON t`, where it was taken for the table's.
@@ -185,7 +185,7 @@ impl Parser<'_> {
         // `ON db.*` was read as the name `db`; it is no table.
         let tables = if self.is_symbol(".") { Vec::new() } else { tables };
         self.skip_rest();
-        Ok(Kind::Utility { verb, tables, index: None })
+        Ok(Kind::Utility { verb, tables, index: None, merge: None })
     }
 
     /// DISCARD ALL and the like: two words of verb.
@@ -209,7 +209,7 @@ impl Parser<'_> {
             false => Vec::new(),
         };
         self.skip_rest();
-        Ok(Kind::Utility { verb: "FLUSH".to_owned(), tables, index: None })
+        Ok(Kind::Utility { verb: "FLUSH".to_owned(), tables, index: None, merge: None })
     }
 
     /// `HANDLER t OPEN`.
@@ -217,7 +217,7 @@ impl Parser<'_> {
         self.advance();
         let tables = vec![self.object_name("a table")?];
         self.skip_rest();
-        Ok(Kind::Utility { verb: "HANDLER".to_owned(), tables, index: None })
+        Ok(Kind::Utility { verb: "HANDLER".to_owned(), tables, index: None, merge: None })
     }
 
     /// One word of verb, nothing else known.

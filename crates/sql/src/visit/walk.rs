@@ -4,8 +4,9 @@ use super::scope::Scope;
 use super::{Occurrence, Owner};
 use crate::ast::{
     ColumnAssignment, Copy, Cte, Cursor, Define, DefineAction, Delete, Expr, Function, Ident,
-    Insert, InsertSource, Join, JoinConstraint, Kind, Limit, Load, Node, ObjectKind, ObjectName,
-    OrderItem, Query, QueryBody, Select, SelectItem, Show, Table, TableFactor, Transaction, Update,
+    Insert, InsertSource, Join, JoinConstraint, Kind, Limit, Load, Merge, MergeThen, Node,
+    ObjectKind, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, Show, Table,
+    TableFactor, Transaction, Update,
 };
 use crate::span::Span;
 
@@ -47,6 +48,7 @@ impl<'a, 's> Walk<'a, 's> {
                 Cursor::Declare { query, .. } => self.query(query),
                 Cursor::Fetch { .. } | Cursor::Close(_) => {}
             },
+            Kind::Utility { merge: Some(merge), .. } => self.merge(merge),
             Kind::Lock(names) | Kind::Utility { tables: names, .. } => self.names(names),
             Kind::Use(_)
             | Kind::Prepare { .. }
@@ -292,6 +294,26 @@ impl<'a, 's> Walk<'a, 's> {
         self.order(&update.order_by);
         self.limit(update.limit.as_ref());
         self.returning(update.returning.as_ref());
+        self.scope.back_to(mark);
+    }
+
+    fn merge(&mut self, merge: &'a Merge) {
+        let mark = self.scope.mark();
+        // The target is never a common table expression.
+        let Merge { target, source, on, whens } = merge;
+        (self.found)(Found::Table(Occurrence { name: &target.name, table: Some(target) }));
+        self.factor(source);
+        self.scope.declare_table(target);
+        self.scope.declare(source);
+        self.expr(on);
+        for when in whens {
+            self.option(when.condition.as_ref());
+            match &when.then {
+                MergeThen::Update(assignments) => self.assignments(assignments),
+                MergeThen::Insert { values, .. } => self.exprs(values.as_deref().unwrap_or(&[])),
+                MergeThen::Delete | MergeThen::Nothing => {}
+            }
+        }
         self.scope.back_to(mark);
     }
 

@@ -59,9 +59,11 @@ pub(crate) fn kind(kind: &Kind, text: &str) -> String {
         Kind::Kill { id, query_only } => format!("kill {id} query_only={query_only}"),
         Kind::Preview(span) => format!("preview <{}>", span.of(text)),
         Kind::Administration => "administration".to_owned(),
-        Kind::Utility { verb, tables, index } => {
+        Kind::Utility { verb, tables, index, merge } => {
             let index = index.iter().map(|index| format!(" index {}", d.name(index)));
-            format!("utility {verb} {}{}", d.names(tables), index.collect::<String>())
+            let whens = merge.iter().map(|merge| format!(" read with {} WHEN", merge.whens.len()));
+            let more = index.chain(whens).collect::<String>();
+            format!("utility {verb} {}{more}", d.names(tables))
         }
         Kind::Empty => "empty".to_owned(),
         Kind::Opaque => "opaque".to_owned(),

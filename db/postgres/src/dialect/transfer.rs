@@ -2,7 +2,7 @@
 
 use pando_kernel::dialect::{Language, TableColumn};
 use pando_kernel::transfer::{Field, Transfer};
-use pando_kernel::{Error, ErrorKind, Format, Kind, Result};
+use pando_kernel::{Column, Error, ErrorKind, Format, Kind, Result};
 
 use super::{Postgres, text_literal};
 use crate::types::{FIRST_OWN, catalogue_name, oid};
@@ -37,6 +37,12 @@ impl Transfer for Postgres {
 
     fn typed_as(&self, to: &TableColumn) -> String {
         format!("::{}", without_length(&to.type_name))
+    }
+
+    fn typed(&self, column: &Column) -> String {
+        let type_id = column.native.type_id;
+        let name = catalogue_name(type_id).filter(|_| type_id != oid::UNKNOWN);
+        name.map_or_else(String::new, |name| format!("::pg_catalog.\"{name}\""))
     }
 
     fn keep_given(&self) -> &'static str {
@@ -118,7 +124,7 @@ fn without_length(type_name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pando_kernel::{Column, Native};
+    use pando_kernel::Native;
 
     use super::*;
     use crate::row::DataRows;

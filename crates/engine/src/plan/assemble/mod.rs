@@ -23,7 +23,9 @@ use super::choice::writing_unit;
 use super::{Planned, Purpose};
 pub use assembly::{Assembly, Read, Typed};
 use columns::Columns;
+pub(super) use names::given;
 use walk::Leaf;
+pub(super) use walk::conjuncts;
 
 /// What may be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

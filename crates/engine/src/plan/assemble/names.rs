@@ -70,7 +70,7 @@ fn queries(stmt: &Statement) -> Vec<Span> {
 }
 
 /// The names that the statement's queries give to columns, in lower case.
-fn given(stmt: &Statement) -> HashSet<String> {
+pub(in crate::plan) fn given(stmt: &Statement) -> HashSet<String> {
     let mut names = HashSet::new();
     let mut left: Vec<&Query> = walk::roots(stmt).iter().map(|root| root.query).collect();
     while let Some(query) = left.pop() {

@@ -201,7 +201,7 @@ fn sides<'a>(join: &'a Join, outside: &[&'a Expr]) -> (Vec<&'a Expr>, Vec<&'a Ex
 
 /// The parts of an AND.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-pub(super) fn conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
+pub(in crate::plan) fn conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     match &expr.node {
         Node::Binary { op: BinaryOp::And, left, right } => {
             conjuncts(left, out);
