@@ -1,5 +1,6 @@
 //! Broadcast tables: the same rows in every storage unit, so that every join with them stays in one unit.
 
+mod pinned;
 mod replicated;
 mod route;
 mod rule;

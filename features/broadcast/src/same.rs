@@ -8,6 +8,8 @@ use pando_kernel::route::{Need, Route};
 use pando_sql::ast::{Expr, Insert, InsertSource, Kind, Literal, Node, QueryBody, Statement};
 use pando_sql::{Fold, visit};
 
+use crate::pinned::{Pinned, pinned};
+
 /// Functions and keywords whose value depends on when, where or how often they are evaluated. Lower case.
 const VOLATILE: [&str; 44] = [
     "clock_timestamp",
@@ -70,17 +72,21 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             }
             generated(ctx, insert, route)
         }
-        Kind::Update(update) => match update.limit {
-            Some(_) => Err(limit("UPDATE")),
-            None => steady(&stmt.kind),
-        },
-        Kind::Delete(delete) => match delete.limit {
-            Some(_) => Err(limit("DELETE")),
-            None => steady(&stmt.kind),
-        },
+        Kind::Update(update) => {
+            if update.limit.is_some() {
+                unlimited(ctx, stmt, "UPDATE", route)?;
+            }
+            steady(&stmt.kind)
+        }
+        Kind::Delete(delete) => {
+            if delete.limit.is_some() {
+                unlimited(ctx, stmt, "DELETE", route)?;
+            }
+            steady(&stmt.kind)
+        }
         Kind::Select(query) => {
             if query.limit.is_some() {
-                return Err(limit("SELECT … FOR UPDATE"));
+                unlimited(ctx, stmt, "SELECT … FOR UPDATE", route)?;
             }
             if query.with.iter().any(|cte| !matches!(*cte.body, Kind::Select(_))) {
                 return steady(&stmt.kind);
@@ -115,11 +121,23 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
     }
 }
 
+/// LIMIT chooses nothing where the condition fits one row at most.
+fn unlimited(ctx: &Context<'_>, stmt: &Statement, verb: &str, route: &mut Route) -> Result<()> {
+    match pinned(ctx, stmt) {
+        Pinned::Yes => Ok(()),
+        Pinned::No => Err(limit(verb)),
+        Pinned::Needs(need) => {
+            *route = Route::Needs(need);
+            Ok(())
+        }
+    }
+}
+
 fn limit(verb: &str) -> Error {
     Error::refused(
         20036,
         format!("{verb} with LIMIT may pick other rows on each copy of a broadcast table"),
-        "choose the rows by a condition on their key",
+        "choose the row by equality with its whole primary key",
     )
 }
 

@@ -28,7 +28,7 @@ impl Catalog for Known {
             type_name: String::new(),
             collation: String::new(),
             collate: String::new(),
-            primary_key: false,
+            primary_key: name == "id",
             auto_increment,
             nullable: true,
             attribute: Default::default(),

@@ -141,6 +141,26 @@ def shown_as_one_server_shows_it():
 
 
 @case
+def the_catalogue_as_one_server_tells_it():
+    own = "where table_schema = '{db}'"
+    typed = [] if FAMILY == "mysql" else [f"select table_type, count(*) from information_schema.tables {own} group by table_type"]
+    same(
+        f"select table_name, Engine from information_schema.tables {own} order by table_name",
+        f"select distinct t.Table_name from information_schema.columns t {own} order by t.table_name",
+        f"select table_name, column_name from information_schema.table_constraints t left join information_schema.key_column_usage k"
+        f" using (constraint_name, table_schema, table_name) {own} and t.constraint_type = 'PRIMARY KEY' order by table_name, ordinal_position",
+        f"select table_name from information_schema.tables {own} and table_name in"
+        f" (select table_name from information_schema.columns {own} and column_name = 'order_id') order by table_name",
+        f"select table_name from information_schema.tables t {own} and exists (select 1 from information_schema.columns c"
+        " where c.table_schema = t.table_schema and c.table_name = t.table_name and column_name = 'user_id') order by 1",
+        f"select engine, count(*) from information_schema.tables {own} group by engine",
+        f"select constraint_type, count(*) n from information_schema.table_constraints {own} group by constraint_type order by n, 1",
+        f"select table_name as t from information_schema.tables {own} and table_name like 't\_o%' union select 'x' order by 1",
+        *typed,
+    )
+
+
+@case
 def maintenance_speaks_of_logic_tables():
     same(
         "analyze table t_order",

@@ -120,8 +120,8 @@ impl<'a> Builder<'a> {
             Comparison::ByResult { derive } => {
                 let position = place(self);
                 // Under ONLY_FULL_GROUP_BY a server does not see that weights of a computed item hang on its group.
-                let is_grouped = !self.select.group_by.is_empty() && !is_column;
-                let derive = derive.filter(|_| label != "GROUP_BY" && !is_grouped);
+                let is_free = label != "GROUP_BY" && self.select.group_by.is_empty();
+                let derive = derive.filter(|_| is_column || is_free);
                 let weights = derive.map(|weights| self.derive(&weights, label));
                 (position, KeyCompare::ByResult { weights })
             }

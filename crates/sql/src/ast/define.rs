@@ -39,6 +39,8 @@ pub struct Define {
     pub missing_name_at: Option<u32>,
     /// Indexed column names, where plain (CREATE INDEX).
     pub index_columns: Vec<String>,
+    /// Columns written with something in front of them, in the expressions of a table's or an index's definition: CHECK (t.a > 0).
+    pub qualified: Vec<ObjectName>,
 }
 
 /// A name inside a definition.

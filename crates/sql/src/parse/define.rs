@@ -3,6 +3,7 @@
 mod alter;
 mod create;
 mod drop;
+mod qualified;
 mod table;
 
 use super::Result;
@@ -172,5 +173,6 @@ fn empty(action: DefineAction, object: ObjectKind) -> Define {
         missing_name_at: None,
         index_columns: Vec::new(),
         view_columns: Vec::new(),
+        qualified: Vec::new(),
     }
 }

@@ -358,6 +358,16 @@ impl<'a, 's> Walk<'a, 's> {
         if renames_tables {
             self.names(&define.renamed_to);
         }
+        let mark = self.scope.mark();
+        // Expressions in the definition of a table or an index know this one table.
+        define
+            .on
+            .iter()
+            .chain(define.names.first())
+            .take(1)
+            .for_each(|name| self.scope.declare_name(name));
+        define.qualified.iter().for_each(|name| self.column(name));
+        self.scope.back_to(mark);
         define.query.iter().for_each(|query| self.query(query));
     }
 

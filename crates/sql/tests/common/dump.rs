@@ -475,6 +475,9 @@ impl Dump<'_> {
         if !define.index_columns.is_empty() {
             out.push_str(&format!(" over {:?}", define.index_columns));
         }
+        if !define.qualified.is_empty() {
+            out.push_str(&format!(" qualified {}", self.names(&define.qualified)));
+        }
         if let Some(at) = define.missing_name_at {
             out.push_str(&format!(" name after <{}>", &self.text[..at as usize]));
         }

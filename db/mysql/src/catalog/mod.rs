@@ -2,6 +2,7 @@
 //! by a sub-query with the same columns, SHOW becomes a query of them, and what SHOW CREATE TABLE says is retold.
 
 mod create;
+mod labels;
 mod maintained;
 mod relation;
 mod relations;
@@ -50,7 +51,8 @@ impl Presentation for MySql {
     fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented> {
         let mut edits = Edits::default();
         let mut replaced: Vec<Span> = Vec::new();
-        let apart = relation::Apart::of(stmt);
+        let mut named: Vec<String> = Vec::new();
+        let apart = relation::Apart::of(stmt, view);
         for occurrence in visit::tables(&stmt.kind) {
             let Some((known, name)) = relations::find(occurrence.name) else { continue };
             let Some(table) = occurrence.table else { continue };
@@ -70,7 +72,9 @@ impl Presentation for MySql {
             };
             edits.replace(occurrence.name.span, format!("{text}{alias}"));
             replaced.push(occurrence.name.span);
+            named.extend(columns.iter().map(|column| column.name.clone()));
         }
+        labels::keep(stmt, (view, apart), &named, &mut edits);
         for owner in visit::column_owners(&stmt.kind) {
             if let (Refers::Table(name), [_, last]) = (owner.refers, owner.parts)
                 && replaced.contains(&name.span)

@@ -6,13 +6,15 @@ use pando_kernel::Value;
 use pando_kernel::dialect::{Language, TableColumn};
 use pando_kernel::presentation::{Shown, View};
 
-use pando_sql::ast::{Distinct, Kind, QueryBody, Statement};
+use pando_sql::ast::{Distinct, Kind, Node, QueryBody, Statement};
+use pando_sql::visit;
 
 use super::relations::{Relation, Role, SCHEMATA, VENDORS};
+use super::version;
 use crate::dialect::MySql;
 
 /// Whether a sub-query must keep apart from the query around it. A server that merges the two no longer sees that an expression of ORDER BY is the
-/// one that SELECT DISTINCT has in its list, and refuses the query.
+/// one that SELECT DISTINCT has in its list, and refuses the query. MySQL 8.0 answers `IN` and EXISTS over two that are merged with the same rows again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Apart {
     Yes,
@@ -24,16 +26,29 @@ impl Apart {
         clippy::wildcard_enum_match_arm,
         reason = "a filter: every other variant is not what is looked for"
     )]
-    pub(super) fn of(stmt: &Statement) -> Self {
+    pub(super) fn of(stmt: &Statement, view: &View<'_>) -> Self {
         let query = match &stmt.kind {
             Kind::Select(query) => &query.body,
             _ => return Self::No,
         };
         match query {
             QueryBody::Select(select) if matches!(select.distinct, Distinct::Yes(_)) => Self::Yes,
+            _ if !version::is_mariadb(view.facts) && asks_whether_in(stmt) => Self::Yes,
             _ => Self::No,
         }
     }
+}
+
+/// Whether rows of one table are looked for among those of another.
+fn asks_whether_in(stmt: &Statement) -> bool {
+    if visit::tables(&stmt.kind).len() < 2 {
+        return false;
+    }
+    let mut found = false;
+    visit::exprs(&stmt.kind, &mut |expr| {
+        found |= matches!(expr.node, Node::InQuery { .. } | Node::Exists(_));
+    });
+    found
 }
 
 /// A sub-query in parentheses with the table's columns.

@@ -99,10 +99,46 @@ fn a_table_of_the_catalogue_becomes_a_sub_query() {
         (
             "SELECT DISTINCT table_name FROM information_schema.tables t",
             1,
-            format!("SELECT DISTINCT table_name FROM {sub_query} LIMIT 18446744073709551615) t"),
+            format!(
+                "SELECT DISTINCT table_name AS `TABLE_NAME` FROM {sub_query} LIMIT 18446744073709551615) t"
+            ),
         ),
     ] {
         assert_eq!(presented(text, number), expected);
+    }
+}
+
+#[test]
+fn columns_are_called_as_their_server_calls_them() {
+    let facts = |version: &str| Facts { version: Some(version.into()), ..facts(Some("shop")) };
+    for (version, text, expected) in [
+        (
+            "10.11.6-MariaDB-Pando-0.1.0",
+            "SELECT Table_name, x FROM",
+            "SELECT Table_name AS `Table_name`, x FROM",
+        ),
+        (
+            "10.11.6-MariaDB-Pando-0.1.0",
+            "SELECT DISTINCT table_name, table_name AS t FROM",
+            "SELECT DISTINCT table_name AS `table_name`, table_name AS t FROM",
+        ),
+        ("10.11.6-MariaDB-Pando-0.1.0", "SELECT TABLE_NAME FROM", "SELECT TABLE_NAME FROM"),
+        ("8.0.31-Pando-0.1.0", "SELECT table_name FROM", "SELECT table_name FROM"),
+        (
+            "8.0.31-Pando-0.1.0",
+            "SELECT DISTINCT t.table_name FROM",
+            "SELECT DISTINCT t.table_name AS `TABLE_NAME` FROM",
+        ),
+    ] {
+        let facts = facts(version);
+        let view = View { database: "shop", facts: &facts, number: 1, tables: &[], catalog: &Few };
+        let text = format!("{text} information_schema.tables t");
+        let stmt = pando_sql::parse(&text, &SYNTAX).unwrap();
+        let Presented::Edits(edits) = MySql.present(&stmt, &view).unwrap() else {
+            panic!("{text}")
+        };
+        let shown = edits.apply(&text);
+        assert_eq!(shown.split_once(" (SELECT").unwrap().0, expected);
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn missing(table: &str) -> ServerError {
 }
 
 /// `Duplicate entry '…' for key 't_0.PRIMARY'`, the same of a unique index of several tables, and MariaDB's `Incorrect … value: '…' for column `ds_0`.`t_0`.`a``.
-const VALUE_FIRST: [u32; 6] = [1062, 1264, 1265, 1366, 1586, 1859];
+const VALUE_FIRST: [u32; 7] = [1062, 1264, 1265, 1292, 1366, 1586, 1859];
 
 /// Tables (`Table 'ds_0.t_0' doesn't exist`), columns (`Unknown column 't_0.a'`) and constraints, in quotes of either kind.
 const NAMING: [u32; 44] = [
@@ -39,6 +39,10 @@ pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
         // The value stands before, with whatever marks.
         let ends = [" for key '", " for column `"].map(|words| told.message.rfind(words));
         let Some(at) = ends.into_iter().flatten().max() else { return };
+        // `Truncated incorrect INTEGER value: '…'` ends with the value: what looks like a column's name is of it.
+        if told.number == 1292 && told.message.ends_with('\'') {
+            return;
+        }
         let (value, behind) = told.message.split_at(at);
         told.message = format!("{value}{}", renewed(behind, false, names));
     } else if UNQUOTED.contains(&told.number) {
@@ -198,6 +202,16 @@ mod tests {
                 1366,
                 "Incorrect integer value: '`t_0`' for column `ds_0`.`t_0`.`t_0` at row 1",
                 "Incorrect integer value: '`t_0`' for column `shop`.`t`.`t_0` at row 1",
+            ),
+            (
+                1292,
+                "Incorrect date value: 'x' for column `ds_0`.`t_0`.`t_0` at row 1",
+                "Incorrect date value: 'x' for column `shop`.`t`.`t_0` at row 1",
+            ),
+            (
+                1292,
+                "Truncated incorrect DOUBLE value: 'x for column `ds_0`.`t_0`.`a` at row 1'",
+                "Truncated incorrect DOUBLE value: 'x for column `ds_0`.`t_0`.`a` at row 1'",
             ),
             (
                 1452,

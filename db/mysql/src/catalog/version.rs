@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pando_kernel::dialect::Facts;
+
 /// What MariaDB puts in front so that old replicas take it for a MySQL.
 /// <https://mariadb.com/kb/en/connection/#initial-handshake-packet>
 const REPLICAS: &str = "5.5.5-";
@@ -17,6 +19,11 @@ pub(super) fn told(servers: &[Arc<str>]) -> Option<String> {
     let number: Vec<String> = least.number.iter().map(u32::to_string).collect();
     let product = if least.is_mariadb { "-MariaDB" } else { "" };
     Some(format!("{}{product}-Pando-{}", number.join("."), env!("CARGO_PKG_VERSION")))
+}
+
+/// Whether the servers of a session are known to be MariaDB's.
+pub(super) fn is_mariadb(facts: &Facts) -> bool {
+    facts.version.as_deref().is_some_and(|told| told.contains("-MariaDB-"))
 }
 
 struct Server {

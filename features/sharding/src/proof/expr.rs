@@ -1,10 +1,12 @@
 //! Sub-queries in expressions: each must find, for the row it is asked for, all its rows on that row's shard.
 
-use pando_sql::ast::{BinaryOp, Expr, Node, Query};
+use pando_sql::Placeholder;
+use pando_sql::ast::{BinaryOp, Expr, Node, Query, QueryBody, SelectItem, Table, TableFactor};
 
-use super::level::Level;
+use super::level::{Level, Origin};
 use super::{Env, Lie, Prover, Rows, Step, Why};
 use crate::literal::unwrapped;
+use crate::scope::last;
 
 impl<'a> Prover<'a> {
     pub(super) fn exprs<'e>(
@@ -36,6 +38,7 @@ impl<'a> Prover<'a> {
                 let rows = self.asked_for(level, query, env)?;
                 if rows.lie != Lie::Parts
                     || self.is_semi_join(level, operand, &rows, is_condition && !negated)
+                    || is_condition && !negated && self.is_row_itself(level, operand, query)
                 {
                     return Ok(());
                 }
@@ -121,5 +124,56 @@ impl<'a> Prover<'a> {
             && met
                 .iter()
                 .any(|(depth, source, _)| (0..keys).all(|at| met.contains(&(*depth, *source, at))))
+    }
+
+    /// `ctid IN (SELECT t.ctid FROM t …)` of one table: where a row lies in its actual table is that row, whatever the sub-query joins it with.
+    fn is_row_itself(&self, level: &Level<'_, 'a>, operand: &Expr, query: &Query) -> bool {
+        let QueryBody::Select(select) = &query.body else { return false };
+        let [SelectItem::Expr { expr, .. }] = &select.items[..] else { return false };
+        let Some((outside, inside)) = self.place(operand).zip(self.place(expr)) else {
+            return false;
+        };
+        let mut fitting = level.sources.iter().filter(|source| names(outside, &source.label));
+        let (Some(source), None) = (fitting.next(), fitting.next()) else { return false };
+        let Origin::Sharded(own) = &source.origin else { return false };
+        let mut tables = Vec::new();
+        if !select.from.iter().all(|factor| collect(factor, &mut tables)) {
+            return false;
+        }
+        let mut fitting = tables.iter().filter(|table| {
+            let label = table.alias.as_ref().or(table.name.parts.last());
+            label.is_some_and(|label| names(inside, &label.value))
+        });
+        let (Some(table), None) = (fitting.next(), fitting.next()) else { return false };
+        let logic = last(&table.name);
+        self.asked.sharded(table.name.span, &logic).is_some() && logic == **own.logic()
+    }
+
+    /// What the place of a row is qualified with (nothing, or a table); `None` for every other expression.
+    fn place<'e>(&self, expr: &'e Expr) -> Option<Option<&'e str>> {
+        let Node::Column(name) = &unwrapped(expr).node else { return None };
+        let has_places = self.asked.ctx.dialect.syntax().placeholder == Placeholder::Dollar;
+        match &name.parts[..] {
+            [column] if has_places && column.value == "ctid" => Some(None),
+            [owner, column] if has_places && column.value == "ctid" => Some(Some(&owner.value)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a qualifier may mean a table of this label; without one it means the only table there is.
+fn names(qualifier: Option<&str>, label: &str) -> bool {
+    qualifier.is_none_or(|qualifier| qualifier == label)
+}
+
+/// The tables of a FROM item; false when there is anything else in it.
+fn collect<'e>(factor: &'e TableFactor, tables: &mut Vec<&'e Table>) -> bool {
+    match factor {
+        TableFactor::Table(table) => {
+            tables.push(table);
+            true
+        }
+        TableFactor::Join(join) => collect(&join.left, tables) && collect(&join.right, tables),
+        TableFactor::Derived { .. } | TableFactor::Function { .. } => false,
     }
 }

@@ -10,6 +10,7 @@ mod from;
 mod level;
 mod prover;
 mod query;
+mod sorted;
 
 use std::collections::HashMap;
 

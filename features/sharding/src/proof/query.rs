@@ -7,6 +7,7 @@ use pando_sql::ast::{
 
 use super::from::Sides;
 use super::level::{Level, Origin};
+use super::sorted;
 use super::{Change, Column, Env, Lie, Part, Prover, Rows, Step, Why};
 use crate::literal::unwrapped;
 use crate::scope::last;
@@ -77,6 +78,11 @@ impl<'a> Prover<'a> {
         let core = self.whole_query(query, None, &Env::new(), At::Top)?;
         if core.rows.lie != Lie::Parts {
             return Err(Why::Doubt("its rows come from tables that stand whole on every shard"));
+        }
+        if core.rows.nodes.len() > 1 && sorted::inside(query) {
+            return Err(Why::Doubt(
+                "ORDER BY inside a statement sorts the rows of all shards together",
+            ));
         }
         Ok(Answer { nodes: core.rows.nodes, groups: core.groups, rows: core.distinct })
     }
@@ -473,7 +479,7 @@ fn renamed(cte: &Cte, columns: Option<Vec<Column>>) -> Option<Vec<Column>> {
     Some(columns)
 }
 
-fn items(select: &Select) -> impl Iterator<Item = &Expr> {
+pub(super) fn items(select: &Select) -> impl Iterator<Item = &Expr> {
     select.items.iter().filter_map(|item| match item {
         SelectItem::Expr { expr, .. } => Some(expr),
         SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
@@ -486,7 +492,7 @@ fn is_known(call: &Function) -> bool {
 }
 
 /// The calls in an expression, those of sub-queries left out.
-fn calls(expr: &Expr) -> Vec<&Function> {
+pub(super) fn calls(expr: &Expr) -> Vec<&Function> {
     let mut found = Vec::new();
     walk(expr, &mut |inner| {
         if let Node::Function(call) = &inner.node {

@@ -151,7 +151,11 @@ impl Parser<'_> {
         use Keyword::*;
         while !self.is_end() && !self.is_symbol(",") {
             if self.is_symbol("(") {
-                self.skip_group()?;
+                self.expression_group(define)?;
+                continue;
+            }
+            if self.colons() && self.eat(USING) {
+                self.expression_item(define)?;
                 continue;
             }
             let names_table = self.is(REFERENCES)

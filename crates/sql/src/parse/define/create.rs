@@ -100,20 +100,23 @@ impl Parser<'_> {
             self.any_name("an access method")?;
         }
         self.expect_symbol("(")?;
-        define.index_columns = self.index_columns()?;
-        self.skip_rest();
+        define.index_columns = self.index_columns(define)?;
+        while !self.is_end() {
+            self.expression_item(define)?;
+            self.advance();
+        }
         Ok(())
     }
 
     /// The plain columns of `(a, b(10) DESC, lower(c))`; the opening parenthesis was taken.
-    pub(super) fn index_columns(&mut self) -> Result<Vec<String>> {
+    pub(super) fn index_columns(&mut self, define: &mut Define) -> Result<Vec<String>> {
         let mut columns = Vec::new();
         loop {
             let is_call = self.is_symbol_at(1, "(") && !self.commas();
             if self.is_identifier() && !is_call {
                 columns.push(self.identifier("a column")?.value);
             }
-            self.skip_item()?;
+            self.expression_item(define)?;
             if !self.eat_symbol(",") {
                 break;
             }

@@ -73,7 +73,7 @@ impl Parser<'_> {
         if self.is(EXCLUDE) && self.keyword_at(1) == USING
             || self.is_word("period") && self.keyword_at(1) == FOR
         {
-            return self.skip_item();
+            return self.expression_item(define);
         }
         self.column_definition(define)
     }
@@ -123,7 +123,7 @@ impl Parser<'_> {
             self.advance();
         }
         self.advance();
-        let columns = self.index_columns()?;
+        let columns = self.index_columns(define)?;
         for column in &mut define.columns {
             column.primary_key |=
                 columns.iter().any(|name| name.eq_ignore_ascii_case(&column.name.value));
@@ -165,7 +165,7 @@ impl Parser<'_> {
                 TokenKind::Punctuation => match self.text_of(token) {
                     "," | ")" => return Ok(()),
                     "(" | "[" | "{" => {
-                        self.skip_group()?;
+                        self.expression_group(define)?;
                     }
                     _ => self.skip(1),
                 },

@@ -1,0 +1,44 @@
+//! Expressions of a definition: what its columns are qualified with, as far as it can be told without reading them.
+
+use crate::ast::Define;
+use crate::keyword::Keyword;
+use crate::parse::Result;
+use crate::parse::parser::{Mark, Parser};
+
+impl Parser<'_> {
+    /// A bracketed group, whatever stands inside.
+    pub(super) fn expression_group(&mut self, define: &mut Define) -> Result<()> {
+        let from = self.mark();
+        self.skip_group()?;
+        self.keep_qualified(define, from)
+    }
+
+    /// Everything up to a comma or closing bracket of this level.
+    pub(super) fn expression_item(&mut self, define: &mut Define) -> Result<()> {
+        let from = self.mark();
+        self.skip_item()?;
+        self.keep_qualified(define, from)
+    }
+
+    /// Goes over what was taken since `from` once more. Servers allow no sub-queries there, so a dotted name is a column, a function,
+    /// or what stands behind `::`, AS and COLLATE.
+    fn keep_qualified(&mut self, define: &mut Define, from: Mark) -> Result<()> {
+        use Keyword::*;
+        let end = self.end();
+        self.rewind(from);
+        let mut may_be = true;
+        while self.start() < end {
+            if !self.is_identifier() {
+                may_be = !self.is_symbol("::") && !self.is_any(&[AS, COLLATE]);
+                self.advance();
+                continue;
+            }
+            let name = self.object_name("a column")?;
+            if may_be && name.parts.len() > 1 && !self.is_symbol("(") {
+                define.qualified.push(name);
+            }
+            may_be = true;
+        }
+        Ok(())
+    }
+}
