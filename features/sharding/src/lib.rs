@@ -24,6 +24,7 @@ mod scope;
 mod shortcut;
 mod strategy;
 mod table;
+mod twins;
 mod update;
 mod value;
 

@@ -10,7 +10,6 @@ use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Fold, Span};
 
 use crate::rule::Rule;
-use crate::scope::last;
 use crate::{insert, named};
 
 /// Edits a statement's text for one target.
@@ -35,7 +34,7 @@ pub(crate) fn rewrite(
     for occurrence in visit::tables(&stmt.kind) {
         let bare = occurrence.table.filter(|table| table.alias.is_none());
         if let (Some(ident), Some(_)) = (occurrence.name.parts.last(), bare)
-            && let Some(actual) = to.actual(&last(occurrence.name))
+            && let Some(actual) = to.actual(&occurrence.name.key())
             && is_row(ident)
         {
             // Its name stays what its rows are called.
@@ -44,7 +43,7 @@ pub(crate) fn rewrite(
             continue;
         }
         if let Some(ident) = occurrence.name.parts.last()
-            && let Some(actual) = to.actual(&last(occurrence.name))
+            && let Some(actual) = to.actual(&occurrence.name.key())
         {
             replace(ident, actual, edits);
         }
@@ -52,7 +51,7 @@ pub(crate) fn rewrite(
     for owner in visit::column_owners(&stmt.kind) {
         if let Refers::Table(_) = owner.refers
             && let Some(ident) = owner.parts.last()
-            && let Some(actual) = to.actual(&ident.value.to_lowercase())
+            && let Some(actual) = to.actual(&ident.key())
             && !is_row(ident)
         {
             replace(ident, actual, edits);

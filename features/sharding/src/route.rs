@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
+use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::ast::{
     CopyDirection, Define, InnerKind, Kind, Node, ObjectKind, ObjectName, Query, QueryBody, Select,
     Statement,
@@ -18,7 +18,7 @@ use crate::proof::{self, Change, Why};
 use crate::rule::Rule;
 use crate::scope::{Key, Scope, inside, last, selects};
 use crate::table::Table;
-use crate::{inner, insert, named};
+use crate::{inner, insert, named, twins};
 
 /// What one scope says about its sharded tables.
 pub(crate) struct Placed<'a> {
@@ -82,6 +82,10 @@ pub(crate) fn route(
         *route = Route::Needs(need);
         return Ok(());
     }
+    if let Some(need) = twins::check(rule, ctx, stmt)? {
+        *route = Route::Needs(need);
+        return Ok(());
+    }
     *route = match found? {
         Found::Units(units) => named::unread(ctx, stmt, &units).unwrap_or(Route::Units(units)),
         Found::Needs(need) => Route::Needs(need),
@@ -134,9 +138,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
                 scope.factors(&delete.from);
                 for target in &delete.targets {
                     let label = target.alias.as_ref().unwrap_or_else(|| &target.name.parts[0]);
-                    if named(&label.value.to_lowercase(), &scope)
-                        || named(&last(&target.name), &scope)
-                    {
+                    if named(&label.key(), &scope) || named(&target.name.key(), &scope) {
                         asked.mark(target.name.span);
                         labels.push(target.name.span);
                     } else {
@@ -426,7 +428,7 @@ pub(crate) fn target(class: &Class<'_>, node: usize) -> Result<Target> {
     let mut names = Vec::new();
     for table in &class.tables {
         let actual = table.counterpart(first, node)?;
-        names.push(TableName { logic: table.logic().clone(), actual: actual.table.clone() });
+        names.push(table.named_at(actual));
     }
     Ok(Target { unit, tables: names, rows: None })
 }
@@ -439,7 +441,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
     };
     let has = |table: &Table, name: &str| {
         table.nodes().first().is_some_and(|node| {
-            let own = TableName { logic: table.logic().clone(), actual: node.table.clone() };
+            let own = table.named_at(node);
             inner::there(name, InnerKind::Index, &own, &known).is_some()
         })
     };
@@ -488,7 +490,7 @@ fn defined(rule: &Rule, stmt: &Statement, define: &Define) -> Result<Units> {
     if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
         return Err(Error::refused(20030, format!("{what} is not supported"), ""));
     }
-    let ours = |name| rule.table(&last(name)).is_some();
+    let ours = |name: &ObjectName| rule.table(&name.key()).is_some();
     if define.names.iter().any(ours) && !define.names.iter().all(ours) {
         return Err(Error::refused(
             20030,
@@ -523,7 +525,7 @@ fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
 fn sharded<'a>(rule: &'a Rule, kind: &Kind) -> Vec<&'a Table> {
     let mut tables: Vec<&Table> = Vec::new();
     for occurrence in visit::tables(kind) {
-        if let Some(table) = rule.table(&last(occurrence.name))
+        if let Some(table) = rule.table(&occurrence.name.key())
             && !tables.iter().any(|known| known.logic() == table.logic())
         {
             tables.push(table);

@@ -101,7 +101,7 @@ impl Session {
         table: &str,
         rows: &mut Vec<Vec<String>>,
     ) -> Result<()> {
-        let logic = table.to_lowercase();
+        let logic = live.database.dialect.syntax().table_key(table);
         if self.catalog(live).columns(&logic).is_none() {
             self.find_out(live, Need::Columns(logic.clone())).await?;
         }
