@@ -8,6 +8,7 @@ mod catalogue;
 mod check;
 mod choice;
 mod direct;
+mod dropped;
 mod gather;
 mod insert_query;
 mod labels;
@@ -59,7 +60,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
     match purpose {
         Purpose::Run => {
             state::check(ctx, stmt)?;
-            planned(ctx, stmt, purpose)
+            planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error))
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };
