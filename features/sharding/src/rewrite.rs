@@ -30,7 +30,8 @@ pub(crate) fn rewrite(
         }
     };
     let rows = row_names(ctx, stmt);
-    let is_row = |ident: &Ident| rows.contains(&ident.value);
+    let keeps_names = keeps_names(ctx, stmt, to);
+    let is_row = |ident: &Ident| keeps_names || rows.contains(&ident.value);
     for occurrence in visit::tables(&stmt.kind) {
         let bare = occurrence.table.filter(|table| table.alias.is_none());
         if let (Some(ident), Some(_)) = (occurrence.name.parts.last(), bare)
@@ -62,6 +63,21 @@ pub(crate) fn rewrite(
         insert::list_columns(rule, ctx, insert, edits);
     }
     Ok(())
+}
+
+/// Whether tables are to be called by their logic names: EXPLAIN tells what they are called (PostgreSQL both names), and who puts an actual name in front of
+/// a column means none of these tables, which the server only says if none of them is called so.
+fn keeps_names(ctx: &Context<'_>, stmt: &Statement, to: &Target) -> bool {
+    if let Kind::Explain { inner, .. } = &stmt.kind
+        && ctx.dialect.syntax().fold == Fold::Keep
+        && matches!(**inner, Kind::Select(_) | Kind::Update(_))
+    {
+        return true;
+    }
+    let is_actual = |ident: &Ident| to.tables.iter().any(|table| *table.actual == *ident.key());
+    visit::column_owners(&stmt.kind).iter().any(|owner| {
+        matches!(owner.refers, Refers::Unknown) && owner.parts.last().is_some_and(is_actual)
+    })
 }
 
 /// Names of tables that stand alone where a value does: PostgreSQL means the table's row by that.
