@@ -21,14 +21,14 @@
     reason = "a test fails by panicking, and says what it skips"
 )]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pando_engine::plan::{Planned, Purpose, plan};
 use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Context, Names, OwnNames};
+use pando_kernel::feature::{Catalog, Context, Names, OwnNames, Spellings};
 use pando_kernel::relation::{Inline, PREFIX};
 use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
@@ -40,6 +40,7 @@ use pando_kernel::{Kind, Value};
 struct Known {
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
     tables: Arc<HashMap<String, Vec<UnitName>>>,
+    spellings: Arc<Spellings>,
     names: Arc<Names>,
 }
 
@@ -50,6 +51,10 @@ impl Catalog for Known {
 
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
         Some(Arc::clone(&self.tables))
+    }
+
+    fn spellings(&self) -> Option<Arc<Spellings>> {
+        Some(Arc::clone(&self.spellings))
     }
 
     fn names(&self, _: &[UnitName]) -> Option<Arc<Names>> {
@@ -88,11 +93,15 @@ fn column(text: &str) -> TableColumn {
 
 fn known(folder: &Path) -> Known {
     let mut known = Known::default();
-    let (mut tables, mut names) = (HashMap::new(), Names::new());
+    let (mut tables, mut spellings, mut names) = (HashMap::new(), Spellings::new(), Names::new());
     for line in std::fs::read_to_string(folder.join("columns.txt")).unwrap_or_default().lines() {
         let Some((table, rest)) = line.split_once(':') else { continue };
         if let Some(units) = rest.trim().strip_prefix("in ") {
             let units = units.split(',').map(|unit| UnitName::from(unit.trim())).collect();
+            let key = table.trim().to_lowercase();
+            if key != table.trim() {
+                spellings.entry(key).or_insert_with(HashSet::new).insert(table.trim().to_owned());
+            }
             tables.insert(table.trim().to_owned(), units);
         } else if let Some(list) = rest.trim().strip_prefix("has ") {
             names.insert(table.trim().to_owned(), own_names(list));
@@ -102,6 +111,7 @@ fn known(folder: &Path) -> Known {
         }
     }
     (known.tables, known.names) = (Arc::new(tables), Arc::new(names));
+    known.spellings = Arc::new(spellings);
     known
 }
 

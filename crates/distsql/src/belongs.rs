@@ -78,6 +78,7 @@ mod tests {
 
     const BACKTICKS: Syntax = Syntax {
         fold: Fold::Keep,
+        exact_tables: false,
         placeholder: Placeholder::Question,
         backtick_identifiers: true,
         double_quoted_strings: true,
@@ -93,6 +94,7 @@ mod tests {
     };
     const DOLLARS: Syntax = Syntax {
         fold: Fold::Lower,
+        exact_tables: true,
         placeholder: Placeholder::Dollar,
         backtick_identifiers: false,
         double_quoted_strings: false,

@@ -10,6 +10,7 @@ use crate::tables::RESERVED;
 /// quotes inside, and a backslash is an ordinary character, as in ShardingSphere.
 const LANGUAGE: Syntax = Syntax {
     fold: Fold::Keep,
+    exact_tables: false,
     placeholder: Placeholder::Question,
     backtick_identifiers: true,
     double_quoted_strings: true,

@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Names};
+use pando_kernel::feature::{Catalog, Names, Spellings};
 use pando_kernel::route::UnitName;
 
-/// Table name (lower-cased) to the units that have it, in unit order.
+/// A table's key to the units that have it, in unit order.
 pub(crate) type TableMap = HashMap<String, Vec<UnitName>>;
 
 /// What was read of one logical database's storage units. Readers never wait for a database.
@@ -25,6 +25,7 @@ struct Known {
     epoch: u64,
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
     tables: Option<Arc<TableMap>>,
+    spellings: Option<Arc<Spellings>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
     names: Arc<Names>,
@@ -47,7 +48,7 @@ impl UnitCatalog {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Remembers the columns of a logic table (lower-cased), unless a definition has changed since `epoch`.
+    /// Remembers the columns of a logic table (by its key), unless a definition has changed since `epoch`.
     pub(crate) fn learn_columns(&self, epoch: u64, table: String, columns: Vec<TableColumn>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
@@ -61,12 +62,13 @@ impl UnitCatalog {
     }
 
     /// Remembers which tables exist where, unless a definition has changed since `epoch`.
-    pub(crate) fn learn_tables(&self, epoch: u64, tables: TableMap) {
+    pub(crate) fn learn_tables(&self, epoch: u64, tables: TableMap, spellings: Spellings) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
             return;
         }
         known.tables = Some(Arc::new(tables));
+        known.spellings = Some(Arc::new(spellings));
         known.tables_at = Some(Instant::now());
     }
 
@@ -163,6 +165,11 @@ impl Catalog for UnitCatalog {
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.aggregates.clone()
+    }
+
+    fn spellings(&self) -> Option<Arc<Spellings>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.spellings.clone()
     }
 
     fn tables(&self) -> Option<Arc<TableMap>> {

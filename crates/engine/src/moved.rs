@@ -44,14 +44,17 @@ pub(crate) fn moved(old: &Database, new: Option<&Database>) -> Moved {
     moved
 }
 
-/// The tables that a rule spreads, by lower-cased name. Where a single table stands is the catalogue's business.
+/// The tables that a rule spreads, by their names in lower case and as configured. Where a single table stands is the catalogue's business.
 fn spread(database: &Database) -> HashMap<String, LogicTable> {
     let tables = database.features.iter().flat_map(|feature| feature.tables());
     let spread = tables.filter(|table| match table.kind {
         TableKind::Sharded | TableKind::Broadcast => true,
         TableKind::Single => false,
     });
-    spread.map(|table| (table.name.to_lowercase(), table)).collect()
+    let both = |table: LogicTable| {
+        [(table.name.to_lowercase(), table.clone()), (table.name.clone(), table)]
+    };
+    spread.flat_map(both).collect()
 }
 
 fn stricter(a: TableKind, b: TableKind) -> TableKind {

@@ -64,6 +64,13 @@ pub enum ErrorKind {
     NoDatabase,
     /// No such logic table.
     UnknownTable(String),
+    /// DROP names what nobody has.
+    NothingToDrop {
+        /// `table`, `view`.
+        what: &'static str,
+        /// Those that do not exist, as written; never empty.
+        names: Vec<String>,
+    },
     /// No such column.
     UnknownColumn(String),
     /// A table of that name exists.
@@ -193,6 +200,7 @@ fn place(kind: &ErrorKind) -> (Side, bool) {
         | ErrorKind::UnknownDatabase(_)
         | ErrorKind::NoDatabase
         | ErrorKind::UnknownTable(_)
+        | ErrorKind::NothingToDrop { .. }
         | ErrorKind::UnknownColumn(_)
         | ErrorKind::TableExists(_)
         | ErrorKind::UnknownStatement(_)
@@ -227,6 +235,9 @@ impl fmt::Display for ErrorKind {
             Self::UnknownDatabase(name) => write!(f, "database `{name}` does not exist"),
             Self::NoDatabase => f.write_str("no database selected"),
             Self::UnknownTable(name) => write!(f, "table `{name}` does not exist"),
+            Self::NothingToDrop { what, names } => {
+                write!(f, "{what} `{}` does not exist", names.join("`, `"))
+            }
             Self::UnknownColumn(name) => write!(f, "column `{name}` does not exist"),
             Self::TableExists(name) => write!(f, "table `{name}` already exists"),
             Self::UnknownStatement(name) => write!(f, "prepared statement `{name}` does not exist"),

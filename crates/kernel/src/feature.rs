@@ -157,13 +157,21 @@ pub struct OwnNames {
     pub constraints: HashSet<String>,
 }
 
+/// By key what servers call those tables of it whose names are not their keys, and others of the same key.
+pub type Spellings = HashMap<String, HashSet<String>>;
+
 /// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is a `Need`.
 pub trait Catalog: Send + Sync + Debug {
-    /// The columns of a logic table (lower-cased), in table order; `None` when not read yet. An empty list: the table does not exist.
+    /// The columns of a logic table (by its key), in table order; `None` when not read yet. An empty list: the table does not exist.
     fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>>;
 
-    /// For each actual table name (lower-cased) the units that have it; `None` when not read yet.
+    /// For each actual table's key the units that have it; `None` when not read yet.
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>>;
+
+    /// How servers spell tables whose names are not their keys; `None` when not read yet, which is when `tables` is not.
+    fn spellings(&self) -> Option<Arc<Spellings>> {
+        Some(Arc::default())
+    }
 
     /// For each index name the actual table it belongs to, both lower-cased; empty where tables of several names have one of it. `None` when not read yet.
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {

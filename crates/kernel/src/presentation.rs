@@ -64,6 +64,11 @@ pub trait Presentation: Send + Sync + Debug {
         None
     }
 
+    /// The same of what DROP names and nobody has.
+    fn missing_to_drop(&self, _database: &str, _names: &[String]) -> Option<ServerError> {
+        None
+    }
+
     /// Lets a storage unit's error or notice name logic tables, their indexes and constraints. What stands in it of the client's values stays as it is.
     fn in_logic_names(&self, _told: &mut ServerError, _names: &ActualNames) {}
 

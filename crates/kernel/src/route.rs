@@ -22,8 +22,17 @@ pub struct Place {
 pub struct TableName {
     /// The logic table, lower-cased.
     pub logic: Arc<str>,
+    /// The logic table as configured, by which it is found as well where case tells tables apart.
+    pub configured: Arc<str>,
     /// The actual table.
     pub actual: Arc<str>,
+}
+
+impl TableName {
+    /// Whether the table is looked up by this key.
+    pub fn is_called(&self, key: &str) -> bool {
+        *self.logic == *key || *self.configured == *key
+    }
 }
 
 /// One place a statement is sent to.
@@ -43,9 +52,9 @@ impl Target {
         Self { unit, tables: Vec::new(), rows: None }
     }
 
-    /// The actual name of a logic table (lower-cased); `None` when it keeps its name.
-    pub fn actual(&self, logic: &str) -> Option<&str> {
-        self.tables.iter().find(|table| &*table.logic == logic).map(|table| &*table.actual)
+    /// The actual name of a logic table by its key; `None` when it keeps its name.
+    pub fn actual(&self, key: &str) -> Option<&str> {
+        self.tables.iter().find(|table| table.is_called(key)).map(|table| &*table.actual)
     }
 }
 

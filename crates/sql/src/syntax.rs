@@ -23,6 +23,8 @@ pub enum Placeholder {
 pub struct Syntax {
     /// How unquoted identifiers compare.
     pub fold: Fold,
+    /// Tables and aliases whose names differ by case only are different ones.
+    pub exact_tables: bool,
     /// How parameters are written.
     pub placeholder: Placeholder,
     /// `` `name` `` is an identifier.
@@ -47,4 +49,11 @@ pub struct Syntax {
     pub limit_with_comma: bool,
     /// `||` joins strings (otherwise it is OR).
     pub pipes_concatenate: bool,
+}
+
+impl Syntax {
+    /// What the table of this name is looked up by: the name itself, in lower case where case does not tell tables apart.
+    pub fn table_key(&self, name: &str) -> String {
+        if self.exact_tables { name.to_owned() } else { name.to_lowercase() }
+    }
 }

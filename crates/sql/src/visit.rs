@@ -51,6 +51,21 @@ pub fn tables(kind: &Kind) -> Vec<Occurrence<'_>> {
     list
 }
 
+/// What the statement calls its tables, derived tables and common table expressions: aliases, and names of what has none.
+pub fn labels(kind: &Kind) -> Vec<&Ident> {
+    let mut list = Vec::new();
+    Walk::new(&mut |found| match found {
+        Found::Label(label) => list.push(label),
+        Found::Table(Occurrence { name, table }) => {
+            let alias = table.and_then(|table| table.alias.as_ref());
+            list.extend(alias.or(name.parts.last()));
+        }
+        Found::Expr(_) | Found::Owner(_) | Found::Join(_) => {}
+    })
+    .kind(kind);
+    list
+}
+
 /// Calls `see` for every expression, outer ones first, those of sub-queries included.
 pub fn exprs<'a>(kind: &'a Kind, see: &mut dyn FnMut(&'a Expr)) {
     Walk::new(&mut |found| {

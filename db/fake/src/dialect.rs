@@ -16,6 +16,7 @@ use crate::types::kind_from_name;
 /// A language with backtick identifiers, double-quoted strings, backslash escapes and `?`.
 pub const BACKTICK: Syntax = Syntax {
     fold: Fold::Keep,
+    exact_tables: false,
     placeholder: Placeholder::Question,
     backtick_identifiers: true,
     double_quoted_strings: true,
@@ -33,6 +34,7 @@ pub const BACKTICK: Syntax = Syntax {
 /// A language with double-quoted identifiers, dollar strings, `::` casts and `$1`.
 pub const STANDARD: Syntax = Syntax {
     fold: Fold::Lower,
+    exact_tables: true,
     placeholder: Placeholder::Dollar,
     backtick_identifiers: false,
     double_quoted_strings: false,

@@ -31,6 +31,7 @@ pub const SERVER_VERSION: &str = concat!("8.0.36-Pando-", env!("CARGO_PKG_VERSIO
 /// The lexical and grammatical switches with MySQL's default SQL mode. Modes that change them cannot be set.
 pub static SYNTAX: Syntax = Syntax {
     fold: Fold::Keep,
+    exact_tables: false,
     placeholder: Placeholder::Question,
     backtick_identifiers: true,
     double_quoted_strings: true,

@@ -90,6 +90,7 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         ErrorKind::UnknownDatabase(_) => (1049, b"42000"),
         ErrorKind::NoDatabase => (1046, b"3D000"),
         ErrorKind::UnknownTable(_) => (1146, b"42S02"),
+        ErrorKind::NothingToDrop { .. } => (1051, b"42S02"),
         ErrorKind::UnknownColumn(_) => (1054, b"42S22"),
         ErrorKind::TableExists(_) => (1050, b"42S01"),
         ErrorKind::UnknownStatement(_) => (1243, b"HY000"),
@@ -129,6 +130,9 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         ErrorKind::UnknownDatabase(name) => format!("Unknown database '{name}'").into(),
         ErrorKind::NoDatabase => "No database selected".into(),
         ErrorKind::UnknownTable(name) => format!("Table '{name}' doesn't exist").into(),
+        ErrorKind::NothingToDrop { names, .. } => {
+            format!("Unknown table '{}'", names.join(",")).into()
+        }
         ErrorKind::UnknownColumn(name) => format!("Unknown column '{name}' in 'field list'").into(),
         ErrorKind::TableExists(name) => format!("Table '{name}' already exists").into(),
         ErrorKind::TooManyConnections => "Too many connections".into(),

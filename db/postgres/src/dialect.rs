@@ -32,6 +32,7 @@ pub struct Postgres;
 /// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html>
 pub const SYNTAX: Syntax = Syntax {
     fold: Fold::Lower,
+    exact_tables: true,
     placeholder: Placeholder::Dollar,
     backtick_identifiers: false,
     double_quoted_strings: false,

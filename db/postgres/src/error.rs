@@ -36,7 +36,7 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
         ErrorKind::Syntax { .. } => "42601",
         ErrorKind::Refused { .. } => "0A000",
         ErrorKind::UnknownDatabase(_) | ErrorKind::NoDatabase => "3D000",
-        ErrorKind::UnknownTable(_) => "42P01",
+        ErrorKind::UnknownTable(_) | ErrorKind::NothingToDrop { .. } => "42P01",
         ErrorKind::UnknownColumn(_) => "42703",
         ErrorKind::TableExists(_) => "42P07",
         ErrorKind::UnknownStatement(_) => "26000",
@@ -172,6 +172,10 @@ fn head<'a>(severity: &'a str, sqlstate: &'a str, message: &'a str) -> Vec<(u8, 
 fn message(kind: &ErrorKind) -> String {
     match kind {
         ErrorKind::UnknownTable(name) => format!("relation \"{name}\" does not exist"),
+        ErrorKind::NothingToDrop { what, names } => {
+            let first = names.first().map_or("", String::as_str);
+            format!("{what} \"{first}\" does not exist")
+        }
         ErrorKind::UnknownColumn(name) => format!("column \"{name}\" does not exist"),
         ErrorKind::TableExists(name) => format!("relation \"{name}\" already exists"),
         ErrorKind::UnknownDatabase(name) => format!("database \"{name}\" does not exist"),

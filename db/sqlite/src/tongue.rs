@@ -5,6 +5,7 @@ use pando_sql::{Fold, Placeholder, Syntax};
 /// What is the same in all languages, as far as there is such a thing; where they differ, standard SQL.
 pub const SYNTAX: Syntax = Syntax {
     fold: Fold::Keep,
+    exact_tables: false,
     placeholder: Placeholder::Question,
     backtick_identifiers: true,
     double_quoted_strings: false,

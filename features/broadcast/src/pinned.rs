@@ -19,7 +19,7 @@ pub(crate) enum Pinned {
 pub(crate) fn pinned(ctx: &Context<'_>, stmt: &Statement) -> Pinned {
     let Some((table, filter)) = of_one_table(stmt) else { return Pinned::No };
     let Some(name) = table.name.parts.last() else { return Pinned::No };
-    let name = name.value.to_lowercase();
+    let name = name.key();
     let Some(columns) = ctx.catalog.columns(&name) else {
         return Pinned::Needs(Need::Columns(name));
     };

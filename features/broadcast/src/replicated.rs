@@ -23,7 +23,7 @@ enum Lie {
 /// Common table expressions in scope, by name in lower case.
 type Scope = HashMap<String, Lie>;
 
-/// Checks a statement that goes to several targets. `is_split` tells whether a table (lower-cased) is split over them.
+/// Checks a statement that goes to several targets. `is_split` tells whether a table (by its key) is split over them.
 ///
 /// # Errors
 /// `Refused` with the construct that would give rows more than once.
@@ -120,7 +120,7 @@ impl Walk<'_> {
     fn with(&self, list: &[pando_sql::ast::Cte], outer: &Scope) -> Result<Scope> {
         let mut scope = outer.clone();
         for cte in list {
-            let name = cte.name.value.to_lowercase();
+            let name = cte.name.key();
             let own = if let Kind::Select(query) = &*cte.body {
                 self.cte(&name, query, &scope)?
             } else {
@@ -201,7 +201,7 @@ impl Walk<'_> {
 
     fn table(&self, name: &ObjectName, scope: &Scope) -> Lie {
         let Some(last) = name.parts.last() else { return Lie::Whole };
-        let last = last.value.to_lowercase();
+        let last = last.key();
         if name.parts.len() == 1
             && let Some(lie) = scope.get(&last)
         {

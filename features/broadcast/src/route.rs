@@ -50,7 +50,7 @@ fn claim(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) ->
 
 /// Whether a broadcast table is named here.
 pub(crate) fn is_ours(rule: &Rule, table: &visit::Occurrence<'_>) -> bool {
-    table.name.parts.last().is_some_and(|name| rule.is_broadcast(&name.value.to_lowercase()))
+    table.name.parts.last().is_some_and(|name| rule.is_broadcast(&name.key()))
 }
 
 /// The number of a readable place: one the session already speaks to, else one after the other.

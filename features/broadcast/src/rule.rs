@@ -12,11 +12,11 @@ use pando_kernel::states::Primary;
 
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// Lower-cased names.
+    /// Names in lower case and as configured.
     tables: HashSet<String>,
     /// Names as configured, in file order.
     names: Vec<String>,
-    /// Lower-cased names of the tables that are split over targets.
+    /// Names, likewise, of the tables that are split over targets.
     split: HashSet<String>,
     /// Where every broadcast table stands.
     pub(crate) places: Vec<Place>,
@@ -31,7 +31,8 @@ impl Rule {
         others: &[LogicTable],
     ) -> Result<Self, Vec<Problem>> {
         let sharded = others.iter().filter(|table| table.kind == TableKind::Sharded);
-        let split: HashSet<String> = sharded.map(|table| table.name.to_lowercase()).collect();
+        let both = |table: &LogicTable| [table.name.to_lowercase(), table.name.clone()];
+        let split: HashSet<String> = sharded.flat_map(both).collect();
         let mut problems = Vec::new();
         let mut tables = HashSet::new();
         let mut names = Vec::new();
@@ -45,6 +46,7 @@ impl Rule {
             }
             names.push(name.value.clone());
         }
+        tables.extend(names.iter().cloned());
         let (places, readable) = (places.to_vec(), places.to_vec());
         let rule = Self { tables, names, split, places, readable };
         if problems.is_empty() { Ok(rule) } else { Err(problems) }
@@ -65,7 +67,7 @@ impl Rule {
         self.readable = if able.is_empty() { out } else { able };
     }
 
-    /// `name` is lower-cased.
+    /// `name` is a table's key.
     pub(crate) fn is_broadcast(&self, name: &str) -> bool {
         self.tables.contains(name)
     }
@@ -74,7 +76,7 @@ impl Rule {
         self.tables.is_empty()
     }
 
-    /// `name` is lower-cased.
+    /// `name` is a table's key.
     pub(crate) fn is_split(&self, name: &str) -> bool {
         self.split.contains(name)
     }

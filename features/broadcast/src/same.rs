@@ -197,7 +197,7 @@ fn volatile(expr: &Expr) -> Option<String> {
 /// A key that each copy's server counts up by itself drifts as soon as two sessions insert at once.
 fn generated(ctx: &Context<'_>, insert: &Insert, route: &mut Route) -> Result<()> {
     let Some(table) = insert.table.name.parts.last() else { return Ok(()) };
-    let table = table.value.to_lowercase();
+    let table = table.key();
     let Some(columns) = ctx.catalog.columns(&table) else {
         *route = Route::Needs(Need::Columns(table));
         return Ok(());

@@ -1,8 +1,10 @@
 //! Which tables a statement changes.
 
-use pando_sql::ast::{CopyDirection, Delete, Kind, ObjectName, Query, Table, TableFactor, Update};
+use pando_sql::ast::{
+    CopyDirection, Delete, Ident, Kind, ObjectName, Query, Table, TableFactor, Update,
+};
 
-/// Lower-cased names of the tables the statement changes or locks as a whole. When it cannot be told which of several tables an
+/// Keys of the tables the statement changes or locks as a whole. When it cannot be told which of several tables an
 /// assignment belongs to, all of them.
 pub(crate) fn written(kind: &Kind) -> Vec<String> {
     let mut out = Vec::new();
@@ -15,7 +17,7 @@ fn collect(kind: &Kind, out: &mut Vec<String>) {
         Kind::Select(query) => expressions(query, out),
         Kind::Insert(insert) => {
             insert.with.iter().for_each(|cte| collect(&cte.body, out));
-            out.extend(last(&insert.table.name));
+            out.push(insert.table.name.key());
         }
         Kind::Update(update) => {
             update.with.iter().for_each(|cte| collect(&cte.body, out));
@@ -26,14 +28,14 @@ fn collect(kind: &Kind, out: &mut Vec<String>) {
             deleted(delete, out);
         }
         Kind::Define(define) => {
-            out.extend(define.names.iter().chain(&define.on).filter_map(last));
+            out.extend(define.names.iter().chain(&define.on).map(ObjectName::key));
         }
-        Kind::Load(load) => out.extend(last(&load.table)),
+        Kind::Load(load) => out.push(load.table.key()),
         Kind::Copy(copy) if copy.direction != CopyDirection::ToClient => {
-            out.extend(copy.table.as_ref().and_then(last));
+            out.extend(copy.table.as_ref().map(ObjectName::key));
         }
         Kind::Lock(tables) | Kind::Utility { tables, .. } => {
-            out.extend(tables.iter().filter_map(last));
+            out.extend(tables.iter().map(ObjectName::key));
         }
         Kind::Explain { inner, analyze: true, .. } => collect(inner, out),
         Kind::Explain { .. }
@@ -62,15 +64,15 @@ fn updated(update: &Update, out: &mut Vec<String>) {
     let mut tables = Vec::new();
     update.tables.iter().for_each(|factor| named(factor, &mut tables));
     if let [only] = tables[..] {
-        out.extend(last(&only.name));
+        out.push(only.name.key());
         return;
     }
     for assignment in &update.assignments {
         let parts = &assignment.column.parts;
         let owner = parts.len().checked_sub(2).and_then(|at| parts.get(at));
-        match owner.and_then(|owner| known_as(&tables, &owner.value)) {
-            Some(table) => out.extend(last(&table.name)),
-            None => out.extend(tables.iter().filter_map(|table| last(&table.name))),
+        match owner.and_then(|owner| known_as(&tables, owner)) {
+            Some(table) => out.push(table.name.key()),
+            None => out.extend(tables.iter().map(|table| table.name.key())),
         }
     }
 }
@@ -79,9 +81,9 @@ fn deleted(delete: &Delete, out: &mut Vec<String>) {
     let mut tables = Vec::new();
     delete.from.iter().for_each(|factor| named(factor, &mut tables));
     for target in &delete.targets {
-        let name = target.name.parts.last().map(|part| part.value.as_str()).unwrap_or_default();
-        let table = known_as(&tables, name).unwrap_or(target);
-        out.extend(last(&table.name));
+        let name = target.name.parts.last();
+        let table = name.and_then(|name| known_as(&tables, name)).unwrap_or(target);
+        out.push(table.name.key());
     }
 }
 
@@ -96,14 +98,9 @@ fn named<'a>(factor: &'a TableFactor, out: &mut Vec<&'a Table>) {
     }
 }
 
-fn known_as<'a>(tables: &[&'a Table], name: &str) -> Option<&'a Table> {
-    let fits = |table: &&&Table| match &table.alias {
-        Some(alias) => alias.value.eq_ignore_ascii_case(name),
-        None => table.name.parts.last().is_some_and(|part| part.value.eq_ignore_ascii_case(name)),
+fn known_as<'a>(tables: &[&'a Table], name: &Ident) -> Option<&'a Table> {
+    let fits = |table: &&&Table| {
+        table.alias.as_ref().or(table.name.parts.last()).is_some_and(|own| own.is_alike(name))
     };
     tables.iter().find(fits).copied()
-}
-
-fn last(name: &ObjectName) -> Option<String> {
-    name.parts.last().map(|part| part.value.to_lowercase())
 }

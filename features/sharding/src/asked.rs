@@ -14,7 +14,7 @@ use pando_sql::visit;
 use crate::kept::Keeper;
 use crate::route::{Found, refused};
 use crate::rule::Rule;
-use crate::scope::{Scope, last};
+use crate::scope::Scope;
 use crate::table::Table;
 
 /// A statement being routed.
@@ -32,7 +32,7 @@ impl<'a> Asked<'a> {
     pub(crate) fn new(rule: &'a Rule, ctx: &'a Context<'a>, stmt: &'a Statement) -> Self {
         let named = visit::tables(&stmt.kind)
             .iter()
-            .filter(|occurrence| rule.table(&last(occurrence.name)).is_some())
+            .filter(|occurrence| rule.table(&occurrence.name.key()).is_some())
             .map(|occurrence| (occurrence.name.span, Cell::new(false)))
             .collect();
         Self { rule, ctx, stmt, named, need: RefCell::new(None) }

@@ -84,8 +84,11 @@ mod tests {
 
     #[test]
     fn names_in_use_are_found_as_they_were_made() {
-        let table =
-            |logic: &str, actual: &str| TableName { logic: logic.into(), actual: actual.into() };
+        let table = |logic: &str, actual: &str| TableName {
+            logic: logic.into(),
+            configured: logic.into(),
+            actual: actual.into(),
+        };
         let check = |name: &str, table: &TableName, known: &[&str], expected: Option<&str>| {
             let indexes = known.iter().map(|name| (*name).to_owned()).collect();
             let own = OwnNames { indexes, ..OwnNames::default() };

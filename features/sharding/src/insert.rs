@@ -6,7 +6,7 @@ use pando_kernel::Value;
 use pando_kernel::dialect::{TableColumn, uneven_row, unknown_column};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::{GeneratedKeys, Need, Spread, TableName, Target, Units};
+use pando_kernel::route::{GeneratedKeys, Need, Spread, Target, Units};
 use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node};
 use pando_sql::{Edits, Fold};
 
@@ -33,7 +33,7 @@ pub(crate) fn route(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
 
 /// The error for a listed column that the table is not known to have.
 fn misnamed(asked: &Asked<'_>, insert: &Insert) -> Option<Error> {
-    let table = asked.rule.table(&last(&insert.table.name))?;
+    let table = asked.rule.table(&insert.table.name.key())?;
     let known = asked.ctx.catalog.columns(table.logic()).filter(|known| !known.is_empty())?;
     let is_known = |name: &str| known.iter().any(|column| column.name.eq_ignore_ascii_case(name));
     let listed = insert.columns.iter().flatten();
@@ -44,7 +44,7 @@ fn misnamed(asked: &Asked<'_>, insert: &Insert) -> Option<Error> {
 fn by_its_values(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
     let Asked { rule, ctx, stmt, .. } = asked;
     asked.mark(insert.table.name.span);
-    let Some(table) = rule.table(&last(&insert.table.name)) else {
+    let Some(table) = rule.table(&insert.table.name.key()) else {
         return Err(Error::refused(
             20034,
             "INSERT … SELECT from a sharded table into one that is not sharded like it is not supported",
@@ -78,7 +78,7 @@ fn by_its_values(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
     let mut targets = Vec::with_capacity(by_node.len());
     for (node, rows) in by_node {
         let actual = table.node(node)?;
-        let tables = vec![TableName { logic: table.logic().clone(), actual: actual.table.clone() }];
+        let tables = vec![table.named_at(actual)];
         let rows = (rows.len() != all).then_some(rows);
         targets.push(Target { unit: actual.unit.clone(), tables, rows });
     }
@@ -118,7 +118,7 @@ pub(crate) fn first_node(table: &Table) -> Result<Units> {
 /// One node.
 pub(crate) fn at_node(table: &Table, node: usize) -> Result<Units> {
     let actual = table.node(node)?;
-    let tables = vec![TableName { logic: table.logic().clone(), actual: actual.table.clone() }];
+    let tables = vec![table.named_at(actual)];
     let target = Target { unit: actual.unit.clone(), tables, rows: None };
     Ok(Units::new(vec![target], Spread::Gather))
 }
@@ -178,7 +178,7 @@ fn by_place<'a>(
 /// Writes the list of columns that values without one were routed by into an INSERT: the server may have others by then, or in another order.
 pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, insert: &Insert, edits: &mut Edits) {
     let InsertSource::Values { rows, .. } = &insert.source else { return };
-    let Some(table) = rule.table(&last(&insert.table.name)) else { return };
+    let Some(table) = rule.table(&insert.table.name.key()) else { return };
     let known = ctx.catalog.columns(table.logic()).unwrap_or_default();
     if insert.columns.is_some() || known.is_empty() {
         return;
@@ -352,8 +352,8 @@ fn asks_for_number(asked: &Asked<'_>, expr: &Expr) -> bool {
 /// An upsert may not move its row to another shard: its sharding columns keep their values, or all take those of the row that was to be inserted, by which the shard was found.
 fn upserts_keep_their_shard(table: &Table, insert: &Insert) -> Result<()> {
     let own = match &insert.table.alias {
-        Some(alias) => alias.value.clone(),
-        None => last(&insert.table.name),
+        Some(alias) => alias.key(),
+        None => insert.table.name.key(),
     };
     let on_conflict = insert.on_conflict.iter().flat_map(|conflict| &conflict.assignments);
     let on_conflict = on_conflict.map(|one| (one, conflict_takes(one, &own)));
@@ -398,7 +398,7 @@ fn conflict_takes(assignment: &ColumnAssignment, own: &str) -> Option<Taken> {
     }
     match &name.parts[..] {
         [_] => Some(Taken::Stored),
-        [owner, _] if owner.value.eq_ignore_ascii_case(own) => Some(Taken::Stored),
+        [owner, _] if owner.key() == own => Some(Taken::Stored),
         [owner, _] if owner.value.eq_ignore_ascii_case("excluded") => Some(Taken::Inserted),
         _ => None,
     }

@@ -25,6 +25,7 @@ mod scope;
 mod shortcut;
 mod strategy;
 mod table;
+mod twins;
 mod update;
 mod value;
 mod view;

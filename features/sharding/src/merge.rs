@@ -2,8 +2,8 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_sql::ast::{
-    BinaryOp, Distinct, Expr, Merge, MergeThen, Node, ObjectName, Query, QueryBody, SelectItem,
-    TableFactor,
+    BinaryOp, Distinct, Expr, Ident, Merge, MergeThen, Node, ObjectName, Query, QueryBody,
+    SelectItem, TableFactor,
 };
 use pando_sql::{Span, visit};
 
@@ -27,9 +27,9 @@ pub(crate) fn route(asked: &Asked<'_>, merge: &Merge) -> Result<Found> {
     let target = &merge.target;
     asked.mark(target.name.span);
     let names_others = visit::tables(&asked.stmt.kind).len() != 1;
-    let table = asked.rule.table(&last(&target.name)).filter(|_| !names_others);
+    let table = asked.rule.table(&target.name.key()).filter(|_| !names_others);
     let table = table.ok_or_else(|| doubt("whose source or conditions read tables"))?;
-    let own = target.alias.as_ref().map_or_else(|| last(&target.name), |a| a.value.to_lowercase());
+    let own = target.alias.as_ref().map_or_else(|| target.name.key(), Ident::key);
     let source = source(&asked.stmt.text, &merge.source);
     let source = source.filter(|source| target.extras.is_empty() && source.label != own);
     let source = source.ok_or_else(|| doubt("whose source is more than one row of constants"))?;
@@ -100,7 +100,7 @@ fn source<'a>(text: &str, factor: &'a TableFactor) -> Option<Source<'a>> {
     let columns: Vec<(String, &Expr)> =
         names.into_iter().zip(own.into_iter().map(|(_, expr)| expr)).collect();
     let twice = |at: usize| columns[..at].iter().any(|(name, _)| *name == columns[at].0);
-    let label = alias.value.to_lowercase();
+    let label = alias.key();
     (!(0..columns.len()).any(twice)).then_some(Source { label, columns })
 }
 
@@ -178,7 +178,7 @@ fn named<'s, 'a>(expr: &Expr, source: &'s Source<'a>) -> Option<&'s (String, &'a
 }
 
 fn owned(name: &ObjectName, label: &str) -> bool {
-    matches!(&name.parts[..], [owner, _] if owner.value.eq_ignore_ascii_case(label))
+    matches!(&name.parts[..], [owner, _] if owner.key() == label)
 }
 
 /// The row of an INSERT; `None` while the table's columns are not known.

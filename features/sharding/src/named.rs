@@ -12,7 +12,6 @@ use pando_sql::{Edits, Span};
 
 use crate::inner;
 use crate::rewrite::spelled;
-use crate::scope::last;
 
 /// The indexes that a statement names without their table.
 pub(crate) fn alone(kind: &Kind) -> Option<&[ObjectName]> {
@@ -63,7 +62,7 @@ pub(crate) fn rename(ctx: &Context<'_>, kind: &Kind, to: &Target, edits: &mut Ed
     if let Kind::Explain { inner, .. } = kind {
         return rename(ctx, inner, to, edits);
     }
-    let of = |name: &ObjectName| to.tables.iter().find(|table| *table.logic == *last(name));
+    let of = |name: &ObjectName| to.tables.iter().find(|table| table.is_called(&name.key()));
     if let Kind::Define(define) = kind {
         let owner = define.on.as_ref().or(define.names.first());
         let table = if alone(kind).is_some() { to.tables.first() } else { owner.and_then(of) };

@@ -10,7 +10,6 @@ use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Fold, Span};
 
 use crate::rule::Rule;
-use crate::scope::last;
 use crate::{insert, named};
 
 /// Edits a statement's text for one target.
@@ -31,11 +30,12 @@ pub(crate) fn rewrite(
         }
     };
     let rows = row_names(ctx, stmt);
-    let is_row = |ident: &Ident| rows.contains(&ident.value);
+    let keeps_names = keeps_names(ctx, stmt, to);
+    let is_row = |ident: &Ident| keeps_names || rows.contains(&ident.value);
     for occurrence in visit::tables(&stmt.kind) {
         let bare = occurrence.table.filter(|table| table.alias.is_none());
         if let (Some(ident), Some(_)) = (occurrence.name.parts.last(), bare)
-            && let Some(actual) = to.actual(&last(occurrence.name))
+            && let Some(actual) = to.actual(&occurrence.name.key())
             && is_row(ident)
         {
             // Its name stays what its rows are called.
@@ -44,7 +44,7 @@ pub(crate) fn rewrite(
             continue;
         }
         if let Some(ident) = occurrence.name.parts.last()
-            && let Some(actual) = to.actual(&last(occurrence.name))
+            && let Some(actual) = to.actual(&occurrence.name.key())
         {
             replace(ident, actual, edits);
         }
@@ -52,7 +52,7 @@ pub(crate) fn rewrite(
     for owner in visit::column_owners(&stmt.kind) {
         if let Refers::Table(_) = owner.refers
             && let Some(ident) = owner.parts.last()
-            && let Some(actual) = to.actual(&ident.value.to_lowercase())
+            && let Some(actual) = to.actual(&ident.key())
             && !is_row(ident)
         {
             replace(ident, actual, edits);
@@ -63,6 +63,21 @@ pub(crate) fn rewrite(
         insert::list_columns(rule, ctx, insert, edits);
     }
     Ok(())
+}
+
+/// Whether tables are to be called by their logic names: EXPLAIN tells what they are called (PostgreSQL both names), and who puts an actual name in front of
+/// a column means none of these tables, which the server only says if none of them is called so.
+fn keeps_names(ctx: &Context<'_>, stmt: &Statement, to: &Target) -> bool {
+    if let Kind::Explain { inner, .. } = &stmt.kind
+        && ctx.dialect.syntax().fold == Fold::Keep
+        && matches!(**inner, Kind::Select(_) | Kind::Update(_))
+    {
+        return true;
+    }
+    let is_actual = |ident: &Ident| to.tables.iter().any(|table| *table.actual == *ident.key());
+    visit::column_owners(&stmt.kind).iter().any(|owner| {
+        matches!(owner.refers, Refers::Unknown) && owner.parts.last().is_some_and(is_actual)
+    })
 }
 
 /// Names of tables that stand alone where a value does: PostgreSQL means the table's row by that.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::{Need, Route, Spread, TableName, Target, Units};
+use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::ast::{
     CopyDirection, Define, Delete, InnerKind, Kind, Node, ObjectKind, ObjectName, Query, QueryBody,
     Select, Statement, Table as Named, Update,
@@ -19,7 +19,7 @@ use crate::rule::Rule;
 use crate::scope::{Key, Scope, inside, last, selects};
 use crate::table::Table;
 use crate::within::Within;
-use crate::{inner, insert, merge, named};
+use crate::{inner, insert, merge, named, twins};
 
 /// What one scope says about its sharded tables.
 pub(crate) struct Placed<'a> {
@@ -80,6 +80,10 @@ pub(crate) fn route(
     let found = routed(&asked, &stmt.kind);
     // What was found without knowing the columns, an error too, says nothing yet.
     if let Some(need) = asked.need() {
+        *route = Route::Needs(need);
+        return Ok(());
+    }
+    if let Some(need) = twins::check(rule, ctx, stmt)? {
         *route = Route::Needs(need);
         return Ok(());
     }
@@ -222,7 +226,7 @@ pub(crate) fn deleted<'a>(asked: &Asked<'_>, delete: &'a Delete) -> Deleted<'a> 
         scope.factors(&delete.from);
         for target in &delete.targets {
             let label = target.alias.as_ref().unwrap_or_else(|| &target.name.parts[0]);
-            if named(&label.value.to_lowercase(), &scope) || named(&last(&target.name), &scope) {
+            if named(&label.key(), &scope) || named(&target.name.key(), &scope) {
                 asked.mark(target.name.span);
                 labels.push(target.name.span);
             } else {
@@ -455,7 +459,7 @@ pub(crate) fn target(class: &Class<'_>, node: usize) -> Result<Target> {
     let mut names = Vec::new();
     for table in &class.tables {
         let actual = table.counterpart(first, node)?;
-        names.push(TableName { logic: table.logic().clone(), actual: actual.table.clone() });
+        names.push(table.named_at(actual));
     }
     Ok(Target { unit, tables: names, rows: None })
 }
@@ -468,7 +472,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
     };
     let has = |table: &Table, name: &str| {
         table.nodes().first().is_some_and(|node| {
-            let own = TableName { logic: table.logic().clone(), actual: node.table.clone() };
+            let own = table.named_at(node);
             inner::there(name, InnerKind::Index, &own, &known).is_some()
         })
     };
@@ -520,7 +524,7 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
     if define.object == ObjectKind::View {
         return crate::view::defined(asked, define);
     }
-    let ours = |name| rule.table(&last(name)).is_some();
+    let ours = |name: &ObjectName| rule.table(&name.key()).is_some();
     if define.names.iter().any(ours) && !define.names.iter().all(ours) {
         return Err(Error::refused(
             20030,
@@ -555,7 +559,7 @@ pub(crate) fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Resul
 pub(crate) fn sharded<'a>(rule: &'a Rule, kind: &Kind) -> Vec<&'a Table> {
     let mut tables: Vec<&Table> = Vec::new();
     for occurrence in visit::tables(kind) {
-        if let Some(table) = rule.table(&last(occurrence.name))
+        if let Some(table) = rule.table(&occurrence.name.key())
             && !tables.iter().any(|known| known.logic() == table.logic())
         {
             tables.push(table);

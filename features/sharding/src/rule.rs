@@ -75,7 +75,7 @@ impl Rule {
         if problems.is_empty() { Ok(rule) } else { Err(problems) }
     }
 
-    /// A table by its name in lower case.
+    /// A table by its name in lower case, or exactly as configured.
     pub fn table(&self, logic: &str) -> Option<&Table> {
         self.table_at(self.place(logic)?)
     }
@@ -117,6 +117,8 @@ impl Rule {
             problems.push(at.problem(format!("table `{}` was already given", table.name())));
             return;
         }
+        // Where case tells tables apart, this is how it is written in quotes.
+        self.by_logic.insert(table.name().into(), position);
         for node in table.nodes() {
             let tables = self.by_actual.entry(node.unit.clone()).or_default();
             let Some(other) = tables.insert(node.table.to_lowercase(), position) else { continue };

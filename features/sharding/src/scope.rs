@@ -6,8 +6,8 @@ use std::ops::Bound;
 use pando_kernel::Value;
 use pando_sql::Span;
 use pando_sql::ast::{
-    BinaryOp, Expr, InsertSource, Join, JoinConstraint, JoinKind, Kind, Node, ObjectName, Query,
-    QueryBody, Select, Table, TableFactor,
+    BinaryOp, Expr, Ident, InsertSource, Join, JoinConstraint, JoinKind, Kind, Node, ObjectName,
+    Query, QueryBody, Select, Table, TableFactor,
 };
 
 use crate::asked::Asked;
@@ -73,8 +73,8 @@ impl<'a> Scope<'a> {
 
     /// Adds a table that stands outside FROM: the target of UPDATE and DELETE.
     pub(crate) fn target(&mut self, table: &Table) {
-        let logic = last(&table.name);
-        let label = table.alias.as_ref().map_or_else(|| logic.clone(), |a| a.value.to_lowercase());
+        let logic = table.name.key();
+        let label = table.alias.as_ref().map_or_else(|| logic.clone(), Ident::key);
         let is_renamed = table.columns.is_some();
         self.sources.push(Source { label, logic, span: table.name.span, is_renamed });
     }
@@ -150,7 +150,7 @@ impl<'a> Scope<'a> {
             1 if self.sources.len() == 1 && self.derived == 0 => 0,
             1 => (0..self.sources.len()).find(|i| self.is_key(keys, *i, &column))?,
             n => {
-                let owner = name.parts.get(n - 2)?.value.to_lowercase();
+                let owner = name.parts.get(n - 2)?.key();
                 self.sources.iter().position(|source| source.label == owner)?
             }
         };
@@ -396,7 +396,7 @@ pub(crate) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
     parts
 }
 
-/// The last part of a name, lower-cased.
+/// The last part of a name, lower-cased: a column, a function or an index.
 pub(crate) fn last(name: &ObjectName) -> String {
     name.parts.last().map(|part| part.value.to_lowercase()).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Context;
-use pando_kernel::route::{TableName, Target};
+use pando_kernel::route::Target;
 use pando_kernel::shortcut::{Everywhere, Given, Pick, Shortcut, Values};
 use pando_sql::ast::{
     BinaryOp, Expr, Insert, InsertSource, Kind, Node, ObjectName, QueryBody, Statement, Table,
@@ -41,7 +41,7 @@ type Key = (String, Given, Option<usize>);
 /// The shortcut of a statement, if it has one.
 pub(crate) fn shortcut(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
     let is_ours = |table: &visit::Occurrence<'_>| {
-        table.name.parts.last().is_some_and(|name| rule.table(&name.value.to_lowercase()).is_some())
+        table.name.parts.last().is_some_and(|name| rule.table(&name.key()).is_some())
     };
     if !visit::tables(&stmt.kind).iter().any(is_ours) {
         return Shortcut::Idle;
@@ -73,7 +73,7 @@ fn everywhere(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<A
         && query.with.is_empty()
         && query.lock.is_none()
         && select.into.is_none();
-    let table = rule.table(&name.value.to_lowercase()).filter(|table| table.audit().is_none())?;
+    let table = rule.table(&name.key()).filter(|table| table.audit().is_none())?;
     let source = from(&select.from).filter(|_| is_plain)?;
     let columns = ctx.catalog.columns(table.logic()).filter(|columns| !columns.is_empty())?;
     let range = match select.filter.as_ref() {
@@ -93,7 +93,7 @@ fn ranged(
     source: &Table,
     filter: &Expr,
 ) -> Option<Option<(String, [Given; 2])>> {
-    let label = source.alias.as_ref().or(source.name.parts.last())?.value.to_lowercase();
+    let label = source.alias.as_ref().or(source.name.parts.last())?.key();
     let mut range = None;
     for part in conjuncts(filter) {
         if !mentions(part, table) {
@@ -117,7 +117,7 @@ fn key_of(table: &crate::Table, label: &str, expr: &Expr) -> Option<String> {
     let Node::Column(name) = &unwrapped(expr).node else { return None };
     let own = match &name.parts[..] {
         [_] => true,
-        [owner, _] => owner.value.to_lowercase() == label,
+        [owner, _] => owner.key() == label,
         _ => false,
     };
     Some(last(name)).filter(|column| own && table.is_key(column))
@@ -157,7 +157,7 @@ fn found(rule: &Arc<Rule>, ctx: &Context<'_>, stmt: &Statement) -> Option<ByKeys
     if !stmt.hints.is_empty() || stmt.hint_span.is_some() {
         return None;
     }
-    let table = rule.table(&name.value.to_lowercase())?;
+    let table = rule.table(&name.key())?;
     let inserts = matches!(stmt.kind, Kind::Insert(_));
     let columns = ctx.catalog.columns(table.logic()).filter(|columns| !columns.is_empty());
     let columns = match columns {
@@ -217,7 +217,7 @@ fn compared(
         // It has one node, or the pick finds none.
         return Some(Vec::new());
     }
-    let label = source.alias.as_ref().or(source.name.parts.last())?.value.to_lowercase();
+    let label = source.alias.as_ref().or(source.name.parts.last())?.key();
     let named = |expr: &Expr| key_of(table, &label, expr);
     let mut keys: Vec<(String, Given)> = Vec::new();
     for part in conjuncts(filter?) {
@@ -324,8 +324,7 @@ impl Pick for ByKeys {
     fn target(&self, number: usize) -> Option<Target> {
         let table = self.rule.table_at(self.table)?;
         let node = table.node(number).ok()?;
-        let name = TableName { logic: Arc::clone(table.logic()), actual: node.table.clone() };
-        Some(Target { unit: node.unit.clone(), tables: vec![name], rows: None })
+        Some(Target { unit: node.unit.clone(), tables: vec![table.named_at(node)], rows: None })
     }
 
     fn count(&self) -> usize {

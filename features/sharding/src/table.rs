@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pando_kernel::feature::DataNode;
+use pando_kernel::route::TableName;
 use pando_kernel::{Error, ErrorKind, Result, Value};
 
 use crate::algorithm::{Selection, Targets};
@@ -17,6 +18,7 @@ pub struct Table {
     name: String,
     logic: Arc<str>,
     layout: Layout,
+    configured: Arc<str>,
     database: Strategy,
     table: Strategy,
     keys: Vec<String>,
@@ -170,6 +172,7 @@ impl Table {
         let by_table = !table.columns().is_empty() || single(&layout.of_unit);
         Self {
             logic: name.to_lowercase().into(),
+            configured: name.as_str().into(),
             is_placed_by_keys: by_unit && by_table && !keys.is_empty(),
             name,
             layout,
@@ -190,6 +193,15 @@ impl Table {
     /// Its name in lower case, as statements are looked up.
     pub fn logic(&self) -> &Arc<str> {
         &self.logic
+    }
+
+    /// Its name, at one of its nodes.
+    pub(crate) fn named_at(&self, node: &DataNode) -> TableName {
+        TableName {
+            logic: Arc::clone(&self.logic),
+            configured: Arc::clone(&self.configured),
+            actual: Arc::clone(&node.table),
+        }
     }
 
     /// Its actual tables in the order configured; never empty.

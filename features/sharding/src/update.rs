@@ -2,7 +2,7 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::Units;
-use pando_sql::ast::Update;
+use pando_sql::ast::{Ident, Update};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
@@ -31,7 +31,7 @@ pub(crate) fn keeps_its_shard(
         let column = last(&assignment.column);
         let owner = assignment.column.parts.len().checked_sub(2);
         let owner = owner.and_then(|i| assignment.column.parts.get(i));
-        let owner = owner.map(|part| part.value.to_lowercase());
+        let owner = owner.map(Ident::key);
         for (i, source) in scope.sources.iter().enumerate() {
             let Some(table) = tables.get(i).copied().flatten() else { continue };
             if owner.as_ref().is_some_and(|owner| *owner != source.label) || !table.is_key(&column)

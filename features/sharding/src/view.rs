@@ -7,7 +7,6 @@ use pando_sql::ast::{Define, ObjectName};
 use crate::asked::Asked;
 use crate::proof::{self, Why};
 use crate::route::{everywhere, sharded};
-use crate::scope::last;
 use crate::table::Table;
 
 /// CREATE, ALTER and DROP VIEW: every node.
@@ -17,7 +16,7 @@ use crate::table::Table;
 pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
     let rule = asked.rule;
     if let (Some(query), Some(name)) = (&define.query, define.names.first()) {
-        let view = rule.table(&last(name));
+        let view = rule.table(&name.key());
         let tables = sharded(rule, &asked.stmt.kind);
         let Some(view) = view.filter(|view| tables.iter().all(|table| rule.are_bound(view, table)))
         else {
@@ -26,7 +25,7 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
         let labels = &define.view_columns[..];
         proof::view(asked, (view, name.span), (query, labels))
             .map_err(|why| unproven(name, why))?;
-    } else if !define.names.iter().all(|name| rule.table(&last(name)).is_some()) {
+    } else if !define.names.iter().all(|name| rule.table(&name.key()).is_some()) {
         return Err(Error::refused(
             20030,
             "sharded views and others cannot be defined in one statement",
@@ -37,9 +36,11 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
 }
 
 fn unbound(view: &ObjectName, tables: &[&Table]) -> Error {
-    let view = last(view);
-    let others =
-        tables.iter().map(|table| table.name()).filter(|name| *name.to_lowercase() != *view);
+    let view = view.key();
+    let others = tables
+        .iter()
+        .map(|table| table.name())
+        .filter(|name| *name.to_lowercase() != *view.to_lowercase());
     let others: Vec<&str> = others.collect();
     Error::refused(
         20009,
@@ -57,7 +58,7 @@ fn unproven(view: &ObjectName, why: Why) -> Error {
             20032,
             format!(
                 "view `{}` would not show on each shard what belongs there: {reason}",
-                last(view)
+                view.key()
             ),
             "let it show the sharding key, and leave what compares rows of several shards to the queries that read it",
         ),

@@ -9,7 +9,7 @@ use pando_sql::ast::{Cte, Insert, InsertSource, Kind, Update};
 
 use crate::asked::Asked;
 use crate::route::{Class, Found, Placed, deleted, place, refused, single, target, updated};
-use crate::scope::{Scope, last};
+use crate::scope::Scope;
 use crate::{insert, join};
 
 /// The changes inside WITH that concern sharded tables.
@@ -41,7 +41,7 @@ impl<'r> Within<'r, 'r> {
     /// Rows with all their values, on one shard.
     fn insert(&mut self, asked: &Asked<'_>, insert: &Insert) -> Result<()> {
         let is_plain = matches!(insert.source, InsertSource::Values { .. });
-        let Some(table) = asked.rule.table(&last(&insert.table.name)).filter(|_| is_plain) else {
+        let Some(table) = asked.rule.table(&insert.table.name.key()).filter(|_| is_plain) else {
             return Ok(());
         };
         match insert::route(asked, insert)? {

@@ -14,7 +14,7 @@ use crate::rule::Rule;
 const SYSTEM: [&str; 6] =
     ["information_schema", "mysql", "performance_schema", "pg_catalog", "pg_toast", "sys"];
 
-/// Lower-cased names, each once, in the order written.
+/// Keys of tables, each once, in the order written.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     /// Tables that must exist.
@@ -106,7 +106,7 @@ fn made(define: &Define) -> impl Iterator<Item = &ObjectName> {
 
 fn push(rule: &Rule, name: &ObjectName, out: &mut Vec<String>) {
     let Some((last, before)) = name.parts.split_last() else { return };
-    let table = last.value.to_lowercase();
+    let table = last.key();
     let of_system = before.last().is_some_and(|schema| {
         SYSTEM.iter().any(|system| schema.value.eq_ignore_ascii_case(system))
     });

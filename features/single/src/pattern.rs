@@ -5,7 +5,7 @@
 pub(crate) struct Pattern {
     /// `None` means every place.
     pub(crate) place: Option<String>,
-    /// Lower-cased; `None` means every table.
+    /// As configured; `None` means every table.
     pub(crate) table: Option<String>,
 }
 
@@ -18,13 +18,17 @@ impl Pattern {
             _ => return None,
         };
         let unless_star = |part: &str| (part != "*").then(|| part.to_owned());
-        Some(Self { place: unless_star(place), table: unless_star(&table.to_lowercase()) })
+        Some(Self { place: unless_star(place), table: unless_star(table) })
     }
 
-    /// `table` is lower-cased.
+    /// `table` is its key.
     pub(crate) fn fits(&self, place: &str, table: &str) -> bool {
-        self.place.as_deref().is_none_or(|own| own == place)
-            && self.table.as_deref().is_none_or(|own| own == table)
+        self.place.as_deref().is_none_or(|own| own == place) && self.is_for(table)
+    }
+
+    /// Whether it speaks of the table of this key: case counts where the key has some.
+    pub(crate) fn is_for(&self, table: &str) -> bool {
+        self.table.as_deref().is_none_or(|own| own == table || own.to_lowercase() == table)
     }
 
     /// Place and table when it names exactly one of each.

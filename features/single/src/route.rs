@@ -70,7 +70,7 @@ pub(crate) fn route(
 pub(crate) fn shortcut(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
     let Some(named) = named(rule, stmt) else { return Shortcut::Idle };
     let is_ours = |table: &visit::Occurrence<'_>| match &table.name.parts[..] {
-        [name] => named.existing.contains(&name.value.to_lowercase()),
+        [name] => named.existing.contains(&name.key()),
         _ => false,
     };
     let alone = stmt.hints.is_empty()
@@ -141,8 +141,8 @@ fn may_be_missing(stmt: &Statement) -> bool {
 fn is_no_part(ctx: &Context<'_>, named: &Named, place: &UnitName) -> Result<()> {
     let is_part = |name: &str| {
         ctx.database.features.iter().flat_map(|feature| feature.tables()).any(|table| {
-            let own =
-                |node: &DataNode| node.unit == *place && node.table.eq_ignore_ascii_case(name);
+            let key = |own: &str| ctx.dialect.syntax().table_key(own);
+            let own = |node: &DataNode| node.unit == *place && key(&node.table) == name;
             !table.name.eq_ignore_ascii_case(name) && table.nodes.iter().any(own)
         })
     };

@@ -16,9 +16,9 @@ pub(crate) struct Rule {
     places: Vec<Place>,
     /// Storage unit to place, for the units that take writes.
     place_of: HashMap<UnitName, UnitName>,
-    /// Lower-cased names of the tables other rooms answer for.
+    /// Names of the tables other rooms answer for, in lower case and as configured.
     others: HashSet<String>,
-    /// Place and lower-cased name of actual tables: parts of a sharded table, no tables of their own.
+    /// Place and name, likewise, of actual tables: parts of a sharded table, no tables of their own.
     parts: HashSet<(UnitName, String)>,
     /// Groups, and what holds parts of sharded tables: the places that rules have put to work.
     at_work: HashSet<UnitName>,
@@ -52,7 +52,8 @@ impl Rule {
             return Err(problems);
         }
         let sharded = others.iter().filter(|table| table.kind == TableKind::Sharded);
-        let part = |node: &DataNode| (Arc::clone(&node.unit), node.table.to_lowercase());
+        let both = |name: &str| [name.to_lowercase(), name.to_owned()];
+        let part = |node: &DataNode| both(&node.table).map(|name| (Arc::clone(&node.unit), name));
         let writer = |place: &Place| Some((place.members.first()?.clone(), place.name.clone()));
         let is_group =
             |place: &&Place| !matches!(&place.members[..], [only] if *only == place.name);
@@ -63,27 +64,27 @@ impl Rule {
             default: default.map(|name| name.as_str().into()),
             places: places.to_vec(),
             place_of: places.iter().filter_map(writer).collect(),
-            others: others.iter().map(|table| table.name.to_lowercase()).collect(),
+            others: others.iter().flat_map(|table| both(&table.name)).collect(),
             at_work: groups.chain(parted).collect(),
-            parts: sharded.flat_map(|table| &table.nodes).map(part).collect(),
+            parts: sharded.flat_map(|table| &table.nodes).flat_map(part).collect(),
         })
     }
 
-    /// Another room answers for this table. `name` is lower-cased.
+    /// Another room answers for this table. `name` is its key.
     pub(crate) fn is_other(&self, name: &str) -> bool {
         self.others.contains(name)
     }
 
-    /// The place a table is said to stand in by name. `name` is lower-cased.
+    /// The place a table is said to stand in by name. `name` is its key.
     pub(crate) fn configured(&self, name: &str) -> Option<&UnitName> {
-        let exact = self.patterns.iter().filter_map(Pattern::exact);
-        let (place, _) = exact.into_iter().find(|(_, table)| *table == name)?;
+        let exact = self.patterns.iter().filter(|own| own.exact().is_some());
+        let place = exact.filter(|own| own.is_for(name)).find_map(|own| own.place.as_deref())?;
         find(&self.places, place)
     }
 
     /// The places a table was found in, without parts of sharded tables. Several are narrowed by the configured patterns, then to the places that
     /// rules have put to work: a unit that is only registered, as a replica on its way into or out of its group, takes no table from them.
-    /// `name` is lower-cased.
+    /// `name` is its key.
     pub(crate) fn found(&self, name: &str, units: &[UnitName]) -> Vec<UnitName> {
         let mut places: Vec<UnitName> = Vec::new();
         for place in units.iter().filter_map(|unit| self.place_of.get(unit)) {

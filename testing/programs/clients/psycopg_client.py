@@ -36,6 +36,21 @@ def create():
 
 
 @case
+def what_is_said_of_a_table_is_said_once():
+    heard = []
+    with connect(autocommit=True) as own:
+        own.add_notice_handler(lambda notice: heard.append(notice.message_primary))
+        own.execute("create table if not exists t_order (order_id bigint)")
+        own.execute("alter table t_order drop column if exists nope")
+        own.execute("drop table if exists t_nowhere")
+    equal(heard, [
+        'relation "t_order" already exists, skipping',
+        'column "nope" of relation "t_order" does not exist, skipping',
+        'table "t_nowhere" does not exist, skipping',
+    ])
+
+
+@case
 def executemany_in_a_pipeline():
     rows = [(i, i % 7, f"s{i % 3}", Decimal(i) / 4, WHEN, bytes([i]), i % 2 == 0) for i in range(1, 101)]
     with db.cursor() as cursor:

@@ -88,7 +88,7 @@ pub(crate) fn insert_query(
     };
     state::check(ctx, stmt)?;
     let Some(target) = insert.table.name.parts.last() else { return Err(give_up()) };
-    let logic = target.value.to_lowercase();
+    let logic = target.key();
     let Some(known) = ctx.catalog.columns(&logic) else { return Ok(Err(Need::Columns(logic))) };
     if known.is_empty() {
         return Err(ErrorKind::UnknownTable(target.value.clone()).into());

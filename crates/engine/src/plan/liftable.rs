@@ -42,7 +42,7 @@ pub(super) fn liftable(
     let sums = ctx.dialect.lifts_sums();
     let mut reader = Reader { text: &stmt.text, sums, ..Reader::default() };
     let From { table, tells } = reader.statement(&stmt.kind)?;
-    let columns = ctx.catalog.columns(own_name(&table.name)?);
+    let columns = ctx.catalog.columns(&own_name(&table.name)?);
     let columns = columns.as_deref().map_or(&[][..], Vec::as_slice);
     let known = |name: &str| only(columns, name);
     let suits = reader.beside.iter().all(|name| ctx.dialect.lifts_beside(known(name)));
@@ -72,10 +72,10 @@ pub(super) fn liftable(
     is_it.then_some(Liftable { values, tells })
 }
 
-/// The name that the catalogue knows the table by. Not one in a schema, and not one that differs from another's by case only.
-fn own_name(name: &ObjectName) -> Option<&str> {
+/// The name that the catalogue knows the table by. Not one in a schema.
+fn own_name(name: &ObjectName) -> Option<String> {
     let [only] = &name.parts[..] else { return None };
-    (only.value.to_lowercase() == only.value).then_some(&*only.value)
+    Some(only.key())
 }
 
 /// The column of this name, if there is one in whatever case and no other.

@@ -86,7 +86,7 @@ pub(crate) fn limited(
     let (Some(parts), Some(_)) = (parts(stmt), ctx.dialect.transfer()) else { return Ok(Ok(None)) };
     state::check(ctx, stmt)?;
     let Some(name) = parts.table.name.parts.last() else { return Ok(Ok(None)) };
-    let logic = name.value.to_lowercase();
+    let logic = name.key();
     let Some(known) = ctx.catalog.columns(&logic) else { return Ok(Err(Need::Columns(logic))) };
     let key: Vec<TableColumn> = known.iter().filter(|column| column.primary_key).cloned().collect();
     let sets_key = parts.assignments.iter().any(|one| {

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use pando_kernel::error::Result;
+use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target};
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
 use pando_sql::{Edits, Span};
 
-use super::{Plan, Planned, Purpose, Told, Unit, catalogue, direct, rewrite, writes};
+use super::{Plan, Planned, Purpose, Told, Unit, catalogue, direct, dropped, rewrite, writes};
 
 /// What one storage unit has of the tables.
 struct Share {
@@ -30,17 +30,31 @@ pub(super) fn list(
 ) -> Result<Option<Planned>> {
     let Some(define) = listing(ctx, stmt) else { return Ok(None) };
     let mut shares: Vec<Share> = Vec::new();
+    let mut missing: Vec<String> = Vec::new();
     for (at, listed) in define.listed.iter().enumerate() {
         let one = alone(stmt, define, at);
-        let units = match direct::routed(ctx, &one)? {
-            Route::Units(units) => units,
-            Route::Needs(need) => return Ok(Some(Planned::Needs(need))),
-            Route::Unclaimed => return Ok(None),
+        let units = match direct::routed(ctx, &one) {
+            Ok(Route::Units(units)) => units,
+            Ok(Route::Needs(need)) => return Ok(Some(Planned::Needs(need))),
+            Ok(Route::Unclaimed) => return Ok(None),
+            Err(error) => {
+                // Of what DROP names all that is missing is told at once.
+                let (ErrorKind::UnknownTable(key), DefineAction::Drop) =
+                    (error.kind(), define.action)
+                else {
+                    return Err(error);
+                };
+                missing.push(key.clone());
+                continue;
+            }
         };
         for target in units.targets {
             let name = named(ctx, &one, &target, *listed)?;
             add(&mut shares, target, name);
         }
+    }
+    if let Some(error) = dropped::missing(define, &missing) {
+        return Err(error.into());
     }
     catalogue::unmixed(ctx, stmt)?;
     let place = |share: &Share| ctx.database.units.iter().position(|u| *u == share.target.unit);

@@ -9,6 +9,7 @@ mod check;
 mod choice;
 mod chosen;
 mod direct;
+mod dropped;
 mod gather;
 mod insert_query;
 mod labels;
@@ -61,7 +62,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
     match purpose {
         Purpose::Run => {
             state::check(ctx, stmt)?;
-            planned(ctx, stmt, purpose)
+            planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error))
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };

@@ -19,10 +19,7 @@ pub(super) fn standing(ctx: &Context<'_>, stmt: &Statement) -> Route {
         return Route::Unclaimed;
     }
     let Some(known) = ctx.catalog.tables() else { return Route::Needs(Need::Tables) };
-    let units = |name: &ObjectName| {
-        let last = name.parts.last().map(|part| part.value.to_lowercase());
-        last.and_then(|name| known.get(&name)).map_or(&[][..], Vec::as_slice)
-    };
+    let units = |name: &ObjectName| known.get(&name.key()).map_or(&[][..], Vec::as_slice);
     let Some(first) = define.names.first().map(units) else { return Route::Unclaimed };
     let alike = define.names.iter().all(|name| units(name) == first);
     if !alike || first.is_empty() {

@@ -164,7 +164,7 @@ pub(crate) fn relocation(
     let transfer = ctx.dialect.transfer().ok_or_else(|| refused("this database"))?;
     state::check(ctx, stmt)?;
     let name = table.name.parts.last().ok_or_else(|| Error::internal("a table without a name"))?;
-    let logic = name.value.to_lowercase();
+    let logic = name.key();
     let Some(known) = ctx.catalog.columns(&logic) else { return Ok(Err(Need::Columns(logic))) };
     let stamped = free_of(obstacles, update)?;
     let is_computed = |column: &TableColumn| {

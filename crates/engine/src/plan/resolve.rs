@@ -241,7 +241,7 @@ impl<'a> Scope<'a> {
         if name.zip(label).is_some_and(|(name, label)| !self.same(&name.value, &label.value)) {
             return Err(unclear());
         }
-        let logic = base.map(|base| base.value.to_lowercase()).unwrap_or_default();
+        let logic = base.map(Ident::key).unwrap_or_default();
         match self.ctx.catalog.columns(&logic) {
             None => Ok(Width::Needs(Need::Columns(logic))),
             Some(columns) if columns.is_empty() => Err(unclear()),
@@ -313,7 +313,7 @@ impl<'a> Scope<'a> {
         let (mut known, mut owners) = (true, 0);
         for table in &self.tables {
             let Some(base) = table.name.parts.last() else { continue };
-            let logic = base.value.to_lowercase();
+            let logic = base.key();
             let Some(columns) = self.ctx.catalog.columns(&logic) else {
                 return Has::Needs(Need::Columns(logic));
             };
@@ -363,7 +363,7 @@ impl<'a> Scope<'a> {
             if owner.is_some_and(|owner| !self.same(&owner.value, &label.value)) {
                 continue;
             }
-            let logic = base.value.to_lowercase();
+            let logic = base.key();
             let Some(columns) = self.ctx.catalog.columns(&logic) else {
                 return Info::Needs(Need::Columns(logic));
             };
@@ -384,7 +384,7 @@ impl<'a> Scope<'a> {
 fn is_common(stmt: &Statement, name: &ObjectName) -> bool {
     let Kind::Select(query) = &stmt.kind else { return false };
     let [name] = &name.parts[..] else { return false };
-    query.with.iter().any(|cte| cte.name.value.eq_ignore_ascii_case(&name.value))
+    query.with.iter().any(|cte| cte.name.is_alike(name))
 }
 
 /// Collects the tables of a FROM item; tells whether it has others that are no tables.

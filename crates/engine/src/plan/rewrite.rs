@@ -321,7 +321,7 @@ fn generated_keys(
 }
 
 fn column_number(ctx: &Context<'_>, insert: &Insert, column: &str) -> Result<usize> {
-    let table = insert.table.name.parts.last().map(|p| p.value.to_lowercase()).unwrap_or_default();
+    let table = insert.table.name.key();
     ctx.catalog
         .columns(&table)
         .and_then(|all| all.iter().position(|c| c.name.eq_ignore_ascii_case(column)))

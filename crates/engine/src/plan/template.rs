@@ -538,8 +538,7 @@ fn parts(
 /// Whether the server may count a row's key: what it then tells is read by the very values of the statement, and a template has another's.
 fn counts_keys(ctx: &Context<'_>, stmt: &Statement) -> bool {
     let Kind::Insert(insert) = &stmt.kind else { return false };
-    let name = insert.table.name.parts.last().map(|part| part.value.to_lowercase());
-    let columns = name.and_then(|name| ctx.catalog.columns(&name));
+    let columns = ctx.catalog.columns(&insert.table.name.key());
     let never = columns
         .is_some_and(|all| !all.is_empty() && all.iter().all(|column| !column.auto_increment));
     ctx.dialect.reports_given_keys() && !never

@@ -47,9 +47,7 @@ pub(super) struct Union {
 /// Whether targets that share a unit can be read by one statement.
 pub(super) fn find(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Found {
     let Some((select, table)) = readable(ctx, stmt, units) else { return Found::No };
-    let Some(logic) = table.name.parts.last().map(|name| name.value.to_lowercase()) else {
-        return Found::No;
-    };
+    let logic = table.name.key();
     if !units.targets.iter().all(|target| is_shard_of(target, &logic)) {
         return Found::No;
     }

@@ -212,8 +212,7 @@ impl Session {
             return Ok(true);
         }
         let Some(named) = named(stmt)? else { return Ok(false) };
-        let logic = named.table.parts.last().map(|part| part.value.to_lowercase());
-        let logic = logic.unwrap_or_default();
+        let logic = named.table.key();
         let (columns, plan) = match named.columns {
             Some(listed) => (listed.iter().map(|column| column.value.clone()).collect(), plan),
             None => self.list_columns(&live, stmt, &logic, plan).await?,

@@ -5,8 +5,10 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::request::CursorId;
 use pando_kernel::session::TransactionState;
-use pando_sql::Span;
-use pando_sql::ast::{Cursor as SqlCursor, Kind, Statement};
+use pando_sql::ast::{
+    Cursor as SqlCursor, Define, DefineAction, Kind, ObjectKind, ObjectName, Statement,
+};
+use pando_sql::{Span, visit};
 
 use crate::plan;
 
@@ -20,6 +22,8 @@ pub(super) struct Declared {
     pub(super) id: CursorId,
     columns: Option<Columns>,
     hold: Hold,
+    /// The tables that it reads, by their keys.
+    tables: Vec<String>,
 }
 
 /// Whether a cursor outlives its transaction.
@@ -87,7 +91,7 @@ impl Session {
             return Err(no_transaction("DECLARE CURSOR"));
         }
         if self.sql_cursors.contains_key(name) {
-            return Err(ErrorKind::StatementExists(name.to_owned()).into());
+            return Err(server_error(0, "42P03", &format!("cursor \"{name}\" already exists")));
         }
         // One that has given all its rows keeps its name until it is closed.
         if self.sql_cursors.len() >= MAX_CURSORS {
@@ -115,8 +119,33 @@ impl Session {
             self.settle_cursor(id).await?;
             hold = Hold::Held;
         }
-        self.sql_cursors.insert(name.to_owned(), Declared { id, columns, hold });
+        let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
+        self.sql_cursors.insert(name.to_owned(), Declared { id, columns, hold, tables });
         Ok(())
+    }
+
+    /// Refuses a definition of what a cursor reads, as one server does: what is left to read would be another table's, or none's. Those that are held
+    /// have read all.
+    /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+    pub(super) fn refuse_in_use(&self, define: &Define) -> Result<()> {
+        let verb = match (define.action, define.object) {
+            (DefineAction::Drop, ObjectKind::Table) => "DROP TABLE",
+            (DefineAction::Truncate, ObjectKind::Table) => "TRUNCATE",
+            (DefineAction::Alter, ObjectKind::Table) => "ALTER TABLE",
+            _ => return Ok(()),
+        };
+        let read = self.sql_cursors.values().filter(|one| one.hold != Hold::Held);
+        let read: Vec<&String> = read.flat_map(|one| &one.tables).collect();
+        match define.names.iter().map(ObjectName::key).find(|name| read.contains(&name)) {
+            None => Ok(()),
+            Some(name) => Err(server_error(
+                0,
+                "55006",
+                &format!(
+                    "cannot {verb} \"{name}\" because it is being used by active queries in this session"
+                ),
+            )),
+        }
     }
 
     /// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those that are held already stay.

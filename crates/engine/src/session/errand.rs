@@ -101,11 +101,15 @@ impl Session {
         table: &str,
         rows: &mut Vec<Vec<String>>,
     ) -> Result<()> {
-        let logic = table.to_lowercase();
-        if self.catalog(live).columns(&logic).is_none() {
-            self.find_out(live, Need::Columns(logic.clone())).await?;
+        // Whoever asks need not know in which case the statements write it.
+        let mut columns = None;
+        for key in [live.database.dialect.syntax().table_key(table), table.to_lowercase()] {
+            if columns.is_none() && self.catalog(live).columns(&key).is_none() {
+                self.find_out(live, Need::Columns(key.clone())).await?;
+            }
+            let known = self.catalog(live).columns(&key).filter(|columns| !columns.is_empty());
+            columns = columns.or(known);
         }
-        let columns = self.catalog(live).columns(&logic).filter(|columns| !columns.is_empty());
         let columns = columns.ok_or_else(|| unknown_table(table))?;
         let schema = live.database.dialect.default_schema().unwrap_or(&live.database.name);
         let mut row = |what: &str, name: String| {

@@ -5,13 +5,13 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Execution, Value};
+use pando_kernel::{Execution, ServerError, Value};
 use pando_sql::ast::{InsertSource, Kind};
 use pando_transaction::{aborted, drain, finish_all};
 
 use crate::execute::{Channel, sum, unshare};
 use crate::handle::Manner;
-use crate::plan::Plan;
+use crate::plan::{Plan, Unit};
 
 use super::acquire::STATEMENT_SAVEPOINT;
 use super::local::server_error;
@@ -120,10 +120,26 @@ impl Session {
             Spread::Gather => channels.len(),
             Spread::Same => channels.len().min(1),
         };
+        let of_parts = |unit: &Unit| !unit.target.tables.is_empty();
+        if plan.spread == Spread::Same && plan.units.iter().any(of_parts) {
+            channels[..said].iter_mut().for_each(|channel| self.tell_once(channel));
+        }
         self.pass_notices(&mut channels[..said]);
         self.note_warnings(&mut channels[..said], done.warnings).await;
         self.release_channels(channels).await;
         self.conclude(done, verb).await
+    }
+
+    /// What is said of a table's parts is said of the table: once.
+    fn tell_once(&self, channel: &mut Channel) {
+        let mut told: Vec<ServerError> = Vec::new();
+        channel.notices.retain_mut(|event| {
+            let Event::Notice(notice) = event else { return true };
+            self.retell(notice);
+            let is_new = !told.contains(&**notice);
+            told.extend(is_new.then(|| (**notice).clone()));
+            is_new
+        });
     }
 
     /// Passes on what the units had to say besides their replies.

@@ -26,7 +26,7 @@ impl Session {
             return Ok(false);
         }
         let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
-        let table = table.value.to_lowercase();
+        let table = table.key();
         if self.catalog(live).columns(&table).is_none() {
             Box::pin(self.find_out(live, Need::Columns(table.clone()))).await?;
         }

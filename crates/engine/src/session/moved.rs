@@ -46,7 +46,7 @@ impl Session {
         }
         for occurrence in visit::tables(&stmt.kind) {
             let Some(table) = occurrence.name.parts.last() else { continue };
-            match moved.get(&table.value.to_lowercase()) {
+            match moved.get(&table.key()) {
                 None => {}
                 Some(TableKind::Broadcast) if !writes => {}
                 Some(TableKind::Sharded | TableKind::Broadcast | TableKind::Single) => {

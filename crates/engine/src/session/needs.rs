@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Catalog, Names};
+use pando_kernel::feature::{Catalog, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
@@ -45,7 +45,7 @@ impl Session {
         let tables = visit::tables(&stmt.kind);
         let [only] = &tables[..] else { return };
         let [name] = &only.name.parts[..] else { return };
-        let name = name.value.to_lowercase();
+        let name = name.key();
         if self.catalog(live).columns(&name).is_none()
             && let Err(error) = self.learn_columns(live, name).await
         {
@@ -60,7 +60,7 @@ impl Session {
             for unit in &live.database.units {
                 for row in self.ask(live, unit, &query).await? {
                     if let [Value::Text(index), Value::Text(table)] = &row[..] {
-                        let table = table.to_lowercase();
+                        let table = live.database.dialect.syntax().table_key(table);
                         let owner = indexes.entry(index.to_lowercase()).or_insert(table.clone());
                         if *owner != table {
                             // Several tables have one of that name.
@@ -111,11 +111,22 @@ impl Session {
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
         let epoch = self.catalog(live).epoch();
         let query = live.database.dialect.tables_query();
+        let syntax = live.database.dialect.syntax();
         let mut tables: TableMap = HashMap::new();
+        let mut spellings = Spellings::new();
         for unit in &live.database.units {
             for row in self.ask(live, unit, &query).await? {
                 let Some(Value::Text(name)) = row.get(1) else { continue };
-                let units = tables.entry(name.to_lowercase()).or_default();
+                let key = syntax.table_key(name);
+                if let Some(known) = spellings.get_mut(&key) {
+                    known.insert(name.clone());
+                } else if key != *name {
+                    // One that is spelled like the key may have come before.
+                    let plain = tables.contains_key(&key).then(|| key.clone());
+                    let both = plain.into_iter().chain([name.clone()]);
+                    spellings.insert(key.clone(), both.collect());
+                }
+                let units = tables.entry(key).or_default();
                 // Of what is on every unit alike the first one counts.
                 if units.is_empty() || row.get(2) != Some(&Value::Bool(true)) {
                     units.push(Arc::clone(unit));
@@ -125,7 +136,7 @@ impl Session {
         for units in tables.values_mut() {
             units.dedup();
         }
-        self.catalog(live).learn_tables(epoch, tables);
+        self.catalog(live).learn_tables(epoch, tables, spellings);
         Ok(())
     }
 
@@ -153,6 +164,31 @@ impl Session {
             }
         }
         Ok(shared.unwrap_or_default())
+    }
+
+    /// What servers call a table that stands under its own name.
+    async fn spelled(&mut self, live: &Arc<LiveDatabase>, key: &str) -> Result<String> {
+        if live.database.dialect.syntax().exact_tables {
+            return Ok(key.to_owned());
+        }
+        if self.catalog(live).spellings().is_none() {
+            self.learn_tables(live).await?;
+        }
+        let spellings = self.catalog(live).spellings();
+        let known = spellings.as_ref().and_then(|spellings| spellings.get(key));
+        let mut known: Vec<&String> = known.into_iter().flatten().collect();
+        known.sort_unstable();
+        match &known[..] {
+            [] => Ok(key.to_owned()),
+            [only] => Ok((*only).clone()),
+            [first, second, ..] => Err(Error::refused(
+                20032,
+                format!(
+                    "tables `{first}` and `{second}` differ by case only, and this statement needs the columns of one of them"
+                ),
+                "rename one of them",
+            )),
+        }
     }
 
     /// Asks the unit that a query of the table would go to: the rooms know which that is.
@@ -186,8 +222,11 @@ impl Session {
             self.catalog(live).learn_columns(epoch, table, Vec::new());
             return Ok(());
         };
-        let actual = unit.target.actual(&table).unwrap_or(&table);
-        let query = dialect.columns_query(None, actual);
+        let actual = match unit.target.actual(&table) {
+            Some(actual) => actual.to_owned(),
+            None => self.spelled(live, &table).await?,
+        };
+        let query = dialect.columns_query(None, &actual);
         let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
         let rows = match self.ask(live, &writer, &query).await {
             // Nobody defines anything while it is away.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pando_kernel::feature::Database;
-use pando_kernel::{Column, Columns, Error, ErrorKind, ServerError};
+
+use pando_kernel::{Column, Columns, Error, ErrorKind, Presentation, ServerError};
 
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
@@ -77,9 +78,9 @@ impl Session {
     /// An error of a storage unit, told in logic names; of a table that is nowhere, in the vendor's words.
     pub(super) fn in_logic_names(&self, error: Error) -> Error {
         let mut error = error;
-        if let (ErrorKind::UnknownTable(table), Some(live)) = (error.kind(), &self.live)
+        if let Some(live) = &self.live
             && let Some(presentation) = live.database.dialect.presentation()
-            && let Some(told) = presentation.missing_table(&live.database.name, table)
+            && let Some(told) = missing(presentation, &live.database.name, error.kind())
         {
             return Error::new(ErrorKind::Server(Box::new(told))).because(error);
         }
@@ -94,6 +95,23 @@ impl Session {
         if let Some(live) = &self.live {
             live.in_logic_names(told);
         }
+    }
+}
+
+/// What a server says of a table that is nowhere, where it names its database.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all other errors name no table that is nowhere"
+)]
+fn missing(
+    presentation: &dyn Presentation,
+    database: &str,
+    kind: &ErrorKind,
+) -> Option<ServerError> {
+    match kind {
+        ErrorKind::UnknownTable(table) => presentation.missing_table(database, table),
+        ErrorKind::NothingToDrop { names, .. } => presentation.missing_to_drop(database, names),
+        _ => None,
     }
 }
 

@@ -65,8 +65,7 @@ impl Session {
         let (_, table) = plan::moved_table(stmt)?;
         let dialect = Arc::clone(&live.database.dialect);
         let name = table.name.span.of(&stmt.text);
-        let logic = table.name.parts.last().map(|part| part.value.to_lowercase());
-        let logic = logic.unwrap_or_default();
+        let logic = table.name.key();
         let text = format!("SELECT 1 FROM {name}");
         let query = pando_sql::parse(&text, dialect.syntax()).map_err(syntax_error)?;
         let plan = self.plan(live, &query, &Bound::default(), Purpose::Describe).await?;

@@ -117,7 +117,8 @@ impl Session {
             return self.answer_alone(stmt, &bound);
         }
         bound.era = moment(&live).era();
-        if let Kind::Define(_) = &stmt.kind {
+        if let Kind::Define(define) = &stmt.kind {
+            self.refuse_in_use(define)?;
             self.begin_definition(&live)?;
             live.catalog.forget();
         }
@@ -555,7 +556,7 @@ pub(super) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
 }
 
 fn unknown(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::UnknownTable(_))
+    matches!(error.kind(), ErrorKind::UnknownTable(_) | ErrorKind::NothingToDrop { .. })
 }
 
 /// With autocommit off: whether a statement opens a transaction.

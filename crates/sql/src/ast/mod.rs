@@ -5,6 +5,7 @@ mod aggregate;
 mod change;
 mod define;
 mod expr;
+mod name;
 mod query;
 mod session;
 
@@ -16,6 +17,7 @@ pub use change::{
 };
 pub use define::{ColumnDefinition, Define, DefineAction, InnerKind, InnerName, ObjectKind};
 pub use expr::{BinaryOp, Expr, Function, Literal, Node};
+pub use name::{Ident, ObjectName};
 pub use query::{
     Cte, Distinct, Join, JoinConstraint, JoinKind, Limit, Lock, OrderItem, Query, QueryBody,
     Select, SelectItem, SetOp, Table, TableFactor,
@@ -23,26 +25,6 @@ pub use query::{
 pub use session::{
     Assignment, Copy, CopyDirection, Cursor, Load, PrepareBody, Scope, Show, Transaction,
 };
-
-/// A name as written, with the quotes taken off and folded as the language says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ident {
-    /// The whole token, quotes included.
-    pub span: Span,
-    /// The name that compares: unquoted, unescaped, folded when it was not quoted.
-    pub value: String,
-    /// It was quoted in the text.
-    pub quoted: bool,
-}
-
-/// A dotted name: `table`, `schema.table`, `catalog.schema.table`. Never empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObjectName {
-    /// The parts from left to right.
-    pub parts: Vec<Ident>,
-    /// From the first part's start to the last part's end.
-    pub span: Span,
-}
 
 /// One parsed statement with the text it came from. Spans index `text`.
 #[derive(Debug, Clone)]

@@ -97,7 +97,12 @@ impl Parser<'_> {
             if self.token().kind == TokenKind::Variable {
                 let token = self.advance();
                 let value = self.text_of(token).to_owned();
-                columns.push(Ident { span: token.span, value, quoted: false });
+                columns.push(Ident {
+                    span: token.span,
+                    value,
+                    quoted: false,
+                    exact: self.syntax.exact_tables,
+                });
             } else {
                 columns.push(self.any_name("a column")?);
             }

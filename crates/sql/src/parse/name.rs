@@ -69,7 +69,7 @@ impl Parser<'_> {
         } else {
             (identifier_value(raw, token.kind), true)
         };
-        Ident { span: token.span, value, quoted }
+        Ident { span: token.span, value, quoted, exact: self.syntax.exact_tables }
     }
 
     pub(super) fn object_name(&mut self, expected: &str) -> Result<ObjectName> {

@@ -317,7 +317,12 @@ impl Parser<'_> {
     fn whole_row(&mut self, mut name: ObjectName) -> Expr {
         self.advance();
         let star = self.advance();
-        name.parts.push(Ident { span: star.span, value: "*".to_owned(), quoted: false });
+        name.parts.push(Ident {
+            span: star.span,
+            value: "*".to_owned(),
+            quoted: false,
+            exact: self.syntax.exact_tables,
+        });
         name.span = name.span.to(star.span);
         Expr { span: name.span, node: Node::Column(name) }
     }

@@ -98,7 +98,6 @@ fn ends_alike(name: &[Ident], qualifier: &[Ident]) -> bool {
     name.iter().rev().zip(qualifier.iter().rev()).all(|(a, b)| same(a, b))
 }
 
-/// Folding has been done where the language folds, so what still differs in case is a language that compares without regard to it.
 fn same(a: &Ident, b: &Ident) -> bool {
-    a.value.eq_ignore_ascii_case(&b.value)
+    a.is_alike(b)
 }

@@ -16,6 +16,7 @@ pub(super) enum Found<'a> {
     Table(Occurrence<'a>),
     Owner(Owner<'a>),
     Join(&'a Join),
+    Label(&'a Ident),
 }
 
 pub(super) struct Walk<'a, 's> {
@@ -79,6 +80,7 @@ impl<'a, 's> Walk<'a, 's> {
             with.iter().for_each(|cte| self.scope.declare_cte(&cte.name));
         }
         for cte in with {
+            (self.found)(Found::Label(&cte.name));
             self.kind(&cte.body);
             if !recursive {
                 self.scope.declare_cte(&cte.name);
@@ -130,11 +132,24 @@ impl<'a, 's> Walk<'a, 's> {
         }
     }
 
+    fn label(&mut self, label: Option<&'a Ident>) {
+        label.into_iter().for_each(|label| (self.found)(Found::Label(label)));
+    }
+
     fn factor(&mut self, factor: &'a TableFactor) {
         match factor {
-            TableFactor::Table(table) => self.name(&table.name, Some(table)),
-            TableFactor::Derived { query, .. } => self.query(query),
-            TableFactor::Function { expr, .. } => self.expr(expr),
+            TableFactor::Table(table) => {
+                self.label(table.alias.as_ref());
+                self.name(&table.name, Some(table));
+            }
+            TableFactor::Derived { query, alias, .. } => {
+                self.label(alias.as_ref());
+                self.query(query);
+            }
+            TableFactor::Function { expr, alias, .. } => {
+                self.label(alias.as_ref());
+                self.expr(expr);
+            }
             TableFactor::Join(join) => {
                 (self.found)(Found::Join(join));
                 let Join { left, right, constraint, .. } = join.as_ref();

@@ -5,6 +5,7 @@ use pando_sql::{Fold, Placeholder, Syntax};
 /// Backticks, `?`, backslash escapes, `@variables`.
 pub(crate) const COMMAS: Syntax = Syntax {
     fold: Fold::Keep,
+    exact_tables: false,
     placeholder: Placeholder::Question,
     backtick_identifiers: true,
     double_quoted_strings: true,
@@ -22,6 +23,7 @@ pub(crate) const COMMAS: Syntax = Syntax {
 /// Double quotes, `$n`, dollar strings, `::` casts.
 pub(crate) const COLONS: Syntax = Syntax {
     fold: Fold::Lower,
+    exact_tables: true,
     placeholder: Placeholder::Dollar,
     backtick_identifiers: false,
     double_quoted_strings: false,

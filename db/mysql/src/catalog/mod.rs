@@ -118,6 +118,10 @@ impl Presentation for MySql {
         (!table.contains('.')).then(|| told::missing(&format!("{database}.{table}")))
     }
 
+    fn missing_to_drop(&self, database: &str, names: &[String]) -> Option<ServerError> {
+        Some(told::missing_to_drop(database, names))
+    }
+
     fn in_logic_names(&self, told: &mut ServerError, names: &ActualNames) {
         told::in_logic_names(told, names);
     }

@@ -17,6 +17,17 @@ pub(super) fn missing(table: &str) -> ServerError {
     }
 }
 
+/// `ER_BAD_TABLE_ERROR`.
+pub(super) fn missing_to_drop(database: &str, names: &[String]) -> ServerError {
+    let names: Vec<String> = names.iter().map(|name| format!("{database}.{name}")).collect();
+    ServerError {
+        number: 1051,
+        sqlstate: "42S02".into(),
+        message: format!("Unknown table '{}'", names.join(",")),
+        ..ServerError::default()
+    }
+}
+
 /// `Duplicate entry '…' for key 't_0.PRIMARY'`, the same of a unique index of several tables, and MariaDB's `Incorrect … value: '…' for column `ds_0`.`t_0`.`a``.
 const VALUE_FIRST: [u32; 7] = [1062, 1264, 1265, 1292, 1366, 1586, 1859];
 

@@ -6,7 +6,7 @@ use pando_sql::ast::{Expr, Join, JoinConstraint, JoinKind, Table as Named, Table
 
 use super::level::{KeyOf, Level, Origin, Pair, Source};
 use super::{Env, Lie, Prover, Step, Why};
-use crate::scope::{Scope, last};
+use crate::scope::Scope;
 
 /// Split sources whose rows meet on one shard wherever a row of the join has them.
 #[derive(Debug, Clone, Default)]
@@ -179,7 +179,7 @@ impl<'a> Prover<'a> {
         let name = table.name.parts.last();
         let label = table.alias.as_ref().or(name);
         let label = label.map(|label| label.value.clone()).unwrap_or_default();
-        let logic = last(&table.name);
+        let logic = table.name.key();
         // A list of names renames the columns.
         let renames = table.columns.is_some();
         let (origin, nodes) = match self.asked.sharded(table.name.span, &logic) {

@@ -160,7 +160,7 @@ impl<'a> Prover<'a> {
     }
 
     fn named(&self, name: &ObjectName, env: &Env) -> Step<Rows> {
-        let logic = last(name);
+        let logic = name.key();
         if self.asked.sharded(name.span, &logic).is_some() {
             return Err(Why::Doubt("`TABLE …` names a sharded table"));
         }
@@ -171,7 +171,7 @@ impl<'a> Prover<'a> {
     fn with<'l>(&self, query: &Query, outer: Option<&'l Level<'l, 'a>>, env: &Env) -> Step<Env> {
         let mut env = env.clone();
         for cte in &query.with {
-            let name = cte.name.value.to_lowercase();
+            let name = cte.name.key();
             let Kind::Select(body) = &*cte.body else {
                 return Err(Why::Doubt("a change inside WITH"));
             };

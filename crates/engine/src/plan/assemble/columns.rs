@@ -138,7 +138,7 @@ impl Columns {
         while let Some(factor) = factors.pop() {
             match factor {
                 TableFactor::Table(table) => {
-                    let logic = table.name.parts.last()?.value.to_lowercase();
+                    let logic = table.name.parts.last()?.key();
                     self.tables.get(&logic)?;
                     owners += usize::from(self.has(&logic, column));
                 }

@@ -45,8 +45,7 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement, columns: &Columns) -> R
 /// Whether the table that an INSERT fills is known to have the column.
 fn is_targets(ctx: &Context<'_>, stmt: &Statement, column: &str) -> bool {
     let Kind::Insert(insert) = &stmt.kind else { return false };
-    let name = insert.table.name.parts.last().map(|name| name.value.to_lowercase());
-    let known = name.and_then(|name| ctx.catalog.columns(&name));
+    let known = ctx.catalog.columns(&insert.table.name.key());
     known.is_some_and(|known| known.iter().any(|known| known.name.eq_ignore_ascii_case(column)))
 }
 

@@ -170,8 +170,7 @@ fn descend<'a>(
 ) {
     match factor {
         TableFactor::Table(table) => {
-            let logic =
-                table.name.parts.last().map(|part| part.value.to_lowercase()).unwrap_or_default();
+            let logic = table.name.key();
             out.push(Leaf { table, logic, select, conditions: conditions.to_vec() });
         }
         TableFactor::Join(join) => {

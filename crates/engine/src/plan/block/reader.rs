@@ -139,6 +139,7 @@ mod tests {
 
     const SYNTAX: Syntax = Syntax {
         fold: Fold::Lower,
+        exact_tables: true,
         placeholder: Placeholder::Dollar,
         backtick_identifiers: false,
         double_quoted_strings: false,

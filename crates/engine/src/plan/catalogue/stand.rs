@@ -26,10 +26,13 @@ pub(super) fn shown_by(ctx: &Context<'_>, table: &str) -> Shower {
     }
     match ctx.catalog.tables() {
         None => Shower::Unread,
-        Some(tables) => match tables.get(&table.to_lowercase()).and_then(|units| units.first()) {
-            Some(unit) => Shower::Unit(Arc::clone(unit)),
-            None => Shower::Nobody,
-        },
+        Some(tables) => {
+            match tables.get(&ctx.dialect.syntax().table_key(table)).and_then(|units| units.first())
+            {
+                Some(unit) => Shower::Unit(Arc::clone(unit)),
+                None => Shower::Nobody,
+            }
+        }
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn is_alone(
         if made.iter().any(|cte| cte.name.value.eq_ignore_ascii_case(&name.value)) {
             return Ok(false);
         }
-        let logic = name.value.to_lowercase();
+        let logic = name.key();
         let Some(known) = ctx.catalog.columns(&logic) else { return Err(Need::Columns(logic)) };
         // What is not known may have any column.
         if known.is_empty() {

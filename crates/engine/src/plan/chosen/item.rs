@@ -106,13 +106,13 @@ fn column_of(
     let label = table.alias.as_ref().unwrap_or(own);
     let fits = match owner {
         [] => true,
-        [owner] => owner.value.eq_ignore_ascii_case(&label.value),
+        [owner] => owner.key() == label.key(),
         _ => false,
     };
     if !fits || table.columns.is_some() {
         return Ok(None);
     }
-    let logic = own.value.to_lowercase();
+    let logic = own.key();
     let Some(known) = ctx.catalog.columns(&logic) else { return Err(Need::Columns(logic)) };
     let known = known.iter().find(|known| known.name.eq_ignore_ascii_case(&column.value));
     Ok(known.cloned())

@@ -1,8 +1,8 @@
 //! Where queries with a LIMIT or a lock stand in a change, and what their values meet there.
 
 use pando_sql::ast::{
-    BinaryOp, Cte, Distinct, Expr, Kind, Node, ObjectName, Query, QueryBody, SelectItem, Statement,
-    Table, TableFactor,
+    BinaryOp, Cte, Distinct, Expr, Ident, Kind, Node, ObjectName, Query, QueryBody, SelectItem,
+    Statement, Table, TableFactor,
 };
 use pando_sql::{Span, visit};
 
@@ -321,7 +321,7 @@ pub(super) fn lock_for(stmt: &Statement, sub: &Statement) -> Option<&'static str
     let Kind::Select(query) = &sub.kind else { return None };
     let QueryBody::Select(_) = &query.body else { return None };
     let parts = parts(stmt)?;
-    let last = |name: &ObjectName| name.parts.last().map(|name| name.value.to_lowercase());
+    let last = |name: &ObjectName| name.parts.last().map(Ident::key);
     let own = match &parts.targets[..] {
         [table] => last(&table.name),
         _ => None,
