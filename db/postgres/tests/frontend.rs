@@ -407,6 +407,34 @@ async fn a_statement_tells_its_parameters_and_columns() {
 }
 
 #[tokio::test]
+async fn a_statement_that_cannot_be_described_was_never_prepared() {
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    let fails = batch().parse("s", "fail", &[]).describe(Named::Statement("s")).sync();
+    assert_eq!(peer.ask(&fails.0).await, ["E ERROR 42P01 no such thing", "Z I"]);
+    // Its name is free, as it is where a server has refused the Parse.
+    let again = batch().parse("s", "rows 1", &[]).describe(Named::Statement("s")).sync();
+    assert_eq!(peer.ask(&again.0).await, ["1", "t []", "T n:23:Text", "Z I"]);
+}
+
+#[tokio::test]
+async fn a_statement_is_prepared_before_what_else_comes() {
+    let messages = batch()
+        .parse("s", "fail", &[])
+        .parse("t", "rows 1", &[])
+        .describe(Named::Statement("s"))
+        .sync()
+        .close(Named::Statement("s"))
+        .sync();
+    let door = door();
+    let mut peer = Peer::enter(&door).await;
+    assert_eq!(peer.ask(&messages.0).await, ["1", "1", "E ERROR 42P01 no such thing", "Z I"]);
+    assert_eq!(peer.until("Z").await, ["3", "Z I"]);
+    peer.send(&batch().parse("u", "rows 1", &[]).flush().0).await;
+    assert_eq!(peer.until("1").await, ["1"]);
+}
+
+#[tokio::test]
 async fn a_portal_described_without_being_run_is_described_all_the_same() {
     let door = door();
     let mut peer = Peer::enter(&door).await;

@@ -92,6 +92,8 @@ pub(crate) fn named(rule: &Rule, stmt: &Statement) -> Option<Named> {
             push(rule, table.name, &mut out.existing);
         }
     }
+    // A table that refers to itself need not be there before it is made.
+    out.existing.retain(|name| !out.new.contains(name));
     (!out.existing.is_empty() || !out.new.is_empty()).then_some(out)
 }
 

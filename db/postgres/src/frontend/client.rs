@@ -12,7 +12,8 @@ use super::execute::Owed;
 use super::portals::{Portals, Statements};
 use super::wait::{Next, next};
 use super::wire::{Frame, Wire};
-use crate::codec::frontend::{Frontend, Named};
+use crate::codec::backend::encode_parse_complete;
+use crate::codec::frontend::{Describe, Frontend, Named};
 use crate::codec::{Fault, Malformed};
 
 /// One client and its session.
@@ -23,6 +24,8 @@ pub(super) struct Client<D: Doorway> {
     pub(super) session: D::Session,
     pub(super) statements: Statements,
     pub(super) portals: Portals,
+    /// A statement whose ParseComplete is owed: who asks for its description next hears an error in its place, as Parse is where a server finds it.
+    pub(super) parsed: Option<String>,
     /// A portal whose description is owed unless it is run next.
     pub(super) deferred: Option<String>,
     /// After an error in the extended protocol everything up to the next Sync is passed over.
@@ -51,6 +54,7 @@ impl<D: Doorway> Client<D> {
             session,
             statements: Statements::default(),
             portals: Portals::default(),
+            parsed: None,
             deferred: None,
             skipping: false,
             executed: false,
@@ -102,7 +106,9 @@ impl<D: Doorway> Client<D> {
         if self.skipping && !matches!(frame.tag, b'S' | b'X') {
             return Ok(());
         }
-        let message = match Frontend::decode(frame.tag, &frame.body) {
+        let decoded = Frontend::decode(frame.tag, &frame.body);
+        self.settle_parsed(decoded.as_ref().ok());
+        let message = match decoded {
             Ok(message) => message,
             Err(malformed) => return self.malformed(frame.tag, malformed).await,
         };
@@ -179,6 +185,20 @@ impl<D: Doorway> Client<D> {
         self.stumble_in(Err(halt), text).await
     }
 
+    /// Pays what a Parse left open, unless the message asks for that statement's description.
+    fn settle_parsed(&mut self, message: Option<&Frontend<'_>>) {
+        let Some(name) = &self.parsed else { return };
+        if !matches!(message, Some(Frontend::Describe(Describe(Named::Statement(asked)))) if asked == name) {
+            self.complete_parse();
+        }
+    }
+
+    pub(super) fn complete_parse(&mut self) {
+        if self.parsed.take().is_some() {
+            encode_parse_complete(self.wire.output.buffer());
+        }
+    }
+
     /// Pays what a Describe left open, unless the message is the Execute it waited for. When that fails it stays open.
     async fn settle_deferred(&mut self, message: &Frontend<'_>) -> Result<Owed, Halt> {
         let Some(name) = self.deferred.take() else { return Ok(Owed::Nothing) };
@@ -201,6 +221,10 @@ impl<D: Doorway> Client<D> {
         let Err(halt) = outcome else { return Ok(()) };
         self.skipping = true;
         self.deferred = None;
+        // What cannot be described was never prepared: its name is free again.
+        if let Some(name) = self.parsed.take() {
+            self.statements.remove(&name);
+        }
         let place = (!text.is_empty()).then_some((text, 0));
         self.fail(halt, place).await?;
         // Who asked by a Flush waits for the error before it sends the Sync, and the Flush is passed over.

@@ -16,7 +16,6 @@ use super::portals::{Portal, Progress};
 use super::shape;
 use crate::codec::backend::{
     ParameterDescription, encode_bind_complete, encode_close_complete, encode_no_data,
-    encode_parse_complete,
 };
 use crate::codec::frontend::{Bind, Close, Describe, Named, Parse};
 use crate::types::{FAMILY, oid};
@@ -27,7 +26,7 @@ impl<D: Doorway> Client<D> {
         let declared = parse.types().collect();
         let prepared = self.session.prepare(parse.text.into(), declared).await?;
         self.statements.insert(parse.name, prepared);
-        encode_parse_complete(self.wire.output.buffer());
+        self.parsed = Some(parse.name.to_owned());
         Ok(())
     }
 
@@ -82,6 +81,7 @@ impl<D: Doorway> Client<D> {
         let prepared = self.statements.get(name)?;
         let description = self.ask(&prepared).await?;
         let types = parameter_types(&prepared, &description);
+        self.complete_parse();
         let buf = self.wire.output.buffer();
         ParameterDescription::encode(buf, &types)?;
         match &description.columns {

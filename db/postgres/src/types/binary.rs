@@ -23,10 +23,10 @@ pub(super) fn decode(oid: u32, bytes: &[u8]) -> Result<Value> {
         | oid::VARCHAR
         | oid::BPCHAR
         | oid::NAME
-        | oid::CHAR
         | oid::UNKNOWN
         | oid::JSON
         | oid::XML => utf8(bytes),
+        oid::CHAR => array(bytes).map(|[byte]| Value::Text(text::one_byte(byte))),
         oid::DATE | oid::TIME | oid::TIMETZ | oid::TIMESTAMP | oid::TIMESTAMPTZ | oid::INTERVAL => {
             time(oid, bytes).map(Value::Text)
         }
@@ -60,10 +60,13 @@ pub(super) fn encode(oid: u32, value: &Value, out: &mut BytesMut) -> Result<()> 
         | oid::VARCHAR
         | oid::BPCHAR
         | oid::NAME
-        | oid::CHAR
         | oid::UNKNOWN
         | oid::JSON
         | oid::XML => text::encode(oid, value, out),
+        oid::CHAR => match value {
+            Value::Text(text) => out.put_u8(text::to_byte(text)),
+            other => return Err(no_binary(oid, other)),
+        },
         oid::BYTEA => match value {
             Value::Bytes(bytes) => out.put_slice(bytes),
             Value::Text(text) => out.put_slice(text.as_bytes()),

@@ -23,6 +23,10 @@ fn values_have_these_two_forms() {
     let number = Value::Decimal("-1.50".parse().unwrap());
     check(oid::NUMERIC, "-1.50", &[0, 2, 0, 0, 0x40, 0, 0, 2, 0, 1, 0x13, 0x88], number);
     check(oid::VARCHAR, "héllo", "héllo".as_bytes(), Value::Text("héllo".into()));
+    check(oid::CHAR, "a", b"a", Value::Text("a".into()));
+    check(oid::CHAR, "\\310", &[0xc8], Value::Text("\\310".into()));
+    check(oid::CHAR, "\\", b"\\", Value::Text("\\".into()));
+    check(oid::CHAR, "", &[0], Value::Text(String::new()));
     check(oid::BYTEA, "\\x00ff41", &[0, 255, 65], Value::Bytes(vec![0, 255, 65].into()));
     check(oid::JSONB, "{}", b"\x01{}", Value::Text("{}".into()));
     check(oid::DATE, "2000-01-02", &[0, 0, 0, 1], Value::Text("2000-01-02".into()));

@@ -51,6 +51,25 @@ pub(super) fn encode(oid: u32, value: &Value, out: &mut BytesMut) {
     }
 }
 
+/// A `"char"` as `charout` prints it: what is no ASCII as a backslash and three octal digits, and nothing for zero.
+pub(super) fn one_byte(byte: u8) -> String {
+    match byte {
+        0 => String::new(),
+        1..0x80 => char::from(byte).to_string(),
+        0x80.. => format!("\\{byte:03o}"),
+    }
+}
+
+/// The byte of a `"char"`, read as `charin` does.
+pub(super) fn to_byte(text: &str) -> u8 {
+    let octal = match text.as_bytes() {
+        [b'\\', digits @ ..] if digits.len() == 3 => std::str::from_utf8(digits).ok(),
+        _ => None,
+    };
+    let number = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+    number.or(text.bytes().next()).unwrap_or(0)
+}
+
 fn write(out: &mut BytesMut, value: &dyn std::fmt::Display) {
     // Writing to a buffer in memory does not fail.
     let _ = write!(out, "{value}");

@@ -404,6 +404,9 @@ impl Session for Script {
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         self.note(format!("describe {}", prepared.sql));
+        if prepared.sql.starts_with("fail") {
+            return Err(server_error("42P01", "no such thing"));
+        }
         let native = Native { family: FAMILY, type_id: oid::INT4, ..Native::default() };
         let rows = prepared.sql.starts_with("rows");
         let description = Description {
