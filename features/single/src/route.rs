@@ -36,7 +36,8 @@ pub(crate) fn route(
     let place = match locate(rule, ctx, stmt, &named)? {
         Located::In(place) => {
             // With one storage unit nobody looked whether they are there, and what a new table refers to may be missing.
-            if matches!(&stmt.kind, Kind::Define(define) if rule.only_place().is_some() || !define.referenced.is_empty()) {
+            if matches!(&stmt.kind, Kind::Define(define) if rule.only_place().is_some() || !define.referenced.is_empty())
+            {
                 is_no_part(ctx, &named, &place)?;
             }
             place

@@ -188,7 +188,8 @@ impl<D: Doorway> Client<D> {
     /// Pays what a Parse left open, unless the message asks for that statement's description.
     fn settle_parsed(&mut self, message: Option<&Frontend<'_>>) {
         let Some(name) = &self.parsed else { return };
-        if !matches!(message, Some(Frontend::Describe(Describe(Named::Statement(asked)))) if asked == name) {
+        if !matches!(message, Some(Frontend::Describe(Describe(Named::Statement(asked)))) if asked == name)
+        {
             self.complete_parse();
         }
     }
