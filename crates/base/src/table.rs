@@ -173,7 +173,8 @@ fn facts(rows: &[Vec<Value>]) -> Result<Facts> {
             "part" => facts.parts.push(detail.clone()),
             "computed" => facts.computed.push(name.clone()),
             "stamped" => facts.stamped.push(name.clone()),
-            "always" => {}
+            // Of a view that is what is said besides: that it is no table.
+            "always" | "view" => {}
             "reference" => {
                 facts.reasons.push(format!(
                     "`{name}` depends on it with {detail}, so that rows without images would change"

@@ -25,7 +25,7 @@ pub(super) struct Client<D: Doorway> {
     pub(super) statements: Statements,
     pub(super) portals: Portals,
     /// A statement whose ParseComplete is owed: who asks for its description next hears an error in its place, as Parse is where a server finds it.
-    pub(super) parsed: Option<String>,
+    pub(super) parsed: Option<Box<str>>,
     /// A portal whose description is owed unless it is run next.
     pub(super) deferred: Option<String>,
     /// After an error in the extended protocol everything up to the next Sync is passed over.
@@ -106,9 +106,7 @@ impl<D: Doorway> Client<D> {
         if self.skipping && !matches!(frame.tag, b'S' | b'X') {
             return Ok(());
         }
-        let decoded = Frontend::decode(frame.tag, &frame.body);
-        self.settle_parsed(decoded.as_ref().ok());
-        let message = match decoded {
+        let message = match self.decoded(frame) {
             Ok(message) => message,
             Err(malformed) => return self.malformed(frame.tag, malformed).await,
         };
@@ -185,10 +183,17 @@ impl<D: Doorway> Client<D> {
         self.stumble_in(Err(halt), text).await
     }
 
+    /// The message in a frame. By itself, so that the client's task holds it once.
+    fn decoded<'f>(&mut self, frame: &'f Frame) -> Result<Frontend<'f>, Malformed> {
+        let decoded = Frontend::decode(frame.tag, &frame.body);
+        self.settle_parsed(decoded.as_ref().ok());
+        decoded
+    }
+
     /// Pays what a Parse left open, unless the message asks for that statement's description.
     fn settle_parsed(&mut self, message: Option<&Frontend<'_>>) {
         let Some(name) = &self.parsed else { return };
-        if !matches!(message, Some(Frontend::Describe(Describe(Named::Statement(asked)))) if asked == name)
+        if !matches!(message, Some(Frontend::Describe(Describe(Named::Statement(asked)))) if *asked == &**name)
         {
             self.complete_parse();
         }

@@ -26,7 +26,7 @@ impl<D: Doorway> Client<D> {
         let declared = parse.types().collect();
         let prepared = self.session.prepare(parse.text.into(), declared).await?;
         self.statements.insert(parse.name, prepared);
-        self.parsed = Some(parse.name.to_owned());
+        self.parsed = Some(parse.name.into());
         Ok(())
     }
 
