@@ -519,6 +519,33 @@ def a_named_cursor_with_hold():
 
 
 @case
+def a_fetch_is_prepared_before_its_cursor_is_declared():
+    with connect() as own:
+        own.execute("select 1")
+        raw = own.pgconn
+        prepared = raw.prepare(b"next", b"fetch 2 from later")
+        equal((prepared.error_message, raw.describe_prepared(b"next").nfields), (b"", 0))
+        for columns in (b"order_id", b"order_id, user_id"):
+            own.execute(b"declare later cursor for select " + columns + b" from t_order order by order_id")
+            rows = raw.exec_prepared(b"next", None)
+            equal((rows.error_message, rows.nfields, rows.ntuples, rows.get_value(1, 0)), (b"", 1 + columns.count(b","), 2, b"2"))
+            own.execute("close later")
+        gone = raw.exec_prepared(b"next", None)
+        equal(gone.error_field(psycopg.pq.DiagnosticField.SQLSTATE), b"34000")
+        own.rollback()
+        portal = raw.describe_portal(b"later")
+        equal(portal.error_field(psycopg.pq.DiagnosticField.SQLSTATE), b"34000")
+
+
+@case
+def every_byte_is_a_char():
+    raw = db.pgconn
+    for byte in (b"a", b"\x80", b"\xff"):
+        told = raw.exec_params(b'select $1::"char"', [byte], [18], [1], 1)
+        equal((told.error_message, told.get_value(0, 0)), (b"", byte))
+
+
+@case
 def drop():
     for table in ("t_order", "t_log", "t_dict"):
         db.execute(f"drop table {table}")

@@ -61,6 +61,10 @@ impl Session {
             Ok(description) => description,
             Err(error) => return Err(self.fail_statement(error).await),
         };
+        // The cursor of a FETCH may be declared later, or be another one by then.
+        if matches!(prepared.statement.kind, Kind::Cursor(_)) {
+            return Ok(description);
+        }
         Ok(prepared.description.get_or_init(|| description).clone())
     }
 
@@ -84,7 +88,7 @@ impl Session {
             Kind::Cursor(cursor) => {
                 let columns = match &**cursor {
                     pando_sql::ast::Cursor::Fetch { name, moves: false, .. } => {
-                        self.sql_cursor_columns(&name.value)?
+                        self.sql_cursor_columns(&name.value)
                     }
                     _ => None,
                 };

@@ -106,7 +106,11 @@ impl Parser<'_> {
         use Keyword::*;
         match self.keyword_at(ahead) {
             SELECT | WITH => true,
-            VALUES | VALUE | TABLE => ahead > 1 || !self.is_symbol_at(ahead + 1, ")"),
+            // These may be names of columns, behind which no row and no table follows.
+            VALUES | VALUE => {
+                ahead > 1 || self.is_symbol_at(ahead + 1, "(") || self.keyword_at(ahead + 1) == ROW
+            }
+            TABLE => ahead > 1 || !self.is_symbol_at(ahead + 1, ")"),
             _ => false,
         }
     }

@@ -95,11 +95,10 @@ impl<D: Doorway> Client<D> {
     async fn describe_cursor(&mut self, name: &str) -> Result<(), Halt> {
         let text = format!("FETCH FORWARD 0 FROM \"{}\"", name.replace('"', "\"\""));
         let prepared = self.session.prepare(text.into(), Vec::new()).await?;
-        let description = self.ask(&prepared).await?;
-        let buf = self.wire.output.buffer();
-        match &description.columns {
-            Some(columns) => shape::describe(buf, &columns.list, &[])?,
-            None => encode_no_data(buf),
+        match self.ask(&prepared).await?.columns {
+            Some(columns) => shape::describe(self.wire.output.buffer(), &columns.list, &[])?,
+            // There is no such cursor.
+            None => drop(self.portals.get_mut(name)?),
         }
         Ok(())
     }
