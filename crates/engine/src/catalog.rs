@@ -25,6 +25,7 @@ struct Known {
     epoch: u64,
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
     tables: Option<Arc<TableMap>>,
+    sequences: Option<Arc<TableMap>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
     names: Arc<Names>,
@@ -58,13 +59,14 @@ impl UnitCatalog {
         known.columns.entry(table).or_insert_with(|| Arc::new(columns));
     }
 
-    /// Remembers which tables exist where, unless a definition has changed since `epoch`.
-    pub(crate) fn learn_tables(&self, epoch: u64, tables: TableMap) {
+    /// Remembers which tables and sequences exist where, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_tables(&self, epoch: u64, tables: TableMap, sequences: TableMap) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
             return;
         }
         known.tables = Some(Arc::new(tables));
+        known.sequences = Some(Arc::new(sequences));
         known.tables_at = Some(Instant::now());
     }
 
@@ -147,6 +149,11 @@ impl Catalog for UnitCatalog {
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.aggregates.clone()
+    }
+
+    fn sequences(&self) -> Option<Arc<TableMap>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.sequences.clone()
     }
 
     fn tables(&self) -> Option<Arc<TableMap>> {

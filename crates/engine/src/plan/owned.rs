@@ -18,7 +18,7 @@ pub(super) fn standing(ctx: &Context<'_>, stmt: &Statement) -> Route {
     if !changes || ctx.database.units.len() < 2 || has_groups(ctx) {
         return Route::Unclaimed;
     }
-    let Some(known) = ctx.catalog.tables() else { return Route::Needs(Need::Tables) };
+    let Some(known) = ctx.catalog.sequences() else { return Route::Needs(Need::Tables) };
     let units = |name: &ObjectName| {
         let last = name.parts.last().map(|part| part.value.to_lowercase());
         last.and_then(|name| known.get(&name)).map_or(&[][..], Vec::as_slice)

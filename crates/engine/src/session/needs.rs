@@ -112,20 +112,25 @@ impl Session {
         let epoch = self.catalog(live).epoch();
         let query = live.database.dialect.tables_query();
         let mut tables: TableMap = HashMap::new();
+        let mut sequences: TableMap = HashMap::new();
         for unit in &live.database.units {
             for row in self.ask(live, unit, &query).await? {
                 let Some(Value::Text(name)) = row.get(1) else { continue };
+                let is_sequence = row.get(2) == Some(&Value::Bool(true));
                 let units = tables.entry(name.to_lowercase()).or_default();
                 // Of what is on every unit alike the first one counts.
-                if units.is_empty() || row.get(2) != Some(&Value::Bool(true)) {
+                if units.is_empty() || !is_sequence {
                     units.push(Arc::clone(unit));
+                }
+                if is_sequence {
+                    sequences.entry(name.to_lowercase()).or_default().push(Arc::clone(unit));
                 }
             }
         }
-        for units in tables.values_mut() {
+        for units in tables.values_mut().chain(sequences.values_mut()) {
             units.dedup();
         }
-        self.catalog(live).learn_tables(epoch, tables);
+        self.catalog(live).learn_tables(epoch, tables, sequences);
         Ok(())
     }
 
