@@ -26,6 +26,7 @@ struct Known {
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
     tables: Option<Arc<TableMap>>,
     spellings: Option<Arc<Spellings>>,
+    sequences: Option<Arc<TableMap>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
     names: Arc<Names>,
@@ -61,14 +62,20 @@ impl UnitCatalog {
         known.columns.entry(table).or_insert_with(|| Arc::new(columns));
     }
 
-    /// Remembers which tables exist where, unless a definition has changed since `epoch`.
-    pub(crate) fn learn_tables(&self, epoch: u64, tables: TableMap, spellings: Spellings) {
+    /// Remembers which tables and sequences exist where, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_tables(
+        &self,
+        epoch: u64,
+        (tables, sequences): (TableMap, TableMap),
+        spellings: Spellings,
+    ) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
             return;
         }
         known.tables = Some(Arc::new(tables));
         known.spellings = Some(Arc::new(spellings));
+        known.sequences = Some(Arc::new(sequences));
         known.tables_at = Some(Instant::now());
     }
 
@@ -170,6 +177,11 @@ impl Catalog for UnitCatalog {
     fn spellings(&self) -> Option<Arc<Spellings>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.spellings.clone()
+    }
+
+    fn sequences(&self) -> Option<Arc<TableMap>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.sequences.clone()
     }
 
     fn tables(&self) -> Option<Arc<TableMap>> {

@@ -173,6 +173,12 @@ pub trait Catalog: Send + Sync + Debug {
         Some(Arc::default())
     }
 
+    /// For each sequence (lower-cased) the units that have it, all of them; `None` when not read yet. They are read with the tables, where the first
+    /// unit alone counts.
+    fn sequences(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        Some(Arc::default())
+    }
+
     /// For each index name the actual table it belongs to, both lower-cased; empty where tables of several names have one of it. `None` when not read yet.
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         None

@@ -55,12 +55,24 @@ pub fn tables(kind: &Kind) -> Vec<Occurrence<'_>> {
 pub fn labels(kind: &Kind) -> Vec<&Ident> {
     let mut list = Vec::new();
     Walk::new(&mut |found| match found {
-        Found::Label(label) => list.push(label),
+        Found::Label(label) | Found::Cte(label) => list.push(label),
         Found::Table(Occurrence { name, table }) => {
             let alias = table.and_then(|table| table.alias.as_ref());
             list.extend(alias.or(name.parts.last()));
         }
         Found::Expr(_) | Found::Owner(_) | Found::Join(_) => {}
+    })
+    .kind(kind);
+    list
+}
+
+/// What the statement calls its common table expressions.
+pub fn ctes(kind: &Kind) -> Vec<&Ident> {
+    let mut list = Vec::new();
+    Walk::new(&mut |found| {
+        if let Found::Cte(name) = found {
+            list.push(name);
+        }
     })
     .kind(kind);
     list

@@ -3,6 +3,7 @@
 pub mod algorithm;
 mod asked;
 mod binding;
+mod captured;
 mod cast;
 mod domain;
 mod feature;

@@ -9,6 +9,7 @@ use pando_sql::ast::{Ident, Kind, Node, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Fold, Span};
 
+use crate::captured::captured;
 use crate::rule::Rule;
 use crate::{insert, named};
 
@@ -30,7 +31,7 @@ pub(crate) fn rewrite(
         }
     };
     let rows = row_names(ctx, stmt);
-    let keeps_names = keeps_names(ctx, stmt, to);
+    let keeps_names = captured(rule, ctx, stmt)? || keeps_names(ctx, stmt, to);
     let is_row = |ident: &Ident| keeps_names || rows.contains(&ident.value);
     for occurrence in visit::tables(&stmt.kind) {
         let bare = occurrence.table.filter(|table| table.alias.is_none());

@@ -129,8 +129,8 @@ def direct(family, n, database=None, **more):
     return CLIENTS[family](port(family, n), database=database or f"ds_{n}", **more)
 
 
-def reset(family, databases=("ds_0", "ds_1")):
-    """Empty databases, one per storage unit, whatever an earlier program left."""
+def reset(family, databases=("ds_0", "ds_1"), letters=""):
+    """Empty databases, one per storage unit, whatever an earlier program left; `letters` says what character set they have."""
     for n, name in enumerate(databases):
         client = direct(family, n % 2, "test")
         if family == "pg":
@@ -138,8 +138,7 @@ def reset(family, databases=("ds_0", "ds_1")):
         else:
             client.query("set lock_wait_timeout = 20")
             client.query(f"drop database if exists {name}")
-        # MariaDB's own default is latin1.
-        client.query(f"create database {name}" + (" character set utf8mb4" if family == "mariadb" else ""))
+        client.query(f"create database {name} {letters}")
         client.close()
 
 

@@ -18,7 +18,7 @@ pub(super) fn standing(ctx: &Context<'_>, stmt: &Statement) -> Route {
     if !changes || ctx.database.units.len() < 2 || has_groups(ctx) {
         return Route::Unclaimed;
     }
-    let Some(known) = ctx.catalog.tables() else { return Route::Needs(Need::Tables) };
+    let Some(known) = ctx.catalog.sequences() else { return Route::Needs(Need::Tables) };
     let units = |name: &ObjectName| known.get(&name.key()).map_or(&[][..], Vec::as_slice);
     let Some(first) = define.names.first().map(units) else { return Route::Unclaimed };
     let alike = define.names.iter().all(|name| units(name) == first);

@@ -113,6 +113,7 @@ impl Session {
         let query = live.database.dialect.tables_query();
         let syntax = live.database.dialect.syntax();
         let mut tables: TableMap = HashMap::new();
+        let mut sequences: TableMap = HashMap::new();
         let mut spellings = Spellings::new();
         for unit in &live.database.units {
             for row in self.ask(live, unit, &query).await? {
@@ -126,17 +127,21 @@ impl Session {
                     let both = plain.into_iter().chain([name.clone()]);
                     spellings.insert(key.clone(), both.collect());
                 }
+                let is_sequence = row.get(2) == Some(&Value::Bool(true));
+                if is_sequence {
+                    sequences.entry(key.clone()).or_default().push(Arc::clone(unit));
+                }
                 let units = tables.entry(key).or_default();
                 // Of what is on every unit alike the first one counts.
-                if units.is_empty() || row.get(2) != Some(&Value::Bool(true)) {
+                if units.is_empty() || !is_sequence {
                     units.push(Arc::clone(unit));
                 }
             }
         }
-        for units in tables.values_mut() {
+        for units in tables.values_mut().chain(sequences.values_mut()) {
             units.dedup();
         }
-        self.catalog(live).learn_tables(epoch, tables, spellings);
+        self.catalog(live).learn_tables(epoch, (tables, sequences), spellings);
         Ok(())
     }
 

@@ -17,6 +17,8 @@ pub(super) enum Found<'a> {
     Owner(Owner<'a>),
     Join(&'a Join),
     Label(&'a Ident),
+    /// The name of a common table expression.
+    Cte(&'a Ident),
 }
 
 pub(super) struct Walk<'a, 's> {
@@ -80,7 +82,7 @@ impl<'a, 's> Walk<'a, 's> {
             with.iter().for_each(|cte| self.scope.declare_cte(&cte.name));
         }
         for cte in with {
-            (self.found)(Found::Label(&cte.name));
+            (self.found)(Found::Cte(&cte.name));
             self.kind(&cte.body);
             if !recursive {
                 self.scope.declare_cte(&cte.name);
