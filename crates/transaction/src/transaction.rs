@@ -532,6 +532,9 @@ fn first_error(results: Vec<(UnitName, Result<Completion>)>) -> Result<()> {
     results.into_iter().try_for_each(|(_, result)| result.map(|_| ()))
 }
 
+/// MySQL's number for a commit that failed.
+const ER_ERROR_DURING_COMMIT: u32 = 1180;
+
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "every error but a server's own is told the same way"
@@ -547,6 +550,12 @@ fn partial(units: &[UnitName], failed: &str, committed: usize, error: Error) -> 
             ServerError { sqlstate: "40003".into(), severity: "ERROR".into(), ..Default::default() }
         }
     };
+    if server.sqlstate.starts_with("40") {
+        // What may be run again after a rollback would here be done twice where it is committed.
+        server.sqlstate = "40003".into();
+        server.number = if server.number == 0 { 0 } else { ER_ERROR_DURING_COMMIT };
+        server.fields.clear();
+    }
     server.message = message;
     Error::new(ErrorKind::Server(Box::new(server))).because(error)
 }

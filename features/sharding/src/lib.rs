@@ -19,6 +19,7 @@ mod moment;
 mod named;
 mod nodes;
 mod proof;
+mod renamed;
 mod rewrite;
 mod route;
 mod rule;

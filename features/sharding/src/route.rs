@@ -6,8 +6,8 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::ast::{
-    CopyDirection, Define, Delete, InnerKind, Kind, Node, ObjectKind, ObjectName, Query, QueryBody,
-    Select, Statement, Table as Named, Update,
+    CopyDirection, Define, DefineAction, Delete, InnerKind, Kind, Node, ObjectKind, ObjectName,
+    Query, QueryBody, Select, Statement, Table as Named, Update,
 };
 use pando_sql::{Span, visit};
 
@@ -19,7 +19,7 @@ use crate::rule::Rule;
 use crate::scope::{Key, Scope, inside, last, selects};
 use crate::table::Table;
 use crate::within::Within;
-use crate::{inner, insert, merge, named, twins};
+use crate::{inner, insert, merge, named, renamed, twins};
 
 /// What one scope says about its sharded tables.
 pub(crate) struct Placed<'a> {
@@ -520,6 +520,9 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
     ];
     if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
         return Err(Error::refused(20030, format!("{what} is not supported"), ""));
+    }
+    if define.action == DefineAction::Alter {
+        renamed::keeps_keys(asked.ctx, stmt, &sharded(rule, &stmt.kind))?;
     }
     if define.object == ObjectKind::View {
         return crate::view::defined(asked, define);
