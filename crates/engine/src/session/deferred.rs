@@ -51,17 +51,15 @@ impl Session {
 
     /// Whether a commit may fail on one unit by what was left unchecked until then, after others have committed, as far as that is known.
     pub(super) fn may_defer(&self) -> bool {
-        let several = || self.transaction.units().len() > 1;
-        let is_known = |live: &Arc<LiveDatabase>| {
-            let units = self.transaction.units();
-            units.iter().all(|unit| self.catalog(live).defers(unit) == Some(false))
-        };
-        self.transaction.state() == TransactionState::Open
+        let is_asked = self.transaction.state() == TransactionState::Open
             && self.transaction.kind() == TransactionType::Local
             && self.transaction.has_written()
-            && self.dialect().is_some_and(|dialect| dialect.deferred().is_some())
-            && several()
-            && self.live.as_ref().is_some_and(|live| !is_known(live))
+            && self.dialect().is_some_and(|dialect| dialect.deferred().is_some());
+        let Some(live) = self.live.as_ref().filter(|_| is_asked) else { return false };
+        let units = self.transaction.units();
+        let none_defers =
+            || units.iter().all(|unit| self.catalog(live).defers(unit) == Some(false));
+        units.len() > 1 && !none_defers()
     }
 
     /// Has the units check what they left to the end of the transaction, which has failed where one finds a fault. Of everything else that goes wrong the
