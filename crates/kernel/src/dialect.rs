@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use pando_sql::Syntax;
 use pando_sql::ast::DefineAction;
+use pando_sql::{Fold, Syntax};
 
 use crate::alone::Alone;
 use crate::column::{Attribute, Column};
@@ -318,6 +318,16 @@ pub fn uneven_row(dialect: &dyn Dialect, row: usize) -> Error {
         fields: Vec::new(),
     }))
     .into()
+}
+
+/// The columns, of all that a table is known to have, that an INSERT's rows of `width` values are for when it lists none: PostgreSQL lets the last ones of a row away.
+pub fn by_place<'a>(
+    dialect: &dyn Dialect,
+    known: &'a [TableColumn],
+    width: usize,
+) -> impl Iterator<Item = &'a str> {
+    let count = if dialect.syntax().fold == Fold::Lower { width } else { known.len() };
+    known.iter().take(count).map(|column| &*column.name)
 }
 
 /// How the family sorts and compares, so that merging agrees with it.

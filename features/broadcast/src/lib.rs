@@ -1,5 +1,6 @@
 //! Broadcast tables: the same rows in every storage unit, so that every join with them stays in one unit.
 
+mod listed;
 mod pinned;
 mod replicated;
 mod route;
@@ -64,11 +65,12 @@ impl Feature for Broadcast {
 
     fn rewrite(
         &self,
-        _ctx: &Context<'_>,
-        _stmt: &Statement,
+        ctx: &Context<'_>,
+        stmt: &Statement,
         _to: &Target,
-        _edits: &mut Edits,
+        edits: &mut Edits,
     ) -> Result<()> {
+        listed::list_columns(&self.rule, ctx, stmt, edits);
         Ok(())
     }
 

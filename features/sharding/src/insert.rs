@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pando_kernel::Value;
-use pando_kernel::dialect::{TableColumn, uneven_row, unknown_column};
+use pando_kernel::dialect::{by_place, uneven_row, unknown_column};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target, Units};
@@ -159,20 +159,11 @@ fn read<'a>(
         }
         Some(known) => {
             let width = rows.iter().map(Vec::len).max().unwrap_or_default();
-            let columns = by_place(ctx, &known, width).map(|name| name.to_lowercase()).collect();
+            let columns =
+                by_place(ctx.dialect, &known, width).map(|name| name.to_lowercase()).collect();
             Ok(Ok(Rows { columns, rows }))
         }
     }
-}
-
-/// The columns that values without a list are for: PostgreSQL lets the last ones of a row away.
-fn by_place<'a>(
-    ctx: &Context<'_>,
-    known: &'a [TableColumn],
-    width: usize,
-) -> impl Iterator<Item = &'a str> {
-    let count = if ctx.dialect.syntax().fold == Fold::Lower { width } else { known.len() };
-    known.iter().take(count).map(|column| &*column.name)
 }
 
 /// Writes the list of columns that values without one were routed by into an INSERT: the server may have others by then, or in another order.
@@ -184,7 +175,7 @@ pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, insert: &Insert, edit
         return;
     }
     let width = rows.iter().map(|row| row.values.len()).max().unwrap_or_default();
-    let mut names: Vec<&str> = by_place(ctx, &known, width).collect();
+    let mut names: Vec<&str> = by_place(ctx.dialect, &known, width).collect();
     // A key that is made for a row too short for it stands behind the row's own values.
     let made = table.key_generator().map(|(column, _)| column);
     names.extend(made.filter(|made| !names.iter().any(|name| name.eq_ignore_ascii_case(made))));
