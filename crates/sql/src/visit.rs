@@ -38,6 +38,50 @@ pub enum Refers<'a> {
     Unknown,
 }
 
+/// The names in a statement, by one walk where several kinds of them are asked for. Each list is in walking order.
+#[derive(Debug, Default)]
+pub struct Names<'a> {
+    /// As [`tables`] gives them.
+    pub tables: Vec<Occurrence<'a>>,
+    /// As [`labels`] gives them.
+    pub labels: Vec<&'a Ident>,
+    /// Common table expressions, which are among the labels, too.
+    pub ctes: Vec<&'a Ident>,
+    /// As [`column_owners`] gives them.
+    pub owners: Vec<Owner<'a>>,
+    /// As [`renames_joins`] tells.
+    pub renames_joins: bool,
+}
+
+impl<'a> Names<'a> {
+    /// Collects them; `see` is called for every expression, as [`exprs`] does.
+    pub fn of(kind: &'a Kind, see: &mut dyn FnMut(&'a Expr)) -> Self {
+        let mut all = Self::default();
+        Walk::new(&mut |found| match found {
+            Found::Table(occurrence) => {
+                all.tables.push(occurrence);
+                all.labels.extend(label(occurrence));
+            }
+            Found::Label(label) => all.labels.push(label),
+            Found::Cte(label) => {
+                all.labels.push(label);
+                all.ctes.push(label);
+            }
+            Found::Owner(owner) => all.owners.push(owner),
+            Found::Join(join) => all.renames_joins |= join.columns.is_some(),
+            Found::Expr(expr) => see(expr),
+        })
+        .kind(kind);
+        all
+    }
+}
+
+/// What the rows of a table are called where it is named.
+fn label<'a>(place: Occurrence<'a>) -> Option<&'a Ident> {
+    let alias = place.table.and_then(|table| table.alias.as_ref());
+    alias.or(place.name.parts.last())
+}
+
 /// Every place where the statement names a table, in walking order. Names of common table expressions are left out where they are in scope, and so
 /// are targets of a multi-table DELETE that are aliases.
 pub fn tables(kind: &Kind) -> Vec<Occurrence<'_>> {
@@ -56,23 +100,8 @@ pub fn labels(kind: &Kind) -> Vec<&Ident> {
     let mut list = Vec::new();
     Walk::new(&mut |found| match found {
         Found::Label(label) | Found::Cte(label) => list.push(label),
-        Found::Table(Occurrence { name, table }) => {
-            let alias = table.and_then(|table| table.alias.as_ref());
-            list.extend(alias.or(name.parts.last()));
-        }
+        Found::Table(occurrence) => list.extend(label(occurrence)),
         Found::Expr(_) | Found::Owner(_) | Found::Join(_) => {}
-    })
-    .kind(kind);
-    list
-}
-
-/// What the statement calls its common table expressions.
-pub fn ctes(kind: &Kind) -> Vec<&Ident> {
-    let mut list = Vec::new();
-    Walk::new(&mut |found| {
-        if let Found::Cte(name) = found {
-            list.push(name);
-        }
     })
     .kind(kind);
     list

@@ -9,7 +9,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Units};
 use pando_sql::Span;
 use pando_sql::ast::Statement;
-use pando_sql::visit;
+use pando_sql::visit::Names;
 
 use crate::kept::Keeper;
 use crate::route::{Found, refused};
@@ -22,6 +22,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) rule: &'a Rule,
     pub(crate) ctx: &'a Context<'a>,
     pub(crate) stmt: &'a Statement,
+    pub(crate) names: Names<'a>,
     /// Every place that names a sharded table, and whether it belongs to a scope that was placed.
     named: Vec<(Span, Cell<bool>)>,
     /// What must be read before the route can be told.
@@ -30,12 +31,14 @@ pub(crate) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     pub(crate) fn new(rule: &'a Rule, ctx: &'a Context<'a>, stmt: &'a Statement) -> Self {
-        let named = visit::tables(&stmt.kind)
+        let names = Names::of(&stmt.kind, &mut |_| {});
+        let named = names
+            .tables
             .iter()
             .filter(|occurrence| rule.table(&occurrence.name.key()).is_some())
             .map(|occurrence| (occurrence.name.span, Cell::new(false)))
             .collect();
-        Self { rule, ctx, stmt, named, need: RefCell::new(None) }
+        Self { rule, ctx, stmt, names, named, need: RefCell::new(None) }
     }
 
     /// Whether something must be read before the route can be told.

@@ -5,7 +5,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_sql::Fold;
 use pando_sql::ast::{Ident, Kind, Statement};
-use pando_sql::visit;
+use pando_sql::visit::Names;
 
 use crate::rule::Rule;
 use crate::table::Table;
@@ -15,9 +15,14 @@ use crate::table::Table;
 ///
 /// # Errors
 /// `Refused` where that does not help: a common table expression stands in the way of the actual table itself, and not every DELETE takes an alias.
-pub(crate) fn captured(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<bool> {
+pub(crate) fn captured(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    names: &Names<'_>,
+) -> Result<bool> {
     let mut tables: Vec<&Table> = Vec::new();
-    for occurrence in visit::tables(&stmt.kind) {
+    for occurrence in &names.tables {
         if let Some(table) = rule.table(&occurrence.name.key())
             && !tables.iter().any(|known| known.logic() == table.logic())
         {
@@ -25,11 +30,10 @@ pub(crate) fn captured(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Resu
         }
     }
     let is_part = |label: &&&Ident| tables.iter().any(|table| has_part(table, &label.value));
-    if let Some(label) = visit::ctes(&stmt.kind).iter().find(|label| is_part(label)) {
+    if let Some(label) = names.ctes.iter().find(|label| is_part(label)) {
         return Err(refused(label));
     }
-    let labels = visit::labels(&stmt.kind);
-    let Some(alias) = labels.iter().find(|label| is_part(label)) else { return Ok(false) };
+    let Some(alias) = names.labels.iter().find(|label| is_part(label)) else { return Ok(false) };
     let takes_none = matches!(stmt.kind, Kind::Delete(_) | Kind::Insert(_));
     match ctx.dialect.syntax().fold == Fold::Keep && takes_none {
         true => Err(refused(alias)),

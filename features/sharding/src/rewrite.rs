@@ -1,12 +1,10 @@
 //! Logic names become actual ones (paper §VI.C, "rewrites identifiers").
 
-use std::collections::HashSet;
-
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::route::Target;
 use pando_sql::ast::{Ident, Kind, Node, Statement};
-use pando_sql::visit::{self, Refers};
+use pando_sql::visit::{Names, Refers};
 use pando_sql::{Edits, Fold, Span};
 
 use crate::captured::captured;
@@ -24,16 +22,17 @@ pub(crate) fn rewrite(
     if to.tables.is_empty() {
         return Ok(());
     }
-    let mut done: HashSet<Span> = HashSet::new();
+    let mut done: Vec<Span> = Vec::new();
     let mut replace = |ident: &Ident, actual: &str, edits: &mut Edits| {
-        if done.insert(ident.span) {
+        if !done.contains(&ident.span) {
+            done.push(ident.span);
             edits.replace(ident.span, spelled(ctx, ident, actual));
         }
     };
-    let rows = row_names(ctx, stmt);
-    let keeps_names = captured(rule, ctx, stmt)? || keeps_names(ctx, stmt, to);
-    let is_row = |ident: &Ident| keeps_names || rows.contains(&ident.value);
-    for occurrence in visit::tables(&stmt.kind) {
+    let (names, rows) = names(ctx, stmt, to);
+    let keeps_names = captured(rule, ctx, stmt, &names)? || keeps_names(ctx, stmt, &names, to);
+    let is_row = |ident: &Ident| keeps_names || rows.contains(&&*ident.value);
+    for occurrence in &names.tables {
         let bare = occurrence.table.filter(|table| table.alias.is_none());
         if let (Some(ident), Some(_)) = (occurrence.name.parts.last(), bare)
             && let Some(actual) = to.actual(&occurrence.name.key())
@@ -50,7 +49,7 @@ pub(crate) fn rewrite(
             replace(ident, actual, edits);
         }
     }
-    for owner in visit::column_owners(&stmt.kind) {
+    for owner in &names.owners {
         if let Refers::Table(_) = owner.refers
             && let Some(ident) = owner.parts.last()
             && let Some(actual) = to.actual(&ident.key())
@@ -68,7 +67,7 @@ pub(crate) fn rewrite(
 
 /// Whether tables are to be called by their logic names: EXPLAIN tells what they are called (PostgreSQL both names), and who puts an actual name in front of
 /// a column means none of these tables, which the server only says if none of them is called so.
-fn keeps_names(ctx: &Context<'_>, stmt: &Statement, to: &Target) -> bool {
+fn keeps_names(ctx: &Context<'_>, stmt: &Statement, names: &Names<'_>, to: &Target) -> bool {
     if let Kind::Explain { inner, .. } = &stmt.kind
         && ctx.dialect.syntax().fold == Fold::Keep
         && matches!(**inner, Kind::Select(_) | Kind::Update(_))
@@ -76,26 +75,27 @@ fn keeps_names(ctx: &Context<'_>, stmt: &Statement, to: &Target) -> bool {
         return true;
     }
     let is_actual = |ident: &Ident| to.tables.iter().any(|table| *table.actual == *ident.key());
-    visit::column_owners(&stmt.kind).iter().any(|owner| {
+    names.owners.iter().any(|owner| {
         matches!(owner.refers, Refers::Unknown) && owner.parts.last().is_some_and(is_actual)
     })
 }
 
-/// Names of tables that stand alone where a value does: PostgreSQL means the table's row by that.
+/// The statement's names, and those of the target's tables that stand alone where a value does: PostgreSQL means the table's row by that.
 /// <https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-USAGE>
-fn row_names(ctx: &Context<'_>, stmt: &Statement) -> HashSet<String> {
-    let mut found = HashSet::new();
-    if ctx.dialect.syntax().fold != Fold::Lower || !matches!(stmt.kind, Kind::Select(_)) {
-        return found;
-    }
-    visit::exprs(&stmt.kind, &mut |expr| {
-        if let Node::Column(name) = &expr.node
+fn names<'a>(ctx: &Context<'_>, stmt: &'a Statement, to: &Target) -> (Names<'a>, Vec<&'a str>) {
+    let has_rows = ctx.dialect.syntax().fold == Fold::Lower && matches!(stmt.kind, Kind::Select(_));
+    let mut rows = Vec::new();
+    let names = Names::of(&stmt.kind, &mut |expr| {
+        if has_rows
+            && let Node::Column(name) = &expr.node
             && let [single] = &name.parts[..]
+            && to.actual(&single.key()).is_some()
+            && !rows.contains(&&*single.value)
         {
-            found.insert(single.value.clone());
+            rows.push(&*single.value);
         }
     });
-    found
+    (names, rows)
 }
 
 /// The actual name, quoted when the text quoted the logic one or the name needs it.

@@ -70,7 +70,7 @@ pub(crate) fn route(
     if asked.is_empty() {
         return Ok(());
     }
-    if visit::renames_joins(&stmt.kind) {
+    if asked.names.renames_joins {
         return Err(Error::refused(
             20030,
             "a list of names for the columns of a join, in which sharding columns may be called otherwise, is not supported",
@@ -83,7 +83,7 @@ pub(crate) fn route(
         *route = Route::Needs(need);
         return Ok(());
     }
-    if let Some(need) = twins::check(rule, ctx, stmt)? {
+    if let Some(need) = twins::check(&asked)? {
         *route = Route::Needs(need);
         return Ok(());
     }

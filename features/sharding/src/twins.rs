@@ -5,28 +5,30 @@
 use std::collections::HashMap;
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
-use pando_sql::ast::{Ident, Kind, Statement};
-use pando_sql::visit;
+use pando_sql::ast::{Ident, Kind};
+use pando_sql::visit::Names;
 
-use crate::rule::Rule;
+use crate::asked::Asked;
 use crate::table::Table;
 
 /// Refuses a statement about a sharded table that could mean something else.
-pub(crate) fn check(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
-    if ctx.dialect.syntax().exact_tables {
-        columns(rule, ctx, stmt)?;
+pub(crate) fn check(asked: &Asked<'_>) -> Result<Option<Need>> {
+    if asked.ctx.dialect.syntax().exact_tables {
+        columns(asked)?;
         return Ok(None);
     }
-    labels(stmt)?;
-    tables(rule, ctx, stmt)
+    labels(&asked.names)?;
+    tables(asked)
 }
 
 /// Two names of one statement: servers that tell tables apart by case tell these apart, too, and others do not.
-fn labels(stmt: &Statement) -> Result<()> {
+fn labels(names: &Names<'_>) -> Result<()> {
+    if names.labels.len() < 2 {
+        return Ok(());
+    }
     let mut known: HashMap<String, &Ident> = HashMap::new();
-    for label in visit::labels(&stmt.kind) {
+    for &label in &names.labels {
         let first = known.entry(label.key()).or_insert(label);
         if first.value != label.value {
             return Err(Error::refused(
@@ -40,11 +42,15 @@ fn labels(stmt: &Statement) -> Result<()> {
 }
 
 /// A table of another kind, where servers tell tables apart by case.
-fn tables(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
-    for occurrence in visit::tables(&stmt.kind) {
+fn tables(asked: &Asked<'_>) -> Result<Option<Need>> {
+    let Asked { rule, ctx, .. } = asked;
+    for occurrence in &asked.names.tables {
         let Some(name) = occurrence.name.parts.last() else { continue };
         let key = name.key();
-        let Some(table) = rule.table(&key).filter(|_| key != name.value) else { continue };
+        if key == name.value {
+            continue;
+        }
+        let Some(table) = rule.table(&key) else { continue };
         let is_node = || table.nodes().iter().any(|node| *node.table == *name.value);
         if table.name() == name.value || is_node() {
             continue;
@@ -66,8 +72,9 @@ fn tables(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Nee
 }
 
 /// Columns of which either may be the sharding column: of the tables whose rows a statement is about, and of one that is to be made.
-fn columns(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
-    for table in visit::tables(&stmt.kind) {
+fn columns(asked: &Asked<'_>) -> Result<()> {
+    let Asked { rule, ctx, stmt, .. } = asked;
+    for table in &asked.names.tables {
         let Some(table) = rule.table(&table.name.key()) else { continue };
         if let Kind::Define(define) = &stmt.kind {
             let names = define.columns.iter().map(|column| &*column.name.value);
