@@ -2,6 +2,7 @@
 
 mod condition;
 mod grouped;
+mod limited;
 mod plain;
 mod scalar;
 mod source;

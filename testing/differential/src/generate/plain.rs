@@ -212,20 +212,35 @@ impl Maker<'_> {
         let within = self.field_of(&fields, |field| field.class.is_comparable()).map(Field::expr);
         let number = self.field_of(&fields, |field| field.class == Class::Whole).map(Field::expr);
         let number = number.unwrap_or_else(|| Expr::raw("1"));
-        let mut parts = match self.chance.below(7) {
+        let mut parts = match self.chance.below(12) {
             0 => vec![Expr::raw("row_number()")],
             1 => vec![Expr::raw("rank()")],
             2 => vec![Expr::raw("dense_rank()")],
             3 => vec![number.clone().within("sum(", ")")],
             4 => vec![Expr::raw("count(*)")],
             5 => vec![number.clone().within("lag(", ")")],
-            _ => vec![number.clone().within("max(", ")")],
+            6 => vec![number.clone().within("max(", ")")],
+            7 => vec![number.clone().within("lead(", ", 2)")],
+            8 => vec![number.clone().within("first_value(", ")")],
+            9 => vec![number.clone().within("last_value(", ")")],
+            10 => vec![Expr::raw("ntile(3)")],
+            _ => vec![number.clone().within("min(", ")")],
         };
         parts.push(Expr::raw(" over ("));
         if let (Some(within), true) = (within, self.chance.percent(75)) {
             parts.push(within.within("partition by ", ""));
         }
-        parts.push(Expr::raw(format!(" order by {unique})")));
+        let frame = match (self.chance.below(5), &parts[..]) {
+            (0, [Expr::Parts(_), ..]) => " rows between 1 preceding and 1 following",
+            (1, [Expr::Parts(_), ..]) => {
+                " rows between unbounded preceding and unbounded following"
+            }
+            _ => "",
+        };
+        // Functions of a row's place take no frame on MariaDB.
+        let has_frame = !matches!(&parts[0], Expr::Parts(own) if matches!(&own[0], Expr::Raw(head) if head.starts_with("lag") || head.starts_with("lead")));
+        let frame = if has_frame { frame } else { "" };
+        parts.push(Expr::raw(format!(" order by {unique}{frame})")));
         let mut item = self.item(Expr::Parts(parts), Class::Whole);
         item.alias = Some("w".to_owned());
         select.items.push(item);
@@ -253,6 +268,9 @@ impl Maker<'_> {
         };
         query.order.clear();
         (query.limit, query.offset) = (None, None);
+        if self.chance.percent(25) {
+            self.cut(&mut query);
+        }
         query
     }
 

@@ -176,6 +176,11 @@ impl Maker<'_> {
         if self.chance.percent(4) {
             return None;
         }
+        if self.chance.percent(8)
+            && let Some(id) = fields.iter().find(|field| field.name == "id").cloned()
+        {
+            return Some(self.chosen(table, &id));
+        }
         let pinned = if self.chance.percent(40) { self.pinned(&table.name, fields) } else { None };
         let id = fields.iter().find(|field| field.name == "id").map(Field::expr)?;
         let range = {
