@@ -31,6 +31,7 @@ mod utility;
 use std::sync::Arc;
 
 use crate::ast::{Kind, Statement};
+use crate::edits::Edits;
 use crate::error::SyntaxError;
 use crate::keyword::Keyword;
 use crate::lexer::tokenize;
@@ -45,6 +46,8 @@ type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 /// Parses exactly one statement; a semicolon may end it. A beginning the parser does not know gives [`Kind::Opaque`], and so does a
 /// known statement with a construct it does not know.
 ///
+/// The query `TABLE t` is read as what it stands for: the statement's text then has `SELECT * FROM t` in its place.
+///
 /// # Errors
 /// What [`tokenize`] refuses; a statement that breaks off or misses a piece; a second statement; nesting that is too deep.
 pub fn parse(text: &str, syntax: &Syntax) -> Result<Statement> {
@@ -52,7 +55,10 @@ pub fn parse(text: &str, syntax: &Syntax) -> Result<Statement> {
     let end = cut_at_semicolon(text, &mut tokens, syntax)?;
     fill_keywords(text, &mut tokens, end);
     let statement = text.get(..end).unwrap_or(text);
-    let kind = parse_kind(statement, &tokens.list, syntax)?;
+    let (kind, tables) = parse_kind(statement, &tokens.list, syntax)?;
+    if !tables.is_empty() {
+        return parse(&spelled_out(statement, &tables), syntax);
+    }
     let (hints, hint_span) = match tokens.hint {
         Some(hint) => (hint.pairs, Some(hint.span).filter(|span| span.end as usize <= end)),
         None => (Vec::new(), None),
@@ -106,17 +112,28 @@ fn fill_keywords(text: &str, tokens: &mut Tokens, end: usize) {
     });
 }
 
-fn parse_kind(text: &str, tokens: &[Token], syntax: &Syntax) -> Result<Kind> {
+/// The text with these words TABLE as what they stand for.
+fn spelled_out(text: &str, tables: &[Span]) -> String {
+    let mut edits = Edits::default();
+    tables.iter().for_each(|table| edits.replace(*table, "SELECT * FROM"));
+    edits.apply(text)
+}
+
+/// The statement, and the words TABLE in it that begin a query.
+fn parse_kind(text: &str, tokens: &[Token], syntax: &Syntax) -> Result<(Kind, Vec<Span>)> {
     if tokens.len() == 1 {
-        return Ok(Kind::Empty);
+        return Ok((Kind::Empty, Vec::new()));
     }
     let mut parser = Parser::new(text, tokens, syntax);
     let parsed = parser.statement().and_then(|kind| {
         if parser.is_end() { Ok(kind) } else { parser.unexpected("the end of the statement") }
     });
     match parsed {
-        Err(error) if !error.malformed && is_balanced(text, tokens) => Ok(Kind::Opaque),
-        other => other,
+        Err(error) if !error.malformed && is_balanced(text, tokens) => {
+            Ok((Kind::Opaque, Vec::new()))
+        }
+        Err(error) => Err(error),
+        Ok(kind) => Ok((kind, parser.tables)),
     }
 }
 

@@ -15,8 +15,10 @@ fn statement(text: &str, syntax: &Syntax) -> Statement {
 fn check_tables(syntax: &Syntax, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         let statement = statement(text, syntax);
-        let found: Vec<&str> =
-            tables(&statement.kind).iter().map(|found| found.name.span.of(text)).collect();
+        let found: Vec<&str> = tables(&statement.kind)
+            .iter()
+            .map(|found| found.name.span.of(&statement.text))
+            .collect();
         assert_eq!(found.join(" "), *expected, "{text}");
     }
 }

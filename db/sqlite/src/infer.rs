@@ -91,7 +91,7 @@ impl Reader<'_> {
         match &query.body {
             QueryBody::Select(select) => Some(select),
             QueryBody::Set { left, .. } => self.select(left),
-            QueryBody::Values(_) | QueryBody::Table(_) => None,
+            QueryBody::Values(_) => None,
         }
     }
 

@@ -111,7 +111,6 @@ impl Walk<'_> {
                 self.expressions(rows.iter().flatten(), Lie::Whole, &scope)?;
                 Lie::Whole
             }
-            QueryBody::Table(name) => self.table(name, &scope),
         };
         self.expressions(query.order_by.iter().map(|item| &item.expr), lie, &scope)?;
         Ok(lie)
@@ -136,7 +135,7 @@ impl Walk<'_> {
     fn cte(&self, name: &str, query: &Query, scope: &Scope) -> Result<Lie> {
         let first = match &query.body {
             QueryBody::Set { left, .. } => left,
-            QueryBody::Select(_) | QueryBody::Values(_) | QueryBody::Table(_) => query,
+            QueryBody::Select(_) | QueryBody::Values(_) => query,
         };
         let mut inner = scope.clone();
         inner.remove(name);

@@ -241,7 +241,7 @@ fn is_given(ctx: &Context<'_>, insert: &Insert, at: Option<usize>, name: &str) -
             QueryBody::Values(rows) => at.is_some_and(|at| {
                 rows.iter().all(|row| row.get(at).is_some_and(|value| is_value(ctx, value)))
             }),
-            QueryBody::Select(_) | QueryBody::Set { .. } | QueryBody::Table(_) => at.is_some(),
+            QueryBody::Select(_) | QueryBody::Set { .. } => at.is_some(),
         },
         InsertSource::Default => false,
     }

@@ -103,7 +103,7 @@ fn query_reads(query: &Query) -> bool {
     let body = match &query.body {
         QueryBody::Select(select) => select.into.is_none(),
         QueryBody::Set { left, right, .. } => query_reads(left) && query_reads(right),
-        QueryBody::Values(_) | QueryBody::Table(_) => true,
+        QueryBody::Values(_) => true,
     };
     body && query.lock.is_none() && query.with.iter().all(|cte| kind_reads(&cte.body))
 }

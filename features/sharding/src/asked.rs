@@ -114,7 +114,7 @@ impl<'a> Asked<'a> {
         }
         Err(refused(
             20030,
-            "a sharded table stands in a part of the statement that cannot be routed (`TABLE …`, or a change inside WITH)",
+            "a sharded table stands in a part of the statement that cannot be routed (a change inside WITH, for one)",
         ))
     }
 }

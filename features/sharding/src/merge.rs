@@ -146,7 +146,7 @@ fn items(query: &Query) -> Option<Vec<(Option<String>, &Expr)>> {
             });
             Some(named.collect())
         }
-        QueryBody::Set { .. } | QueryBody::Table(_) => None,
+        QueryBody::Set { .. } => None,
     }
 }
 

@@ -243,7 +243,7 @@ pub(crate) fn deleted<'a>(asked: &Asked<'_>, delete: &'a Delete) -> Deleted<'a> 
 fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
     let top = match &query.body {
         QueryBody::Select(select) => Some(&**select),
-        QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => None,
+        QueryBody::Set { .. } | QueryBody::Values(_) => None,
     };
     let mut is_top = false;
     let mut placed = Vec::new();

@@ -459,7 +459,7 @@ pub(crate) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
                 derived(select.from.iter().collect(), &mut queries);
             }
             QueryBody::Set { left, right, .. } => queries.extend([&**left, &**right]),
-            QueryBody::Values(_) | QueryBody::Table(_) => {}
+            QueryBody::Values(_) => {}
         }
     }
 }

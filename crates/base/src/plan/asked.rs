@@ -32,7 +32,7 @@ fn filter(kind: &Kind) -> Option<&Expr> {
         Kind::Delete(delete) => delete.filter.as_ref(),
         Kind::Select(query) => match &query.body {
             QueryBody::Select(select) => select.filter.as_ref(),
-            QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => None,
+            QueryBody::Set { .. } | QueryBody::Values(_) => None,
         },
         _ => None,
     }

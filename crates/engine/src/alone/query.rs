@@ -31,7 +31,7 @@ impl Asked<'_> {
                 left.rows.rows.extend(right.rows.rows);
                 (left.bytes() <= MAX_BYTES).then_some(left)?
             }
-            QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => return None,
+            QueryBody::Set { .. } | QueryBody::Values(_) => return None,
         };
         self.sort(query, &mut found)?;
         if let Some(limit) = &query.limit {

@@ -103,7 +103,7 @@ fn query_spreadable(query: &Query, alone: Alone) -> Result<()> {
         QueryBody::Select(select) => select_spreadable(query, select, alone),
         QueryBody::Set { .. } if alone.queries => pages_spreadable(query),
         QueryBody::Set { .. } => Err(refused("UNION, INTERSECT and EXCEPT")),
-        QueryBody::Values(_) | QueryBody::Table(_) => Err(refused("VALUES and TABLE")),
+        QueryBody::Values(_) => Err(refused("VALUES")),
     }
 }
 

@@ -136,9 +136,7 @@ fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gather
     if let Kind::Select(query) = &stmt.kind {
         return match &query.body {
             QueryBody::Select(select) => gather::gather(ctx, stmt, query, select, units),
-            QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => {
-                gather::together(ctx, query)
-            }
+            QueryBody::Set { .. } | QueryBody::Values(_) => gather::together(ctx, query),
         };
     }
     Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))

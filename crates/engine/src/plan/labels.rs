@@ -69,7 +69,7 @@ fn of_query<'a>(query: &'a Query, found: &mut Vec<&'a Expr>) {
                 }
             }
             QueryBody::Set { left, right, .. } => queries.extend([&**right, &**left]),
-            QueryBody::Values(_) | QueryBody::Table(_) => {}
+            QueryBody::Values(_) => {}
         }
     }
 }

@@ -432,7 +432,7 @@ fn standing(query: &Query, span: Span) -> Standing<'_> {
                 queries.extend([&**left, &**right]);
                 continue;
             }
-            QueryBody::Values(_) | QueryBody::Table(_) => continue,
+            QueryBody::Values(_) => continue,
         };
         let whole = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, alias: None, .. } if expr.span == span);
         if select.items.iter().any(whole) {

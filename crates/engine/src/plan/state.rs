@@ -92,7 +92,7 @@ fn check_into(ctx: &Context<'_>, query: &Query, text: &str) -> Result<()> {
             check_into(ctx, left, text)?;
             check_into(ctx, right, text)
         }
-        QueryBody::Values(_) | QueryBody::Table(_) => Ok(()),
+        QueryBody::Values(_) => Ok(()),
     }
 }
 

@@ -434,7 +434,7 @@ fn has_into(query: &Query) -> bool {
     match &query.body {
         QueryBody::Select(select) => select.into.is_some(),
         QueryBody::Set { left, right, .. } => has_into(left) || has_into(right),
-        QueryBody::Values(_) | QueryBody::Table(_) => false,
+        QueryBody::Values(_) => false,
     }
 }
 

@@ -55,8 +55,6 @@ pub enum QueryBody {
     },
     /// VALUES (…), (…).
     Values(Vec<Vec<Expr>>),
-    /// TABLE name.
-    Table(ObjectName),
 }
 
 /// A set operator.

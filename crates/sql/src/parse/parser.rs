@@ -22,6 +22,8 @@ pub(super) struct Parser<'a> {
     height: u32,
     /// Parameters taken so far.
     pub(super) parameters: u32,
+    /// The words TABLE that begin a query.
+    pub(super) tables: Vec<Span>,
 }
 
 /// A place to come back to.
@@ -29,12 +31,13 @@ pub(super) struct Parser<'a> {
 pub(super) struct Mark {
     at: usize,
     parameters: u32,
+    tables: usize,
 }
 
 impl<'a> Parser<'a> {
     /// `tokens` ends with an end mark.
     pub(super) fn new(text: &'a str, tokens: &'a [Token], syntax: &'a Syntax) -> Self {
-        Self { text, tokens, at: 0, syntax, depth: 0, height: 0, parameters: 0 }
+        Self { text, tokens, at: 0, syntax, depth: 0, height: 0, parameters: 0, tables: Vec::new() }
     }
 
     /// The language with `::` casts, user operators and `TO` in SET.
@@ -124,13 +127,14 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn mark(&self) -> Mark {
-        Mark { at: self.at, parameters: self.parameters }
+        Mark { at: self.at, parameters: self.parameters, tables: self.tables.len() }
     }
 
     /// Goes back; what was parsed since must have been thrown away.
     pub(super) fn rewind(&mut self, mark: Mark) {
         self.at = mark.at;
         self.parameters = mark.parameters;
+        self.tables.truncate(mark.tables);
     }
 
     #[inline]

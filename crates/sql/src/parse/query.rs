@@ -155,17 +155,22 @@ impl Parser<'_> {
         let body = match self.keyword() {
             SELECT => QueryBody::Select(Box::new(self.select()?)),
             VALUES | VALUE => self.values()?,
-            TABLE => {
-                self.advance();
-                if self.colons() {
-                    self.eat(ONLY);
-                }
-                QueryBody::Table(self.object_name("a table")?)
-            }
+            TABLE => self.whole_table()?,
             _ => return self.unexpected("`SELECT`"),
         };
         let span = self.since(start);
         Ok(Operand { query: plain(body, span), span })
+    }
+
+    /// `TABLE t`, which stands for `SELECT * FROM t` and is read as that in a second pass.
+    fn whole_table(&mut self) -> Result<QueryBody> {
+        self.tables.push(self.token().span);
+        self.advance();
+        if self.colons() {
+            self.eat(Keyword::ONLY);
+        }
+        self.object_name("a table")?;
+        Ok(QueryBody::Values(Vec::new()))
     }
 
     /// `VALUES (1, 2), (3, 4)`, `VALUES ROW(1, 2)`.
@@ -512,7 +517,7 @@ fn last_select(body: &mut QueryBody) -> Option<&mut Select> {
     match body {
         QueryBody::Select(select) => Some(select),
         QueryBody::Set { right, .. } => last_select(&mut right.body),
-        QueryBody::Values(_) | QueryBody::Table(_) => None,
+        QueryBody::Values(_) => None,
     }
 }
 

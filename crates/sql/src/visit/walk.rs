@@ -100,7 +100,6 @@ impl<'a, 's> Walk<'a, 's> {
                 self.query(right);
             }
             QueryBody::Values(rows) => rows.iter().for_each(|row| self.exprs(row)),
-            QueryBody::Table(name) => self.name(name, None),
         }
         // A plain SELECT's names are still known here: ORDER BY may use them.
         self.order(&query.order_by);

@@ -244,7 +244,6 @@ impl Dump<'_> {
                 format!("({op}{all} {} | {})", self.query(left), self.query(right))
             }
             QueryBody::Values(rows) => format!("values {}", self.list(rows, |row| self.exprs(row))),
-            QueryBody::Table(name) => format!("table {}", self.name(name)),
         });
         if !query.order_by.is_empty() {
             out.push_str(&format!(" order {}", self.order(&query.order_by)));

@@ -45,6 +45,6 @@ fn first(query: &Query) -> Option<&Select> {
     match &query.body {
         QueryBody::Select(select) => Some(select),
         QueryBody::Set { left, .. } => first(left),
-        QueryBody::Values(_) | QueryBody::Table(_) => None,
+        QueryBody::Values(_) => None,
     }
 }

@@ -532,7 +532,7 @@ fn displayed(kind: &Kind, text: &str) -> Vec<Span> {
                 }));
             }
             QueryBody::Set { left, right, .. } => queries.extend([&**left, &**right]),
-            QueryBody::Values(_) | QueryBody::Table(_) => {}
+            QueryBody::Values(_) => {}
         }
     }
     visit::exprs(kind, &mut |expr| {

@@ -137,10 +137,6 @@ impl<'a> Prover<'a> {
                 self.exprs(&level, rows.iter().flatten(), &env)?;
                 Core { rows: Rows::whole(Lie::Whole), groups: false, distinct: false }
             }
-            QueryBody::Table(name) => {
-                let rows = self.named(name, &env)?;
-                Core { rows, groups: false, distinct: false }
-            }
         };
         if !matches!(query.body, QueryBody::Select(_)) {
             self.exprs(&level, query.order_by.iter().map(|item| &item.expr), &env)?;
@@ -157,15 +153,6 @@ impl<'a> Prover<'a> {
             core.rows.lie = Lie::Local;
         }
         Ok(core)
-    }
-
-    fn named(&self, name: &ObjectName, env: &Env) -> Step<Rows> {
-        let logic = name.key();
-        if self.asked.sharded(name.span, &logic).is_some() {
-            return Err(Why::Doubt("`TABLE …` names a sharded table"));
-        }
-        let rows = env.get(&logic).filter(|_| name.parts.len() == 1).cloned();
-        Ok(rows.unwrap_or_else(|| Rows::whole(Lie::Whole)))
     }
 
     fn with<'l>(&self, query: &Query, outer: Option<&'l Level<'l, 'a>>, env: &Env) -> Step<Env> {

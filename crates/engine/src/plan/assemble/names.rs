@@ -87,7 +87,7 @@ pub(in crate::plan) fn given(stmt: &Statement) -> HashSet<String> {
                 }
             }
             QueryBody::Set { left: one, right: other, .. } => left.extend([&**one, &**other]),
-            QueryBody::Values(_) | QueryBody::Table(_) => {}
+            QueryBody::Values(_) => {}
         }
     }
     let (with, factors) = walk::outermost(&stmt.kind);

@@ -93,7 +93,7 @@ pub(super) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
             selects(left, out);
             selects(right, out);
         }
-        QueryBody::Values(_) | QueryBody::Table(_) => {}
+        QueryBody::Values(_) => {}
     }
 }
 
@@ -110,7 +110,7 @@ fn only_reads(stmt: &Statement) -> bool {
                 derived(select.from.iter().collect(), &mut |query| parts.push(query));
             }
             QueryBody::Set { left, right, .. } => parts.extend([&**left, &**right]),
-            QueryBody::Values(_) | QueryBody::Table(_) => {}
+            QueryBody::Values(_) => {}
         }
         query.lock.is_none() && parts.into_iter().all(reads)
     }
@@ -129,7 +129,6 @@ pub(super) fn is_plain(stmt: &Statement) -> bool {
             select.into.is_none() && !select.modifiers.iter().any(counts)
         }
         QueryBody::Set { .. } | QueryBody::Values(_) => true,
-        QueryBody::Table(_) => false,
     }
 }
 

@@ -25,9 +25,7 @@ pub(in crate::plan) fn merge(
     let merged = match &query.body {
         QueryBody::Select(select) => selected(ctx, stmt, (query, select), units),
         QueryBody::Set { .. } => union(ctx, query),
-        QueryBody::Values(_) | QueryBody::Table(_) => {
-            Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
-        }
+        QueryBody::Values(_) => Ok(Gathered::Plan(MergePlan::iterate(), Edits::default())),
     };
     match merged {
         Ok(Gathered::Plan(mut plan, edits)) => {
@@ -139,7 +137,7 @@ fn arms<'a>(query: &'a Query, all: &mut Option<bool>) -> Option<&'a Select> {
                     return None;
                 }
             }
-            QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => return None,
+            QueryBody::Set { .. } | QueryBody::Values(_) => return None,
         }
     }
     first

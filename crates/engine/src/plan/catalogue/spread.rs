@@ -34,7 +34,6 @@ pub(super) fn spreads<'a>(
                 (spreads(presentation, left, ctes), spreads(presentation, right, ctes));
             if *all { left && right } else { left || right }
         }
-        QueryBody::Table(name) => presentation.holding(name) == Some(Holding::Tables),
         QueryBody::Values(_) => false,
     };
     ctes.truncate(depth);
@@ -85,7 +84,7 @@ fn is_total(query: &Query) -> bool {
                     _ => None,
                 }))
         }
-        QueryBody::Set { .. } | QueryBody::Values(_) | QueryBody::Table(_) => false,
+        QueryBody::Set { .. } | QueryBody::Values(_) => false,
     };
     counts || query.limit.is_some()
 }
@@ -122,7 +121,6 @@ fn is_shared<'a>(
         QueryBody::Set { left, right, .. } => {
             is_shared(presentation, left, ctes) && is_shared(presentation, right, ctes)
         }
-        QueryBody::Table(name) => presentation.holding(name) == Some(Holding::Shared),
         QueryBody::Values(_) => true,
     };
     ctes.truncate(depth);

@@ -247,7 +247,7 @@ fn is_limited(query: &Query) -> bool {
             false
         }
         QueryBody::Set { left, right, .. } => is_limited(left) || is_limited(right),
-        QueryBody::Values(_) | QueryBody::Table(_) => false,
+        QueryBody::Values(_) => false,
     }
 }
 
