@@ -22,9 +22,13 @@ use crate::types::{FAMILY, oid};
 
 impl<D: Doorway> Client<D> {
     pub(super) async fn parse(&mut self, parse: Parse<'_>) -> Result<(), Halt> {
-        self.statements.check(parse.name)?;
+        // A Parse without a name takes the place of the last one, also where it fails; one with a name is read before its name is looked at.
+        if parse.name.is_empty() {
+            self.statements.remove("");
+        }
         let declared = parse.types().collect();
         let prepared = self.session.prepare(parse.text.into(), declared).await?;
+        self.statements.check(parse.name)?;
         self.statements.insert(parse.name, prepared);
         self.parsed = Some(parse.name.into());
         Ok(())

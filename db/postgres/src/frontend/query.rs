@@ -26,17 +26,18 @@ impl<D: Doorway> Client<D> {
     }
 
     async fn answer(&mut self, text: &Arc<str>, done: &mut usize) -> Result<(), Halt> {
-        // What a pipeline did before it ends here, as a Sync would end it.
-        self.end_pipeline().await?;
         self.statements.remove("");
         if let Some(cursor) = self.portals.remove("") {
             self.run_quietly(Request::CloseCursor(cursor)).await?;
         }
         if self.deallocates(text) {
+            self.end_pipeline().await?;
             encode_command_complete(self.wire.output.buffer(), "DEALLOCATE");
             *done = 1;
             return Ok(());
         }
+        // What a pipeline did before it is one transaction with the text, whose end ends both.
+        (self.executed, self.opened) = (false, false);
         if let Some(whole) = self.begin(Request::Query(Arc::clone(text))).await? {
             if let Some(columns) = whole.columns {
                 let shape = Shape::simple(columns);
