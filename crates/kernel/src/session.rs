@@ -47,6 +47,15 @@ pub trait Session: Send {
         None
     }
 
+    /// Completes when a storage unit has refused the copy under way before its data has come to an end: the next [`Request::Copy`] then fails with what it
+    /// said. Never, where nobody would know.
+    ///
+    /// # Cancel safety
+    /// May be dropped: nothing is lost.
+    fn refused(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::pending()
+    }
+
     /// Parses one statement for later execution. `declared` holds parameter types as far as the client gave them.
     ///
     /// # Errors

@@ -73,6 +73,10 @@ impl Session for Guarded {
         Some(self.rights.judged(event))
     }
 
+    async fn refused(&mut self) {
+        self.inner.refused().await;
+    }
+
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
         let prepared = self.inner.prepare(sql, declared).await;
         self.rights.judged(prepared)

@@ -42,6 +42,16 @@ def CP(name):
 
 H = "H", message(b"H"), "H"
 S = "S", message(b"S"), "S"
+# What follows is not sent before an error has been told.
+HEARD = "!", b"", "HEARD"
+
+
+def L(data):
+    """CopyData."""
+    return "d", message(b"d", data.encode()), f"L({data[:40]!r})"
+
+
+DONE = "c", message(b"c"), "DONE"
 
 
 def X(sql, *values, rows=0):
@@ -83,19 +93,33 @@ def told(tag, body):
 
 def answers(client, messages):
     """What a server says to these messages, sent together, up to the last ReadyForQuery they ask for."""
-    messages = list(flat(messages))
-    client.raw(b"".join(data for _, data, _ in messages))
-    said = []
-    for _ in range(sum(tag in "QS" for tag, _, _ in messages)):
-        try:
-            while not said or not said[-1].startswith("Z") or said[-1].endswith("*"):
-                said.append(told(*client.read()))
-                if said[-1].startswith("E FATAL"):
-                    return said
-        except (TimeoutError, ConnectionError) as error:
-            return said + [f"{type(error).__name__}"]
-        said[-1] += "*"
-    return [line.rstrip("*") for line in said]
+    said, waiting, awaited = [], b"", 0
+    try:
+        for tag, data, _ in flat(messages):
+            waiting += data
+            awaited += tag in "QS"
+            if tag == "!":
+                client.raw(waiting)
+                waiting = b""
+                hear(client, said, "E")
+        client.raw(waiting)
+        for _ in range(awaited):
+            hear(client, said, "Z")
+    except EOFError:
+        pass
+    except (TimeoutError, ConnectionError) as error:
+        said.append(type(error).__name__)
+    return said
+
+
+def hear(client, said, last):
+    """Reads up to a message of this kind."""
+    line = ""
+    while not line.startswith(last):
+        line = told(*client.read())
+        said.append(line)
+        if line.startswith("E FATAL"):
+            raise EOFError
 
 
 def settled(said):

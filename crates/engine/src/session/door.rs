@@ -1,6 +1,7 @@
 //! The session as its door sees it: opened, asked, dropped.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
 use std::sync::Arc;
 
 use pando_kernel::dialect::{Dialect, Facts};
@@ -285,6 +286,20 @@ impl pando_kernel::session::Session for Session {
 
     fn ahead(&mut self) -> Option<Result<Option<Event>>> {
         self.ahead.pop_front()
+    }
+
+    async fn refused(&mut self) {
+        match &mut self.reply {
+            Reply::Pass(pass) if pass.refusal.is_some() => {}
+            Reply::Pass(pass) => {
+                let refusal = poll_fn(|cx| pass.channel.poll_refused(cx)).await;
+                pass.refusal = Some(Box::new(refusal));
+            }
+            // What is refused of lines that go to several shards is told with the batch that has them.
+            Reply::Idle | Reply::Merged(_) | Reply::CopyIn(_) | Reply::CopyOut(_) => {
+                std::future::pending().await
+            }
+        }
     }
 
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {

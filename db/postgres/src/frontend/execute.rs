@@ -96,7 +96,7 @@ impl<D: Doorway> Client<D> {
                             self.complete(&Completion { affected, ..all }, || &sql);
                         }
                         Event::Empty => encode_empty_query(self.wire.output.buffer()),
-                        Event::CopyIn(form) => self.copy_in(form).await?,
+                        Event::CopyIn(form) => Box::pin(self.copy_in(form)).await?,
                         Event::CopyOut(form) => self.copy_out(form)?,
                         Event::SendFile(_) => self.refuse_file().await?,
                         Event::Suspended => self.suspend(name, cursor)?,

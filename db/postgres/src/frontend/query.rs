@@ -66,7 +66,7 @@ impl<D: Doorway> Client<D> {
                     shape = None;
                 }
                 Event::Empty => encode_empty_query(self.wire.output.buffer()),
-                Event::CopyIn(form) => self.copy_in(form).await?,
+                Event::CopyIn(form) => Box::pin(self.copy_in(form)).await?,
                 Event::CopyOut(form) => self.copy_out(form)?,
                 Event::CopyData(data) => self.copy_data(&data),
                 Event::SendFile(_) => self.refuse_file().await?,
