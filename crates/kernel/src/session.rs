@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::event::{Description, Event, Whole};
 use crate::request::{Prepared, Request};
 use crate::runtime::{SharedRuntime, TlsAcceptor};
+use crate::statements::Statements;
 
 /// One client's conversation, as its door sees it. A door sends one request, pulls its reply to the end, then sends the next.
 /// Pulling is what moves the reply: a door that stops pulling stops the storage units from sending.
@@ -74,6 +75,9 @@ pub trait Session: Send {
         &mut self,
         prepared: &Arc<Prepared>,
     ) -> impl Future<Output = Result<Description>> + Send;
+
+    /// Its prepared statements that have names. A door that prepares under names keeps them here, so that PREPARE, EXECUTE and DEALLOCATE know them.
+    fn statements(&mut self) -> &mut Statements;
 
     /// Where the session stands, for status bytes and flags.
     fn state(&self) -> State<'_>;

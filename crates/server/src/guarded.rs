@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pando_engine::Session as Inner;
+use pando_kernel::Statements;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
@@ -85,6 +86,10 @@ impl Session for Guarded {
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         let description = self.inner.describe(prepared).await;
         self.rights.judged(description)
+    }
+
+    fn statements(&mut self) -> &mut Statements {
+        self.inner.statements()
     }
 
     fn state(&self) -> State<'_> {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::sync::Arc;
 
+use pando_kernel::Statements;
 use pando_kernel::dialect::{Dialect, Facts};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Description, Event, Whole};
@@ -75,7 +76,7 @@ impl Session {
             encoder: None,
             window: None,
             cursors: HashMap::new(),
-            named: HashMap::new(),
+            named: Statements::default(),
             sql_cursors: HashMap::new(),
             last_suspended: None,
             warnings: super::warnings::Warnings::default(),
@@ -317,6 +318,10 @@ impl pando_kernel::session::Session for Session {
         let described = self.or_doomed(described).await;
         self.handle.idles();
         described
+    }
+
+    fn statements(&mut self) -> &mut Statements {
+        &mut self.named
     }
 
     fn state(&self) -> State<'_> {
