@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::event::{Description, Event, Whole};
 use crate::request::{Prepared, Request};
 use crate::runtime::{SharedRuntime, TlsAcceptor};
+use crate::statements::Statements;
 
 /// One client's conversation, as its door sees it. A door sends one request, pulls its reply to the end, then sends the next.
 /// Pulling is what moves the reply: a door that stops pulling stops the storage units from sending.
@@ -47,6 +48,15 @@ pub trait Session: Send {
         None
     }
 
+    /// Completes when a storage unit has refused the copy under way before its data has come to an end: the next [`Request::Copy`] then fails with what it
+    /// said. Never, where nobody would know.
+    ///
+    /// # Cancel safety
+    /// May be dropped: nothing is lost.
+    fn refused(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::pending()
+    }
+
     /// Parses one statement for later execution. `declared` holds parameter types as far as the client gave them.
     ///
     /// # Errors
@@ -65,6 +75,9 @@ pub trait Session: Send {
         &mut self,
         prepared: &Arc<Prepared>,
     ) -> impl Future<Output = Result<Description>> + Send;
+
+    /// Its prepared statements that have names. A door that prepares under names keeps them here, so that PREPARE, EXECUTE and DEALLOCATE know them.
+    fn statements(&mut self) -> &mut Statements;
 
     /// Where the session stands, for status bytes and flags.
     fn state(&self) -> State<'_>;

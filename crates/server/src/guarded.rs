@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pando_engine::Session as Inner;
+use pando_kernel::Statements;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
@@ -73,6 +74,10 @@ impl Session for Guarded {
         Some(self.rights.judged(event))
     }
 
+    async fn refused(&mut self) {
+        self.inner.refused().await;
+    }
+
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
         let prepared = self.inner.prepare(sql, declared).await;
         self.rights.judged(prepared)
@@ -81,6 +86,10 @@ impl Session for Guarded {
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         let description = self.inner.describe(prepared).await;
         self.rights.judged(description)
+    }
+
+    fn statements(&mut self) -> &mut Statements {
+        self.inner.statements()
     }
 
     fn state(&self) -> State<'_> {

@@ -276,25 +276,40 @@ impl Channel {
             if let Poll::Ready(sent) = self.connection.poll_flush(cx) {
                 return Poll::Ready(sent);
             }
-            match ready!(self.poll_event(cx))? {
-                event @ Event::Notice(_) => self.note(event),
-                Event::Parameter { .. } => {}
-                Event::Columns(_)
-                | Event::Rows(_)
-                | Event::Complete(_)
-                | Event::Empty
-                | Event::Suspended
-                | Event::Done
-                | Event::Described(_)
-                | Event::CopyIn(_)
-                | Event::CopyOut(_)
-                | Event::CopyData(_)
-                | Event::SendFile(_) => {
-                    let message = "a storage unit answers before it has all data";
-                    return Poll::Ready(Err(Error::internal(message)));
-                }
+            ready!(self.poll_meanwhile(cx))?;
+        }
+    }
+
+    /// Why the unit has refused the copy under way, whose data is not at its end. Of what it says besides, notices are kept.
+    pub(crate) fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
+        loop {
+            if let Err(error) = ready!(self.poll_meanwhile(cx)) {
+                return Poll::Ready(error);
             }
         }
+    }
+
+    /// Takes what a unit may say while it is sent data.
+    fn poll_meanwhile(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        match ready!(self.poll_event(cx))? {
+            event @ Event::Notice(_) => self.note(event),
+            Event::Parameter { .. } => {}
+            Event::Columns(_)
+            | Event::Rows(_)
+            | Event::Complete(_)
+            | Event::Empty
+            | Event::Suspended
+            | Event::Done
+            | Event::Described(_)
+            | Event::CopyIn(_)
+            | Event::CopyOut(_)
+            | Event::CopyData(_)
+            | Event::SendFile(_) => {
+                let message = "a storage unit answers before it has all data";
+                return Poll::Ready(Err(Error::internal(message)));
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Reads on and keeps the rows. Whether all replies have ended; false when so many bytes of rows are kept before.

@@ -111,10 +111,19 @@ pub(crate) fn is_for_assembly(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Refused { code: 30001 | 20030 | 20034 | 20035 | 20101, .. })
 }
 
+/// Whether a hint names the unit a statement goes to.
+pub(crate) fn names_unit(stmt: &Statement) -> bool {
+    hinted_unit(stmt).is_some()
+}
+
+fn hinted_unit(stmt: &Statement) -> Option<&str> {
+    let named = |key: &str| matches!(key, "DATA_SOURCE_NAME" | "DATASOURCENAME");
+    stmt.hints.iter().find(|(key, _)| named(key)).map(|(_, name)| &**name)
+}
+
 /// The unit a hint names: the statement goes there as it is, past all rooms.
 fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Units>> {
-    let named = |key: &str| matches!(key, "DATA_SOURCE_NAME" | "DATASOURCENAME");
-    let Some((_, name)) = stmt.hints.iter().find(|(key, _)| named(key)) else { return Ok(None) };
+    let Some(name) = hinted_unit(stmt) else { return Ok(None) };
     let unit = ctx.database.units.iter().find(|unit| unit.eq_ignore_ascii_case(name));
     let unit = unit.ok_or_else(|| {
         pando_kernel::Error::refused(

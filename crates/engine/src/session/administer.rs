@@ -8,6 +8,8 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
 use pando_sql::ast::{Kind, Statement};
 
+use crate::plan::{names_unit, unknown};
+
 use super::Session;
 use super::run::syntax_error;
 
@@ -39,7 +41,19 @@ impl Session {
             let alone = if alone.len() == text.len() { Arc::clone(text) } else { Arc::from(alone) };
             return Ok(Statement::of_administration(alone));
         }
-        self.placed(pando_sql::parse(text, syntax).map_err(syntax_error)?)
+        let statement = pando_sql::parse(text, syntax).map_err(syntax_error)?;
+        self.refuse_unreadable(&statement)?;
+        self.placed(statement)
+    }
+
+    /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit may know statements that are not known here,
+    /// and so may one that a hint names.
+    pub(super) fn refuse_unreadable(&self, stmt: &Statement) -> Result<()> {
+        let several = || self.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
+        if matches!(stmt.kind, Kind::Opaque) && several() && !names_unit(stmt) {
+            return Err(unknown(&stmt.text));
+        }
+        Ok(())
     }
 
     fn administration(&self) -> Result<Arc<dyn Administration>> {

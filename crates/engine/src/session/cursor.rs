@@ -162,7 +162,7 @@ impl Session {
         Ok(())
     }
 
-    /// A transaction ends: cursors end with it, but for one that is its statement's own, and where servers keep what a cursor has found.
+    /// A transaction is about to end: cursors end with it, but for one that is its statement's own, and where servers keep what a cursor has found.
     ///
     /// # Errors
     /// What came in place of the rows that were not yet found. It may have ended the transaction.

@@ -168,8 +168,16 @@ impl Session {
                 return Err(error);
             }
         }
-        self.sql_cursors.values_mut().for_each(|declared| declared.hold = Hold::Held);
         Ok(())
+    }
+
+    /// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has failed.
+    pub(super) async fn hold_declared(&mut self, committed: bool) {
+        if committed {
+            self.sql_cursors.values_mut().for_each(|declared| declared.hold = Hold::Held);
+        } else {
+            self.close_but(|declared| declared.hold == Hold::Held).await;
+        }
     }
 
     /// Closes every cursor but those that are held since an earlier transaction.

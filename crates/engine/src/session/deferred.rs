@@ -21,18 +21,11 @@ impl Session {
     /// `Refused` for single constraints of several units; what a unit says of what it checks then.
     pub(super) async fn set_constraints(&mut self, stmt: &Statement) -> Result<bool> {
         self.refuse_if_failed(false)?;
-        if self.transaction.state() == TransactionState::Idle {
-            self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
-            self.complete(VERB);
-            return Ok(true);
-        }
         let live = self.live()?;
-        let is_all = stmt
-            .text
-            .split_whitespace()
-            .nth(2)
-            .is_some_and(|word| word.eq_ignore_ascii_case("all"));
-        if !is_all {
+        // Behind SET and CONSTRAINTS.
+        let tokens = pando_sql::tokenize(&stmt.text, live.database.dialect.syntax());
+        let named = tokens.ok().and_then(|tokens| Some(tokens.list.get(2)?.span));
+        if !named.is_some_and(|word| word.of(&stmt.text).eq_ignore_ascii_case("all")) {
             if live.database.units.len() < 2 {
                 return Ok(false);
             }
@@ -41,6 +34,11 @@ impl Session {
                 "SET CONSTRAINTS cannot name constraints of several storage units",
                 "say SET CONSTRAINTS ALL",
             ));
+        }
+        if self.transaction.state() == TransactionState::Idle {
+            self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
+            self.complete(VERB);
+            return Ok(true);
         }
         self.refuse_in_base(VERB)?;
         let variables = self.variables.clone();

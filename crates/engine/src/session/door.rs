@@ -1,8 +1,10 @@
 //! The session as its door sees it: opened, asked, dropped.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
 use std::sync::Arc;
 
+use pando_kernel::Statements;
 use pando_kernel::dialect::{Dialect, Facts};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Description, Event, Whole};
@@ -74,7 +76,7 @@ impl Session {
             encoder: None,
             window: None,
             cursors: HashMap::new(),
-            named: HashMap::new(),
+            named: Statements::default(),
             sql_cursors: HashMap::new(),
             last_suspended: None,
             warnings: super::warnings::Warnings::default(),
@@ -287,6 +289,20 @@ impl pando_kernel::session::Session for Session {
         self.ahead.pop_front()
     }
 
+    async fn refused(&mut self) {
+        match &mut self.reply {
+            Reply::Pass(pass) if pass.refusal.is_some() => {}
+            Reply::Pass(pass) => {
+                let refusal = poll_fn(|cx| pass.channel.poll_refused(cx)).await;
+                pass.refusal = Some(Box::new(refusal));
+            }
+            // What is refused of lines that go to several shards is told with the batch that has them.
+            Reply::Idle | Reply::Merged(_) | Reply::CopyIn(_) | Reply::CopyOut(_) => {
+                std::future::pending().await
+            }
+        }
+    }
+
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
         self.refresh()?;
         self.make_prepared(sql, declared)
@@ -302,6 +318,10 @@ impl pando_kernel::session::Session for Session {
         let described = self.or_doomed(described).await;
         self.handle.idles();
         described
+    }
+
+    fn statements(&mut self) -> &mut Statements {
+        &mut self.named
     }
 
     fn state(&self) -> State<'_> {

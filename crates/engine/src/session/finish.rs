@@ -318,6 +318,7 @@ impl Session {
     /// Ends the transaction and what hangs on it.
     pub(super) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
         let was_open = self.transaction.state() != TransactionState::Idle;
+        let is_clients = self.opened != Opened::Statement;
         let parted = self.part_from_cursors(commit).await;
         if commit && was_open && self.transaction.state() == TransactionState::Idle {
             // What a cursor still had to find has ended the whole transaction.
@@ -347,6 +348,9 @@ impl Session {
             }
         }
         let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
+        if is_clients && !self.sql_cursors.is_empty() {
+            Box::pin(self.hold_declared(committed)).await;
+        }
         if !committed
             && dialect.error_fails_transaction()
             && let Some(before) = before

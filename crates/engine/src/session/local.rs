@@ -18,9 +18,6 @@ use super::altered::Touched;
 use super::modes::{completed, is_global};
 use super::{Bound, Opened, Session};
 
-/// SQL-level prepared statements one session may have.
-const MAX_NAMED: usize = 10_000;
-
 impl Session {
     /// Answers a statement that needs no storage unit; false when it needs one.
     pub(super) async fn start_local(&mut self, stmt: &Statement, bound: &Bound) -> Result<bool> {
@@ -228,26 +225,19 @@ impl Session {
                 ));
             }
         };
-        if self.named.len() >= MAX_NAMED {
-            return Err(
-                ErrorKind::TooLarge(format!("more than {MAX_NAMED} prepared statements")).into()
-            );
-        }
-        let fails = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
-        if fails && self.named.contains_key(name) {
-            return Err(ErrorKind::StatementExists(name.to_owned()).into());
-        }
         let declared = types.iter().map(|name| self.declared_type(name)).collect::<Result<_>>()?;
         let prepared = self.make_prepared(sql, declared)?;
-        self.named.insert(name.to_owned(), prepared);
+        // MySQL's takes the place of the one before.
+        match self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+            true => self.named.add(name, prepared)?,
+            false => self.named.put(name, prepared)?,
+        }
         self.complete("PREPARE");
         Ok(())
     }
 
     async fn execute_named(&mut self, name: &str, arguments: &[Expr], text: &str) -> Result<()> {
-        let prepared = self.named.get(name).cloned();
-        let prepared =
-            prepared.ok_or_else(|| Error::new(ErrorKind::UnknownStatement(name.to_owned())))?;
+        let prepared = Arc::clone(self.named.get(name)?);
         let declared = prepared.declared.iter().copied().chain(std::iter::repeat(0));
         let parameters: Result<Vec<Parameter>> = arguments
             .iter()
@@ -319,7 +309,7 @@ impl Session {
                 self.complete("DEALLOCATE ALL");
             }
             Some(name) => {
-                if self.named.remove(name).is_none() {
+                if !self.named.remove(name) {
                     return Err(ErrorKind::UnknownStatement(name.to_owned()).into());
                 }
                 self.complete("DEALLOCATE");

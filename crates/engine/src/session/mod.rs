@@ -60,12 +60,12 @@ mod whole;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use pando_kernel::TransactionType;
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
 use pando_kernel::event::Event;
-use pando_kernel::request::{CursorId, Prepared};
+use pando_kernel::request::CursorId;
 use pando_kernel::session::Login;
+use pando_kernel::{Statements, TransactionType};
 use pando_transaction::Transaction;
 
 use crate::handle::Handle;
@@ -128,7 +128,7 @@ pub struct Session {
     /// Row limit of the current reply.
     window: Option<Window>,
     cursors: HashMap<CursorId, Cursor>,
-    named: HashMap<String, Arc<Prepared>>,
+    named: Statements,
     sql_cursors: HashMap<String, declared::Declared>,
     last_suspended: Option<CursorId>,
     /// What the last statement was warned of.

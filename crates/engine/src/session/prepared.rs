@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 
 use pando_kernel::backend::Execution;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::feature::Catalog;
 use pando_kernel::request::Prepared;
@@ -79,9 +79,7 @@ impl Session {
                 return Ok(Description { parameters: Vec::new(), columns: Some(columns) });
             }
             Kind::Execute { name, .. } => {
-                let inner = self.named.get(&name.value).cloned();
-                let inner = inner
-                    .ok_or_else(|| Error::new(ErrorKind::UnknownStatement(name.value.clone())))?;
+                let inner = Arc::clone(self.named.get(&name.value)?);
                 let columns = Box::pin(self.describe_prepared(&inner)).await?.columns;
                 return Ok(Description { parameters: Vec::new(), columns });
             }

@@ -41,6 +41,8 @@ pub(super) struct Pass {
     pub(super) columns: Option<Columns>,
     pub(super) completion: Option<Completion>,
     pub(super) rows: u64,
+    /// Why its unit takes no more data of a copy, until whoever sends it is told.
+    pub(super) refusal: Option<Box<Error>>,
     pub(super) verb: Verb,
 }
 
@@ -277,8 +279,13 @@ impl Session {
         };
         let ends = !matches!(input, CopyInput::Data(_));
         let channel = &mut pass.channel;
-        channel.connection.copy(input)?;
-        let sent = poll_fn(|cx| channel.poll_sent(cx)).await;
+        let sent = match pass.refusal.take() {
+            Some(refusal) => Err(*refusal),
+            None => {
+                channel.connection.copy(input)?;
+                poll_fn(|cx| channel.poll_sent(cx)).await
+            }
+        };
         if ends {
             self.pending.extend(channel.notices.drain(..));
         }

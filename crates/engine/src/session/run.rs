@@ -334,8 +334,16 @@ impl Session {
             let channel = self.start_unit(live, (plan, unit), bound).await?;
             let origin = Origin::of(live, plan);
             let retell = Retelling::of(&live.database, &stmt.kind, &unit.target.unit);
-            let pass =
-                Pass { channel, origin, retell, columns: None, completion: None, rows: 0, verb };
+            let pass = Pass {
+                channel,
+                origin,
+                retell,
+                columns: None,
+                completion: None,
+                rows: 0,
+                refusal: None,
+                verb,
+            };
             self.reply = Reply::Pass(Box::new(pass));
             return Ok(());
         }

@@ -8,9 +8,6 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::session::TransactionState;
 use pando_sql::Span;
-use pando_sql::ast::Kind;
-
-use crate::plan::unknown;
 
 use super::run::syntax_error;
 use super::{Bound, Opened, Session};
@@ -41,7 +38,8 @@ impl Session {
             Ok(spans) => spans,
             Err(error) => return Err(Box::pin(self.fail_text(error)).await),
         };
-        self.text_request = false;
+        // An empty one ends what a pipeline has opened before it, as any other does.
+        self.text_request = spans.is_empty();
         if spans.is_empty() {
             self.pending.push_back(Event::Empty);
         }
@@ -62,8 +60,6 @@ impl Session {
         }
         let syntax = *self.syntax()?;
         let administration = self.engine.administration().cloned();
-        // A single unit may know statements that are not known here.
-        let several = self.live().is_ok_and(|live| live.database.units.len() > 1);
         let Some(first) = spans.first() else { return Ok(()) };
         let mut read = 0;
         for span in spans {
@@ -77,9 +73,7 @@ impl Session {
                 let placed = |error| behind(error, begin(text, span) - begin(text, first));
                 let statement =
                     pando_sql::parse(one, &syntax).map_err(|error| placed(syntax_error(error)))?;
-                if several && matches!(statement.kind, Kind::Opaque) {
-                    return Err(placed(unknown(one)));
-                }
+                self.refuse_unreadable(&statement).map_err(placed)?;
             }
         }
         Ok(())

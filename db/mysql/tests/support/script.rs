@@ -167,6 +167,7 @@ pub struct Script {
     cursor: Option<(CursorId, i64)>,
     file: Vec<u8>,
     hangs: bool,
+    statements: pando_kernel::Statements,
 }
 
 const NUMBERS: i64 = 5;
@@ -205,6 +206,7 @@ impl Script {
     fn new(login: Login) -> Self {
         Self {
             transaction: TransactionState::Idle,
+            statements: pando_kernel::Statements::default(),
             autocommit: true,
             database: login.database,
             id: login.id,
@@ -428,6 +430,10 @@ impl Session for Script {
         let parameters = vec![Native::default(); prepared.sql.matches('?').count()];
         let columns = prepared.sql.starts_with("SELECT").then(|| columns(&[("p", Kind::Text)]));
         Ok(Description { parameters, columns })
+    }
+
+    fn statements(&mut self) -> &mut pando_kernel::Statements {
+        &mut self.statements
     }
 
     fn state(&self) -> State<'_> {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use pando_kernel::runtime::Idle;
 use pando_kernel::session::{Doorway, Session, Settings};
-use pando_kernel::{CursorId, Error, ErrorKind};
+use pando_kernel::{CursorId, Error, ErrorKind, Prepared};
 
 use super::end::{End, Halt, own};
 use super::execute::Owed;
-use super::portals::{Portals, Statements};
+use super::portals::Portals;
 use super::wait::{Next, next};
 use super::wire::{Frame, Wire};
 use crate::codec::backend::encode_parse_complete;
@@ -22,7 +22,8 @@ pub(super) struct Client<D: Doorway> {
     pub(super) settings: Settings,
     pub(super) wire: Wire,
     pub(super) session: D::Session,
-    pub(super) statements: Statements,
+    /// The statement without a name; those with one are the session's.
+    pub(super) unnamed: Option<Arc<Prepared>>,
     pub(super) portals: Portals,
     /// A statement whose ParseComplete is owed: who asks for its description next hears an error in its place, as Parse is where a server finds it.
     pub(super) parsed: Option<Box<str>>,
@@ -52,7 +53,7 @@ impl<D: Doorway> Client<D> {
             settings,
             wire,
             session,
-            statements: Statements::default(),
+            unnamed: None,
             portals: Portals::default(),
             parsed: None,
             deferred: None,
@@ -176,7 +177,7 @@ impl<D: Doorway> Client<D> {
     /// After a failure of a message about this statement or portal.
     async fn stumble_over(&mut self, halt: Halt, named: Option<Named<'_>>) -> Result<(), End> {
         let prepared = named.and_then(|named| match named {
-            Named::Statement(name) => self.statements.get(name).ok(),
+            Named::Statement(name) => self.prepared(name).ok(),
             Named::Portal(name) => Some(Arc::clone(&self.portals.get_mut(name).ok()?.prepared)),
         });
         let text = prepared.as_ref().map_or("", |prepared| &*prepared.sql);
@@ -229,7 +230,7 @@ impl<D: Doorway> Client<D> {
         self.deferred = None;
         // What cannot be described was never prepared: its name is free again.
         if let Some(name) = self.parsed.take() {
-            self.statements.remove(&name);
+            self.forget(&name);
         }
         let place = (!text.is_empty()).then_some((text, 0));
         self.fail(halt, place).await?;

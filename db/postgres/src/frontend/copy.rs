@@ -1,12 +1,18 @@
 //! COPY FROM STDIN: data from the client.
 //! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY>
 
-use pando_kernel::session::Doorway;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use bytes::Bytes;
+use pando_kernel::session::{Doorway, Session};
 use pando_kernel::{CopyForm, CopyInput, Error, Request};
 
 use super::client::Client;
 use super::end::{End, Halt};
 use super::reply::response;
+use super::wire::Frame;
 use crate::codec::copy::Direction;
 use crate::codec::frontend::Frontend;
 
@@ -16,7 +22,11 @@ impl<D: Doorway> Client<D> {
         response(form).encode(self.wire.output.buffer(), Direction::In)?;
         self.wire.flush().await?;
         loop {
-            let frame = self.wire.frame().await?;
+            let Some(frame) = self.data_or_refusal().await? else {
+                // Nothing is sent any more, and the session says why.
+                self.run(Request::Copy(CopyInput::Data(Bytes::new()))).await?;
+                continue;
+            };
             let message = match Frontend::decode(frame.tag, &frame.body) {
                 Ok(message) => message,
                 Err(malformed) => {
@@ -54,6 +64,17 @@ impl<D: Doorway> Client<D> {
                 }
             }
         }
+    }
+
+    /// The client's next message; `None` when the data has been refused before it came. Loaders, who send for hours, hear of that at once.
+    async fn data_or_refusal(&mut self) -> Result<Option<Frame>, Halt> {
+        let mut refused = pin!(self.session.refused());
+        let mut frame = pin!(self.wire.frame());
+        poll_fn(|cx| match refused.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Ok(None)),
+            Poll::Pending => frame.as_mut().poll(cx).map(|frame| Ok(frame.map(Some)?)),
+        })
+        .await
     }
 
     /// LOCAL INFILE is not part of this protocol.

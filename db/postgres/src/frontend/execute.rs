@@ -7,15 +7,12 @@ use pando_kernel::{
     Column, Columns, Completion, Error, ErrorKind, Event, Execute as Run, Pipeline, Prepared,
     Request, Rows,
 };
-use pando_sql::ast::Kind;
 
 use super::client::Client;
 use super::end::{Halt, own};
 use super::portals::Progress;
 use super::shape::{self, Shape};
-use crate::codec::backend::{
-    encode_command_complete, encode_empty_query, encode_no_data, encode_portal_suspended,
-};
+use crate::codec::backend::{encode_empty_query, encode_no_data, encode_portal_suspended};
 use crate::codec::frontend::Execute;
 
 /// Whether RowDescription or NoData is still owed for a Describe just before.
@@ -35,19 +32,7 @@ impl<D: Doorway> Client<D> {
         let name = execute.portal;
         let limit = u32::try_from(execute.max_rows).ok().filter(|rows| *rows > 0);
         let portal = self.portals.get_mut(name)?;
-        let sql = Arc::clone(&portal.prepared.sql);
         let progress = portal.progress;
-        let forgets = matches!(portal.prepared.statement.kind, Kind::Deallocate(Some(_)));
-        if forgets && progress == Progress::New {
-            let statement = Arc::clone(&portal.prepared.statement);
-            if self.deallocate(&statement.kind) {
-                let mut owed = owed;
-                self.no_data(&mut owed);
-                encode_command_complete(self.wire.output.buffer(), "DEALLOCATE");
-                self.portals.get_mut(name)?.progress = Progress::Done;
-                return Ok(());
-            }
-        }
         let request = match progress {
             Progress::Done => return self.run_out(name),
             Progress::Suspended(cursor) => Request::Fetch { cursor, limit },
@@ -72,7 +57,7 @@ impl<D: Doorway> Client<D> {
                 self.rows(name, rows)?;
             }
             self.no_data(&mut owed);
-            self.complete(&whole.completion, || &sql);
+            self.complete(&whole.completion);
             return Ok(());
         }
         loop {
@@ -93,10 +78,10 @@ impl<D: Doorway> Client<D> {
                     match event {
                         Event::Complete(all) => {
                             let affected = fetched.or(all.affected);
-                            self.complete(&Completion { affected, ..all }, || &sql);
+                            self.complete(&Completion { affected, ..all });
                         }
                         Event::Empty => encode_empty_query(self.wire.output.buffer()),
-                        Event::CopyIn(form) => self.copy_in(form).await?,
+                        Event::CopyIn(form) => Box::pin(self.copy_in(form)).await?,
                         Event::CopyOut(form) => self.copy_out(form)?,
                         Event::SendFile(_) => self.refuse_file().await?,
                         Event::Suspended => self.suspend(name, cursor)?,
@@ -194,7 +179,7 @@ impl<D: Doorway> Client<D> {
         }
         let tag = "SELECT".into();
         let completion = Completion { tag, affected: Some(0), ..Completion::default() };
-        self.complete(&completion, || "");
+        self.complete(&completion);
         Ok(())
     }
 }

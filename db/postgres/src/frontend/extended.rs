@@ -2,16 +2,16 @@
 //! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY>
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use pando_kernel::runtime::watched;
 use pando_kernel::session::{Doorway, Session, TransactionState};
-use pando_kernel::{Description, Prepared, Request};
-use pando_sql::ast::Kind;
+use pando_kernel::{Description, Error, Prepared, Request};
 
 use super::bind;
 use super::client::Client;
-use super::end::{End, Halt};
+use super::end::{End, Halt, own};
 use super::portals::{Portal, Progress};
 use super::shape;
 use crate::codec::backend::{
@@ -22,16 +22,22 @@ use crate::types::{FAMILY, oid};
 
 impl<D: Doorway> Client<D> {
     pub(super) async fn parse(&mut self, parse: Parse<'_>) -> Result<(), Halt> {
-        self.statements.check(parse.name)?;
+        // A Parse without a name takes the place of the last one, also where it fails; one with a name is read before its name is looked at.
+        if parse.name.is_empty() {
+            self.unnamed = None;
+        }
         let declared = parse.types().collect();
         let prepared = self.session.prepare(parse.text.into(), declared).await?;
-        self.statements.insert(parse.name, prepared);
+        match parse.name {
+            "" => self.unnamed = Some(prepared),
+            name => self.session.statements().add(name, prepared)?,
+        }
         self.parsed = Some(parse.name.into());
         Ok(())
     }
 
     pub(super) async fn bind(&mut self, bind: Bind<'_>, body: &Bytes) -> Result<(), Halt> {
-        let prepared = self.statements.get(bind.statement)?;
+        let prepared = self.prepared(bind.statement)?;
         if bind.portal.is_empty()
             && let Some(cursor) = self.portals.remove("")
         {
@@ -78,7 +84,7 @@ impl<D: Doorway> Client<D> {
     }
 
     async fn describe_statement(&mut self, name: &str) -> Result<(), Halt> {
-        let prepared = self.statements.get(name)?;
+        let prepared = self.prepared(name)?;
         let description = self.ask(&prepared).await?;
         let types = parameter_types(&prepared, &description);
         self.complete_parse();
@@ -116,7 +122,7 @@ impl<D: Doorway> Client<D> {
         Ok(())
     }
 
-    async fn ask(&mut self, prepared: &std::sync::Arc<Prepared>) -> Result<Description, Halt> {
+    async fn ask(&mut self, prepared: &Arc<Prepared>) -> Result<Description, Halt> {
         let key = self.session.key();
         let (doorway, wire) = (&*self.doorway, &mut self.wire);
         let session = &mut self.session;
@@ -126,19 +132,27 @@ impl<D: Doorway> Client<D> {
 
     pub(super) async fn close(&mut self, close: Close<'_>) -> Result<(), Halt> {
         match close.0 {
-            Named::Statement(name) => drop(self.statements.remove(name)),
+            Named::Statement(name) => self.forget(name),
             Named::Portal(name) => self.close_portal(name).await?,
         }
         encode_close_complete(self.wire.output.buffer());
         Ok(())
     }
 
-    /// Does a DEALLOCATE of a statement that a Parse has made: the session knows only those of PREPARE. Drivers forget statements so for want of a
-    /// Close in libpq before version 17. False for any other statement, and in a failed transaction.
-    pub(super) fn deallocate(&mut self, kind: &Kind) -> bool {
-        let Kind::Deallocate(Some(name)) = kind else { return false };
-        let failed = self.session.state().transaction == TransactionState::Failed;
-        !failed && self.statements.remove(&name.value)
+    /// The statement of that name. PREPARE makes such as well as Parse.
+    pub(super) fn prepared(&mut self, name: &str) -> Result<Arc<Prepared>, Error> {
+        if name.is_empty() {
+            let missing = || own("26000", "unnamed prepared statement does not exist".into());
+            return self.unnamed.clone().ok_or_else(missing);
+        }
+        self.session.statements().get(name).cloned()
+    }
+
+    pub(super) fn forget(&mut self, name: &str) {
+        match name {
+            "" => self.unnamed = None,
+            name => drop(self.session.statements().remove(name)),
+        }
     }
 
     async fn close_portal(&mut self, name: &str) -> Result<(), Halt> {

@@ -1,6 +1,6 @@
-//! Prepared statements and portals of one client.
+//! Portals of one client.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use pando_kernel::{CursorId, Error, ErrorKind, Format, Parameter, Prepared};
@@ -8,57 +8,8 @@ use pando_kernel::{CursorId, Error, ErrorKind, Format, Parameter, Prepared};
 use super::end::own;
 use super::shape::Shape;
 
-/// Prepared statements one client may have.
-const MAX_STATEMENTS: usize = 10_000;
 /// Portals one client may have.
 const MAX_PORTALS: usize = 1_000;
-
-/// Statements by name; the empty name is the unnamed one.
-#[derive(Debug, Default)]
-pub(super) struct Statements {
-    /// In order, because few names are found faster so than by their hashes.
-    all: BTreeMap<String, Arc<Prepared>>,
-}
-
-impl Statements {
-    /// Fails when a statement of that name may not be made now.
-    pub(super) fn check(&self, name: &str) -> Result<(), Error> {
-        if name.is_empty() {
-            return Ok(());
-        }
-        if self.all.contains_key(name) {
-            return Err(Error::new(ErrorKind::StatementExists(name.to_owned())));
-        }
-        if self.all.len() >= MAX_STATEMENTS {
-            let message = format!("more than {MAX_STATEMENTS} prepared statements");
-            return Err(Error::new(ErrorKind::TooLarge(message)));
-        }
-        Ok(())
-    }
-
-    pub(super) fn insert(&mut self, name: &str, prepared: Arc<Prepared>) {
-        match self.all.get_mut(name) {
-            Some(place) => *place = prepared,
-            None => drop(self.all.insert(name.to_owned(), prepared)),
-        }
-    }
-
-    pub(super) fn get(&self, name: &str) -> Result<Arc<Prepared>, Error> {
-        self.all.get(name).cloned().ok_or_else(|| match name {
-            "" => own("26000", "unnamed prepared statement does not exist".into()),
-            name => Error::new(ErrorKind::UnknownStatement(name.to_owned())),
-        })
-    }
-
-    /// Result: whether there was one.
-    pub(super) fn remove(&mut self, name: &str) -> bool {
-        self.all.remove(name).is_some()
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.all.clear();
-    }
-}
 
 /// A statement bound to values.
 #[derive(Debug)]

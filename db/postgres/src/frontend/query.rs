@@ -9,7 +9,7 @@ use pando_kernel::{Error, ErrorKind, Event, Request};
 use super::client::Client;
 use super::end::{End, Halt};
 use super::shape::Shape;
-use crate::codec::backend::{encode_command_complete, encode_empty_query};
+use crate::codec::backend::encode_empty_query;
 use crate::dialect::SYNTAX;
 use crate::position::{MAX_BYTES, Sent};
 
@@ -26,24 +26,19 @@ impl<D: Doorway> Client<D> {
     }
 
     async fn answer(&mut self, text: &Arc<str>, done: &mut usize) -> Result<(), Halt> {
-        // What a pipeline did before it ends here, as a Sync would end it.
-        self.end_pipeline().await?;
-        self.statements.remove("");
+        self.unnamed = None;
         if let Some(cursor) = self.portals.remove("") {
             self.run_quietly(Request::CloseCursor(cursor)).await?;
         }
-        if self.deallocates(text) {
-            encode_command_complete(self.wire.output.buffer(), "DEALLOCATE");
-            *done = 1;
-            return Ok(());
-        }
+        // What a pipeline did before it is one transaction with the text, whose end ends both.
+        (self.executed, self.opened) = (false, false);
         if let Some(whole) = self.begin(Request::Query(Arc::clone(text))).await? {
             if let Some(columns) = whole.columns {
                 let shape = Shape::simple(columns);
                 shape.describe(self.wire.output.buffer())?;
                 whole.rows.map_or(Ok(()), |rows| shape.rows(&mut self.wire.output, rows))?;
             }
-            self.complete(&whole.completion, || statement(text, 0));
+            self.complete(&whole.completion);
             *done = 1;
             return Ok(());
         }
@@ -60,12 +55,12 @@ impl<D: Doorway> Client<D> {
                     None => return Err(Error::internal("rows came before their columns").into()),
                 },
                 Event::Complete(completion) => {
-                    self.complete(&completion, || statement(text, *done));
+                    self.complete(&completion);
                     *done += 1;
                     shape = None;
                 }
                 Event::Empty => encode_empty_query(self.wire.output.buffer()),
-                Event::CopyIn(form) => self.copy_in(form).await?,
+                Event::CopyIn(form) => Box::pin(self.copy_in(form)).await?,
                 Event::CopyOut(form) => self.copy_out(form)?,
                 Event::CopyData(data) => self.copy_data(&data),
                 Event::SendFile(_) => self.refuse_file().await?,
@@ -76,27 +71,6 @@ impl<D: Doorway> Client<D> {
             }
         }
         Ok(())
-    }
-
-    /// Whether the text is no more than a DEALLOCATE of a statement of the protocol, which is done then.
-    fn deallocates(&mut self, text: &str) -> bool {
-        const VERB: &str = "deallocate";
-        let word = text.trim_start().get(..VERB.len());
-        if !word.is_some_and(|word| word.eq_ignore_ascii_case(VERB)) {
-            return false;
-        }
-        let Ok(spans) = pando_sql::split(text, &SYNTAX) else { return false };
-        let [one] = &spans[..] else { return false };
-        let statement = pando_sql::parse(one.of(text), &SYNTAX);
-        statement.is_ok_and(|statement| self.deallocate(&statement.kind))
-    }
-}
-
-/// One statement of a text. Few tags make it worth finding.
-fn statement(text: &str, index: usize) -> &str {
-    match pando_sql::split(text, &SYNTAX) {
-        Ok(spans) => spans.get(index).map_or("", |span| span.of(text)),
-        Err(_) => "",
     }
 }
 

@@ -12,7 +12,6 @@ use crate::codec::backend::{
     ParameterStatus, ReadyForQuery, Status, encode_command_complete, encode_counted,
 };
 use crate::codec::copy::{CopyResponse, Direction, encode_data, encode_done};
-use crate::codec::first_word;
 use crate::error::{self, Severity};
 
 /// Copied data goes out in messages of at most so many bytes.
@@ -86,18 +85,12 @@ impl<D: Doorway> Client<D> {
         true
     }
 
-    /// Appends CommandComplete, and CopyDone before it when data went out. `text` gives the
-    /// statement's; it is asked for where the tag alone does not tell enough.
-    pub(super) fn complete<'t>(&mut self, completion: &Completion, text: impl FnOnce() -> &'t str) {
+    /// Appends CommandComplete, and CopyDone before it when data went out.
+    pub(super) fn complete(&mut self, completion: &Completion) {
         if std::mem::take(&mut self.copying_out) {
             encode_done(self.wire.output.buffer());
         }
-        let (mut words, rows) = tag(completion);
-        if let Some(all) = forgets_all(words, text) {
-            // The statements of the protocol are among those such a statement forgets.
-            self.statements.clear();
-            words = all;
-        }
+        let (words, rows) = tag(completion);
         // What a transaction has opened ends with it.
         let outside = || self.session.state().transaction == TransactionState::Idle;
         if words == "COMMIT" || words == "ROLLBACK" && outside() {
@@ -165,18 +158,6 @@ pub(super) fn response(form: CopyForm) -> CopyResponse {
     CopyResponse { format: form.format, columns: form.columns }
 }
 
-/// The full tag of a statement that forgets all prepared statements.
-fn forgets_all<'t>(tag: &str, text: impl FnOnce() -> &'t str) -> Option<&'static str> {
-    let all = match first_word(tag) {
-        "DISCARD" => return (tag == "DISCARD ALL").then_some("DISCARD ALL"),
-        "DEALLOCATE" => "DEALLOCATE ALL",
-        _ => return None,
-    };
-    let last = text().trim_end_matches(|c: char| c == ';' || c.is_whitespace());
-    let last = last.rsplit(char::is_whitespace).next().unwrap_or_default();
-    (tag == all || last.eq_ignore_ascii_case("all")).then_some(all)
-}
-
 /// The words of the command tag and its count, as PostgreSQL writes them.
 fn tag(completion: &Completion) -> (&str, Option<u64>) {
     let tag = &*completion.tag;
@@ -195,15 +176,6 @@ fn tag(completion: &Completion) -> (&str, Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_forgets_all_statements_is_known_by_tag_or_text() {
-        assert_eq!(forgets_all("DISCARD ALL", || "discard all ;"), Some("DISCARD ALL"));
-        assert_eq!(forgets_all("DEALLOCATE ALL", || ""), Some("DEALLOCATE ALL"));
-        assert_eq!(forgets_all("DEALLOCATE", || "DEALLOCATE recall"), None);
-        assert_eq!(forgets_all("DISCARD PLANS", || "DISCARD PLANS"), None);
-        assert_eq!(forgets_all("SELECT 1", || "SELECT all"), None);
-    }
 
     #[test]
     fn tags_are_written_as_postgresql_writes_them() {

@@ -86,6 +86,7 @@ impl Doorway for TestDoor {
             seen: Arc::clone(&self.seen),
             cancel: self.cancel.subscribe(),
             events: VecDeque::new(),
+            statements: pando_kernel::Statements::default(),
             cursors: HashMap::new(),
             transaction: TransactionState::Idle,
             copying: false,
@@ -123,6 +124,7 @@ pub(crate) struct Script {
     transaction: TransactionState,
     copying: bool,
     hanging: bool,
+    statements: pando_kernel::Statements,
 }
 
 pub(crate) fn server_error(sqlstate: &str, message: &str) -> Error {
@@ -414,6 +416,10 @@ impl Session for Script {
             columns: rows.then(|| int_columns(Format::Text)),
         };
         Ok(prepared.description.get_or_init(|| description).clone())
+    }
+
+    fn statements(&mut self) -> &mut pando_kernel::Statements {
+        &mut self.statements
     }
 
     fn state(&self) -> State<'_> {
