@@ -27,6 +27,7 @@ mod rewrite;
 mod settle;
 mod state;
 mod template;
+mod temporary;
 mod unions;
 mod wide;
 
@@ -53,6 +54,7 @@ pub(crate) use state::{commits, is_unread, keeps_key};
 pub(crate) use template::may_write;
 pub(crate) use template::with_text;
 pub use template::{Fit, Template};
+pub(crate) use temporary::unit_for;
 
 /// Plans a statement.
 ///
@@ -81,7 +83,8 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
     let restated = logical::logical(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {
-        Err(error) if is_for_assembly(&error) => {
+        // Nobody but their own connection reads temporary tables.
+        Err(error) if is_for_assembly(&error) && temporary::concerned(ctx, stmt).is_none() => {
             if is_for_choosing(stmt, &error) {
                 match chosen(ctx, stmt)? {
                     // It runs in steps, which read less.
@@ -111,10 +114,20 @@ pub(crate) fn is_for_assembly(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Refused { code: 30001 | 20030 | 20034 | 20035 | 20101, .. })
 }
 
+/// Whether a hint names the unit that a statement goes to.
+pub(crate) fn named_by_hint(stmt: &Statement) -> bool {
+    stmt.hints.iter().any(|(key, _)| is_unit_hint(key))
+}
+
+fn is_unit_hint(key: &str) -> bool {
+    matches!(key, "DATA_SOURCE_NAME" | "DATASOURCENAME")
+}
+
 /// The unit a hint names: the statement goes there as it is, past all rooms.
 fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Units>> {
-    let named = |key: &str| matches!(key, "DATA_SOURCE_NAME" | "DATASOURCENAME");
-    let Some((_, name)) = stmt.hints.iter().find(|(key, _)| named(key)) else { return Ok(None) };
+    let Some((_, name)) = stmt.hints.iter().find(|(key, _)| is_unit_hint(key)) else {
+        return Ok(None);
+    };
     let unit = ctx.database.units.iter().find(|unit| unit.eq_ignore_ascii_case(name));
     let unit = unit.ok_or_else(|| {
         pando_kernel::Error::refused(

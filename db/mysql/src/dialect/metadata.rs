@@ -2,6 +2,7 @@
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
+use pando_kernel::temporary::Kept;
 use pando_kernel::{Error, Kind, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
@@ -94,6 +95,10 @@ impl Metadata for MySql {
             "SET SESSION innodb_lock_wait_timeout = 2".to_owned(),
             format!("SELECT 1 FROM {} LIMIT 1 LOCK IN SHARE MODE", self.quote(table)),
         ]
+    }
+
+    fn temporaries(&self) -> Option<Kept> {
+        Some(Kept::Noted)
     }
 
     fn tables_query(&self) -> String {
