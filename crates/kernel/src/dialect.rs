@@ -263,6 +263,11 @@ pub trait Metadata: Send + Sync + Debug {
         false
     }
 
+    /// Whether servers of this version drop the tables of a list that are there before they say that others are not.
+    fn drops_the_others(&self, _version: &str) -> bool {
+        false
+    }
+
     /// Whether storage units of this family can serve clients of every door (their rows are turned into the door's own).
     fn serves_every_door(&self) -> bool {
         false

@@ -64,6 +64,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
     match purpose {
         Purpose::Run => {
             state::check(ctx, stmt)?;
+            dropped::is_spelled(ctx, stmt)?;
             planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error))
         }
         Purpose::Describe => {

@@ -135,6 +135,10 @@ impl Session {
         self.settle_cursors().await?;
         let plan = match self.plan(&live, stmt, &bound, Purpose::Run).await {
             Err(refusal) => {
+                if self.drops_nothing(stmt, &refusal) {
+                    Box::pin(self.end_definition()).await;
+                    return Ok(());
+                }
                 self.refuse_moved(&live, stmt, true)?;
                 self.refuse_steps_of_temporaries(stmt, &refusal)?;
                 return self.start_in_steps(&live, stmt, &bound, refusal).await;

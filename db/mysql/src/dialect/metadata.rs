@@ -129,6 +129,11 @@ impl Metadata for MySql {
     fn lists_tables(&self, action: DefineAction) -> bool {
         action == DefineAction::Drop
     }
+
+    /// MariaDB does; MySQL looks first since 8.0.
+    fn drops_the_others(&self, version: &str) -> bool {
+        version.contains("MariaDB")
+    }
 }
 
 fn text(value: &Value) -> Result<String> {
