@@ -168,6 +168,11 @@ pub trait Metadata: Send + Sync + Debug {
     /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
     fn tables_query(&self) -> String;
 
+    /// How the temporary tables of a connection are known; `None` where there are none for clients.
+    fn temporaries(&self) -> Option<crate::temporary::Kept> {
+        None
+    }
+
     /// Statements, the last one a query with a row when there is one in the table, or when somebody may be about to put one there: that of an open
     /// transaction counts, or makes them fail after a moment. Their connection is used for nothing else and closed.
     fn emptiness_queries(&self, table: &str) -> Vec<String>;
@@ -255,6 +260,11 @@ pub trait Metadata: Send + Sync + Debug {
 
     /// Whether one statement of this action (DROP, TRUNCATE) takes a list of tables.
     fn lists_tables(&self, _action: DefineAction) -> bool {
+        false
+    }
+
+    /// Whether servers of this version drop the tables of a list that are there before they say that others are not.
+    fn drops_the_others(&self, _version: &str) -> bool {
         false
     }
 

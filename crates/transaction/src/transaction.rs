@@ -77,6 +77,17 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Takes out a connection that is not its pool's again yet.
+    pub fn take(&mut self, wanted: impl Fn(&Connection) -> bool) -> Option<Connection> {
+        let at = self.connections.iter().position(wanted)?;
+        Some(self.connections.swap_remove(at))
+    }
+
+    /// Whether a cancel of one of the connections may still be under way.
+    pub fn is_tainted(&self) -> bool {
+        self.tainted
+    }
+
     /// Gives the connections to their pools: from here on nobody may cancel them on behalf of this transaction.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use pando_sql::{Edits, Fold, Span};
 
 use crate::captured::captured;
 use crate::rule::Rule;
-use crate::{insert, named};
+use crate::{insert, named, view};
 
 /// Edits a statement's text for one target.
 pub(crate) fn rewrite(
@@ -59,6 +59,9 @@ pub(crate) fn rewrite(
         }
     }
     named::rename(ctx, &stmt.kind, to, edits);
+    if let Kind::Define(define) = &stmt.kind {
+        view::place(rule, define, to, edits);
+    }
     if let Kind::Insert(insert) = &stmt.kind {
         insert::list_columns(rule, ctx, insert, edits);
     }

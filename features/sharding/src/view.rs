@@ -1,12 +1,19 @@
 //! Views over sharded tables. A view is itself configured as a sharded table, bound to those it is made of, and made on each data node over that node's tables.
 
+use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::route::{Spread, Units};
-use pando_sql::ast::{Define, ObjectName};
+use pando_kernel::route::{Spread, Target, Units};
+use pando_sql::ast::{
+    Define, DefineAction, Expr, Node, ObjectKind, ObjectName, QueryBody, Select, SelectItem,
+};
+use pando_sql::{Edits, Span};
 
 use crate::asked::Asked;
+use crate::domain::Domain;
+use crate::literal;
 use crate::proof::{self, Why};
 use crate::route::{everywhere, sharded};
+use crate::rule::Rule;
 use crate::table::Table;
 
 /// CREATE, ALTER and DROP VIEW: every node.
@@ -17,6 +24,9 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
     let rule = asked.rule;
     if let (Some(query), Some(name)) = (&define.query, define.names.first()) {
         let view = rule.table(&name.key());
+        if view.is_some() && placeholder(define).is_some() {
+            return everywhere(rule, asked.stmt, Spread::Same);
+        }
         let tables = sharded(rule, &asked.stmt.kind);
         let Some(view) = view.filter(|view| tables.iter().all(|table| rule.are_bound(view, table)))
         else {
@@ -33,6 +43,65 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
         ));
     }
     everywhere(rule, asked.stmt, Spread::Same)
+}
+
+/// The one row of constants that a dump shows in a view's place until its tables are there.
+fn placeholder(define: &Define) -> Option<&Select> {
+    let query = define.query.as_deref()?;
+    let is_bare = query.with.is_empty() && query.order_by.is_empty() && query.limit.is_none();
+    let QueryBody::Select(select) = &query.body else { return None };
+    let goes_by_nothing = select.from.is_empty()
+        && select.filter.is_none()
+        && select.group_by.is_empty()
+        && select.having.is_none();
+    let are_constants = select.items.iter().all(|item| match item {
+        SelectItem::Expr { expr, alias, .. } => alias.is_some() && constant(expr).is_some(),
+        SelectItem::Star(_) | SelectItem::QualifiedStar(..) => false,
+    });
+    (is_bare && goes_by_nothing && are_constants && define.view_columns.is_empty())
+        .then_some(select)
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn constant(expr: &Expr) -> Option<Value> {
+    match &literal::unwrapped(expr).node {
+        Node::Literal(literal) => literal::from_literal(literal),
+        Node::Cast { operand, .. } => constant(operand).filter(|value| *value == Value::Null),
+        _ => None,
+    }
+}
+
+/// The row of a placeholder is in the view once: on the node where its values belong. Elsewhere the view has none.
+pub(crate) fn place(rule: &Rule, define: &Define, to: &Target, edits: &mut Edits) {
+    let is_view = define.object == ObjectKind::View && define.action == DefineAction::Create;
+    let (Some(query), Some(name)) =
+        (define.query.as_deref().filter(|_| is_view), define.names.first())
+    else {
+        return;
+    };
+    let (Some(view), Some(select)) = (rule.table(&name.key()), placeholder(define)) else { return };
+    let values: Vec<(String, Value)> = select
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            SelectItem::Expr { expr, alias: Some(alias), .. } => {
+                Some((alias.value.to_lowercase(), constant(expr)?))
+            }
+            SelectItem::Expr { alias: None, .. }
+            | SelectItem::Star(_)
+            | SelectItem::QualifiedStar(..) => None,
+        })
+        .collect();
+    let domain = |key: &str| {
+        let own = values.iter().find(|(name, value)| name == key && *value != Value::Null);
+        own.map(|(_, value)| Domain::equal(value.clone())).unwrap_or_default()
+    };
+    let nodes = view.route_exactly(&domain, &[]).unwrap_or_default();
+    let Some(home) = view.nodes().get(nodes.first().copied().unwrap_or(0)) else { return };
+    let is_home = home.unit == to.unit && to.actual(view.logic()) == Some(&*home.table);
+    if !is_home {
+        edits.replace(Span::at(query.span.end), " LIMIT 0");
+    }
 }
 
 fn unbound(view: &ObjectName, tables: &[&Table]) -> Error {

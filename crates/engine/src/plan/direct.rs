@@ -9,7 +9,7 @@ use pando_sql::ast::{Kind, QueryBody, Statement};
 
 use super::{
     Plan, Planned, Purpose, aggregate, block, catalogue, check, gather, list, owned, rewrite,
-    settle, unions,
+    settle, temporary, unions,
 };
 
 /// Plans a statement that goes to its units as it is.
@@ -83,6 +83,9 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
 
 /// Where the rooms send a statement, once none of them refuses it.
 pub(super) fn routed(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
+    if let Some(own) = temporary::concerned(ctx, stmt) {
+        return temporary::route(ctx, stmt, own);
+    }
     for feature in &ctx.database.features {
         feature.check(ctx, stmt)?;
     }

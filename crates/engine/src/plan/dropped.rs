@@ -1,7 +1,10 @@
 //! DROP of what nobody has: servers have words of their own for it.
 
-use pando_kernel::error::{Error, ErrorKind};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Context;
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
+
+use super::temporary;
 
 /// The error of planning, in these words where it is one of that kind.
 pub(super) fn told(stmt: &Statement, error: Error) -> Error {
@@ -11,6 +14,32 @@ pub(super) fn told(stmt: &Statement, error: Error) -> Error {
         }
         _ => error,
     }
+}
+
+/// Refuses to take away what is called so but for case, where servers may tell such names apart: what is meant may be another table, or none.
+pub(super) fn is_spelled(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
+    let Kind::Define(define) = &stmt.kind else { return Ok(()) };
+    let takes = matches!(define.action, DefineAction::Drop | DefineAction::Truncate)
+        && matches!(define.object, ObjectKind::Table | ObjectKind::View);
+    if !takes || ctx.dialect.syntax().exact_tables || temporary::concerned(ctx, stmt).is_some() {
+        return Ok(());
+    }
+    let tables = || ctx.database.features.iter().flat_map(|feature| feature.tables());
+    for name in define.names.iter().filter_map(|name| name.parts.last()) {
+        let own = &name.value;
+        if tables().any(|table| table.name == *own) {
+            continue;
+        }
+        if let Some(other) = tables().find(|table| table.name.to_lowercase() == own.to_lowercase())
+        {
+            return Err(Error::refused(
+                20032,
+                format!("`{own}` is called `{}`, and servers may tell the two apart", other.name),
+                "write the name as it is configured",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// What is said of these, by their keys; `None` where the statement is no such DROP.

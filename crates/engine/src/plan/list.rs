@@ -30,7 +30,7 @@ pub(super) fn list(
 ) -> Result<Option<Planned>> {
     let Some(define) = listing(ctx, stmt) else { return Ok(None) };
     let mut shares: Vec<Share> = Vec::new();
-    let mut missing: Vec<String> = Vec::new();
+    let mut missing: Vec<(String, &str)> = Vec::new();
     for (at, listed) in define.listed.iter().enumerate() {
         let one = alone(stmt, define, at);
         let units = match direct::routed(ctx, &one) {
@@ -44,7 +44,7 @@ pub(super) fn list(
                 else {
                     return Err(error);
                 };
-                missing.push(key.clone());
+                missing.push((key.clone(), listed.of(&stmt.text)));
                 continue;
             }
         };
@@ -53,8 +53,11 @@ pub(super) fn list(
             add(&mut shares, target, name);
         }
     }
-    if let Some(error) = dropped::missing(define, &missing) {
-        return Err(error.into());
+    if !missing.is_empty() && !goes_on(ctx, define, &missing, &mut shares) {
+        let keys: Vec<String> = missing.into_iter().map(|(key, _)| key).collect();
+        if let Some(error) = dropped::missing(define, &keys) {
+            return Err(error.into());
+        }
     }
     catalogue::unmixed(ctx, stmt)?;
     let place = |share: &Share| ctx.database.units.iter().position(|u| *u == share.target.unit);
@@ -74,6 +77,28 @@ fn listing<'a>(ctx: &Context<'_>, stmt: &'a Statement) -> Option<&'a Define> {
         && !define.temporary
         && ctx.dialect.lists_tables(define.action);
     is_list.then_some(define)
+}
+
+/// Whether the tables that are there are dropped all the same: all that IF EXISTS finds, and on servers that drop first and say then what was missing. The
+/// first of these says it of the missing ones, too, where no part of a table is called so.
+fn goes_on(
+    ctx: &Context<'_>,
+    define: &Define,
+    missing: &[(String, &str)],
+    shares: &mut [Share],
+) -> bool {
+    let Some(first) = shares.first_mut() else { return false };
+    if define.conditional {
+        return true;
+    }
+    let version = ctx.session.facts.version.as_deref().unwrap_or_default();
+    let known = ctx.catalog.tables();
+    let is_nowhere = |key: &String| known.as_ref().is_some_and(|known| !known.contains_key(key));
+    if !ctx.dialect.drops_the_others(version) || !missing.iter().all(|(key, _)| is_nowhere(key)) {
+        return false;
+    }
+    first.names.extend(missing.iter().map(|(_, name)| (*name).to_owned()));
+    true
 }
 
 /// The statement as if it named this table only. Its text stays, so that all places in it do.

@@ -7,13 +7,17 @@ use pando_kernel::presentation::Presentation;
 use pando_sql::ast::{Ident, InsertSource, Kind, Statement};
 use pando_sql::{Edits, Placeholder, Span, visit};
 
+use super::temporary;
+
 /// The statement to be planned instead; `None` when it can stay.
 ///
 /// # Errors
 /// `Refused` for tables of another logical database, `UnknownDatabase`, and what the family says of a SHOW.
 pub(super) fn logical(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Statement>> {
     let Some(presentation) = ctx.dialect.presentation() else { return Ok(None) };
+    // The catalogue knows nothing of temporary tables.
     if let Kind::Show(show) = &stmt.kind
+        && temporary::concerned(ctx, stmt).is_none()
         && let Some(text) = presentation.restate(&stmt.text, show, &ctx.session.facts)?
     {
         return parsed(ctx, &text).map(Some);

@@ -27,6 +27,7 @@ mod rewrite;
 mod settle;
 mod state;
 mod template;
+mod temporary;
 mod unions;
 mod wide;
 
@@ -53,6 +54,7 @@ pub(crate) use state::{commits, is_unread, keeps_key};
 pub(crate) use template::may_write;
 pub(crate) use template::with_text;
 pub use template::{Fit, Template};
+pub(crate) use temporary::unit_for;
 
 /// Plans a statement.
 ///
@@ -62,6 +64,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
     match purpose {
         Purpose::Run => {
             state::check(ctx, stmt)?;
+            dropped::is_spelled(ctx, stmt)?;
             planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error))
         }
         Purpose::Describe => {
@@ -81,7 +84,8 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
     let restated = logical::logical(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {
-        Err(error) if is_for_assembly(&error) => {
+        // Nobody but their own connection reads temporary tables.
+        Err(error) if is_for_assembly(&error) && temporary::concerned(ctx, stmt).is_none() => {
             if is_for_choosing(stmt, &error) {
                 match chosen(ctx, stmt)? {
                     // It runs in steps, which read less.

@@ -16,7 +16,7 @@ use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
 use super::parts::{Part, Parts};
 use super::unions::{self, Union};
-use super::{Plan, Told, Unit, labels, parts, state, writes};
+use super::{Plan, Told, Unit, labels, parts, state, temporary, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -202,8 +202,10 @@ fn targeted(
     target: &Target,
     (labelled, edits): (&[&Expr], &mut Edits),
 ) -> Result<()> {
-    for feature in &ctx.database.features {
-        feature.rewrite(ctx, stmt, target, edits)?;
+    if temporary::concerned(ctx, stmt).is_none() {
+        for feature in &ctx.database.features {
+            feature.rewrite(ctx, stmt, target, edits)?;
+        }
     }
     rows(stmt, target, edits);
     labels::keep(ctx, stmt, labelled, edits);

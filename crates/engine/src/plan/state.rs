@@ -2,6 +2,7 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
+use pando_kernel::temporary::is_temporary;
 use pando_sql::ast::{
     BinaryOp, Define, DefineAction, Expr, Function, Kind, Literal, Load, Node, Query, QueryBody,
     Statement,
@@ -214,6 +215,8 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
     match &stmt.kind {
         Kind::Utility { verb, .. } => check_utility(ctx, verb, &stmt.text)?,
         Kind::Load(load) => check_load(load)?,
+        // The session has a connection for it.
+        Kind::Define(define) if ctx.session.temporaries.is_some() && is_temporary(define) => {}
         kind => check_made(ctx, kind, &stmt.text)?,
     }
     if is_unread(&stmt.kind) {

@@ -91,6 +91,7 @@ impl Session {
                 self.enlisted(live, name, Aim::of(plan)).await?
             }
         };
+        self.keep_for_temporaries(&mut connection);
         let locked = match self.transaction.is_locking() {
             true => {
                 let plan = bound.written(plan);
@@ -122,7 +123,8 @@ impl Session {
         aim: Aim,
     ) -> Result<(Connection, usize)> {
         let pool = live.pool(unit)?;
-        let mut connection = match pool.take_idle()? {
+        let own = self.temporary_connection(unit);
+        let mut connection = match own.map_or_else(|| pool.take_idle(), |own| Ok(Some(own)))? {
             Some(connection) => connection,
             None => self.take(pool).await?,
         };
@@ -257,7 +259,10 @@ impl Session {
             None => {
                 let ready = self.ready(live, unit).await?;
                 self.refuse_outside_snapshot(unit)?;
-                let mut connection = self.take(pool).await?;
+                let mut connection = match self.temporary_connection(unit) {
+                    Some(own) => own,
+                    None => self.take(pool).await?,
+                };
                 let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
                 let still = still.and_then(|()| self.handle.runs_on(&connection, Manner::Ask));
                 let swallow = match still {
@@ -376,6 +381,15 @@ impl Session {
             return Ok(0);
         }
         connection.set_session_state(UNKNOWN);
+        if self.has_temporaries(connection) {
+            let text = self.dress_of_temporaries(live.database.dialect.as_ref(), variables);
+            let queued = usize::from(text.is_some());
+            if let Some(text) = text {
+                connection.start(Execution::Text(text.into()))?;
+            }
+            connection.set_session_state(wanted);
+            return Ok(queued);
+        }
         let mut queued = 0;
         if worn != 0 || live.database.dialect.prepares_with_settings() {
             connection.start(Execution::Reset)?;

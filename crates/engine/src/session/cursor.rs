@@ -152,7 +152,7 @@ impl Session {
 
     /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the transaction.
     pub(super) async fn settle_cursors(&mut self) -> Result<()> {
-        if self.transaction.is_whole() {
+        if self.transaction.is_whole() && !self.lent_temporaries() {
             return Ok(());
         }
         let ids: Vec<CursorId> = self.cursors.keys().copied().collect();

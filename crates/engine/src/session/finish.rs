@@ -176,6 +176,7 @@ impl Session {
         if verb.unread {
             Box::pin(self.look_whether_ended()).await?;
         }
+        self.note_temporaries(true);
         if verb.defines
             && let Some(live) = self.live.clone()
         {
@@ -240,6 +241,7 @@ impl Session {
         let error = self.in_logic_names(error);
         self.note_error(&error);
         self.counts_rows(-1);
+        self.note_temporaries(false);
         if self.defining {
             Box::pin(self.end_definition()).await;
         }

@@ -29,7 +29,7 @@ impl Session {
         let (Some(kind), [first, .., last] | [first @ last]) = (kind, &tables[..]) else {
             return Ok(false);
         };
-        if !stmt.hints.is_empty() {
+        if !stmt.hints.is_empty() || self.temporaries().is_some_and(|own| own.concern(stmt)) {
             return Ok(false);
         }
         self.refuse_if_failed(false)?;

@@ -51,6 +51,7 @@ mod setting;
 mod status;
 mod steps;
 mod tag;
+mod temporary;
 mod text;
 mod verbs;
 mod victim;
@@ -139,6 +140,8 @@ pub struct Session {
     at_hand: AtHand,
     /// The statement under way is worth a template.
     learns: bool,
+    /// The session's temporary tables, and the connection that has them.
+    temporary: Option<Box<temporary::Temporary>>,
     /// A change is shown that is not run: what it reads is planned as in its transaction.
     shows_change: bool,
 }

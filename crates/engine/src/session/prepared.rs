@@ -14,7 +14,6 @@ use pando_kernel::{Column, Columns, Native, NeutralCodec};
 use pando_sql::ast::{Kind, Transaction};
 
 use crate::execute::Channel;
-use crate::handle::Manner;
 use crate::plan::Purpose;
 
 use super::acquire::{Aim, types};
@@ -139,6 +138,7 @@ impl Session {
         }
         self.settle_cursors().await?;
         let stmt = Arc::clone(&prepared.statement);
+        Box::pin(self.look_at_temporaries(&live, &stmt)).await?;
         let plan = match self.plan(&live, &stmt, &Bound::default(), Purpose::Describe).await {
             Err(refusal) => return self.describe_in_steps(&live, prepared, refusal).await,
             Ok(plan) => plan,
@@ -149,11 +149,7 @@ impl Session {
         let (mut connection, swallow) = if inside {
             self.enlisted(&live, &unit.target.unit, Aim::Reads).await?
         } else {
-            let pool = live.pool(&unit.target.unit)?;
-            let mut connection = self.take(pool).await?;
-            self.handle.runs_on(&connection, Manner::Ask)?;
-            let swallow = self.dress(&live, &mut connection)?;
-            (connection, swallow)
+            self.taken_from_pool(&live, &unit.target.unit, Aim::Reads).await?
         };
         let types = types(unit, &prepared.declared);
         let started = connection.start(Execution::Describe {

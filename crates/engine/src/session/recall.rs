@@ -42,7 +42,7 @@ impl Session {
         }
         let live = self.live.clone()?;
         self.facts.database.as_ref()?;
-        if self.own_database().is_some() || self.defined.is_some() {
+        if self.own_database().is_some() || self.defined.is_some() || self.temporary.is_some() {
             // Its tables are not those of the database that stands behind it, or not those that others see.
             return None;
         }

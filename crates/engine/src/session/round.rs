@@ -49,9 +49,9 @@ impl Session {
         }
     }
 
-    /// Whether a channel's connection is the transaction's.
+    /// Whether a channel's connection is the transaction's, or the session's own.
     fn is_inside(&self, connection: &Connection) -> bool {
-        self.transaction.expects(connection.unit())
+        self.transaction.expects(connection.unit()) || self.has_temporaries(connection)
     }
 
     /// Whether a paused reply has connections of the transaction.
@@ -101,7 +101,7 @@ impl Session {
 
     /// Gives one connection back after [`Session::gather_home`]. One that stands apart takes no part in the transaction.
     pub(super) fn hand_back(&mut self, (connection, apart): (Connection, bool), cancelled: bool) {
-        let inside = self.is_inside(&connection);
+        let inside = self.transaction.expects(connection.unit());
         let home = connection.condition().outstanding == 0;
         if apart && home && !cancelled {
             put_back(connection);
@@ -112,6 +112,8 @@ impl Session {
                 self.transaction.taint();
             }
             self.transaction.give_back(connection);
+        } else if self.has_temporaries(&connection) {
+            self.temporaries_come_home(connection, cancelled);
         } else if home && cancelled {
             connection.discard();
         }
@@ -190,11 +192,21 @@ impl Session {
         };
         self.handle.lets_go();
         self.handle.parts();
-        let outcome = parts.and(ended.release());
+        let outcome = parts.and(self.parted(ended));
         if let Err(error) = &outcome {
             self.learn_of_loss(error);
         }
         outcome
+    }
+
+    /// Gives the connections of a transaction that is over to their pools, but for that of temporary tables.
+    pub(super) fn parted(&mut self, ended: Ended) -> Result<Outcome> {
+        let mut ended = ended;
+        self.doubt_temporaries();
+        if let Some(own) = ended.take(|connection| self.has_temporaries(connection)) {
+            self.temporaries_come_home(own, ended.is_tainted());
+        }
+        ended.release()
     }
 
     /// Rolls back what the session itself has opened or what cannot go on.

@@ -117,7 +117,11 @@ impl Session {
             return self.answer_alone(stmt, &bound);
         }
         bound.era = moment(&live).era();
-        if let Kind::Define(define) = &stmt.kind {
+        Box::pin(self.look_at_temporaries(&live, stmt)).await?;
+        let temporary = self.concerns_temporaries();
+        if let Kind::Define(define) = &stmt.kind
+            && !temporary
+        {
             self.refuse_in_use(define)?;
             self.begin_definition(&live)?;
             live.catalog.forget();
@@ -131,12 +135,18 @@ impl Session {
         self.settle_cursors().await?;
         let plan = match self.plan(&live, stmt, &bound, Purpose::Run).await {
             Err(refusal) => {
+                if self.drops_nothing(stmt, &refusal) {
+                    Box::pin(self.end_definition()).await;
+                    return Ok(());
+                }
                 self.refuse_moved(&live, stmt, true)?;
+                self.refuse_steps_of_temporaries(stmt, &refusal)?;
                 return self.start_in_steps(&live, stmt, &bound, refusal).await;
             }
             Ok(plan) => Arc::new(plan),
         };
         self.refuse_moved(&live, stmt, plan.writes)?;
+        self.learns &= self.temporary.is_none();
         if self.learns && !bound.prepared {
             Box::pin(self.look_at_table(&live, stmt)).await;
         }
@@ -263,6 +273,7 @@ impl Session {
             ticket: self.ticket,
             connections_per_query: self.settings().max_connections_per_query,
             describes: false,
+            temporaries: self.temporaries(),
             facts: Arc::clone(&self.facts),
         }
     }
@@ -319,7 +330,7 @@ impl Session {
             gives_keys,
             tag: tag(&stmt.kind),
             selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
-            defines: defines(&stmt.kind),
+            defines: defines(&stmt.kind) && !self.concerns_temporaries(),
             key: first_key(plan),
             upserts: upserts(&stmt.kind),
             changes: plan::changes_in_with(&stmt.kind),

@@ -331,7 +331,7 @@ impl Session {
         Ok(())
     }
 
-    /// `DISCARD ALL`, and its parts: plans, sequences' last values and temporary tables are no session's.
+    /// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.
     ///
     /// # Errors
     /// In a failed transaction, ALL in any; `Syntax` for another word.
@@ -346,8 +346,11 @@ impl Session {
                 self.reset().await?;
                 verb
             }
-            "DISCARD TEMPORARY" => "DISCARD TEMP",
-            "DISCARD TEMP" | "DISCARD PLANS" | "DISCARD SEQUENCES" => verb,
+            "DISCARD TEMP" | "DISCARD TEMPORARY" => {
+                self.discard_temporaries()?;
+                "DISCARD TEMP"
+            }
+            "DISCARD PLANS" | "DISCARD SEQUENCES" => verb,
             _ => {
                 let message = format!("`{verb}` is no statement that is known");
                 return Err(ErrorKind::Syntax { message, at: 0 }.into());
@@ -363,6 +366,7 @@ impl Session {
             self.end_transaction(false).await?;
         }
         self.close_cursors().await;
+        self.drop_temporaries();
         self.named.clear();
         self.variables.clear();
         self.autocommit = true;

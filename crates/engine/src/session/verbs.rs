@@ -99,6 +99,7 @@ impl Session {
         self.attend_transaction()?;
         let result = self.transaction.rollback_to(name, dialect).await;
         self.or_fail(result).await?;
+        self.doubt_temporaries();
         let result = self.return_in_base(name).await;
         self.or_fail(result).await?;
         let result = Box::pin(self.return_to_mark(name)).await;

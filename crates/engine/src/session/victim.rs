@@ -106,7 +106,7 @@ impl Session {
         let ended = self.transaction.forfeit().await;
         self.handle.lets_go();
         self.handle.parts();
-        if let Err(error) = ended.release() {
+        if let Err(error) = self.parted(ended) {
             tracing::debug!(%error, "a failed transaction could not be rolled back in order");
         }
     }

@@ -4,7 +4,7 @@
 use std::future::poll_fn;
 
 use pando_kernel::backend::Execution;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::{Column, Columns, Kind as ValueKind, Rows, ServerError, Value};
 use pando_pool::Connection;
@@ -105,6 +105,44 @@ impl Session {
         };
         self.typed_rows("SHOW", list, &rows)?;
         Ok(true)
+    }
+
+    /// DROP IF EXISTS of what only rooms know not to be a table: nothing is dropped, and that is noted. False for every other refusal.
+    pub(super) fn drops_nothing(&mut self, stmt: &Statement, refusal: &Error) -> bool {
+        let (Kind::Define(define), ErrorKind::NothingToDrop { what, names }) =
+            (&stmt.kind, refusal.kind())
+        else {
+            return false;
+        };
+        if !define.conditional {
+            return false;
+        }
+        let told = self.in_logic_names(Error::new(refusal.kind().clone()));
+        let mut noted = 0;
+        if let ErrorKind::Server(server) = told.kind() {
+            let number = Value::UInt(server.number.into());
+            self.warnings.rows.push(vec![
+                Value::Text("Note".into()),
+                number,
+                Value::Text(server.message.clone()),
+            ]);
+            self.warnings.count += 1;
+            noted = 1;
+        } else {
+            for name in names {
+                self.pending.push_back(Event::Notice(Box::new(ServerError {
+                    sqlstate: "00000".into(),
+                    message: format!("{what} \"{name}\" does not exist, skipping"),
+                    severity: "NOTICE".into(),
+                    ..ServerError::default()
+                })));
+            }
+        }
+        self.complete(if *what == "view" { "DROP VIEW" } else { "DROP TABLE" });
+        if let Some(Event::Complete(done)) = self.pending.back_mut() {
+            done.warnings = noted;
+        }
+        true
     }
 
     /// Forgets what the statement before was warned of.

@@ -2,6 +2,7 @@
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
+use pando_kernel::temporary::Kept;
 use pando_kernel::{Error, Kind, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
@@ -96,6 +97,10 @@ impl Metadata for MySql {
         ]
     }
 
+    fn temporaries(&self) -> Option<Kept> {
+        Some(Kept::Noted)
+    }
+
     fn tables_query(&self) -> String {
         format!(
             "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
@@ -123,6 +128,11 @@ impl Metadata for MySql {
     /// <https://dev.mysql.com/doc/refman/8.4/en/drop-table.html>; TRUNCATE takes one table.
     fn lists_tables(&self, action: DefineAction) -> bool {
         action == DefineAction::Drop
+    }
+
+    /// MariaDB does; MySQL looks first since 8.0.
+    fn drops_the_others(&self, version: &str) -> bool {
+        version.contains("MariaDB")
     }
 }
 

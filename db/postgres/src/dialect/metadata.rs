@@ -3,6 +3,7 @@
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
+use pando_kernel::temporary::Kept;
 use pando_kernel::{Attribute, Error, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
@@ -186,6 +187,13 @@ impl Metadata for Postgres {
             format!("LOCK TABLE {table} IN SHARE MODE"),
             format!("SELECT 1 FROM {table} LIMIT 1"),
         ]
+    }
+
+    fn temporaries(&self) -> Option<Kept> {
+        Some(Kept::Asked(
+            "SELECT c.relname::text FROM pg_catalog.pg_class c \
+             WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND c.relkind IN ('r', 'p', 'v')",
+        ))
     }
 
     fn tables_query(&self) -> String {
