@@ -57,16 +57,17 @@ impl<D: Doorway> Client<D> {
             parameters,
             warnings: 0,
         };
+        let capabilities = self.facts.capabilities;
         self.wire.output.packet(|out| ok.encode(out));
         if parameters > 0 {
             let placeholder = placeholder();
             for _ in 0..parameters {
-                self.wire.output.packet(|out| placeholder.encode(out));
+                self.wire.output.packet(|out| placeholder.encode(capabilities, out));
             }
             self.end_of_columns();
         }
         if let Some(shape) = columns.filter(|_| count > 0) {
-            shape.define(&mut self.wire.output);
+            shape.define(capabilities, &mut self.wire.output);
             self.end_of_columns();
         }
         Ok(())
@@ -248,8 +249,9 @@ mod tests {
     #[test]
     fn a_placeholders_definition_is_named_as_in_mysql() {
         let mut out = bytes::BytesMut::new();
-        placeholder().encode(&mut out);
+        placeholder().encode(Capabilities::default(), &mut out);
         out.put_u8(0xFB);
-        assert_eq!(ColumnDefinition::decode(&out).unwrap().name, b"?");
+        let read = ColumnDefinition::decode(&out, Capabilities::default()).unwrap();
+        assert_eq!(read.name, b"?");
     }
 }
