@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn definitions_say_what_mariadb_says_besides_to_those_who_asked() {
-        let json = Column { extended: (*b"\x01\x04json").into(), ..Column::computed("j", Kind::Text) };
+        let json =
+            Column { extended: (*b"\x01\x04json").into(), ..Column::computed("j", Kind::Text) };
         let list: Arc<[Column]> = [json].into();
         let asked = PLAIN | Capabilities::EXTENDED_METADATA;
         for charset in [Charset::Utf8, Charset::Latin1] {

@@ -112,7 +112,8 @@ fn connections_share_their_columns() {
     let lists = Lists::default();
     let [mut one, mut other] = [Seen::default(), Seen::default()];
     let bytes = reply(&[&definition(b"a")]);
-    let columns = |seen: &mut Seen, format| seen.columns((&bytes, 1), (format, NEW), &lists).unwrap();
+    let columns =
+        |seen: &mut Seen, format| seen.columns((&bytes, 1), (format, NEW), &lists).unwrap();
     let first = columns(&mut one, Format::Text);
     assert!(Arc::ptr_eq(&first, &columns(&mut other, Format::Text)));
     assert!(!Arc::ptr_eq(&first, &columns(&mut other, Format::Binary)));
