@@ -58,6 +58,9 @@ pub struct Column {
     pub format: Format,
     /// The vendor's own description.
     pub native: Native,
+    /// What the vendor says of the type besides, in its own form (MariaDB's names of types and formats); empty where
+    /// it says nothing.
+    pub extended: Box<[u8]>,
     /// Table alias; empty when computed or unknown.
     pub table: String,
     /// The table's own name; empty when computed or unknown.
@@ -76,6 +79,7 @@ impl Column {
             kind,
             format: Format::Text,
             native: Native::default(),
+            extended: Box::default(),
             table: String::new(),
             origin_table: String::new(),
             origin_name: String::new(),

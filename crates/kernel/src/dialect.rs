@@ -221,6 +221,12 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
+    /// A query for constraints of these names, each its parts from left to right as the catalogue writes them: rows (place in the list, whether the
+    /// constraint has an actual table's name behind its own). `None` where no statement names constraints but those of its table.
+    fn constraints_query(&self, _names: &[Vec<String>]) -> Option<String> {
+        None
+    }
+
     /// The schema in which tables stand whose names say none; `None` where a database has no schemas, but is one.
     fn default_schema(&self) -> Option<&'static str> {
         None

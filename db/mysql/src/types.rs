@@ -168,6 +168,7 @@ pub fn column_of(definition: &ColumnDefinition<'_>, format: Format) -> Column {
             decimals: fixed.decimals,
             ..Native::default()
         },
+        extended: definition.extended.into(),
         table: text(definition.table),
         origin_table: text(definition.org_table),
         origin_name: text(definition.org_name),

@@ -43,6 +43,29 @@ fn text_statements_give_columns_rows_and_counts() {
 }
 
 #[test]
+fn mariadb_says_which_text_is_json() {
+    for (name, port) in servers() {
+        run(async {
+            let mut backend = connect(settings(port)).await;
+            let table = "CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, j JSON)";
+            text(&mut *backend, table).await.unwrap();
+            let query = "SELECT id, j, JSON_OBJECT('a', id) o FROM t";
+            let json: &[u8] = if name == "MARIADB1_PORT" { b"\x01\x04json" } else { b"" };
+            for round in 0..3 {
+                let reply = match round {
+                    0 => text(&mut *backend, query).await.unwrap(),
+                    _ => execute(&mut *backend, query, &[]).await.unwrap(),
+                };
+                assert_eq!(
+                    reply.extended.iter().map(|own| &**own).collect::<Vec<_>>(),
+                    [b"", json, json]
+                );
+            }
+        });
+    }
+}
+
+#[test]
 fn a_reply_in_one_piece_says_what_its_pieces_say() {
     let queries = [
         "SELECT 1 AS a, 'x' AS b, NULL AS c",

@@ -94,15 +94,17 @@ proptest! {
     fn column_definitions_come_back(
         schema in name(), table in name(), label in name(),
         charset: u16, length: u32, type_id: u8, flags: u16, decimals: u8,
+        extended in vec(any::<u8>(), 0..300),
     ) {
         let column = Fixed { charset, length, type_id, flags, decimals };
         let definition = ColumnDefinition {
             schema: &schema, table: &table, org_table: &table, name: &label, org_name: &label,
-            column, default: None,
+            extended: &extended, column, default: None,
         };
+        let capabilities = Capabilities::EXTENDED_METADATA;
         let mut out = BytesMut::new();
-        definition.encode(&mut out);
-        prop_assert_eq!(ColumnDefinition::decode(&out).unwrap(), definition);
+        definition.encode(capabilities, &mut out);
+        prop_assert_eq!(ColumnDefinition::decode(&out, capabilities).unwrap(), definition);
     }
 
     #[test]
@@ -155,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200), flags: u32) {
+    fn no_bytes_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200), flags: u64) {
         let capabilities = Capabilities(flags);
         let _ = Handshake::decode(&bytes, &mut Vec::new());
         let _ = HandshakeResponse::decode(&bytes);
@@ -167,7 +169,7 @@ proptest! {
         let _ = ErrPacket::decode(&bytes);
         let _ = Eof::decode(&bytes);
         let _ = PrepareOk::decode(&bytes);
-        let _ = ColumnDefinition::decode(&bytes);
+        let _ = ColumnDefinition::decode(&bytes, capabilities);
         let _ = SessionChanges::new(&bytes).count();
         if let Ok(Command::Execute(head)) = Command::decode(&bytes, capabilities) {
             let _ = Execute::decode(head, capabilities, bytes.len() % 9, &[], |i| i == 3);

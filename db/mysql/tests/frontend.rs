@@ -13,7 +13,7 @@ use pando_kernel::runtime::{Address, SharedRuntime, TlsMode};
 use pando_kernel::{CopyInput, ErrorKind, Event, Result, Value};
 use pando_mysql::MySqlConnector;
 use pando_mysql::backend::{Count, Settings};
-use pando_mysql::codec::{Capabilities, Eof, ErrPacket, OkPacket, Status};
+use pando_mysql::codec::{Capabilities, ColumnDefinition, Eof, ErrPacket, OkPacket, Status};
 use support::raw::{BASE, Raw};
 use support::script::{Clear, HOUSE, House, Inside};
 use support::{event, execute, number, prepared, reply, text};
@@ -213,6 +213,32 @@ fn a_flag_that_was_not_offered_changes_nothing() {
 }
 
 #[test]
+fn what_mariadb_says_besides_is_offered_before_its_servers_and_told_to_who_asks() {
+    let own = Capabilities::EXTENDED_METADATA;
+    for (version, offered) in [("8.0.36", false), ("10.11.14-MariaDB", true)] {
+        run(async |house| {
+            house.version.set(version.to_owned()).unwrap();
+            let mut raw = Raw::greeted(house.enter(1 << 16)).await;
+            assert_eq!(raw.offered.has(own), offered, "{version}");
+            assert_eq!(raw.offered.has(Capabilities::LONG_PASSWORD), !offered, "{version}");
+            drop(raw);
+            for (asked, told) in [
+                (own, offered),
+                (Capabilities::default(), false),
+                (own | Capabilities::LONG_PASSWORD, false),
+            ] {
+                raw = Raw::entered(house.enter(1 << 16), asked).await;
+                let agreed = if told { own } else { Capabilities::default() };
+                let definition = &result(&mut raw, b"\x03SELECT a").await[1];
+                ColumnDefinition::decode(definition, agreed).unwrap();
+                let other = if told { Capabilities::default() } else { own };
+                assert!(ColumnDefinition::decode(definition, other).is_err());
+            }
+        });
+    }
+}
+
+#[test]
 fn several_statements_need_the_clients_consent() {
     run(async |house| {
         let mut raw = Raw::entered(house.enter(1 << 16), BASE).await;
@@ -341,6 +367,34 @@ fn long_data_becomes_the_parameter() {
         // Without new pieces the parameter has no value in this packet: it is cut short.
         raw.send(0, &execute).await;
         assert_eq!(raw.error().await, 1835);
+    });
+}
+
+/// MariaDB's clients send an execution behind its preparation, before they know the statement's number.
+#[test]
+fn the_last_prepared_statement_has_a_number_of_its_own() {
+    run(async |house| {
+        let mut raw = Raw::entered(house.enter(1 << 16), Capabilities::DEPRECATE_EOF).await;
+        let execute = [&[0x17][..], &[0xFF; 4], &[0, 1, 0, 0, 0, 0, 1, 253, 0, 1, b'x']].concat();
+        raw.send(0, &execute).await;
+        assert_eq!(raw.error().await, 1243, "nothing was prepared");
+        for close in [false, true] {
+            raw.command(b"\x16SELECT ?").await;
+            raw.read().await.unwrap();
+            raw.read().await.unwrap();
+            raw.command(&execute).await;
+            raw.read().await.unwrap();
+            assert_eq!(raw.read().await.unwrap()[..], *b"\0\0\x01x");
+            raw.read().await.unwrap();
+            if close {
+                raw.send(0, &[&[0x19][..], &[0xFF; 4]].concat()).await;
+            } else {
+                raw.send(0, b"\x16SELECT FROM WHERE").await;
+                raw.error().await;
+            }
+            raw.send(0, &execute).await;
+            assert_eq!(raw.error().await, 1243, "the last one was not prepared, or is closed");
+        }
     });
 }
 

@@ -264,7 +264,8 @@ fn broken_replies_cost_the_connection_and_nothing_else() {
         let definition = {
             let mut out = BytesMut::new();
             let column = Column { type_id: 253, charset: 45, ..Column::default() };
-            ColumnDefinition { name: b"a", column, ..ColumnDefinition::default() }.encode(&mut out);
+            ColumnDefinition { name: b"a", column, ..ColumnDefinition::default() }
+                .encode(SERVER, &mut out);
             out
         };
         let definition = &definition[..];
@@ -303,7 +304,7 @@ fn a_connection_cut_inside_a_row_is_unavailable() {
             server.command().await;
             server.send(&[1]).await;
             let mut out = BytesMut::new();
-            ColumnDefinition::default().encode(&mut out);
+            ColumnDefinition::default().encode(SERVER, &mut out);
             server.send(&out).await;
             server.stream.write_all(&[50, 0, 0, 3, 49, b'x']).await.unwrap();
             drop(server);

@@ -39,6 +39,7 @@ impl Shape {
                     decimals: own.scale.unwrap_or(0),
                     ..Native::default()
                 },
+                extended: Box::default(),
                 table: text(origin.table_name()),
                 origin_table: text(origin.table_name()),
                 origin_name: text(origin.origin_name()),

@@ -159,6 +159,7 @@ impl Unit {
             org_table: b"sbtest1_0",
             name: b"c",
             org_name: b"c",
+            extended: b"",
             column,
             default: None,
         };
@@ -166,7 +167,7 @@ impl Unit {
         let reply = |columns: u8, rows: &[BytesMut]| {
             packets(1, |out| {
                 out.payload(&[columns]);
-                (0..columns).for_each(|_| out.packet(|out| definition.encode(out)));
+                (0..columns).for_each(|_| out.packet(|out| definition.encode(CAPABILITIES, out)));
                 rows.iter().for_each(|row| out.payload(row));
                 out.packet(|out| ok(OkHeader::EndOfRows, out));
             })
@@ -182,8 +183,8 @@ impl Unit {
         let prepared = packets(1, |out| {
             let head = PrepareOk { statement: 1, columns: 1, parameters: 1, warnings: 0 };
             out.packet(|out| head.encode(out));
-            out.packet(|out| parameter.encode(out));
-            out.packet(|out| definition.encode(out));
+            out.packet(|out| parameter.encode(CAPABILITIES, out));
+            out.packet(|out| definition.encode(CAPABILITIES, out));
         });
         Self { greeted: false, text, binary, prepared, catalogue }
     }

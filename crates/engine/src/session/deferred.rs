@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{TransactionType, UnitName, Value};
 use pando_sql::ast::Statement;
@@ -15,10 +15,10 @@ use super::Session;
 const VERB: &str = "SET CONSTRAINTS";
 
 impl Session {
-    /// SET CONSTRAINTS ALL, which every unit of the transaction takes, those that join it later included. False when the statement goes the usual way.
+    /// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the units that have them. False when the statement goes the usual way.
     ///
     /// # Errors
-    /// `Refused` for single constraints of several units; what a unit says of what it checks then.
+    /// `Refused` for constraints that have other names on the units; what a unit says of what it checks then.
     pub(super) async fn set_constraints(&mut self, stmt: &Statement) -> Result<bool> {
         self.refuse_if_failed(false)?;
         let live = self.live()?;
@@ -29,11 +29,10 @@ impl Session {
             if live.database.units.len() < 2 {
                 return Ok(false);
             }
-            return Err(Error::refused(
-                30001,
-                "SET CONSTRAINTS cannot name constraints of several storage units",
-                "say SET CONSTRAINTS ALL",
-            ));
+            self.refuse_in_base(VERB)?;
+            self.set_named(&live, stmt).await?;
+            self.complete(VERB);
+            return Ok(true);
         }
         if self.transaction.state() == TransactionState::Idle {
             self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");

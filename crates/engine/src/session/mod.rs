@@ -12,6 +12,7 @@ mod bound;
 mod chosen;
 mod computed;
 mod config;
+mod constraints;
 mod copy;
 mod cursor;
 mod database;

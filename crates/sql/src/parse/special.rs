@@ -116,7 +116,8 @@ impl Parser<'_> {
                 false => self.column_named_like_a_keyword(),
             };
         }
-        if self.keyword_at(1).is_reserved() || self.peek(1).kind == TokenKind::End {
+        let ends = self.keyword_at(1).is_reserved() && !self.operand_opens_at(1);
+        if ends || self.peek(1).kind == TokenKind::End {
             return self.column_named_like_a_keyword();
         }
         self.advance();
@@ -128,6 +129,16 @@ impl Parser<'_> {
         match amount.node {
             Node::Row(list) => Ok(self.node(start, Node::Other(list))),
             _ => self.unexpected("a unit of time"),
+        }
+    }
+
+    /// Whether a word that can be no name begins an operand there, and could not stand behind one.
+    fn operand_opens_at(&self, at: usize) -> bool {
+        use Keyword::*;
+        match self.keyword_at(at) {
+            CASE | EXISTS | FALSE | NULL | TRUE => true,
+            LEFT | RIGHT => self.is_symbol_at(at + 1, "("),
+            _ => false,
         }
     }
 

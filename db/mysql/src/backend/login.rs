@@ -76,7 +76,8 @@ const WANTED: Capabilities = Capabilities(
         | Capabilities::PLUGIN_AUTH_LENENC.0
         | Capabilities::CONNECT_ATTRS.0
         | Capabilities::SESSION_TRACK.0
-        | Capabilities::DEPRECATE_EOF.0,
+        | Capabilities::DEPRECATE_EOF.0
+        | Capabilities::EXTENDED_METADATA.0,
 );
 
 pub(super) async fn connect(
@@ -113,8 +114,11 @@ async fn greet(wire: &mut Wire, settings: &Settings) -> Result<(Agreement, Capab
     if !offered.has(Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION) {
         return Err(Error::protocol("the server is older than MySQL 4.1"));
     }
+    let mut capabilities = WANTED & offered;
     // This bit means `long passwords` to MySQL and `not MariaDB's own extensions` to MariaDB.
-    let mut capabilities = (WANTED & offered) | Capabilities::LONG_PASSWORD;
+    if capabilities.extended() == 0 {
+        capabilities = capabilities | Capabilities::LONG_PASSWORD;
+    }
     if !settings.database.is_empty() {
         capabilities = capabilities | Capabilities::CONNECT_WITH_DB;
     }

@@ -284,7 +284,8 @@ impl Connection {
         let prepared = matches!(work, Some(Work::Prepared { .. }));
         let lifted = matches!(work, Some(Work::Lifted { .. }));
         let format = if prepared { Format::Binary } else { Format::Text };
-        let definition = ColumnDefinition::decode(payload).map_err(malformed)?;
+        let capabilities = self.agreement.capabilities;
+        let definition = ColumnDefinition::decode(payload, capabilities).map_err(malformed)?;
         list.push(column_of(&definition, format));
         if left > 1 {
             return Ok(Stage::Columns { list, left: left - 1 });
@@ -354,7 +355,8 @@ impl Connection {
             definitions.ends += 1;
             return self.prepared(definitions);
         }
-        let definition = ColumnDefinition::decode(payload).map_err(malformed)?;
+        let capabilities = self.agreement.capabilities;
+        let definition = ColumnDefinition::decode(payload, capabilities).map_err(malformed)?;
         let column = column_of(&definition, Format::Text);
         if definitions.parameters_left() {
             definitions.parameters.push(column.native);

@@ -120,7 +120,7 @@ impl Seen {
     fn columns(
         &mut self,
         (bytes, count): (&[u8], usize),
-        format: Format,
+        (format, capabilities): (Format, Capabilities),
         lists: &Lists,
     ) -> Result<Arc<[Column]>> {
         let known = self.list.iter().position(|(kept, definitions, _)| {
@@ -135,7 +135,7 @@ impl Seen {
             Walk { bytes, at: 0, sequence: bytes.get(3).copied().unwrap_or(0), packets: 0 };
         let mut list = Vec::with_capacity(count);
         while let Some(payload) = walk.take() {
-            let definition = ColumnDefinition::decode(payload).map_err(malformed)?;
+            let definition = ColumnDefinition::decode(payload, capabilities).map_err(malformed)?;
             list.push(column_of(&definition, format));
         }
         let columns = lists.shared(list.into());
@@ -178,8 +178,8 @@ impl Connection {
             let binary = matches!(work, Some(Work::Prepared { .. }));
             lifted = matches!(work, Some(Work::Lifted { .. }));
             let format = if binary { Format::Binary } else { Format::Text };
-            let list =
-                self.seen.columns((definitions, parts.columns), format, &self.settings.lists)?;
+            let (parts, form) = ((definitions, parts.columns), (format, capabilities));
+            let list = self.seen.columns(parts, form, &self.settings.lists)?;
             if lifted && !tells(&list) {
                 return Ok(None);
             }

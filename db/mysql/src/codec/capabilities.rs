@@ -2,11 +2,12 @@
 
 use std::ops::{BitAnd, BitOr};
 
-/// The capability flags.
+/// The capability flags; MariaDB's own stand in the upper half.
 ///
-/// Source: <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html>
+/// Source: <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html>,
+/// <https://mariadb.com/kb/en/connection/#capabilities>
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Capabilities(pub u32);
+pub struct Capabilities(pub u64);
 
 impl Capabilities {
     /// The old name of bit 0 (`CLIENT_LONG_PASSWORD`); MariaDB servers leave it unset to say they are MariaDB.
@@ -57,6 +58,23 @@ impl Capabilities {
     pub const ZSTD: Self = Self(1 << 26);
     /// Named attributes with queries.
     pub const QUERY_ATTRIBUTES: Self = Self(1 << 27);
+    /// Column definitions say more of a type than its number (MariaDB).
+    pub const EXTENDED_METADATA: Self = Self(1 << 35);
+
+    /// From the half that both families know and the one that is MariaDB's.
+    pub fn from_halves(common: u32, extended: u32) -> Self {
+        Self(u64::from(common) | u64::from(extended) << 32)
+    }
+
+    /// The flags that both families know.
+    pub fn common(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// MariaDB's own, which travel only where [`Self::LONG_PASSWORD`] is unset; none where it is set.
+    pub fn extended(self) -> u32 {
+        if self.has(Self::LONG_PASSWORD) { 0 } else { (self.0 >> 32) as u32 }
+    }
 
     /// True when every flag of `other` is set here.
     pub fn has(self, other: Self) -> bool {

@@ -2,6 +2,7 @@
 
 use bytes::{BufMut, BytesMut};
 
+use super::capabilities::Capabilities;
 use super::malformed::{Fault, Malformed};
 use super::read::Reader;
 use super::write::{put_lenenc_bytes, put_lenenc_int};
@@ -23,7 +24,8 @@ pub struct Column {
 
 /// Column Definition 41.
 ///
-/// Source: <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html>
+/// Source: <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html>,
+/// <https://mariadb.com/kb/en/result-set-packets/#column-definition-packet>
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ColumnDefinition<'a> {
     /// Database of the table, empty when computed.
@@ -36,6 +38,9 @@ pub struct ColumnDefinition<'a> {
     pub name: &'a [u8],
     /// The column's own name.
     pub org_name: &'a [u8],
+    /// What MariaDB says of the type besides, as it says it: pairs of a byte (0 for a type's name, 1 for a format's)
+    /// and a text. Empty of most types.
+    pub extended: &'a [u8],
     /// Type and limits.
     pub column: Column,
     /// The default value, only in answers to COM_FIELD_LIST.
@@ -45,11 +50,11 @@ pub struct ColumnDefinition<'a> {
 const FIXED_LEN: u64 = 12;
 
 impl<'a> ColumnDefinition<'a> {
-    /// Reads a payload.
+    /// Reads a payload of a server with which these capabilities were agreed on.
     ///
     /// # Errors
     /// `Malformed`.
-    pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
+    pub fn decode(payload: &'a [u8], capabilities: Capabilities) -> Result<Self, Malformed> {
         let mut reader = Reader::new("column definition", payload);
         reader.lenenc_bytes("catalog")?;
         let schema = reader.lenenc_bytes("schema")?;
@@ -57,6 +62,11 @@ impl<'a> ColumnDefinition<'a> {
         let org_table = reader.lenenc_bytes("original table")?;
         let name = reader.lenenc_bytes("name")?;
         let org_name = reader.lenenc_bytes("original name")?;
+        let extended = if capabilities.has(Capabilities::EXTENDED_METADATA) {
+            reader.lenenc_bytes("extended type")?
+        } else {
+            &[]
+        };
         let fixed = reader.lenenc_int("length of fixed fields")?;
         if fixed != FIXED_LEN {
             return Err(reader.fault("length of fixed fields", Fault::Value(fixed)));
@@ -71,14 +81,18 @@ impl<'a> ColumnDefinition<'a> {
         reader.bytes("filler", 2)?;
         let default =
             if reader.is_empty() { None } else { reader.nullable_bytes("default value")? };
-        Ok(Self { schema, table, org_table, name, org_name, column, default })
+        Ok(Self { schema, table, org_table, name, org_name, extended, column, default })
     }
 
-    /// Appends the payload. The default value is written only when there is one.
-    pub fn encode(&self, out: &mut BytesMut) {
+    /// Appends the payload for a client with which these capabilities were agreed on. The default value is written
+    /// only when there is one.
+    pub fn encode(&self, capabilities: Capabilities, out: &mut BytesMut) {
         put_lenenc_bytes(out, b"def");
         for text in [self.schema, self.table, self.org_table, self.name, self.org_name] {
             put_lenenc_bytes(out, text);
+        }
+        if capabilities.has(Capabilities::EXTENDED_METADATA) {
+            put_lenenc_bytes(out, self.extended);
         }
         put_lenenc_int(out, FIXED_LEN);
         out.put_u16_le(self.column.charset);
@@ -97,35 +111,57 @@ impl<'a> ColumnDefinition<'a> {
 mod tests {
     use super::*;
 
+    const PLAIN: Capabilities = Capabilities::PROTOCOL_41;
+    const EXTENDED: Capabilities = Capabilities(PLAIN.0 | Capabilities::EXTENDED_METADATA.0);
+
+    const SAMPLE: ColumnDefinition<'static> = ColumnDefinition {
+        schema: b"test",
+        table: b"o",
+        org_table: b"t_order_0",
+        name: b"id",
+        org_name: b"order_id",
+        extended: b"\x01\x04json",
+        column: Column { charset: 63, length: 20, type_id: 8, flags: 0x4203, decimals: 0 },
+        default: None,
+    };
+
+    fn written(definition: &ColumnDefinition<'_>, capabilities: Capabilities) -> BytesMut {
+        let mut out = BytesMut::new();
+        definition.encode(capabilities, &mut out);
+        out
+    }
+
     #[test]
     fn a_definition_comes_back_and_cuts_are_refused() {
-        let definition = ColumnDefinition {
-            schema: b"test",
-            table: b"o",
-            org_table: b"t_order_0",
-            name: b"id",
-            org_name: b"order_id",
-            column: Column { charset: 63, length: 20, type_id: 8, flags: 0x4203, decimals: 0 },
-            default: None,
-        };
-        let mut out = BytesMut::new();
-        definition.encode(&mut out);
-        assert_eq!(ColumnDefinition::decode(&out).unwrap(), definition);
-        for cut in 0..out.len() {
-            assert!(ColumnDefinition::decode(&out[..cut]).is_err(), "cut at {cut}");
+        for (capabilities, extended) in [(PLAIN, &b""[..]), (EXTENDED, SAMPLE.extended)] {
+            let out = written(&SAMPLE, capabilities);
+            let expected = ColumnDefinition { extended, ..SAMPLE };
+            assert_eq!(ColumnDefinition::decode(&out, capabilities).unwrap(), expected);
+            for cut in 0..out.len() {
+                let read = ColumnDefinition::decode(&out[..cut], capabilities);
+                assert!(read.is_err(), "cut at {cut}");
+            }
+            let with_default = ColumnDefinition { default: Some(b"7"), ..expected };
+            let out = written(&with_default, capabilities);
+            assert_eq!(ColumnDefinition::decode(&out, capabilities).unwrap(), with_default);
         }
-        let with_default = ColumnDefinition { default: Some(b"7"), ..definition };
-        let mut out = BytesMut::new();
-        with_default.encode(&mut out);
-        assert_eq!(ColumnDefinition::decode(&out).unwrap(), with_default);
+    }
+
+    #[test]
+    fn what_mariadb_says_besides_stands_before_the_fixed_part() {
+        let out = written(&SAMPLE, EXTENDED);
+        let fixed = [12, 63, 0, 20, 0, 0, 0, 8, 3, 0x42, 0, 0, 0];
+        assert_eq!(out[out.len() - 20..], [&b"\x06\x01\x04json"[..], &fixed[..]].concat());
+        let none = ColumnDefinition { extended: b"", ..SAMPLE };
+        assert_eq!(written(&none, EXTENDED).len(), written(&none, PLAIN).len() + 1);
+        assert_eq!(written(&none, PLAIN), written(&SAMPLE, PLAIN));
     }
 
     #[test]
     fn another_length_of_the_fixed_part_is_refused() {
-        let mut out = BytesMut::new();
-        ColumnDefinition::default().encode(&mut out);
+        let mut out = written(&ColumnDefinition::default(), PLAIN);
         let at = out.len() - 13;
         out[at] = 11;
-        assert!(ColumnDefinition::decode(&out).is_err());
+        assert!(ColumnDefinition::decode(&out, PLAIN).is_err());
     }
 }

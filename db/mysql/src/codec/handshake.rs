@@ -53,7 +53,7 @@ impl<'a> Handshake<'a> {
             version,
             connection,
             scramble: &[],
-            capabilities: Capabilities(u32::from(low)),
+            capabilities: Capabilities::from_halves(u32::from(low), 0),
             charset: 0,
             status: Status::default(),
             plugin: &[],
@@ -62,9 +62,14 @@ impl<'a> Handshake<'a> {
             handshake.charset = reader.u8("character set")?;
             handshake.status = Status(reader.u16("status")?);
             let high = reader.u16("upper capabilities")?;
-            handshake.capabilities = Capabilities(u32::from(low) | u32::from(high) << 16);
             let total = usize::from(reader.u8("scramble length")?);
-            reader.bytes("reserved", 10)?;
+            reader.bytes("reserved", 6)?;
+            let extended = reader.u32("MariaDB's capabilities")?;
+            let common = u32::from(low) | u32::from(high) << 16;
+            handshake.capabilities = Capabilities::from_halves(common, 0);
+            if !handshake.capabilities.has(Capabilities::LONG_PASSWORD) {
+                handshake.capabilities = Capabilities::from_halves(common, extended);
+            }
             if handshake.capabilities.has(Capabilities::SECURE_CONNECTION) {
                 let len = total.saturating_sub(FIRST_PART).max(13).min(reader.remaining());
                 let part = reader.bytes("second scramble", len)?;
@@ -89,12 +94,13 @@ impl<'a> Handshake<'a> {
         out.put_u32_le(self.connection);
         out.put_slice(first);
         out.put_u8(0);
-        out.put_u16_le(self.capabilities.0 as u16);
+        out.put_u16_le(self.capabilities.common() as u16);
         out.put_u8(self.charset);
         out.put_u16_le(self.status.0);
-        out.put_u16_le((self.capabilities.0 >> 16) as u16);
+        out.put_u16_le((self.capabilities.common() >> 16) as u16);
         out.put_u8(self.scramble.len() as u8 + 1);
-        out.put_slice(&[0; 10]);
+        out.put_slice(&[0; 6]);
+        out.put_u32_le(self.capabilities.extended());
         put_nul(out, second);
         put_nul(out, self.plugin);
     }
@@ -129,6 +135,32 @@ mod tests {
         assert_eq!(handshake.scramble, b"abcdefghijklmnopqrst");
         assert_eq!(handshake.plugin, b"caching_sha2_password");
         assert!(handshake.capabilities.has(Capabilities::PLUGIN_AUTH));
+    }
+
+    #[test]
+    fn capabilities_of_mariadb_travel_only_where_it_says_who_it_is() {
+        let own = Capabilities::EXTENDED_METADATA | Capabilities::SECURE_CONNECTION;
+        for (sent, expected) in [
+            (own, own),
+            (own | Capabilities::LONG_PASSWORD, {
+                Capabilities::SECURE_CONNECTION | Capabilities::LONG_PASSWORD
+            }),
+        ] {
+            let mut out = BytesMut::new();
+            let sample = Handshake {
+                version: b"10.11.14-MariaDB",
+                connection: 7,
+                scramble: b"abcdefghijklmnopqrst",
+                capabilities: sent,
+                charset: 45,
+                status: Status::AUTOCOMMIT,
+                plugin: b"",
+            };
+            sample.encode(&mut out);
+            let mut scramble = Vec::new();
+            let read = Handshake::decode(&out, &mut scramble).unwrap();
+            assert_eq!(read, Handshake { capabilities: expected, ..sample });
+        }
     }
 
     #[test]

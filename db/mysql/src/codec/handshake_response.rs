@@ -28,18 +28,23 @@ impl SslRequest {
     pub fn is_one(payload: &[u8]) -> bool {
         payload.len() == COMMON_LEN
             && payload.first_chunk::<4>().is_some_and(|flags| {
-                Capabilities(u32::from_le_bytes(*flags)).has(Capabilities::SSL)
+                Capabilities::from_halves(u32::from_le_bytes(*flags), 0).has(Capabilities::SSL)
             })
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let capabilities = Capabilities(reader.u32("capabilities")?);
+        let common = reader.u32("capabilities")?;
+        let mut capabilities = Capabilities::from_halves(common, 0);
         if !capabilities.has(Capabilities::PROTOCOL_41) {
-            return Err(reader.fault("capabilities", Fault::Value(u64::from(capabilities.0))));
+            return Err(reader.fault("capabilities", Fault::Value(u64::from(common))));
         }
         let max_packet = reader.u32("maximum packet")?;
         let charset = reader.u8("character set")?;
-        reader.bytes("filler", 23)?;
+        reader.bytes("filler", 19)?;
+        let extended = reader.u32("MariaDB's capabilities")?;
+        if !capabilities.has(Capabilities::LONG_PASSWORD) {
+            capabilities = Capabilities::from_halves(common, extended);
+        }
         Ok(Self { capabilities, max_packet, charset })
     }
 
@@ -53,10 +58,11 @@ impl SslRequest {
 
     /// Appends the payload.
     pub fn encode(&self, out: &mut BytesMut) {
-        out.put_u32_le(self.capabilities.0);
+        out.put_u32_le(self.capabilities.common());
         out.put_u32_le(self.max_packet);
         out.put_u8(self.charset);
-        out.put_slice(&[0; 23]);
+        out.put_slice(&[0; 19]);
+        out.put_u32_le(self.capabilities.extended());
     }
 }
 
@@ -202,6 +208,24 @@ mod tests {
         sample(capabilities).encode(&mut out);
         let read = HandshakeResponse::decode(&out).unwrap();
         assert_eq!((read.auth, read.database), (&[7; 20][..], &b""[..]));
+    }
+
+    #[test]
+    fn capabilities_of_mariadb_are_read_only_of_a_client_that_knows_them() {
+        let extended = ALL | Capabilities::EXTENDED_METADATA;
+        for (sent, expected) in [
+            (extended, extended),
+            (extended | Capabilities::LONG_PASSWORD, ALL | Capabilities::LONG_PASSWORD),
+        ] {
+            let mut out = BytesMut::new();
+            sample(sent).encode(&mut out);
+            assert_eq!(HandshakeResponse::decode(&out).unwrap(), sample(expected));
+            // What stands in their place means nothing where the client is MySQL's.
+            out[28..32].fill(0xFF);
+            let own = HandshakeResponse::decode(&out).unwrap().head.capabilities;
+            let is_own = !sent.has(Capabilities::LONG_PASSWORD);
+            assert_eq!(own == expected, !is_own);
+        }
     }
 
     #[test]

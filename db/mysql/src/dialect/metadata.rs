@@ -16,6 +16,12 @@ const OWN: &str = "CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@', Q
 /// <https://dev.mysql.com/doc/refman/8.0/en/create-index.html#create-index-unique>, <https://mariadb.com/kb/en/system-versioned-tables/>
 const HIDDEN: [&str; 3] = ["_rowid", "row_start", "row_end"];
 
+/// What the type of a column is followed by that MariaDB takes for JSON: its JSON is a text with a check, and says so in
+/// results as long as it has this check.
+///
+/// Source: <https://mariadb.com/kb/en/json-data-type/>
+pub(super) const JSON: &str = " json";
+
 impl Metadata for MySql {
     fn hidden_columns(&self) -> &'static [&'static str] {
         &HIDDEN
@@ -28,8 +34,13 @@ impl Metadata for MySql {
             |schema| self.literal(&Value::Text(schema.to_owned())),
         );
         let table = self.literal(&Value::Text(table.to_owned()));
+        let is_json = format!(
+            "EXISTS (SELECT 1 FROM information_schema.CHECK_CONSTRAINTS c WHERE c.CONSTRAINT_SCHEMA = {schema} AND \
+             c.TABLE_NAME = {table} AND c.CONSTRAINT_NAME = COLUMN_NAME AND \
+             c.CHECK_CLAUSE = CONCAT('json_valid(`', COLUMN_NAME, '`)'))"
+        );
         format!(
-            "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLLATION_NAME, COLUMN_KEY, EXTRA, \
+            "SELECT COLUMN_NAME, DATA_TYPE, CONCAT(COLUMN_TYPE /*M!100502 , IF({is_json}, '{JSON}', '') */), COLLATION_NAME, COLUMN_KEY, EXTRA, \
              IS_NULLABLE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {schema} AND \
              TABLE_NAME = {table} ORDER BY ORDINAL_POSITION LIMIT {ALL}"
         )

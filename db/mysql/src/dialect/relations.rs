@@ -7,13 +7,15 @@ use pando_kernel::dialect::{Language, TableColumn, Variables};
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations, Stands};
 use pando_kernel::{Column, Error, Kind, Result};
 
+use super::metadata::JSON;
 use super::variables::LIMIT;
 use super::{MySql, text_literal};
 
 /// Bytes of one INSERT; a single longer row makes a longer one.
 const BATCH: usize = 256 << 10;
-/// Under this mode every value that stands in a table can be written again, and none that cannot is changed silently.
-const MODE: &str = "SET @pando_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION'";
+/// Under this mode every value that stands in a table can be written again, and none that cannot is changed silently. A
+/// check of MariaDB's is there to tell the type, not to be made again.
+const MODE: &str = "SET @pando_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION' /*M!100502 , @pando_checks = @@SESSION.check_constraint_checks, SESSION check_constraint_checks = 0 */";
 /// UNSIGNED_FLAG and MYSQL_TYPE_DOUBLE of a column definition.
 /// <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__column__definition__flags.html>
 const UNSIGNED: u16 = 32;
@@ -28,7 +30,7 @@ const NARROWING: &[&str] = &[
     "character_set_results",
     "collation_connection",
 ];
-const MODE_BACK: &str = "SET SESSION sql_mode = @pando_sql_mode";
+const MODE_BACK: &str = "SET SESSION sql_mode = @pando_sql_mode /*M!100502 , SESSION check_constraint_checks = @pando_checks */";
 /// A session that only reads writes its temporary tables all the same.
 const WRITING: &str = "START TRANSACTION READ WRITE";
 const WRITTEN: &str = "COMMIT";
@@ -180,12 +182,16 @@ fn definition(name: &str, columns: &[Carried]) -> String {
     let mut text = format!("CREATE TEMPORARY TABLE {name} (");
     for (at, Carried { column, .. }) in columns.iter().enumerate() {
         let comma = if at == 0 { "" } else { ", " };
-        let _ = write!(text, "{comma}{} {}", MySql.quote(&column.name), column.type_name);
+        let (name, json) = (MySql.quote(&column.name), column.type_name.strip_suffix(JSON));
+        let _ = write!(text, "{comma}{name} {}", json.unwrap_or(&column.type_name));
         if !column.collation.is_empty() {
             let _ = write!(text, " COLLATE {}", column.collation);
         }
         // Without a word of its own a TIMESTAMP would set itself.
         text.push_str(if column.nullable { " NULL DEFAULT NULL" } else { " NOT NULL" });
+        if json.is_some() {
+            let _ = write!(text, " CHECK (json_valid({name}))");
+        }
     }
     let is_indexable = |column: &TableColumn| {
         let type_name = column.type_name.to_ascii_lowercase();
@@ -309,17 +315,18 @@ mod tests {
             column("b", Kind::Bytes, "blob", ""),
             column("f", Kind::Float, "float", ""),
             column("y", Kind::UInt, "year(4)", ""),
+            column("j", Kind::Text, "longtext json", "utf8mb4_bin"),
         ];
         let mut writer = MySql.begin(2, &columns);
-        writer.row(&[Some("1"), Some("a'b\\"), Some("00FF"), Some("0.1"), Some("0")]);
-        writer.row(&[Some("2"), None, None, None, None]);
+        writer.row(&[Some("1"), Some("a'b\\"), Some("00FF"), Some("0.1"), Some("0"), Some("{}")]);
+        writer.row(&[Some("2"), None, None, None, None, None]);
         let inline = writer.finish(Stands::InTransaction);
-        assert_eq!(inline.table, "(SELECT `id`, `n`, `b`, `f`, `y` FROM pando_relation_2)");
+        assert_eq!(inline.table, "(SELECT `id`, `n`, `b`, `f`, `y`, `j` FROM pando_relation_2)");
         assert_eq!(
             inline.before[2..4],
             [
-                "CREATE TEMPORARY TABLE pando_relation_2 (`id` int(11) NOT NULL, `n` varchar(9) COLLATE utf8mb4_bin NULL DEFAULT NULL, `b` blob NULL DEFAULT NULL, `f` float NULL DEFAULT NULL, `y` year(4) NULL DEFAULT NULL, PRIMARY KEY (`id`)) ENGINE=InnoDB",
-                "INSERT INTO pando_relation_2 VALUES ('1','a''b\\\\',X'00FF','0.1',0),('2',NULL,NULL,NULL,NULL)",
+                "CREATE TEMPORARY TABLE pando_relation_2 (`id` int(11) NOT NULL, `n` varchar(9) COLLATE utf8mb4_bin NULL DEFAULT NULL, `b` blob NULL DEFAULT NULL, `f` float NULL DEFAULT NULL, `y` year(4) NULL DEFAULT NULL, `j` longtext COLLATE utf8mb4_bin NULL DEFAULT NULL CHECK (json_valid(`j`)), PRIMARY KEY (`id`)) ENGINE=InnoDB",
+                "INSERT INTO pando_relation_2 VALUES ('1','a''b\\\\',X'00FF','0.1',0,'{}'),('2',NULL,NULL,NULL,NULL,NULL)",
             ]
         );
     }

@@ -22,6 +22,7 @@ use crate::types::{BINARY_CHARSET, ColumnType, FAMILY, flag, parameter_value};
 
 impl<D: Doorway> Client<D> {
     pub(super) async fn prepare(&mut self, text: &[u8]) -> Result<(), End> {
+        self.statements.forget_latest();
         let text = match read(text, self.wire.charsets.client) {
             Ok(text) => text,
             Err(error) => return self.fail(&error),
@@ -57,16 +58,17 @@ impl<D: Doorway> Client<D> {
             parameters,
             warnings: 0,
         };
+        let capabilities = self.facts.capabilities;
         self.wire.output.packet(|out| ok.encode(out));
         if parameters > 0 {
             let placeholder = placeholder();
             for _ in 0..parameters {
-                self.wire.output.packet(|out| placeholder.encode(out));
+                self.wire.output.packet(|out| placeholder.encode(capabilities, out));
             }
             self.end_of_columns();
         }
         if let Some(shape) = columns.filter(|_| count > 0) {
-            shape.define(&mut self.wire.output);
+            shape.define(capabilities, &mut self.wire.output);
             self.end_of_columns();
         }
         Ok(())
@@ -77,7 +79,7 @@ impl<D: Doorway> Client<D> {
         payload: &Bytes,
         head: ExecuteHead<'_>,
     ) -> Result<(), End> {
-        let (id, cursor) = (head.statement, head.cursor);
+        let (id, cursor) = (self.statements.meant(head.statement), head.cursor);
         let long = self.statements.take_long(id);
         let Some(statement) = self.statements.get(id) else {
             return self.unknown_statement(id, "mysqld_stmt_execute");
@@ -119,6 +121,7 @@ impl<D: Doorway> Client<D> {
     }
 
     pub(super) async fn fetch(&mut self, id: u32, rows: u32) -> Result<(), End> {
+        let id = self.statements.meant(id);
         let Some(statement) = self.statements.get(id) else {
             return self.unknown_statement(id, "mysqld_stmt_fetch");
         };
@@ -138,6 +141,7 @@ impl<D: Doorway> Client<D> {
 
     /// Forgets long data and cursor; the statement stays.
     pub(super) async fn reset_statement(&mut self, id: u32) -> Result<(), End> {
+        let id = self.statements.meant(id);
         self.statements.take_long(id);
         let Some(statement) = self.statements.get(id) else {
             return self.unknown_statement(id, "mysqld_stmt_reset");
@@ -152,6 +156,7 @@ impl<D: Doorway> Client<D> {
 
     /// Forgets a statement. The command has no answer, so an error of the session shows with the next one.
     pub(super) async fn close(&mut self, id: u32) -> Result<(), End> {
+        let id = self.statements.meant(id);
         let closed = self.statements.remove(id);
         if closed.is_some_and(|statement| statement.cursor.is_some()) {
             let _ = self.drop_cursor(id).await;
@@ -248,8 +253,9 @@ mod tests {
     #[test]
     fn a_placeholders_definition_is_named_as_in_mysql() {
         let mut out = bytes::BytesMut::new();
-        placeholder().encode(&mut out);
+        placeholder().encode(Capabilities::default(), &mut out);
         out.put_u8(0xFB);
-        assert_eq!(ColumnDefinition::decode(&out).unwrap().name, b"?");
+        let read = ColumnDefinition::decode(&out, Capabilities::default()).unwrap();
+        assert_eq!(read.name, b"?");
     }
 }

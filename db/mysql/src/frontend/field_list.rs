@@ -20,6 +20,7 @@ impl<D: Doorway> Client<D> {
                 "Invalid utf8mb4 character string",
             ));
         };
+        let capabilities = self.facts.capabilities;
         let mut columns: Option<Columns> = None;
         if let Err(error) =
             Box::pin(self.start(Request::Fields { table: table.into_owned() })).await
@@ -37,7 +38,7 @@ impl<D: Doorway> Client<D> {
         for column in columns.iter().flat_map(|columns| columns.list.iter()) {
             if pattern.is_empty() || like(&column.name, &pattern) {
                 self.wire.output.packet(|out| {
-                    put_definition(&results.described(column), results, out);
+                    put_definition(&results.described(column), (results, capabilities), out);
                     // No default value is known.
                     out.put_u8(0xFB);
                 });

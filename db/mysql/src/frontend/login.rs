@@ -40,6 +40,17 @@ const OFFERED: Capabilities = Capabilities(
         | Capabilities::DEPRECATE_EOF.0,
 );
 
+/// What a door can do that says this version.
+///
+/// MariaDB's own flags are read only where bit 0 is unset, so a door before MariaDB servers leaves it unset as they do.
+fn offered(version: &str) -> Capabilities {
+    if version.contains("MariaDB") {
+        OFFERED.without(Capabilities::LONG_PASSWORD) | Capabilities::EXTENDED_METADATA
+    } else {
+        OFFERED
+    }
+}
+
 /// A client who has logged in.
 pub(super) struct Entered<S> {
     pub(super) wire: Wire,
@@ -76,16 +87,17 @@ pub(super) async fn log_in<D: Doorway>(
     settings: &Settings,
 ) -> Result<Entered<D::Session>, End> {
     let mut wire = Wire::new(stream, door.doorway.runtime(), settings.idle_timeout);
+    let version = door.doorway.server_version(FAMILY, None);
+    let version = version.as_deref().unwrap_or(SERVER_VERSION);
+    let offered = offered(version);
     let mut facts = Facts {
-        capabilities: OFFERED,
+        capabilities: offered,
         host,
         secure: false,
         collation: 0,
         scramble: new_scramble().map_err(|error| End::Told(error.to_string()))?,
         id: door.doorway.announce(),
     };
-    let version = door.doorway.server_version(FAMILY, None);
-    let version = version.as_deref().unwrap_or(SERVER_VERSION);
     greet(&mut wire, (&facts, version), settings).await?;
     let mut packet = wire.exact_packet().await?;
     if SslRequest::is_one(&packet.payload) {
@@ -104,7 +116,7 @@ pub(super) async fn log_in<D: Doorway>(
         Err(fault) => return Err(wire.last_words(&malformed_login(fault)).await),
     };
     // Some clients set flags they were not offered, and do not mean them.
-    facts.capabilities = response.head.capabilities & OFFERED;
+    facts.capabilities = response.head.capabilities & offered;
     let claim = Claim {
         user: response.user,
         database: response.database,
@@ -127,7 +139,7 @@ async fn greet(
         version: version.as_bytes(),
         connection: facts.id,
         scramble: &facts.scramble,
-        capabilities: OFFERED | tls,
+        capabilities: facts.capabilities | tls,
         charset: TEXT_CHARSET as u8,
         status: Status::AUTOCOMMIT,
         plugin: Plugin::CachingSha2.name().as_bytes(),

@@ -173,7 +173,7 @@ impl<D: Doorway> Client<D> {
         };
         let shape = Shape::new(columns, form, self.wire.charsets.results);
         self.wire.output.packet(|out| put_lenenc_int(out, shape.len() as u64));
-        shape.define(&mut self.wire.output);
+        shape.define(self.facts.capabilities, &mut self.wire.output);
         if matches!(progress.purpose, Purpose::Whole(_)) {
             self.end_of_columns();
         }

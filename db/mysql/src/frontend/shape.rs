@@ -10,7 +10,7 @@ use pando_kernel::{Cell, Column, Columns, Native, Result, RowCodec, Rows, Value}
 
 use super::charset::Charset;
 use super::reply::Form;
-use crate::codec::{ColumnDefinition, Outbound};
+use crate::codec::{Capabilities, ColumnDefinition, Outbound};
 use crate::row::{BinaryRows, TextRows};
 use crate::types::{FAMILY, definition_of};
 
@@ -18,8 +18,8 @@ use crate::types::{FAMILY, definition_of};
 const KEPT: usize = 32;
 const LONGEST: usize = 2048;
 
-/// A list, and its definitions as packets.
-type Defined = (Arc<[Column]>, Box<[u8]>);
+/// A list, and its definitions as packets, with what MariaDB says besides or without.
+type Defined = (Arc<[Column]>, Capabilities, Box<[u8]>);
 
 thread_local! {
     /// Definitions that were told before: nearly every reply of a statement has the list of the one before. One that is met again moves halfway to the front.
@@ -57,34 +57,38 @@ impl Shape {
         self.source.list.len()
     }
 
-    /// Appends the column definitions, each a packet.
-    pub(super) fn define(&self, output: &mut Outbound) {
+    /// Appends the column definitions, each a packet, for a client with these capabilities.
+    pub(super) fn define(&self, capabilities: Capabilities, output: &mut Outbound) {
+        let detail = capabilities & Capabilities::EXTENDED_METADATA;
         let list = &self.source.list;
         if self.charset != Charset::Utf8 {
             for column in self.target.as_ref().unwrap_or(list).iter() {
                 let (column, charset) = (self.charset.described(column), self.charset);
-                output.packet(|out| put_definition(&column, charset, out));
+                output.packet(|out| put_definition(&column, (charset, detail), out));
             }
             return;
         }
         DEFINED.with_borrow_mut(|kept| {
-            if let Some(at) = kept.iter().position(|(known, _)| Arc::ptr_eq(known, list)) {
+            let known = kept
+                .iter()
+                .position(|(known, form, _)| Arc::ptr_eq(known, list) && *form == detail);
+            if let Some(at) = known {
                 kept.swap(at, at / 2);
-                if let Some((_, packets)) = kept.get(at / 2) {
+                if let Some((.., packets)) = kept.get(at / 2) {
                     output.frames(packets);
                 }
                 return;
             }
             let start = output.len();
             for column in self.target.as_ref().unwrap_or(list).iter() {
-                output.packet(|out| definition(column).encode(out));
+                output.packet(|out| definition(column).encode(detail, out));
             }
             let packets = output.buffer_mut().get(start..).unwrap_or_default();
             if packets.len() <= LONGEST {
                 kept.truncate(KEPT - 1);
                 // In the middle, so that newcomers that take turns are still there when they come again.
                 let middle = kept.len() / 2;
-                kept.insert(middle, (Arc::clone(list), packets.into()));
+                kept.insert(middle, (Arc::clone(list), detail, packets.into()));
             }
         });
     }
@@ -158,8 +162,12 @@ fn target_column(column: &Column) -> Column {
     Column { native, ..column.clone() }
 }
 
-/// Appends the definition of a column as a client of this character set reads its names.
-pub(super) fn put_definition(column: &Column, charset: Charset, out: &mut BytesMut) {
+/// Appends the definition of a column as a client of this character set reads its names, with what its capabilities ask.
+pub(super) fn put_definition(
+    column: &Column,
+    (charset, capabilities): (Charset, Capabilities),
+    out: &mut BytesMut,
+) {
     let plain = definition(column);
     let definition = ColumnDefinition {
         schema: &charset.write(plain.schema),
@@ -169,7 +177,7 @@ pub(super) fn put_definition(column: &Column, charset: Charset, out: &mut BytesM
         org_name: &charset.write(plain.org_name),
         ..plain
     };
-    definition.encode(out);
+    definition.encode(capabilities, out);
 }
 
 /// The definition of a column, without a default value.
@@ -180,6 +188,7 @@ fn definition(column: &Column) -> ColumnDefinition<'_> {
         org_table: column.origin_table.as_bytes(),
         name: column.name.as_bytes(),
         org_name: column.origin_name.as_bytes(),
+        extended: &column.extended,
         column: definition_of(column),
         default: None,
     }
@@ -192,12 +201,14 @@ mod tests {
     use super::*;
     use crate::codec::{Inbound, TextRow};
 
+    const PLAIN: Capabilities = Capabilities::PROTOCOL_41;
+
     /// What a client is told of these columns behind so many packets, with the numbers of its packets.
     fn told(list: &Arc<[Column]>, before: usize) -> (Vec<String>, Vec<u8>) {
         let columns = Columns { list: Arc::clone(list), codec: Arc::new(NeutralCodec) };
         let mut output = Outbound::new();
         (0..before).for_each(|_| output.payload(b"x"));
-        Shape::new(columns, Form::Text, Charset::Utf8).define(&mut output);
+        Shape::new(columns, Form::Text, Charset::Utf8).define(PLAIN, &mut output);
         let mut inbound = Inbound::new(1 << 20);
         let bytes = std::mem::take(output.buffer_mut());
         let (mut names, mut numbers, mut at) = (Vec::new(), Vec::new(), 0);
@@ -207,7 +218,7 @@ mod tests {
         }
         inbound.buffer_mut().unsplit(bytes);
         while let Some(packet) = inbound.next_packet().unwrap() {
-            if let Ok(definition) = ColumnDefinition::decode(&packet.payload) {
+            if let Ok(definition) = ColumnDefinition::decode(&packet.payload, PLAIN) {
                 names.push(String::from_utf8_lossy(definition.name).into_owned());
             }
         }
@@ -234,12 +245,31 @@ mod tests {
             late.iter().for_each(|list| assert_eq!(told(list, 0).0.len(), 1));
         }
         let is_kept =
-            |list| DEFINED.with_borrow(|kept| kept.iter().any(|(own, _)| Arc::ptr_eq(own, list)));
+            |list| DEFINED.with_borrow(|kept| kept.iter().any(|(own, ..)| Arc::ptr_eq(own, list)));
         assert!(late.iter().all(is_kept), "those that take turns find room");
         let wide: Arc<[Column]> =
             (0..300).map(|n| Column::computed(format!("c{n}"), Kind::Int)).collect();
         assert_eq!(told(&wide, 0).0.len(), 300);
-        DEFINED.with_borrow(|kept| assert!(kept.iter().all(|(list, _)| list.len() == 1)));
+        DEFINED.with_borrow(|kept| assert!(kept.iter().all(|(list, ..)| list.len() == 1)));
+    }
+
+    #[test]
+    fn definitions_say_what_mariadb_says_besides_to_those_who_asked() {
+        let json =
+            Column { extended: (*b"\x01\x04json").into(), ..Column::computed("j", Kind::Text) };
+        let list: Arc<[Column]> = [json].into();
+        let asked = PLAIN | Capabilities::EXTENDED_METADATA;
+        for charset in [Charset::Utf8, Charset::Latin1] {
+            for capabilities in [PLAIN, asked, PLAIN, asked] {
+                let columns = Columns { list: Arc::clone(&list), codec: Arc::new(NeutralCodec) };
+                let mut output = Outbound::new();
+                Shape::new(columns, Form::Text, charset).define(capabilities, &mut output);
+                let payload = output.buffer_mut().split_off(4);
+                let read = ColumnDefinition::decode(&payload, capabilities).unwrap();
+                let expected = if capabilities == asked { &b"\x01\x04json"[..] } else { b"" };
+                assert_eq!(read.extended, expected, "{charset:?}");
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,11 @@ use crate::codec::ParameterType;
 /// Statements one client may keep open, as MySQL's `max_prepared_stmt_count` allows for all of them.
 const MAX_STATEMENTS: usize = 16_382;
 
+/// The number by which MariaDB's clients mean the statement prepared last, in what they send before its number is known.
+///
+/// Source: <https://mariadb.com/kb/en/com_stmt_execute/#statement-id>
+const LATEST: u32 = u32::MAX;
+
 /// One prepared statement.
 #[derive(Debug)]
 pub(super) struct Statement {
@@ -49,7 +54,10 @@ impl Statement {
 #[derive(Debug)]
 pub(super) struct Statements {
     open: BTreeMap<u32, Statement>,
+    /// The last number that was given.
     last: u32,
+    /// What the last preparation made, if it made something that is still open.
+    latest: Option<u32>,
     bound: usize,
     /// Bytes of the long parameters of all statements.
     held: usize,
@@ -58,7 +66,7 @@ pub(super) struct Statements {
 impl Statements {
     /// No statements yet; long parameters of all of them may take `bound` bytes together.
     pub(super) fn new(bound: usize) -> Self {
-        Self { open: BTreeMap::new(), last: 0, bound, held: 0 }
+        Self { open: BTreeMap::new(), last: 0, latest: None, bound, held: 0 }
     }
 
     /// Whether one more may be opened.
@@ -69,14 +77,24 @@ impl Statements {
     /// Keeps a statement; returns its number.
     pub(super) fn add(&mut self, statement: Statement) -> u32 {
         loop {
-            // The number with all bits set means `the last one` to MariaDB's clients.
-            self.last = if self.last >= u32::MAX - 1 { 1 } else { self.last + 1 };
+            self.last = if self.last >= LATEST - 1 { 1 } else { self.last + 1 };
             if !self.open.contains_key(&self.last) {
                 break;
             }
         }
         self.open.insert(self.last, statement);
+        self.latest = Some(self.last);
         self.last
+    }
+
+    /// A preparation begins: should it fail, there is no latest statement.
+    pub(super) fn forget_latest(&mut self) {
+        self.latest = None;
+    }
+
+    /// The number of the statement that a client means by this one.
+    pub(super) fn meant(&self, id: u32) -> u32 {
+        if id == LATEST { self.latest.unwrap_or(LATEST) } else { id }
     }
 
     pub(super) fn get(&mut self, id: u32) -> Option<&mut Statement> {
@@ -85,12 +103,14 @@ impl Statements {
 
     pub(super) fn remove(&mut self, id: u32) -> Option<Statement> {
         let removed = self.open.remove(&id)?;
+        self.latest = self.latest.filter(|latest| *latest != id);
         self.held -= removed.held();
         Some(removed)
     }
 
     pub(super) fn clear(&mut self) {
         self.open.clear();
+        self.latest = None;
         self.held = 0;
     }
 
@@ -107,7 +127,7 @@ impl Statements {
 
     /// Appends a piece of a long parameter. There is no answer to it: errors wait for the execution.
     pub(super) fn long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
-        let Some(statement) = self.open.get_mut(&id) else { return };
+        let Some(statement) = self.open.get_mut(&self.meant(id)) else { return };
         if usize::from(parameter) >= statement.parameters {
             return;
         }

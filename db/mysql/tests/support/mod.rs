@@ -108,6 +108,8 @@ pub async fn connect(settings: Settings) -> Box<dyn Backend> {
 #[derive(Debug, Default)]
 pub struct Reply {
     pub columns: Vec<String>,
+    /// What MariaDB says of their types besides.
+    pub extended: Vec<Box<[u8]>>,
     pub rows: Vec<Vec<Value>>,
     pub completions: Vec<Completion>,
     pub chunks: usize,
@@ -158,6 +160,7 @@ pub async fn reply(backend: &mut dyn Backend) -> Result<Reply, Error> {
         match event(backend).await? {
             Event::Columns(found) => {
                 reply.columns = found.list.iter().map(|column| column.name.clone()).collect();
+                reply.extended = found.list.iter().map(|column| column.extended.clone()).collect();
                 columns = Some(found);
             }
             Event::Rows(rows) => reply.take(columns.as_ref().unwrap(), &rows)?,

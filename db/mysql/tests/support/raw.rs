@@ -12,6 +12,7 @@ pub struct Raw {
     pub input: Inbound,
     pub scramble: Vec<u8>,
     pub thread: u32,
+    pub offered: Capabilities,
 }
 
 pub const BASE: Capabilities = Capabilities(
@@ -25,10 +26,17 @@ pub const BASE: Capabilities = Capabilities(
 impl Raw {
     /// A client that has read the handshake.
     pub async fn greeted(stream: DuplexStream) -> Self {
-        let mut raw = Self { stream, input: Inbound::new(64 << 20), scramble: vec![], thread: 0 };
+        let mut raw = Self {
+            stream,
+            input: Inbound::new(64 << 20),
+            scramble: vec![],
+            thread: 0,
+            offered: Capabilities::default(),
+        };
         let payload = raw.read().await.unwrap();
         let mut scramble = Vec::new();
-        raw.thread = Handshake::decode(&payload, &mut scramble).unwrap().connection;
+        let handshake = Handshake::decode(&payload, &mut scramble).unwrap();
+        (raw.thread, raw.offered) = (handshake.connection, handshake.capabilities);
         raw.scramble = scramble;
         raw
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use bytes::BytesMut;
@@ -35,6 +35,8 @@ pub struct House {
     /// What sessions were asked for besides the script.
     pub seen: Mutex<Vec<String>>,
     pub found_rows: Mutex<Vec<bool>>,
+    /// What the servers behind call themselves, once that is known.
+    pub version: OnceLock<String>,
 }
 
 impl House {
@@ -57,6 +59,7 @@ impl House {
             pulled: AtomicUsize::new(0),
             seen: Mutex::default(),
             found_rows: Mutex::default(),
+            version: OnceLock::new(),
         })
     }
 
@@ -89,6 +92,10 @@ impl Doorway for House {
 
     fn announce(&self) -> u32 {
         77
+    }
+
+    fn server_version(&self, _family: &str, _database: Option<&str>) -> Option<String> {
+        self.version.get().cloned()
     }
 
     fn open(&self, login: Login) -> Result<Script> {

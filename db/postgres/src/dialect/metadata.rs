@@ -119,6 +119,22 @@ impl Metadata for Postgres {
         Some((any, "SET CONSTRAINTS ALL IMMEDIATE"))
     }
 
+    fn constraints_query(&self, names: &[Vec<String>]) -> Option<String> {
+        let named = names.iter().enumerate().map(|(at, parts)| {
+            let mut parts = parts.iter().rev().map(|part| text_literal(part));
+            let name = parts.next().unwrap_or_else(|| "NULL".to_owned());
+            let schema = parts.next().unwrap_or_else(|| "NULL".to_owned());
+            format!("({at}, {schema}::text, {name}::text)")
+        });
+        let named = named.collect::<Vec<_>>().join(", ");
+        Some(format!(
+            "SELECT DISTINCT n.place, k.conname <> n.name FROM (VALUES {named}) n(place, schema, name) \
+             JOIN pg_catalog.pg_constraint k ON true JOIN pg_catalog.pg_class t ON t.oid = k.conrelid \
+             JOIN pg_catalog.pg_namespace s ON s.oid = k.connamespace \
+             WHERE k.conname IN (n.name, n.name || '_' || t.relname) AND (n.schema IS NULL OR s.nspname = n.schema)"
+        ))
+    }
+
     fn indexes_query(&self) -> Option<String> {
         Some(
             "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid)"

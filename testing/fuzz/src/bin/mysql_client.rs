@@ -14,7 +14,7 @@ const LIMIT: usize = 4096;
 
 fuzz_target!(|data: &[u8]| {
     let mut choices = Choices(data);
-    let capabilities = Capabilities(choices.number());
+    let capabilities = Capabilities::from_halves(choices.number(), 0);
     let chunk = usize::from(choices.byte()) + 1;
     let bytes = choices.rest();
     payload(bytes, capabilities);

@@ -14,8 +14,8 @@ use pando_mysql::types::{column_of, definition_of};
 
 fuzz_target!(|data: &[u8]| {
     let mut choices = Choices(data);
-    let capabilities = Capabilities(choices.number());
-    let form = choices.byte();
+    let (common, form) = (choices.number(), choices.byte());
+    let capabilities = Capabilities::from_halves(common, u32::from(form & 8));
     let bytes = choices.rest();
     let _ = Handshake::decode(bytes, &mut Vec::new());
     let _ = AuthSwitch::decode(bytes);
@@ -31,10 +31,11 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(ok) = OkPacket::decode(bytes, capabilities) {
         assert!(SessionChanges::new(ok.session_state).count() <= bytes.len());
     }
-    if let Ok(definition) = ColumnDefinition::decode(bytes) {
+    if let Ok(definition) = ColumnDefinition::decode(bytes, capabilities) {
         let mut out = BytesMut::new();
-        definition.encode(&mut out);
-        let again = ColumnDefinition::decode(&out).expect("a definition just written reads");
+        definition.encode(capabilities, &mut out);
+        let again = ColumnDefinition::decode(&out, capabilities)
+            .expect("a definition just written reads");
         assert_eq!(again.name, definition.name);
         let format = if form & 1 == 0 { Format::Text } else { Format::Binary };
         let _ = definition_of(&column_of(&definition, format));

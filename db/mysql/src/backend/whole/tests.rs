@@ -8,7 +8,7 @@ const OLD: Capabilities = Capabilities::PROTOCOL_41;
 
 fn definition(name: &[u8]) -> BytesMut {
     let mut out = BytesMut::new();
-    ColumnDefinition { table: b"t_0", name, ..ColumnDefinition::default() }.encode(&mut out);
+    ColumnDefinition { table: b"t_0", name, ..ColumnDefinition::default() }.encode(NEW, &mut out);
     out
 }
 
@@ -81,7 +81,7 @@ fn errors_files_wrong_numbers_and_long_replies_are_left_to_their_pieces() {
 fn columns_are_read_once_for_the_same_definitions() {
     let lists = Lists::default();
     let mut seen = Seen::default();
-    let mut columns = |bytes: &[u8], format| seen.columns((bytes, 1), format, &lists);
+    let mut columns = |bytes: &[u8], format| seen.columns((bytes, 1), (format, NEW), &lists);
     let defined = |name: &[u8]| reply(&[&definition(name)]);
     let (one, other) = (defined(b"one"), defined(b"other"));
     let first = columns(&one, Format::Text).unwrap();
@@ -112,7 +112,8 @@ fn connections_share_their_columns() {
     let lists = Lists::default();
     let [mut one, mut other] = [Seen::default(), Seen::default()];
     let bytes = reply(&[&definition(b"a")]);
-    let columns = |seen: &mut Seen, format| seen.columns((&bytes, 1), format, &lists).unwrap();
+    let columns =
+        |seen: &mut Seen, format| seen.columns((&bytes, 1), (format, NEW), &lists).unwrap();
     let first = columns(&mut one, Format::Text);
     assert!(Arc::ptr_eq(&first, &columns(&mut other, Format::Text)));
     assert!(!Arc::ptr_eq(&first, &columns(&mut other, Format::Binary)));
