@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
+use pando_kernel::session::TransactionState;
 use pando_kernel::{UnitName, Value};
 use pando_sql::ast::Statement;
 use pando_sql::{Span, Syntax, TokenKind, tokenize};
@@ -65,6 +66,10 @@ impl Session {
         }
         if let Some(place) = missing.first() {
             return Err(of_parts(names.get(*place), &stmt.text));
+        }
+        if self.transaction.state() == TransactionState::Idle {
+            self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
+            return Ok(());
         }
         for (unit, text) in told {
             self.set_on(live, &unit, text).await?;
