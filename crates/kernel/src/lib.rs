@@ -49,7 +49,7 @@ pub use request::{CursorId, Execute, Parameter, Pipeline, Prepared, Request};
 pub use route::{Route, Target, UnitName};
 pub use row::{Cell, Glimpse, NeutralCodec, RowCodec, Rows};
 pub use shortcut::Shortcut;
-pub use statements::Statements;
+pub use statements::{Named, Statements};
 pub use states::States;
 pub use two_phase::{TransactionType, TwoPhase};
 pub use value::{Kind, Value};

@@ -1,6 +1,10 @@
 //! Cursors that statements declare: DECLARE, FETCH, MOVE and CLOSE.
 
+use std::sync::Arc;
+use std::time::SystemTime;
+
 use pando_kernel::Columns;
+use pando_kernel::dialect::OwnCursor;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::request::CursorId;
@@ -22,6 +26,9 @@ pub(super) struct Declared {
     pub(super) id: CursorId,
     columns: Option<Columns>,
     hold: Hold,
+    /// The DECLARE, and when it came.
+    text: Arc<str>,
+    made: SystemTime,
     /// The tables that it reads, by their keys.
     tables: Vec<String>,
 }
@@ -120,7 +127,9 @@ impl Session {
             hold = Hold::Held;
         }
         let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
-        self.sql_cursors.insert(name.to_owned(), Declared { id, columns, hold, tables });
+        let (text, made) = (Arc::clone(&stmt.text), SystemTime::now());
+        let declared = Declared { id, columns, hold, text, made, tables };
+        self.sql_cursors.insert(name.to_owned(), declared);
         Ok(())
     }
 
@@ -193,6 +202,19 @@ impl Session {
         for id in over {
             self.close_cursor(id).await;
         }
+    }
+
+    /// The cursors there are, as a session is shown its own.
+    pub(super) fn own_cursors(&self) -> Vec<OwnCursor> {
+        let own = |(name, one): (&String, &Declared)| OwnCursor {
+            name: name.clone(),
+            text: Arc::clone(&one.text),
+            holds: one.hold != Hold::Without,
+            made: one.made,
+        };
+        let mut all: Vec<OwnCursor> = self.sql_cursors.iter().map(own).collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
     }
 
     /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says when it runs.
