@@ -26,6 +26,8 @@ pub(super) struct Declared {
     pub(super) id: CursorId,
     columns: Option<Columns>,
     hold: Hold,
+    /// It stands on a row, or behind the last.
+    begun: bool,
     /// The DECLARE, and when it came.
     text: Arc<str>,
     made: SystemTime,
@@ -128,7 +130,7 @@ impl Session {
         }
         let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
         let (text, made) = (Arc::clone(&stmt.text), SystemTime::now());
-        let declared = Declared { id, columns, hold, text, made, tables };
+        let declared = Declared { id, columns, hold, begun: false, text, made, tables };
         self.sql_cursors.insert(name.to_owned(), declared);
         Ok(())
     }
@@ -224,7 +226,7 @@ impl Session {
 
     async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
         let known = self.sql_cursors.get(name).cloned();
-        let Declared { id, columns, .. } = known.ok_or_else(|| unknown_cursor(name))?;
+        let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
         let limit = forward(direction).ok_or_else(|| {
             Error::refused(
                 30001,
@@ -232,6 +234,16 @@ impl Session {
                 "cursors go forward only",
             )
         })?;
+        if limit == Some(0) && begun {
+            return Err(Error::refused(
+                30001,
+                "FETCH 0 is not supported: a cursor keeps no row that it has given",
+                "keep the row, or FETCH 1 for the next",
+            ));
+        }
+        if let Some(declared) = self.sql_cursors.get_mut(name) {
+            declared.begun |= limit != Some(0);
+        }
         let mut collected = Vec::new();
         let mut count = 0u64;
         if self.has_cursor(id) {
