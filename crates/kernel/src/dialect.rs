@@ -13,6 +13,7 @@ use crate::health::Health;
 use crate::presentation::Presentation;
 use crate::relation::Relations;
 use crate::request::Parameter;
+use crate::statements::Named;
 use crate::transfer::Transfer;
 use crate::two_phase::{Isolation, TwoPhase};
 use crate::undo::Undo;
@@ -572,8 +573,32 @@ pub struct Facts {
     pub isolation: Option<Isolation>,
     /// Session variables the client has set: lower-cased name, and the value's text as SQL. In the order they were last set.
     pub settings: Arc<[(String, String)]>,
+    /// Its prepared statements and cursors, where the statement under way asks for them.
+    pub own: Arc<Own>,
     /// Parameters (name, value) that the client was told as they were set: see [`Variables::told`].
     pub told: Vec<(String, String)>,
+}
+
+/// What a session has made under names.
+#[derive(Debug, Default)]
+pub struct Own {
+    /// Prepared statements, in the order of their names.
+    pub statements: Vec<(String, Named)>,
+    /// Cursors that were declared, in the order of their names.
+    pub cursors: Vec<OwnCursor>,
+}
+
+/// A cursor that was declared.
+#[derive(Debug, Clone)]
+pub struct OwnCursor {
+    /// Its name.
+    pub name: String,
+    /// The DECLARE.
+    pub text: Arc<str>,
+    /// It is WITH HOLD.
+    pub holds: bool,
+    /// When it was declared.
+    pub made: std::time::SystemTime,
 }
 
 impl Facts {

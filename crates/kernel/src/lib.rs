@@ -50,7 +50,7 @@ pub use request::{CursorId, Execute, Parameter, Pipeline, Prepared, Request};
 pub use route::{Route, Target, UnitName};
 pub use row::{Cell, Glimpse, NeutralCodec, RowCodec, Rows};
 pub use shortcut::Shortcut;
-pub use statements::Statements;
+pub use statements::{Named, Statements};
 pub use states::States;
 pub use temporary::Temporaries;
 pub use two_phase::{TransactionType, TwoPhase};

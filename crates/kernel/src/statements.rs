@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::error::{ErrorKind, Result};
 use crate::request::Prepared;
@@ -13,7 +14,25 @@ const MAX: usize = 10_000;
 #[derive(Debug, Default)]
 pub struct Statements {
     /// In order, because few names are found faster so than by their hashes.
-    all: BTreeMap<String, Arc<Prepared>>,
+    all: BTreeMap<String, Named>,
+}
+
+/// A statement that has a name.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// The statement.
+    pub prepared: Arc<Prepared>,
+    /// The text of the PREPARE that made it; `None` when its door did.
+    pub from: Option<Arc<str>>,
+    /// When it was made.
+    pub made: SystemTime,
+}
+
+impl Named {
+    /// Made now, of the text of a PREPARE or by a door.
+    pub fn new(prepared: Arc<Prepared>, from: Option<Arc<str>>) -> Self {
+        Self { prepared, from, made: SystemTime::now() }
+    }
 }
 
 impl Statements {
@@ -21,26 +40,26 @@ impl Statements {
     ///
     /// # Errors
     /// `StatementExists`, and `TooLarge` when there are too many.
-    pub fn add(&mut self, name: &str, prepared: Arc<Prepared>) -> Result<()> {
+    pub fn add(&mut self, name: &str, named: Named) -> Result<()> {
         if self.all.contains_key(name) {
             return Err(ErrorKind::StatementExists(name.to_owned()).into());
         }
-        self.put(name, prepared)
+        self.put(name, named)
     }
 
     /// Keeps a statement in the place of one that had its name.
     ///
     /// # Errors
     /// `TooLarge` when there are too many.
-    pub fn put(&mut self, name: &str, prepared: Arc<Prepared>) -> Result<()> {
+    pub fn put(&mut self, name: &str, named: Named) -> Result<()> {
         if let Some(place) = self.all.get_mut(name) {
-            *place = prepared;
+            *place = named;
             return Ok(());
         }
         if self.all.len() >= MAX {
             return Err(ErrorKind::TooLarge(format!("more than {MAX} prepared statements")).into());
         }
-        self.all.insert(name.to_owned(), prepared);
+        self.all.insert(name.to_owned(), named);
         Ok(())
     }
 
@@ -49,7 +68,13 @@ impl Statements {
     /// # Errors
     /// `UnknownStatement`.
     pub fn get(&self, name: &str) -> Result<&Arc<Prepared>> {
-        self.all.get(name).ok_or_else(|| ErrorKind::UnknownStatement(name.to_owned()).into())
+        let named = self.all.get(name).map(|named| &named.prepared);
+        named.ok_or_else(|| ErrorKind::UnknownStatement(name.to_owned()).into())
+    }
+
+    /// All of them with their names, in their names' order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Named)> {
+        self.all.iter().map(|(name, named)| (&**name, named))
     }
 
     /// Forgets one. Result: whether there was one.

@@ -62,6 +62,6 @@ CASES |= {
     "flush-before-sync": [[X("insert into t values (60, 1, 'x')"), H, X("selec 1"), H, X("select 1"), H, S], [SUM]],
     "limits": [[X("select id from t order by id", rows=3), E("", 3), E("", 0), E("", 0), S], [X("insert into t values (60, 1, 'x') returning id", rows=1), E("", 1), S]],
     "limits-exact": [[X("select id from t order by id", rows=12), E("", 1), E("", 1), S]],
-    "empty": [[X(""), S], [Q("")], [Q(";")], [P("", ""), DS(""), B("", ""), E(""), S]],
+    "empty": [[X(""), S], [Q("")], [Q(";")], [P("", ""), DS(""), B("", ""), E(""), E(""), S]],
     "begin-twice": [[X("begin"), S], [X("begin"), S], [X("commit"), S], [X("commit"), S], [X("rollback"), S]],
 }

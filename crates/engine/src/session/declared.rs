@@ -1,6 +1,10 @@
 //! Cursors that statements declare: DECLARE, FETCH, MOVE and CLOSE.
 
+use std::sync::Arc;
+use std::time::SystemTime;
+
 use pando_kernel::Columns;
+use pando_kernel::dialect::OwnCursor;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::request::CursorId;
@@ -22,6 +26,11 @@ pub(super) struct Declared {
     pub(super) id: CursorId,
     columns: Option<Columns>,
     hold: Hold,
+    /// It stands on a row, or behind the last.
+    begun: bool,
+    /// The DECLARE, and when it came.
+    text: Arc<str>,
+    made: SystemTime,
     /// The tables that it reads, by their keys.
     tables: Vec<String>,
 }
@@ -120,7 +129,9 @@ impl Session {
             hold = Hold::Held;
         }
         let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
-        self.sql_cursors.insert(name.to_owned(), Declared { id, columns, hold, tables });
+        let (text, made) = (Arc::clone(&stmt.text), SystemTime::now());
+        let declared = Declared { id, columns, hold, begun: false, text, made, tables };
+        self.sql_cursors.insert(name.to_owned(), declared);
         Ok(())
     }
 
@@ -195,6 +206,19 @@ impl Session {
         }
     }
 
+    /// The cursors there are, as a session is shown its own.
+    pub(super) fn own_cursors(&self) -> Vec<OwnCursor> {
+        let own = |(name, one): (&String, &Declared)| OwnCursor {
+            name: name.clone(),
+            text: Arc::clone(&one.text),
+            holds: one.hold != Hold::Without,
+            made: one.made,
+        };
+        let mut all: Vec<OwnCursor> = self.sql_cursors.iter().map(own).collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
+    }
+
     /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says when it runs.
     pub(super) fn sql_cursor_columns(&self, name: &str) -> Option<Columns> {
         self.sql_cursors.get(name)?.columns.clone()
@@ -202,7 +226,7 @@ impl Session {
 
     async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
         let known = self.sql_cursors.get(name).cloned();
-        let Declared { id, columns, .. } = known.ok_or_else(|| unknown_cursor(name))?;
+        let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
         let limit = forward(direction).ok_or_else(|| {
             Error::refused(
                 30001,
@@ -210,6 +234,16 @@ impl Session {
                 "cursors go forward only",
             )
         })?;
+        if limit == Some(0) && begun {
+            return Err(Error::refused(
+                30001,
+                "FETCH 0 is not supported: a cursor keeps no row that it has given",
+                "keep the row, or FETCH 1 for the next",
+            ));
+        }
+        if let Some(declared) = self.sql_cursors.get_mut(name) {
+            declared.begun |= limit != Some(0);
+        }
         let mut collected = Vec::new();
         let mut count = 0u64;
         if self.has_cursor(id) {

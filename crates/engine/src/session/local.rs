@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Event;
 use pando_kernel::row::{Cell, NeutralCodec, RowCodec, Rows};
-use pando_kernel::{Column, Columns, Kind as ValueKind, Parameter, Value};
+use pando_kernel::{Column, Columns, Kind as ValueKind, Named, Parameter, Value};
 use pando_sql::ast::{
     CopyDirection, Expr, Kind, Literal, Node, PrepareBody, QueryBody, SelectItem, Statement,
     Transaction,
@@ -227,10 +227,11 @@ impl Session {
         };
         let declared = types.iter().map(|name| self.declared_type(name)).collect::<Result<_>>()?;
         let prepared = self.make_prepared(sql, declared)?;
+        let named = Named::new(prepared, Some(text.into()));
         // MySQL's takes the place of the one before.
         match self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
-            true => self.named.add(name, prepared)?,
-            false => self.named.put(name, prepared)?,
+            true => self.named.add(name, named)?,
+            false => self.named.put(name, named)?,
         }
         self.complete("PREPARE");
         Ok(())

@@ -37,6 +37,7 @@ mod moved;
 mod needs;
 mod origin;
 mod outline;
+mod own;
 mod parted;
 mod pooled;
 mod prepared;

@@ -97,6 +97,7 @@ impl Session {
         let (settings, isolation) = (self.variables.shared(), self.told_isolation());
         let facts = self.facts_mut();
         (facts.settings, facts.isolation) = (settings, isolation);
+        self.show_own(&stmt.text)?;
         if self.start_local(stmt, &bound).await? {
             return Ok(());
         }

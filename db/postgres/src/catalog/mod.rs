@@ -4,6 +4,7 @@
 mod calls;
 mod names;
 mod number;
+mod own;
 mod relation;
 mod relations;
 mod told;

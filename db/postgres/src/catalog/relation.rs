@@ -8,6 +8,7 @@ use pando_sql::ast::{Node, Statement};
 use pando_sql::visit;
 
 use super::names::{Names, literal, renamed};
+use super::own;
 use super::relations::{Owner, Relation, Role};
 use crate::dialect::metadata::SYSTEM_COLUMNS;
 use crate::dialect::{POSTGRES, Postgres};
@@ -49,6 +50,9 @@ pub(super) fn sub_query(
 ) -> Option<String> {
     if relation.owner == Owner::Databases {
         return databases(names, columns, hidden);
+    }
+    if relation.owner == Owner::Session {
+        return Some(own::sub_query(&names.view.facts.own, name, columns));
     }
     let mut rows = Rows::default();
     let mut changed = false;

@@ -27,6 +27,8 @@ pub(super) enum Owner {
     Number(&'static str),
     /// The relation lists databases.
     Databases,
+    /// The relation lists what the session has made.
+    Session,
 }
 
 /// What a column holds.
@@ -151,6 +153,13 @@ const RELATIONS: &[Relation] = &[
         &["pg_stat_activity", "pg_stat_database", "pg_stat_database_conflicts"],
         &[("datname", Role::Database)],
     ),
+    Relation {
+        schema: CATALOG,
+        names: &["pg_prepared_statements", "pg_cursors"],
+        holding: Shared,
+        owner: Owner::Session,
+        columns: &[],
+    },
     shared(&["pg_prepared_xacts"], &[("database", Role::Database)]),
     shared(&["pg_locks"], &[("relation", N)]),
     by_name(

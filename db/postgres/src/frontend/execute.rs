@@ -8,6 +8,8 @@ use pando_kernel::{
     Request, Rows,
 };
 
+use pando_sql::ast::Kind;
+
 use super::client::Client;
 use super::end::{Halt, own};
 use super::portals::Progress;
@@ -174,7 +176,12 @@ impl<D: Doorway> Client<D> {
 
     /// A portal that has run to its end gives no more rows; one that gave none cannot run twice.
     fn run_out(&mut self, name: &str) -> Result<(), Halt> {
-        if self.portals.get_mut(name)?.shape.is_none() {
+        let portal = self.portals.get_mut(name)?;
+        if matches!(portal.prepared.statement.kind, Kind::Empty) {
+            encode_empty_query(self.wire.output.buffer());
+            return Ok(());
+        }
+        if portal.shape.is_none() {
             return Err(own("55000", format!("portal \"{name}\" cannot be run")).into());
         }
         let tag = "SELECT".into();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use pando_kernel::runtime::watched;
 use pando_kernel::session::{Doorway, Session, TransactionState};
-use pando_kernel::{Description, Error, Prepared, Request};
+use pando_kernel::{Description, Error, Named as Entry, Prepared, Request};
 
 use super::bind;
 use super::client::Client;
@@ -30,7 +30,7 @@ impl<D: Doorway> Client<D> {
         let prepared = self.session.prepare(parse.text.into(), declared).await?;
         match parse.name {
             "" => self.unnamed = Some(prepared),
-            name => self.session.statements().add(name, prepared)?,
+            name => self.session.statements().add(name, Entry::new(prepared, None))?,
         }
         self.parsed = Some(parse.name.into());
         Ok(())
