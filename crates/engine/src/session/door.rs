@@ -83,6 +83,7 @@ impl Session {
             text_request: false,
             at_hand: AtHand::default(),
             learns: false,
+            names_tables: false,
             temporary: None,
             shows_change: false,
             login,

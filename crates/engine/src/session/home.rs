@@ -141,12 +141,15 @@ impl Session {
     }
 
     /// Refuses a statement about tables before a database is chosen.
-    pub(super) fn refuse_without_database(&self, stmt: &Statement) -> Result<()> {
+    pub(super) fn refuse_without_database(&mut self, stmt: &Statement) -> Result<()> {
         if self.facts.database.is_some() {
             return Ok(());
         }
         let dialect = self.dialect();
         let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());
+        self.names_tables |= visit::tables(&stmt.kind)
+            .iter()
+            .any(|table| presentation.is_none_or(|own| own.holding(table.name).is_none()));
         let needs_one = visit::tables(&stmt.kind).iter().any(|table| {
             presentation.is_none_or(|own| {
                 own.holding(table.name).is_none() && own.database_part(&table.name.parts).is_none()

@@ -22,7 +22,12 @@ impl Session {
         bound: &Bound,
     ) -> Result<bool> {
         let Kind::Insert(insert) = &stmt.kind else { return Ok(false) };
-        if !live.database.dialect.reports_given_keys() || !is_plain(insert) || asks(stmt) {
+        let is_known = !self.concerns_temporaries();
+        if !live.database.dialect.reports_given_keys()
+            || !is_plain(insert)
+            || asks(stmt)
+            || !is_known
+        {
             return Ok(false);
         }
         let Some(table) = insert.table.name.parts.last() else { return Ok(false) };

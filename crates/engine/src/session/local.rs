@@ -113,6 +113,7 @@ impl Session {
         let all = self.modes_for(modes);
         self.transaction.begin(all, self.course());
         self.touched = Touched::Nothing;
+        self.names_tables = false;
         self.opened = Opened::Client;
         self.variables_at_begin = Some(self.variables.clone());
         self.modes_at_begin.clone_from(&self.session_modes);

@@ -142,6 +142,8 @@ pub struct Session {
     at_hand: AtHand,
     /// The statement under way is worth a template.
     learns: bool,
+    /// The open transaction was asked of a table while no database was chosen.
+    names_tables: bool,
     /// The session's temporary tables, and the connection that has them.
     temporary: Option<Box<temporary::Temporary>>,
     /// A change is shown that is not run: what it reads is planned as in its transaction.

@@ -198,6 +198,14 @@ impl Session {
 
     /// Asks the unit that a query of the table would go to: the rooms know which that is.
     async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
+        if self.temporaries().is_some_and(|own| own.names.contains(&table)) {
+            // What is learnt is everybody's, and about the table that it hides.
+            return Err(Error::refused(
+                30001,
+                format!("the columns of temporary table `{table}` are known to its server alone"),
+                "use a table with a name of its own",
+            ));
+        }
         let dialect = Arc::clone(&live.database.dialect);
         if let Some((schema, relation)) = table.split_once('.')
             && dialect.presentation().is_some()

@@ -180,10 +180,13 @@ impl Session {
     pub(super) async fn fields(&mut self, table: &str) -> Result<()> {
         let live = self.live()?;
         let logic = table.to_lowercase();
-        if self.catalog(&live).columns(&logic).is_none() {
+        let is_temporary = self.temporaries().is_some_and(|own| own.names.contains(&logic));
+        if !is_temporary && self.catalog(&live).columns(&logic).is_none() {
             self.find_out(&live, Need::Columns(logic.clone())).await?;
         }
-        if self.catalog(&live).columns(&logic).is_none_or(|columns| columns.is_empty()) {
+        if !is_temporary
+            && self.catalog(&live).columns(&logic).is_none_or(|columns| columns.is_empty())
+        {
             return Err(super::needs::unknown_table(table));
         }
         let text = format!("SELECT * FROM {} WHERE 1 = 0", live.database.dialect.quote(table));

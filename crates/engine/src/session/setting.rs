@@ -313,8 +313,15 @@ impl Session {
         };
         let (live, name) = move_to((&self.snapshot, &self.login), name, home)?;
         // A dump begins its transaction before it says of what.
-        let is_at_work = !self.stands_free() && !self.has_begun_only();
-        if is_at_work && self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live)) {
+        let is_other = self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
+        let is_at_work = is_other && !self.stands_free() && !self.has_begun_only();
+        let again = match is_at_work && self.has_read_no_table() {
+            true => Some(self.transaction.modes().to_vec()),
+            false => None,
+        };
+        if again.is_some() {
+            self.end_transaction(false).await?;
+        } else if is_at_work {
             return Err(Error::refused(
                 30001,
                 "the database cannot be changed inside a transaction that has read or changed another one",
@@ -328,7 +335,20 @@ impl Session {
         if first {
             self.start_variables()?;
         }
-        Ok(())
+        match again {
+            Some(modes) => self.begin_at_once(modes).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the open transaction has changed nothing and was asked of no table, as no database was chosen: only the servers themselves, and their
+    /// catalogues. It may as well have begun where one is chosen now, and later.
+    fn has_read_no_table(&self) -> bool {
+        self.facts.database.is_none()
+            && !self.names_tables
+            && self.opened == super::Opened::Client
+            && self.transaction.state() == TransactionState::Open
+            && !self.transaction.has_written()
     }
 
     /// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.

@@ -147,6 +147,7 @@ impl Session {
         if let Some(define) = define {
             own.change = change(define)?;
             refuse_another_spelling(own, define)?;
+            refuse_name_of_part(own, live)?;
         }
         self.refuse_for_temporaries()?;
         self.settle_cursors().await?;
@@ -468,6 +469,26 @@ fn refuse_another_spelling(own: &Temporary, define: &Define) -> Result<()> {
             20032,
             format!("temporary tables `{other}` and `{}` differ by case only", new.value),
             "give one of them another name",
+        )),
+    }
+}
+
+/// Refuses the name of a part of a sharded table: on their connection it would hide that from statements about the whole.
+fn refuse_name_of_part(own: &Temporary, live: &LiveDatabase) -> Result<()> {
+    let (Change::Made(new) | Change::Renamed(_, new)) = &own.change else { return Ok(()) };
+    let syntax = live.database.dialect.syntax();
+    let key = new.key();
+    let mut tables = live.database.features.iter().flat_map(|feature| feature.tables());
+    let is_part = tables.any(|table| {
+        let is_it = |name: &str| syntax.table_key(name) == key;
+        !is_it(&table.name) && table.nodes.iter().any(|node| is_it(&node.table))
+    });
+    match is_part {
+        false => Ok(()),
+        true => Err(Error::refused(
+            30001,
+            format!("temporary table `{}` would hide a part of a sharded table", new.value),
+            "give it another name",
         )),
     }
 }

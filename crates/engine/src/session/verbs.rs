@@ -192,13 +192,19 @@ impl Session {
             if open {
                 self.end_transaction(true).await?;
             }
-            self.begin(modes);
-            if self.looks_at_once() {
-                Box::pin(self.look_at_once()).await?;
-            }
+            self.begin_at_once(modes).await?;
         }
         self.complete("BEGIN");
         Ok(())
+    }
+
+    /// Opens a transaction for the client, which may have asked for a snapshot of this moment.
+    pub(super) async fn begin_at_once(&mut self, modes: Vec<String>) -> Result<()> {
+        self.begin(modes);
+        match self.looks_at_once() {
+            true => Box::pin(self.look_at_once()).await,
+            false => Ok(()),
+        }
     }
 
     /// Refuses a verb about a savepoint where none can be.
