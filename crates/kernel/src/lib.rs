@@ -11,6 +11,7 @@ pub mod error;
 pub mod event;
 pub mod feature;
 pub mod health;
+pub mod insert;
 pub mod lists;
 pub mod merge;
 pub mod position;

@@ -1,8 +1,8 @@
 //! Copies whose columns stand in another order (a definition that was given to one storage unit by hand) take an INSERT without a list all the same, and keep its
 //! values under other names. So it lists the columns it means.
 
-use pando_kernel::dialect::by_place;
 use pando_kernel::feature::Context;
+use pando_kernel::insert::by_place;
 use pando_sql::ast::{Insert, InsertRow, InsertSource, Kind, Statement};
 use pando_sql::{Edits, Fold};
 

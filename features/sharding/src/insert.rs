@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use pando_kernel::Value;
-use pando_kernel::dialect::{by_place, uneven_row, unknown_column};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
+use pando_kernel::insert::{by_place, uneven_row, unknown_column};
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target, Units};
 use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node};
 use pando_sql::{Edits, Fold};

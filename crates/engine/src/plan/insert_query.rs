@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pando_kernel::dialect::{TableColumn, unknown_column};
+use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
+use pando_kernel::insert::unknown_column;
 use pando_kernel::route::Need;
 use pando_sql::ast::{
     ColumnAssignment, Expr, Insert, InsertSource, Kind, Literal, Node, Query, QueryBody,

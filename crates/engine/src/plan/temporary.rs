@@ -94,6 +94,7 @@ pub(crate) fn unit_for(
 }
 
 /// The names of tables that stand on storage units and are neither temporary nor the vendor's.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only definitions make names")]
 fn others<'a>(
     ctx: &'a Context<'_>,
     stmt: &'a Statement,

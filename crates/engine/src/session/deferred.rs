@@ -1,5 +1,7 @@
 //! What is checked at the end of a transaction only: SET CONSTRAINTS, and having it checked before the first of several storage units commits.
 
+mod constraints;
+
 use std::sync::Arc;
 
 use pando_kernel::error::{ErrorKind, Result};

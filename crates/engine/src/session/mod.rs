@@ -12,7 +12,6 @@ mod bound;
 mod chosen;
 mod computed;
 mod config;
-mod constraints;
 mod copy;
 mod cursor;
 mod database;

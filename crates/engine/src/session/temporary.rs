@@ -112,6 +112,7 @@ impl Session {
     ///
     /// # Errors
     /// `Refused` where they cannot be had.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only definitions make them")]
     pub(super) async fn look_at_temporaries(
         &mut self,
         live: &Arc<LiveDatabase>,

@@ -13,8 +13,8 @@ use pando_transaction::finish;
 use crate::plan::writer_of;
 use crate::snapshot::LiveDatabase;
 
-use super::Session;
-use super::acquire::Aim;
+use super::super::Session;
+use super::super::acquire::Aim;
 
 /// Names one statement may set.
 const MAX_NAMES: usize = 256;
