@@ -1,6 +1,7 @@
 //! SQL text to a statement with exact byte spans: tokens, digest, tree, edits. No I/O and no vendor's name.
 
 pub mod ast;
+mod concat;
 mod digest;
 mod edits;
 mod error;
@@ -19,6 +20,7 @@ mod token;
 mod values;
 pub mod visit;
 
+pub use concat::concatenate;
 pub use edits::{Edits, Piece};
 pub use error::SyntaxError;
 pub use format::format;

@@ -3,7 +3,7 @@
 mod scope;
 mod walk;
 
-use crate::ast::{Expr, Ident, Kind, ObjectName, Table};
+use crate::ast::{Expr, Ident, Kind, ObjectName, SelectItem, Table};
 use crate::span::Span;
 use walk::{Found, Walk};
 
@@ -70,6 +70,7 @@ impl<'a> Names<'a> {
             Found::Owner(owner) => all.owners.push(owner),
             Found::Join(join) => all.renames_joins |= join.columns.is_some(),
             Found::Expr(expr) => see(expr),
+            Found::Item(_) => {}
         })
         .kind(kind);
         all
@@ -101,7 +102,7 @@ pub fn labels(kind: &Kind) -> Vec<&Ident> {
     Walk::new(&mut |found| match found {
         Found::Label(label) | Found::Cte(label) => list.push(label),
         Found::Table(occurrence) => list.extend(label(occurrence)),
-        Found::Expr(_) | Found::Owner(_) | Found::Join(_) => {}
+        Found::Expr(_) | Found::Owner(_) | Found::Join(_) | Found::Item(_) => {}
     })
     .kind(kind);
     list
@@ -112,6 +113,16 @@ pub fn exprs<'a>(kind: &'a Kind, see: &mut dyn FnMut(&'a Expr)) {
     Walk::new(&mut |found| {
         if let Found::Expr(expr) = found {
             see(expr);
+        }
+    })
+    .kind(kind);
+}
+
+/// Calls `see` for every item of a select list or of RETURNING, those of sub-queries included.
+pub fn items<'a>(kind: &'a Kind, see: &mut dyn FnMut(&'a SelectItem)) {
+    Walk::new(&mut |found| {
+        if let Found::Item(item) = found {
+            see(item);
         }
     })
     .kind(kind);

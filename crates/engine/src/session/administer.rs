@@ -41,7 +41,8 @@ impl Session {
             let alone = if alone.len() == text.len() { Arc::clone(text) } else { Arc::from(alone) };
             return Ok(Statement::of_administration(alone));
         }
-        let statement = pando_sql::parse(text, syntax).map_err(syntax_error)?;
+        let text = self.spelled_out(text);
+        let statement = pando_sql::parse(&text, syntax).map_err(syntax_error)?;
         self.refuse_unreadable(&statement)?;
         self.placed(statement)
     }

@@ -40,6 +40,9 @@ impl Session {
             // The log tells the statement's own text, which a template does not have.
             return None;
         }
+        if self.is_piped(text) {
+            return None;
+        }
         let live = self.live.clone()?;
         self.facts.database.as_ref()?;
         if self.own_database().is_some() || self.defined.is_some() || self.temporary.is_some() {

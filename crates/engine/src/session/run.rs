@@ -56,7 +56,9 @@ impl Session {
         let statement = Arc::clone(&execute.prepared.statement);
         self.window =
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
+        let older = self.refuse_older_pipes(&statement.text);
         let started = match self.recall(&statement.text, &bound) {
+            _ if older.is_err() => older,
             Some(recalled) => self.start_recalled(&recalled, &statement.text, &mut bound).await,
             // Boxed, as all that is rare: every client's task is as large as the largest of what it may wait for.
             None => Box::pin(self.start_statement(&statement, bound)).await,

@@ -1,5 +1,7 @@
 //! A request that is a text: its statements, and what they are together.
 
+mod piped;
+
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;

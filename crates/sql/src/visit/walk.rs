@@ -19,6 +19,7 @@ pub(super) enum Found<'a> {
     Label(&'a Ident),
     /// The name of a common table expression.
     Cte(&'a Ident),
+    Item(&'a SelectItem),
 }
 
 pub(super) struct Walk<'a, 's> {
@@ -125,6 +126,7 @@ impl<'a, 's> Walk<'a, 's> {
 
     fn items(&mut self, items: &'a [SelectItem]) {
         for item in items {
+            (self.found)(Found::Item(item));
             match item {
                 SelectItem::Star(_) => {}
                 SelectItem::QualifiedStar(name, _) => self.owner(&name.parts, name.span),

@@ -21,11 +21,10 @@ const LATIN1_CLIENT: [&str; 2] = ["character_set_client", "character_set_results
 /// Character sets whose text is UTF-8, or a part of it, on the wire.
 const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
 
-/// SQL modes, and names of groups of them, that change how text is read.
-const SYNTAX_MODES: [&str; 10] = [
+/// SQL modes, and names of groups of them, that change how text is read. PIPES_AS_CONCAT is none of them: what it means is spelled out before anything is read.
+const SYNTAX_MODES: [&str; 9] = [
     "ANSI_QUOTES",
     "NO_BACKSLASH_ESCAPES",
-    "PIPES_AS_CONCAT",
     "ANSI",
     "DB2",
     "MAXDB",
