@@ -57,8 +57,6 @@ fn pipes(kind: &Kind, edits: &mut Edits) -> Vec<Span> {
 }
 
 fn operands(expr: &Expr) -> Option<(&Expr, &Expr)> {
-    match &expr.node {
-        Node::Binary { op: BinaryOp::Other(op), left, right } if op == "||" => Some((left, right)),
-        _ => None,
-    }
+    let Node::Binary { op: BinaryOp::Other(op), left, right } = &expr.node else { return None };
+    (op == "||").then_some((left, right))
 }

@@ -48,20 +48,18 @@ impl Session {
             parameters: execute.parameters,
             formats: execute.result_formats,
             declared: Arc::clone(execute.prepared.types()),
-            era: 0,
             prepared: true,
-            lifted: Vec::new(),
-            text: None,
+            ..Bound::default()
         };
         let statement = Arc::clone(&execute.prepared.statement);
         self.window =
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
-        let older = self.refuse_older_pipes(&statement.text);
-        let started = match self.recall(&statement.text, &bound) {
-            _ if older.is_err() => older,
-            Some(recalled) => self.start_recalled(&recalled, &statement.text, &mut bound).await,
+        let text = &statement.text;
+        let started = match (self.refuse_older_pipes(text), self.recall(text, &bound)) {
+            (Err(older), _) => Err(older),
+            (_, Some(recalled)) => self.start_recalled(&recalled, text, &mut bound).await,
             // Boxed, as all that is rare: every client's task is as large as the largest of what it may wait for.
-            None => Box::pin(self.start_statement(&statement, bound)).await,
+            (_, None) => Box::pin(self.start_statement(&statement, bound)).await,
         };
         match started {
             Ok(()) => Ok(()),
