@@ -6,6 +6,8 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::Kind;
 use pando_sql::visit;
 
+use crate::plan;
+
 use super::Session;
 use super::local::server_error;
 
@@ -200,6 +202,12 @@ fn continues(mode: &str, word: &str) -> bool {
         (mode, word),
         ("ISOLATION LEVEL" | "ISOLATION LEVEL REPEATABLE", "READ") | ("NOT", "DEFERRABLE")
     )
+}
+
+/// With autocommit off: whether a statement opens a transaction.
+pub(super) fn opens_transaction(kind: &Kind) -> bool {
+    plan::is_unread(kind)
+        || !matches!(kind, Kind::Show(_) | Kind::Define(_) | Kind::Utility { .. } | Kind::Set(_))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use super::acquire::Started;
 use super::administer::told;
 use super::altered::Touched;
 use super::finish::{first_key, unit_lost, upserts};
+use super::modes::opens_transaction;
 use super::origin::Origin;
 use super::parted::Parted;
 use super::recall::moment;
@@ -48,8 +49,10 @@ impl Session {
             parameters: execute.parameters,
             formats: execute.result_formats,
             declared: Arc::clone(execute.prepared.types()),
+            era: 0,
             prepared: true,
-            ..Bound::default()
+            lifted: Vec::new(),
+            text: None,
         };
         let statement = Arc::clone(&execute.prepared.statement);
         self.window =
@@ -577,12 +580,6 @@ pub(super) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
 
 fn unknown(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::UnknownTable(_) | ErrorKind::NothingToDrop { .. })
-}
-
-/// With autocommit off: whether a statement opens a transaction.
-fn opens_transaction(kind: &Kind) -> bool {
-    plan::is_unread(kind)
-        || !matches!(kind, Kind::Show(_) | Kind::Define(_) | Kind::Utility { .. } | Kind::Set(_))
 }
 
 /// Whether a statement may change definitions.
