@@ -57,12 +57,13 @@ impl Session {
         let statement = Arc::clone(&execute.prepared.statement);
         self.window =
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
-        let text = &statement.text;
-        let started = match (self.refuse_older_pipes(text), self.recall(text, &bound)) {
-            (Err(older), _) => Err(older),
-            (_, Some(recalled)) => self.start_recalled(&recalled, text, &mut bound).await,
+        if let Err(error) = self.refuse_older_pipes(&statement.text) {
+            return Err(Box::pin(self.fail_statement(error)).await);
+        }
+        let started = match self.recall(&statement.text, &bound) {
+            Some(recalled) => self.start_recalled(&recalled, &statement.text, &mut bound).await,
             // Boxed, as all that is rare: every client's task is as large as the largest of what it may wait for.
-            (_, None) => Box::pin(self.start_statement(&statement, bound)).await,
+            None => Box::pin(self.start_statement(&statement, bound)).await,
         };
         match started {
             Ok(()) => Ok(()),
