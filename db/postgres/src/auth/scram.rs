@@ -31,7 +31,7 @@ impl Verifier {
     ///
     /// # Errors
     /// `NoRandomness`.
-    pub(super) fn of(password: &str, salt: Vec<u8>) -> Result<Verifier, Failure> {
+    pub fn of(password: &str, salt: Vec<u8>) -> Result<Verifier, Failure> {
         Verifier::derive(password, salt, ITERATIONS)
     }
 

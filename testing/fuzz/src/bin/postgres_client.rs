@@ -82,7 +82,7 @@ fn login(bytes: &[u8]) {
     let _ = password(bytes);
     let _ = SaslInitial::decode(bytes);
     thread_local! {
-        static VERIFIER: scram::Verifier = scram::Verifier::new("secret").expect("randomness");
+        static VERIFIER: scram::Verifier = scram::Verifier::of("secret", vec![7; 16]).expect("randomness");
     }
     let Ok(mut server) = VERIFIER.with(|verifier| scram::Server::new(verifier.clone())) else {
         return;
