@@ -1,6 +1,8 @@
 //! `||` of sessions with MySQL's mode PIPES_AS_CONCAT, spelled out: everybody behind the parser then reads the statement as in any other session.
 //! <https://dev.mysql.com/doc/refman/8.0/en/sql-mode.html#sqlmode_pipes_as_concat>
 
+use std::collections::{BTreeSet, HashSet};
+
 use crate::ast::{BinaryOp, Expr, Kind, Node, SelectItem};
 use crate::edits::Edits;
 use crate::error::SyntaxError;
@@ -28,7 +30,7 @@ pub fn concatenate(text: &str, syntax: &Syntax) -> Result<Option<String>, Syntax
     visit::items(&statement.kind, &mut |item| {
         // What has no alias is called as it is written.
         if let SelectItem::Expr { expr, alias: None, span } = item
-            && pipes.iter().any(|pipe| span.start <= pipe.start && pipe.end <= span.end)
+            && pipes.range(span.start..span.end).next().is_some()
         {
             let label: String = expr.span.of(text).chars().take(LONGEST).collect();
             edits.replace(Span::at(span.end), format!(" AS `{}`", label.replace('`', "``")));
@@ -37,10 +39,10 @@ pub fn concatenate(text: &str, syntax: &Syntax) -> Result<Option<String>, Syntax
     Ok(Some(edits.apply(text)))
 }
 
-/// Spells all of them out, a chain as one call. Where they stand.
-fn pipes(kind: &Kind, edits: &mut Edits) -> Vec<Span> {
-    let mut found = Vec::new();
-    let mut inside: Vec<Span> = Vec::new();
+/// Spells all of them out, a chain as one call. Where they begin.
+fn pipes(kind: &Kind, edits: &mut Edits) -> BTreeSet<u32> {
+    let mut found = BTreeSet::new();
+    let mut inside: HashSet<Span> = HashSet::new();
     visit::exprs(kind, &mut |expr| {
         let Some((left, right)) = operands(expr) else { return };
         let gap = Span::new(left.span.end, right.span.start);
@@ -51,7 +53,7 @@ fn pipes(kind: &Kind, edits: &mut Edits) -> Vec<Span> {
             edits.replace(Span::at(expr.span.end), ")");
         }
         edits.replace(gap, ", ");
-        found.push(gap);
+        found.insert(gap.start);
     });
     found
 }

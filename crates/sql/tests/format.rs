@@ -77,4 +77,7 @@ fn pipes_are_spelled_out_a_chain_as_one_call_and_items_keep_their_labels() {
         assert_eq!(spelled.as_deref(), expected, "{text}");
     }
     assert!(pando_sql::concatenate("SELECT a ||", &COMMAS).is_err());
+    let long = format!("SELECT a{} FROM t", " || b".repeat(50_000));
+    let spelled = pando_sql::concatenate(&long, &COMMAS).unwrap().unwrap();
+    assert!(spelled.starts_with("SELECT CONCAT(a, b, b") && !spelled.contains(") ||"));
 }

@@ -5,7 +5,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::route::Target;
 use pando_sql::ast::{Ident, Kind, Node, Statement};
 use pando_sql::visit::{Names, Refers};
-use pando_sql::{Edits, Fold, Span};
+use pando_sql::{Edits, Fold};
 
 use crate::captured::captured;
 use crate::rule::Rule;
@@ -22,12 +22,8 @@ pub(crate) fn rewrite(
     if to.tables.is_empty() {
         return Ok(());
     }
-    let mut done: Vec<Span> = Vec::new();
-    let mut replace = |ident: &Ident, actual: &str, edits: &mut Edits| {
-        if !done.contains(&ident.span) {
-            done.push(ident.span);
-            edits.replace(ident.span, spelled(ctx, ident, actual));
-        }
+    let replace = |ident: &Ident, actual: &str, edits: &mut Edits| {
+        edits.replace(ident.span, spelled(ctx, ident, actual));
     };
     let (names, rows) = names(ctx, stmt, to);
     let keeps_names = captured(rule, ctx, stmt, &names)? || keeps_names(ctx, stmt, &names, to);
