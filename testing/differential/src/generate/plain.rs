@@ -212,7 +212,8 @@ impl Maker<'_> {
         let within = self.field_of(&fields, |field| field.class.is_comparable()).map(Field::expr);
         let number = self.field_of(&fields, |field| field.class == Class::Whole).map(Field::expr);
         let number = number.unwrap_or_else(|| Expr::raw("1"));
-        let mut parts = match self.chance.below(12) {
+        let form = self.chance.below(12);
+        let mut parts = match form {
             0 => vec![Expr::raw("row_number()")],
             1 => vec![Expr::raw("rank()")],
             2 => vec![Expr::raw("dense_rank()")],
@@ -230,16 +231,13 @@ impl Maker<'_> {
         if let (Some(within), true) = (within, self.chance.percent(75)) {
             parts.push(within.within("partition by ", ""));
         }
-        let frame = match (self.chance.below(5), &parts[..]) {
-            (0, [Expr::Parts(_), ..]) => " rows between 1 preceding and 1 following",
-            (1, [Expr::Parts(_), ..]) => {
-                " rows between unbounded preceding and unbounded following"
-            }
+        // Functions of a row's place take no frame on MariaDB.
+        let takes_frame = matches!(form, 3 | 6 | 8 | 9 | 11);
+        let frame = match self.chance.below(5) {
+            0 if takes_frame => " rows between 1 preceding and 1 following",
+            1 if takes_frame => " rows between unbounded preceding and unbounded following",
             _ => "",
         };
-        // Functions of a row's place take no frame on MariaDB.
-        let has_frame = !matches!(&parts[0], Expr::Parts(own) if matches!(&own[0], Expr::Raw(head) if head.starts_with("lag") || head.starts_with("lead")));
-        let frame = if has_frame { frame } else { "" };
         parts.push(Expr::raw(format!(" order by {unique}{frame})")));
         let mut item = self.item(Expr::Parts(parts), Class::Whole);
         item.alias = Some("w".to_owned());
