@@ -143,7 +143,8 @@ pub enum Execution {
     Prepared {
         /// The statement's text.
         sql: Arc<str>,
-        /// Types of the parameters as far as known; 0 means open, as does what is missing at the end. Part of the cache key.
+        /// Types of the parameters as far as known, [`crate::request::UNNUMBERED`] among them; 0 means open, as does what is missing at the end: their types are
+        /// found anew each time, never taken from who sent the same text before. Part of the cache key.
         types: Arc<[u32]>,
         /// The parameters.
         parameters: Vec<Parameter>,
@@ -157,7 +158,7 @@ pub enum Execution {
     Describe {
         /// The statement's text.
         sql: Arc<str>,
-        /// Types of the parameters as far as known; 0 means open.
+        /// Types of the parameters as far as known, one for each; open ones (0) are found anew.
         types: Arc<[u32]>,
         /// As that of `Prepared`.
         era: u64,

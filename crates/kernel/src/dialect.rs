@@ -404,6 +404,11 @@ pub trait Variables: Send + Sync + Debug {
         false
     }
 
+    /// Whether a prepared statement goes on with the types that its server found for the parameters at first, whatever becomes of the columns they stand for.
+    fn keeps_parameter_types(&self) -> bool {
+        false
+    }
+
     /// Session variables, in lower case, that decide which table a name means.
     fn names_by(&self) -> &'static [&'static str] {
         &[]

@@ -1,10 +1,12 @@
 //! What a door asks of a session.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use pando_sql::ast::Statement;
 
-use crate::column::{Format, Native};
+use crate::column::{Column, Format, Native};
 use crate::event::{CopyInput, Description};
 use crate::value::Value;
 
@@ -99,33 +101,76 @@ pub struct Prepared {
     /// Its text: one statement.
     pub sql: Arc<str>,
     /// The tree.
-    pub statement: Arc<pando_sql::ast::Statement>,
+    pub statement: Arc<Statement>,
     /// Parameter types the client declared; may be shorter than the parameters, 0 means open.
     pub declared: Arc<[u32]>,
     /// What it takes and returns, once asked.
-    pub description: std::sync::OnceLock<Description>,
+    pub description: OnceLock<Description>,
     /// The columns that a client was first told with a reply, where it never asked for the description.
-    pub told: std::sync::OnceLock<Arc<[crate::column::Column]>>,
+    pub told: OnceLock<Arc<[Column]>>,
     /// See [`Prepared::types`].
-    pub held: std::sync::OnceLock<Arc<[u32]>>,
+    held: OnceLock<Arc<[u32]>>,
+    /// See [`Prepared::runs`].
+    ran: AtomicBool,
 }
 
+/// The type of a parameter that is known and has another number on each server, as those made by users have: no number is sent for it.
+pub const UNNUMBERED: u32 = u32::MAX;
+
 impl Prepared {
-    /// Types of its parameters: those declared, and for the others what the client was told; open where it was told nothing, or one of the numbers that every
-    /// server gives by itself.
+    /// A statement that was never run or asked about.
+    pub fn new(sql: Arc<str>, statement: Statement, declared: Vec<u32>) -> Self {
+        Self {
+            sql,
+            statement: Arc::new(statement),
+            declared: declared.into(),
+            description: OnceLock::new(),
+            told: OnceLock::new(),
+            held: OnceLock::new(),
+            ran: AtomicBool::new(false),
+        }
+    }
+
+    /// Types of its parameters: those declared, and for the others what a storage unit found for them at first and the client may have been told; 0 where none was
+    /// asked, [`UNNUMBERED`] for types that every server numbers by itself.
     pub fn types(&self) -> &Arc<[u32]> {
+        if let Some(held) = self.held.get() {
+            return held;
+        }
+        match self.description.get() {
+            Some(told) => self.hold(&told.parameters),
+            None => &self.declared,
+        }
+    }
+
+    /// Keeps these types, in the order of the parameters, for all its executions, unless some are kept already.
+    pub fn hold(&self, found: &[Native]) -> &Arc<[u32]> {
         /// The first number of a type that was made by a user.
         /// <https://www.postgresql.org/docs/current/system-catalog-initial-data.html#SYSTEM-CATALOG-OID-ASSIGNMENT>
         const FIRST_MADE: u32 = 16_384;
-        let Some(told) = self.description.get() else { return &self.declared };
         self.held.get_or_init(|| {
             let declared = self.declared.iter().copied().chain(std::iter::repeat(0));
-            let told = told.parameters.iter().map(|native| native.type_id);
-            let held = |(own, told): (u32, u32)| match own {
-                0 if told < FIRST_MADE => told,
+            let found = found.iter().map(|native| native.type_id).chain(std::iter::repeat(0));
+            let held = |(own, found): (u32, u32)| match own {
+                0 if found >= FIRST_MADE => UNNUMBERED,
+                0 => found,
                 own => own,
             };
-            declared.zip(told).map(held).collect()
+            let all = self.statement.parameters as usize;
+            declared.zip(found).map(held).take(all).collect()
         })
+    }
+
+    /// Whether nobody has asked yet for the type of a parameter that the client left open.
+    pub fn has_open_types(&self) -> bool {
+        let is_open = || {
+            self.declared.len() < self.statement.parameters as usize || self.declared.contains(&0)
+        };
+        self.held.get().is_none() && self.description.get().is_none() && is_open()
+    }
+
+    /// Notes that it runs; true from the second time on.
+    pub fn runs(&self) -> bool {
+        self.ran.swap(true, Ordering::Relaxed)
     }
 }

@@ -10,15 +10,17 @@
 mod common;
 
 use common::{connect, copied, held, next, options, reply, rows, run, runtime, state, text};
+use pando_kernel::request::UNNUMBERED;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Connector, CopyInput, Event, Execution, Format, Native, Parameter, Value};
 use pando_postgres::PostgresConnector;
 use pando_postgres::types::{FAMILY, oid};
 
+/// With types that are known, though not by number, so that it is kept.
 fn prepared(sql: &str, parameters: Vec<Parameter>) -> Execution {
     Execution::Prepared {
         sql: sql.into(),
-        types: Default::default(),
+        types: vec![UNNUMBERED; parameters.len()].into(),
         parameters,
         formats: Vec::new(),
         era: 0,
@@ -157,6 +159,29 @@ async fn a_parameter_of_another_family_is_written_anew() {
     };
     let events = run(&mut *backend, prepared("SELECT $1::int8", vec![parameter])).await.unwrap();
     assert_eq!(rows(&events), [[Value::Int(5)]]);
+}
+
+#[tokio::test]
+async fn a_statement_with_open_types_is_kept_for_nobody() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    for (kind, sent, kept) in
+        [("date", "2001-01-01", "2001-01-01"), ("text", "2001-01-01 12:34", "2001-01-01 12:34")]
+    {
+        let table = format!("DROP TABLE IF EXISTS t; CREATE TEMPORARY TABLE t (col {kind})");
+        run(&mut *backend, text(&table)).await.unwrap();
+        let open = Execution::Prepared {
+            sql: "INSERT INTO t VALUES ($1) RETURNING col::text".into(),
+            types: Default::default(),
+            parameters: vec![Parameter::made(Value::Text(sent.into()))],
+            formats: Vec::new(),
+            era: 0,
+        };
+        for _ in 0..2 {
+            let events = run(&mut *backend, open.clone()).await.unwrap();
+            assert_eq!(rows(&events), [[Value::Text(kept.into())]], "{kind}");
+        }
+    }
 }
 
 #[tokio::test]

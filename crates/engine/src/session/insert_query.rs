@@ -264,14 +264,7 @@ pub(super) fn prepared(
     declared: Vec<u32>,
 ) -> Result<Arc<Prepared>> {
     let statement = pando_sql::parse(&text, syntax).map_err(syntax_error)?;
-    Ok(Arc::new(Prepared {
-        sql: text,
-        statement: Arc::new(statement),
-        declared: declared.into(),
-        description: std::sync::OnceLock::new(),
-        told: std::sync::OnceLock::new(),
-        held: std::sync::OnceLock::new(),
-    }))
+    Ok(Arc::new(Prepared::new(text, statement, declared)))
 }
 
 /// Calls `each` with the fields of every row; NULL is `None`.

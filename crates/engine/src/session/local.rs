@@ -257,7 +257,10 @@ impl Session {
             ))
             .into());
         }
-        let declared = Arc::clone(&prepared.declared);
+        if prepared.has_open_types() {
+            Box::pin(self.learn_types(&prepared)).await?;
+        }
+        let declared = Arc::clone(prepared.types());
         let bound = Bound { parameters, declared, prepared: true, ..Bound::default() };
         let statement = Arc::clone(&prepared.statement);
         Box::pin(self.start_statement(&statement, bound)).await

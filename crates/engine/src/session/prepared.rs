@@ -1,10 +1,10 @@
 //! Prepared statements: parsed once, described when asked.
 
 use std::future::poll_fn;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::feature::Catalog;
 use pando_kernel::request::Prepared;
@@ -16,7 +16,7 @@ use pando_sql::ast::{Kind, Transaction};
 use crate::execute::Channel;
 use crate::plan::Purpose;
 
-use super::acquire::{Aim, types};
+use super::acquire::Aim;
 use super::origin::Origin;
 use super::recall::moment;
 use super::{Bound, Session};
@@ -38,14 +38,7 @@ impl Session {
             ) | Kind::Empty
         );
         self.refuse_if_failed(ends)?;
-        Ok(Arc::new(Prepared {
-            sql,
-            statement: Arc::new(statement),
-            declared: declared.into(),
-            description: OnceLock::new(),
-            told: OnceLock::new(),
-            held: OnceLock::new(),
-        }))
+        Ok(Arc::new(Prepared::new(sql, statement, declared)))
     }
 
     /// What a prepared statement takes and returns.
@@ -65,6 +58,25 @@ impl Session {
             return Ok(description);
         }
         Ok(prepared.description.get_or_init(|| description).clone())
+    }
+
+    /// Asks for the types of a statement's parameters when it comes again without anybody knowing them: with them its units may keep it prepared. Once only it is
+    /// left to each unit, which prepares it for that execution.
+    ///
+    /// # Errors
+    /// What a storage unit says, as it would to the execution.
+    pub(super) async fn learn_types(&mut self, prepared: &Arc<Prepared>) -> Result<()> {
+        let keeps = self.dialect().is_some_and(|dialect| dialect.keeps_parameter_types());
+        if !keeps || !prepared.runs() {
+            return Ok(());
+        }
+        match self.describe_afresh(prepared).await {
+            Ok(found) => drop(prepared.hold(&found.parameters)),
+            Err(error) if matches!(error.kind(), ErrorKind::Server(_)) => return Err(error),
+            // The execution is refused as well, or can do without.
+            Err(_) => drop(prepared.hold(&[])),
+        }
+        Ok(())
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
@@ -151,7 +163,9 @@ impl Session {
         } else {
             self.taken_from_pool(&live, &unit.target.unit, Aim::Reads).await?
         };
-        let types = types(unit, &prepared.declared);
+        let known = prepared.types();
+        let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
+        let types = unit.parameters.iter().map(open).collect();
         let started = connection.start(Execution::Describe {
             sql: Arc::clone(&unit.sql),
             types,

@@ -45,6 +45,11 @@ impl Session {
         if let Some(cursor) = execute.cursor {
             Box::pin(self.end_cursor(cursor)).await?;
         }
+        if execute.prepared.has_open_types()
+            && let Err(error) = Box::pin(self.learn_types(&execute.prepared)).await
+        {
+            return Err(Box::pin(self.fail_statement(error)).await);
+        }
         let mut bound = Bound {
             parameters: execute.parameters,
             formats: execute.result_formats,

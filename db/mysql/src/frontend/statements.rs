@@ -145,20 +145,11 @@ impl Statements {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::OnceLock;
-
     use super::*;
 
     fn statement() -> Statement {
         let statement = pando_sql::parse("SELECT ?", &crate::dialect::SYNTAX).unwrap();
-        let prepared = Prepared {
-            sql: "SELECT ?".into(),
-            statement: Arc::new(statement),
-            declared: Arc::default(),
-            description: OnceLock::new(),
-            told: OnceLock::new(),
-            held: OnceLock::new(),
-        };
+        let prepared = Prepared::new("SELECT ?".into(), statement, Vec::new());
         Statement::new(Arc::new(prepared), 1)
     }
 

@@ -421,16 +421,7 @@ impl Session for Script {
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
         let statement = pando_sql::parse(&sql, &SYNTAX)
             .map_err(|_| ErrorKind::Syntax { message: format!("near '{sql}'"), at: 0 })?;
-        let statement = Arc::new(statement);
-        let description = std::sync::OnceLock::new();
-        Ok(Arc::new(Prepared {
-            sql,
-            statement,
-            declared: declared.into(),
-            description,
-            told: std::sync::OnceLock::new(),
-            held: std::sync::OnceLock::new(),
-        }))
+        Ok(Arc::new(Prepared::new(sql, statement, declared)))
     }
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {

@@ -108,7 +108,10 @@ impl Connection {
     }
 
     fn run(&mut self, call: Call) -> Result<()> {
-        let found = self.line.statements.find(&call.sql, &call.types, Origin::Prepared(call.era));
+        let found = match has_open(&call.types, call.parameters.len()) {
+            true => Found::Unnamed,
+            false => self.line.statements.find(&call.sql, &call.types, Origin::Prepared(call.era)),
+        };
         self.run_found(call, found)
     }
 
@@ -134,7 +137,11 @@ impl Connection {
     }
 
     fn describe(&mut self, (sql, types): (Arc<str>, Arc<[u32]>), era: u64) -> Result<()> {
-        let (id, parse) = match self.line.statements.find(&sql, &types, Origin::Prepared(era)) {
+        let found = match has_open(&types, types.len()) {
+            true => Found::Unnamed,
+            false => self.line.statements.find(&sql, &types, Origin::Prepared(era)),
+        };
+        let (id, parse) = match found {
             Found::Ready(id, _) => (Some(id), false),
             Found::New(id) => (Some(id), true),
             Found::Unnamed => (None, true),
@@ -275,6 +282,12 @@ impl Connection {
             Outcome::Lost(message) => Some(Err(self.lose(message))),
         }
     }
+}
+
+/// Whether the server is to find the type of one of so many parameters. It keeps what it finds with the statement, whatever the names in it come to mean: to another
+/// session's temporary table, in another schema, or when somebody has changed the column. So such a statement is kept for nobody else.
+fn has_open(types: &[u32], parameters: usize) -> bool {
+    types.len() < parameters || types.contains(&0)
 }
 
 impl Backend for Connection {

@@ -1,8 +1,10 @@
 //! Executions as frontend messages.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::BytesMut;
+use pando_kernel::request::UNNUMBERED;
 use pando_kernel::{Error, ErrorKind, Format, Native, Parameter, Result, Value};
 
 use super::statements::name;
@@ -66,7 +68,7 @@ pub(super) fn close(out: &mut BytesMut, statements: &[u64]) {
 pub(super) fn call(out: &mut BytesMut, statement: &str, call: &Call, steps: Steps) -> Result<()> {
     if steps.parse {
         check(&call.sql)?;
-        Parse::encode(out, statement, &call.sql, &call.types)?;
+        Parse::encode(out, statement, &call.sql, &numbers(&call.types))?;
     }
     bind(out, statement, call)?;
     if steps.describe {
@@ -86,11 +88,19 @@ pub(super) fn describe(
 ) -> Result<()> {
     if parse {
         check(sql)?;
-        Parse::encode(out, statement, sql, types)?;
+        Parse::encode(out, statement, sql, &numbers(types))?;
     }
     Describe(Named::Statement(statement)).encode(out);
     encode_sync(out);
     Ok(())
+}
+
+/// Types as the server numbers them: 0 for those that it numbers by itself.
+fn numbers(types: &[u32]) -> Cow<'_, [u32]> {
+    match types.contains(&UNNUMBERED) {
+        false => Cow::Borrowed(types),
+        true => types.iter().map(|one| if *one == UNNUMBERED { 0 } else { *one }).collect(),
+    }
 }
 
 fn bind(out: &mut BytesMut, statement: &str, call: &Call) -> Result<()> {
@@ -133,7 +143,7 @@ fn format(parameter: &Parameter) -> Format {
 fn made_type(parameter: &Parameter, declared: Option<u32>) -> u32 {
     let Native { family, type_id, .. } = parameter.native;
     let own = if family == types::FAMILY { type_id } else { 0 };
-    match declared.filter(|oid| *oid != 0).unwrap_or(own) {
+    match declared.filter(|oid| *oid != 0 && *oid != UNNUMBERED).unwrap_or(own) {
         // Octets without a known type can only be meant as such.
         0 if matches!(parameter.value, Value::Bytes(_)) => oid::BYTEA,
         other => other,

@@ -63,6 +63,10 @@ impl Variables for Postgres {
         }
     }
 
+    fn keeps_parameter_types(&self) -> bool {
+        true
+    }
+
     fn names_by(&self) -> &'static [&'static str] {
         // SET SCHEMA sets the search path, in which `$user` is the role.
         &["search_path", "schema", "role"]

@@ -394,14 +394,7 @@ impl Session for Script {
             return Err(ErrorKind::Syntax { message: "near `syntax`".into(), at: 0 }.into());
         }
         let statement = pando_sql::parse(&sql, &SYNTAX).expect("test statements parse");
-        Ok(Arc::new(Prepared {
-            sql,
-            statement: Arc::new(statement),
-            declared: declared.into(),
-            description: std::sync::OnceLock::new(),
-            told: std::sync::OnceLock::new(),
-            held: std::sync::OnceLock::new(),
-        }))
+        Ok(Arc::new(Prepared::new(sql, statement, declared)))
     }
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
