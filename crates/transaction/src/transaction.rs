@@ -17,7 +17,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{Execution, TransactionType};
 use pando_pool::Connection;
 
-use crate::held::{DRAIN_BYTES, Held, tell};
+use crate::held::{DRAIN_BYTES, Held, committed, tell};
 use crate::reply::drain;
 use crate::xa::{Coordinator, Global, Ready, count, unsure};
 pub use locks::TableLock;
@@ -49,6 +49,8 @@ pub struct Transaction {
     /// So many of these are held for certain: their statements have answered.
     standing: usize,
     lost: bool,
+    /// Its client has heard an error that failed it, and so takes no end of it for a commit.
+    told: bool,
     pub(crate) tainted: bool,
     /// How it ends; LOCAL where there is none.
     pub(crate) global: Option<Global>,
@@ -154,17 +156,27 @@ impl Transaction {
         self.modes = modes;
     }
 
-    /// Marks the transaction as failed: only its end, or a return to a savepoint, is accepted.
+    /// Marks the transaction as failed by an error that its client hears: only its end, or a return to a savepoint, is accepted.
     pub fn fail(&mut self) {
+        self.told |= self.state != TransactionState::Idle;
+        self.stop();
+    }
+
+    /// Marks that a unit's connection was lost: the transaction can only be rolled back. Its client need not have heard of it.
+    pub fn lose(&mut self) {
+        self.lost = true;
+        self.stop();
+    }
+
+    fn stop(&mut self) {
         if self.state == TransactionState::Open {
             self.state = TransactionState::Failed;
         }
     }
 
-    /// Marks that a unit's connection was lost: the transaction can only be rolled back.
-    pub fn lose(&mut self) {
-        self.lost = true;
-        self.fail();
+    /// Whether its client has heard that it has failed.
+    pub fn is_told(&self) -> bool {
+        self.told
     }
 
     /// Marks that a cancel request may still be on its way to these connections: they serve nobody else afterwards.
@@ -283,6 +295,13 @@ impl Transaction {
         self.held.iter().any(|held| &*held.unit == unit && held.connection.is_none())
     }
 
+    /// Whether the connection of an enlisted unit is known to be lost: it can only be rolled back.
+    pub fn has_lost_connection(&self) -> bool {
+        let is_lost =
+            |held: &Held| !held.connection.as_ref().is_some_and(|one| one.condition().usable);
+        self.lost || self.held.iter().any(is_lost)
+    }
+
     /// Whether every enlisted connection is at home.
     pub fn is_whole(&self) -> bool {
         self.held.iter().all(|held| held.connection.is_some())
@@ -310,13 +329,14 @@ impl Transaction {
 
     /// Ends the transaction: commits, unless it has failed. Nothing is committed when a unit is known to be lost before.
     ///
-    /// The outcome is an error of class 40001 (1213) when everything was rolled back because a unit was lost: the client may run the transaction again.
-    /// Otherwise it is the first unit's error; when some units had committed already, its message says which did and which did not.
-    pub async fn commit(&mut self, dialect: &dyn Dialect) -> Ended {
+    /// It is rolled back without an error only where its client has heard of the failure ([`Transaction::fail`]). Else the outcome is an error of class 40001
+    /// (1213) when everything was rolled back because a unit was lost: the client may run the transaction again. Otherwise it is the first unit's error; when
+    /// some units had committed already, its message says which did and which did not.
+    pub async fn commit(&mut self) -> Ended {
         if self.state == TransactionState::Failed || self.lost || !self.is_whole() {
-            let gone = (self.lost || !self.is_whole()) && !dialect.error_fails_transaction();
+            let told = self.told;
             let mut ended = self.rollback().await;
-            if gone {
+            if !told {
                 ended.outcome = Err(aborted("a storage unit's connection was lost"));
             }
             return ended;
@@ -336,6 +356,8 @@ impl Transaction {
     pub(crate) async fn commit_each(&mut self) -> Ended {
         let has_written = self.has_written();
         let results = self.everywhere(&TransactionVerb::Commit).await;
+        let has_committed = |(unit, result)| (Arc::clone(&unit), committed(&unit, result));
+        let results: Vec<_> = results.into_iter().map(has_committed).collect();
         let units = self.units();
         let failed = results.iter().filter(|(_, result)| result.is_err()).count();
         let all = results.len();
@@ -395,7 +417,7 @@ impl Transaction {
     }
 
     /// Undoes everything on every unit at once, and lets go of them, as [`Transaction::rollback`] does; the client has still to end the transaction, and
-    /// cannot return to a savepoint.
+    /// cannot return to a savepoint. It hears the error for which this is done.
     pub async fn forfeit(&mut self) -> Ended {
         let (modes, savepoints) = (self.modes.clone(), self.savepoints.clone());
         let coordinator = self.coordinator.clone();
@@ -405,6 +427,7 @@ impl Transaction {
             modes,
             savepoints,
             lost: true,
+            told: true,
             coordinator,
             ..Self::default()
         };
@@ -452,7 +475,7 @@ impl Transaction {
         let returned = first_error(self.told(texts).await);
         self.stand_again(at, fallen, returned).await?;
         self.savepoints.truncate(at + 1);
-        self.state = TransactionState::Open;
+        (self.state, self.told) = (TransactionState::Open, false);
         Ok(())
     }
 

@@ -76,7 +76,7 @@ impl Session {
         if self.opened != Opened::Pipeline || self.transaction.state() == TransactionState::Idle {
             return Ok(());
         }
-        let commit = self.transaction.state() == TransactionState::Open;
+        let commit = !self.transaction.is_told();
         let committed = self.end_transaction(commit).await?;
         if commit && !committed { Err(unit_lost()) } else { Ok(()) }
     }
@@ -84,7 +84,7 @@ impl Session {
     /// An error that the door has told counts like one of a statement.
     pub(super) fn fail_with_door(&mut self) {
         let fails = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
-        if fails && self.transaction.state() == TransactionState::Open {
+        if fails {
             self.transaction.fail();
         }
     }
@@ -135,7 +135,7 @@ impl Session {
             && plan::commits(&stmt.kind)
             && self.transaction.state() != TransactionState::Idle
         {
-            self.end_transaction(true).await?;
+            self.commit_implicitly().await?;
         }
         self.settle_cursors().await?;
         let plan = match self.plan(&live, stmt, &bound, Purpose::Run).await {
@@ -162,7 +162,7 @@ impl Session {
                 let plan = self.planned_apart(&live, stmt, &bound, refusal).await?;
                 self.start_plan(&live, stmt, &Arc::new(plan), &mut bound).await
             }
-            started => started,
+            started => started.inspect(|()| self.note_unseen_writes(&live, stmt, &plan)),
         }
     }
 

@@ -166,7 +166,7 @@ impl Session {
 
     async fn set_autocommit(&mut self, on: bool) -> Result<()> {
         if on && !self.autocommit && self.transaction.state() != TransactionState::Idle {
-            self.end_transaction(true).await?;
+            self.commit_implicitly().await?;
         }
         self.autocommit = on;
         self.facts_mut().autocommit = on;

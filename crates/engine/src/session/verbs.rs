@@ -117,7 +117,6 @@ impl Session {
     async fn commit_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
         self.look_for_block("COMMIT", chain, dialect)?;
         let open = self.transaction.state() != TransactionState::Idle;
-        let failed = self.transaction.state() == TransactionState::Failed;
         let modes = self.chained_modes();
         if chain && !open {
             self.ready_all().await?;
@@ -126,7 +125,7 @@ impl Session {
         if chain {
             self.begin(modes);
         }
-        self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
+        self.complete(if committed { "COMMIT" } else { "ROLLBACK" });
         Ok(())
     }
 
@@ -190,7 +189,7 @@ impl Session {
         } else {
             self.refuse_snapshot_in_base(&modes)?;
             if open {
-                self.end_transaction(true).await?;
+                self.commit_implicitly().await?;
             }
             self.begin_at_once(modes).await?;
         }
