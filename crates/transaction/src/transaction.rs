@@ -4,12 +4,13 @@
 //! XA: see [`crate::xa`].
 
 mod locks;
+mod savepoints;
 
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use pando_kernel::dialect::{Dialect, TransactionVerb};
+use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Completion;
 use pando_kernel::route::UnitName;
@@ -22,6 +23,7 @@ use crate::reply::drain;
 use crate::xa::{Coordinator, Global, Ready, count, unsure};
 pub use locks::TableLock;
 use locks::{Kept, Names};
+pub use savepoints::{catch_up, no_savepoint};
 
 /// How a transaction is to end, and who counts it.
 #[derive(Debug, Clone)]
@@ -40,6 +42,7 @@ pub struct Transaction {
     pub(crate) held: Vec<Held>,
     savepoints: Vec<String>,
     wrote: bool,
+    sight: Sight,
     /// Statements lock what they read, and its units run under these modes instead.
     locks_under: Option<Vec<String>>,
     /// The locks that reads rely on.
@@ -58,6 +61,18 @@ pub struct Transaction {
     is_base: bool,
     /// Where ends are counted.
     pub(crate) coordinator: Option<Arc<Coordinator>>,
+}
+
+/// What a transaction that sees one state of its units has seen of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sight {
+    /// Nothing is settled: its first statement does.
+    #[default]
+    Open,
+    /// It has changed rows, and looks when it reads some.
+    Later,
+    /// It has looked, at all units.
+    Has,
 }
 
 /// What the end of a transaction came to.
@@ -135,6 +150,16 @@ impl Transaction {
     /// Whether no unit is enlisted yet.
     pub fn is_fresh(&self) -> bool {
         self.held.is_empty()
+    }
+
+    /// What it has seen of its units.
+    pub fn sight(&self) -> Sight {
+        self.sight
+    }
+
+    /// Notes what it has seen.
+    pub fn sees(&mut self, sight: Sight) {
+        self.sight = sight;
     }
 
     /// Of which type it is.
@@ -220,8 +245,8 @@ impl Transaction {
         }
     }
 
-    /// Enlists a fresh connection: queues what opens the transaction on it. Returns how many replies belong to that. The
-    /// connection stays with the caller until [`Transaction::give_back`]. `ready` is the unit's, in an XA transaction.
+    /// Enlists a fresh connection: queues what opens the transaction on it. Returns how many replies belong to that. What [`Transaction::left_to_tell`] has
+    /// left is to be told behind them. The connection stays with the caller until [`Transaction::give_back`]. `ready` is the unit's, in an XA transaction.
     ///
     /// # Errors
     /// What the connection says to being given executions.
@@ -257,8 +282,7 @@ impl Transaction {
             }
             _ => held.opening_alone(modes),
         };
-        let savepoint = |name: &String| dialect.transaction(&TransactionVerb::Savepoint(name));
-        let savepoints: Vec<String> = self.savepoints.iter().filter_map(savepoint).collect();
+        let savepoints = self.first_savepoints(dialect.as_ref());
         for text in &opening {
             connection.start(Execution::Aside(text.as_str().into()))?;
         }
@@ -434,51 +458,6 @@ impl Transaction {
         ended
     }
 
-    /// Sets a savepoint on every enlisted unit (and, later, on every unit enlisted after it).
-    ///
-    /// # Errors
-    /// The first unit's error.
-    pub async fn savepoint(&mut self, name: &str) -> Result<()> {
-        self.all_or_first_error(&TransactionVerb::Savepoint(name)).await?;
-        self.savepoints.push(name.to_owned());
-        Ok(())
-    }
-
-    /// Releases a savepoint and all set after it.
-    ///
-    /// # Errors
-    /// The vendor's own (3B001, 1305) when there is no such savepoint; else the first unit's error.
-    pub async fn release(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        let at = self.find_savepoint(name, dialect)?;
-        self.all_or_first_error(&TransactionVerb::Release(name)).await?;
-        self.savepoints.truncate(at);
-        self.locks_rise(at);
-        Ok(())
-    }
-
-    /// Undoes what was done since a savepoint. A failed transaction is open again.
-    ///
-    /// # Errors
-    /// The vendor's own (3B001, 1305) when there is no such savepoint; one of class 40001 when somebody may have changed what was read; else the first unit's error.
-    pub async fn rollback_to(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        let at = self.find_savepoint(name, dialect)?;
-        if self.lost {
-            return Err(ErrorKind::TransactionFailed.into());
-        }
-        let fallen = self.fall_behind(at).await?;
-        let verb = TransactionVerb::RollbackTo(name);
-        let again = self.held.iter().map(|held| self.taken_again(held, at));
-        let texts = self.held.iter().zip(again).map(|(held, again)| {
-            held.dialect.transaction(&verb).into_iter().chain(again).collect()
-        });
-        let texts = texts.collect();
-        let returned = first_error(self.told(texts).await);
-        self.stand_again(at, fallen, returned).await?;
-        self.savepoints.truncate(at + 1);
-        (self.state, self.told) = (TransactionState::Open, false);
-        Ok(())
-    }
-
     /// Runs a text on every enlisted unit (SET inside a transaction).
     ///
     /// # Errors
@@ -493,11 +472,6 @@ impl Transaction {
     /// The enlisted connections that are at home.
     pub fn connections(&mut self) -> impl Iterator<Item = &mut Connection> {
         self.held.iter_mut().filter_map(|held| held.connection.as_mut())
-    }
-
-    fn find_savepoint(&self, name: &str, dialect: &dyn Dialect) -> Result<usize> {
-        let at = self.savepoints.iter().rposition(|known| known == name);
-        at.ok_or_else(|| no_savepoint(name, dialect))
     }
 
     async fn all_or_first_error(&mut self, verb: &TransactionVerb<'_>) -> Result<()> {
@@ -530,16 +504,6 @@ impl Transaction {
         let connections = held.filter_map(|held| held.connection.take()).collect();
         Ended { outcome, connections, tainted: before.tainted }
     }
-}
-
-/// The error for a savepoint that is not set, in the words of the family.
-pub fn no_savepoint(name: &str, dialect: &dyn Dialect) -> Error {
-    let (number, sqlstate, message) = if dialect.error_fails_transaction() {
-        (0, "3B001", format!("savepoint \"{name}\" does not exist"))
-    } else {
-        (1305, "42000", format!("SAVEPOINT {name} does not exist"))
-    };
-    server_error(number, sqlstate, message)
 }
 
 /// The whole transaction is rolled back, and running it again may help: both vendors tell deadlocks and failed serializations so.

@@ -67,6 +67,11 @@ impl Base {
         self.savepoints.push((name.to_owned(), statement));
     }
 
+    /// Another savepoint takes the place of this one.
+    pub(super) fn gives_up(&mut self, name: &str) {
+        self.savepoints.retain(|(known, _)| known != name);
+    }
+
     /// Forgets a savepoint and all after it.
     pub(super) fn release(&mut self, name: &str) {
         if let Some(at) = self.savepoints.iter().rposition(|(known, _)| known == name) {

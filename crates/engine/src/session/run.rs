@@ -5,7 +5,6 @@ use std::sync::Arc;
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
-use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
@@ -148,8 +147,9 @@ impl Session {
                 self.refuse_steps_of_temporaries(stmt, &refusal)?;
                 return self.start_in_steps(&live, stmt, &bound, refusal).await;
             }
-            Ok(plan) => Arc::new(plan),
+            Ok(plan) => plan,
         };
+        let plan = Arc::new(self.on_leaders(&live, (stmt, &bound), plan).await?);
         self.refuse_moved(&live, stmt, plan.writes)?;
         self.learns &= self.temporary.is_none();
         if self.learns && !bound.prepared {
@@ -246,43 +246,6 @@ impl Session {
         Err(refusal)
     }
 
-    /// Calls planning with what it may look at.
-    pub(super) fn in_context<T>(
-        &self,
-        live: &LiveDatabase,
-        bound: Option<&Bound>,
-        plan: impl FnOnce(&Context<'_>) -> T,
-    ) -> T {
-        let (view, catalog) = (self.view(), self.catalog(live));
-        let ctx = Context {
-            database: &live.database,
-            catalog: catalog.as_ref(),
-            dialect: live.database.dialect.as_ref(),
-            parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
-            session: &view,
-            source: &self.engine.inner.source,
-        };
-        plan(&ctx)
-    }
-
-    fn view(&self) -> SessionView {
-        let state = self.transaction.state();
-        SessionView {
-            transaction: if self.shows_change && state == TransactionState::Idle {
-                TransactionState::Open
-            } else {
-                state
-            },
-            held: self.transaction.units(),
-            has_written: self.transaction.has_written() || self.shows_change,
-            ticket: self.ticket,
-            connections_per_query: self.settings().max_connections_per_query,
-            describes: false,
-            temporaries: self.temporaries(),
-            facts: Arc::clone(&self.facts),
-        }
-    }
-
     /// Opens a transaction that ends with the statement.
     pub(super) fn open_for_statement(&mut self, modes: Vec<String>) {
         let modes = self.modes_for(modes);
@@ -327,6 +290,8 @@ impl Session {
                 self.open_for_statement(Vec::new());
             }
         }
+        self.only_changes =
+            matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
         if plan.writes {
             self.transaction.wrote_if_open();
         }

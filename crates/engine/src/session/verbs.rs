@@ -68,8 +68,11 @@ impl Session {
         if self.is_in_block() {
             self.settle_cursors().await?;
             self.attend_transaction()?;
-            let result = self.transaction.savepoint(name).await;
+            let result = self.transaction.savepoint(name, dialect).await;
             self.or_fail(result).await?;
+            if !dialect.error_fails_transaction() {
+                self.base.gives_up(name);
+            }
             self.base.savepoint(name);
             self.mark(name);
         }

@@ -84,6 +84,12 @@ impl TwoPhase for MySql {
         SEE
     }
 
+    /// InnoDB makes the view with the first plain SELECT; whatever a change reads it locks, and finds as it is then, what its triggers read included.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-consistent-read.html>
+    fn sees_when_it_reads(&self) -> bool {
+        true
+    }
+
     fn prepared_query(&self) -> &'static str {
         "XA RECOVER"
     }
@@ -105,13 +111,13 @@ impl TwoPhase for MySql {
     }
 
     fn standing_query(&self) -> &'static str {
-        "SELECT @@global.read_only"
+        "SELECT @@global.read_only, @@transaction_isolation"
     }
 
     fn read_standing(&self, row: &[Value]) -> Result<Standing> {
         match row {
-            [Value::Int(0) | Value::UInt(0) | Value::Bool(false)] => Ok(Standing::Able),
-            [_] => Ok(Standing::ReadOnly),
+            [Value::Int(0) | Value::UInt(0) | Value::Bool(false), _] => Ok(Standing::Able),
+            [_, _] => Ok(Standing::ReadOnly),
             _ => Err(Error::internal("a standing of another form")),
         }
     }

@@ -113,18 +113,19 @@ impl TwoPhase for Postgres {
     }
 
     fn standing_query(&self) -> &'static str {
-        "SELECT pg_catalog.current_setting('max_prepared_transactions')::bigint, pg_catalog.pg_is_in_recovery()"
+        "SELECT pg_catalog.current_setting('max_prepared_transactions')::bigint, pg_catalog.pg_is_in_recovery(), \
+         (SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'default_transaction_isolation')"
     }
 
     fn read_standing(&self, row: &[Value]) -> Result<Standing> {
         match row {
-            [_, Value::Bool(true)] => Ok(Standing::ReadOnly),
-            [Value::Int(0), _] => Err(Error::refused(
+            [_, Value::Bool(true), _] => Ok(Standing::ReadOnly),
+            [Value::Int(0), _, _] => Err(Error::refused(
                 30001,
                 "its server has max_prepared_transactions = 0",
                 "set it to the largest number of connections to it, and restart the server",
             )),
-            [Value::Int(_), _] => Ok(Standing::Able),
+            [Value::Int(_), _, _] => Ok(Standing::Able),
             _ => Err(Error::internal("a standing of another form")),
         }
     }
