@@ -515,6 +515,18 @@ pub fn aborted(why: &str) -> Error {
     )
 }
 
+/// The whole transaction is rolled back because a storage unit that was to record its decision has no ledger any more. Whoever runs it again finds a new one.
+pub fn ledger_gone(unit: &str, error: Error) -> Error {
+    aborted(&format!("Pando's own tables were removed from storage unit `{unit}` ({error})"))
+        .because(error)
+}
+
+/// Whether a unit says that a table or schema is not there.
+pub fn is_missing(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Server(server)
+        if server.number == 1146 || matches!(server.sqlstate.as_str(), "42P01" | "3F000"))
+}
+
 pub(crate) fn server_error(number: u32, sqlstate: &str, message: String) -> Error {
     ErrorKind::Server(Box::new(ServerError {
         number,

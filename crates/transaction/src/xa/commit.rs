@@ -14,7 +14,9 @@ use pando_kernel::value::Value;
 use crate::aside::rows;
 use crate::broken::{LINGER, Need, lacks};
 use crate::held::{Held, committed, tell};
-use crate::transaction::{Ended, Outcome, Transaction, aborted, server_error};
+use crate::transaction::{
+    Ended, Outcome, Transaction, aborted, is_missing, ledger_gone, server_error,
+};
 
 use super::coordinator::{Coordinator, count};
 use super::decision::decide;
@@ -145,6 +147,7 @@ impl Transaction {
             let told = self.tell_within(coordinator, FIRST_PHASE, first_step).await;
             let told = told.map(|told| self.have_answered(told));
             if let Some(error) = told.map_or_else(|| Some(self.drop_silent()), first) {
+                let error = self.without_ledger(error);
                 return self.give_up(error).await;
             }
         }
@@ -371,6 +374,15 @@ impl Transaction {
         self.have_answered(told)
     }
 
+    /// The error of what only heeds the barrier, and names no other table than that.
+    fn without_ledger(&self, error: Error) -> Error {
+        let writer = self.held.iter().find(|held| held.wrote);
+        match writer.filter(|_| is_missing(&error)) {
+            Some(held) => ledger_gone(&held.unit, error),
+            None => error,
+        }
+    }
+
     /// Answers to what commits: one that says ROLLBACK is an error.
     fn have_answered(
         &self,
@@ -453,6 +465,9 @@ impl Held {
     fn reached(&self, role: Role, result: Option<Result<Completion>>) -> (Stage, Option<Error>) {
         let family = self.dialect.two_phase();
         match (role, result) {
+            (Role::Decides, Some(Err(error))) if is_missing(&error) => {
+                (Stage::Open, Some(ledger_gone(&self.unit, error)))
+            }
             (_, Some(Err(error))) => {
                 (if self.has_said(&error) { Stage::Open } else { Stage::Unknown }, Some(error))
             }
