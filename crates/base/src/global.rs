@@ -529,7 +529,7 @@ fn images_gone(unit: &str) -> Error {
         1180,
         "40002",
         format!(
-            "the transaction cannot be taken back on storage unit `{unit}`: its undo log, one of Pando's own tables there, was removed meanwhile, and what the transaction has changed stays"
+            "the transaction cannot be taken back on storage unit `{unit}`, and what it has changed there stays: Pando's own tables were removed from there, and the undo log with them"
         ),
     )
 }
