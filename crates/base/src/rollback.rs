@@ -80,6 +80,10 @@ impl Unit<'_> {
                 Ok(Err(dirty)) => break dirty,
                 Err(error) if is_missing_log(&error) => {
                     self.abandon(after).await;
+                    if from == 0 {
+                        // Nobody would find its locks without images.
+                        self.release(global).await?;
+                    }
                     return Ok((Undone::Clean, None));
                 }
                 Err(error) if is_passing(&error) => {
