@@ -152,7 +152,7 @@ impl Units {
     }
 
     async fn commit(&self, transaction: &mut Transaction) -> Ended {
-        transaction.commit(self.pools[0].connector().dialect().as_ref()).await
+        transaction.commit().await
     }
 }
 

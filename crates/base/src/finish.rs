@@ -2,8 +2,9 @@
 
 use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::Result;
+use pando_transaction::is_missing;
 
-use crate::unit::{Unit, is_collision, is_missing};
+use crate::unit::{Unit, is_collision};
 
 /// Letting go of a row and claiming it may close a cycle between gaps of an index, of which the server ends either: it is done once more then. Somebody gets
 /// further each time, so that nobody needs to pause.

@@ -11,14 +11,14 @@ use pando_kernel::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::route::UnitName;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, all, within};
-use pando_kernel::two_phase::Verdict;
+use pando_kernel::two_phase::{Verdict, verdict};
 use pando_pool::{Connection, Pool};
-use pando_transaction::finish;
 use pando_transaction::xa::{Coordinator, GlobalId, decide};
+use pando_transaction::{finish, is_missing, ledger_gone};
 
 use crate::recover::Open;
 use crate::rollback::Undone;
-use crate::unit::{Branch, Unit, is_missing};
+use crate::unit::{Branch, Unit};
 
 /// How long a transaction may take before anybody may take it back; as Seata has it.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -42,6 +42,8 @@ pub struct Global {
     decider: UnitName,
     /// In the order in which they were touched.
     units: Vec<UnitName>,
+    /// What is to be found in their undo logs: the number of each statement that has answered.
+    logged: Vec<(UnitName, u64)>,
     statement: u64,
     began: Instant,
 }
@@ -80,10 +82,28 @@ impl Field {
         Ok(connection)
     }
 
-    async fn rollback(&self, unit: &str, (global, from): (&str, u64)) -> Result<Undone> {
+    async fn rollback(
+        &self,
+        unit: &str,
+        (global, from): (&str, u64),
+    ) -> Result<(Undone, Option<u64>)> {
         let mut connection = self.bare(unit).await?;
         let dialect = self.pool(unit)?.connector().dialect();
-        Unit::of(&mut connection, dialect.as_ref())?.rollback(global, from).await
+        Unit::of(&mut connection, dialect.as_ref())?.rollback_counted(global, from).await
+    }
+
+    /// Whether somebody else has decided to take a transaction back: what he has restored has no images any more.
+    async fn is_taken_back(&self, decider: &str, id: &GlobalId) -> bool {
+        let asked = async {
+            let mut connection = self.bare(decider).await?;
+            let dialect = self.pool(decider)?.connector().dialect();
+            let family = dialect.two_phase();
+            let family = family.ok_or_else(|| Error::internal("a unit without a ledger"))?;
+            let query = family.ledger().verdict_query(id.as_str());
+            pando_transaction::rows(&mut *connection, &query).await
+        };
+        let told: Result<_> = asked.await;
+        told.is_ok_and(|rows| verdict(&rows) == Some(Verdict::Abort))
     }
 
     /// Ends, on every unit that answers, the transactions whose time is over. Returns how many parts were ended.
@@ -307,7 +327,7 @@ impl Global {
     pub fn begin(field: &Field, decider: UnitName, identity: &str) -> Self {
         let id = field.coordinator.name(identity);
         let began = field.runtime.now();
-        Self { id, decider, units: Vec::new(), statement: 0, began }
+        Self { id, decider, units: Vec::new(), logged: Vec::new(), statement: 0, began }
     }
 
     /// Its name.
@@ -334,6 +354,16 @@ impl Global {
         }
         self.statement += 1;
         Ok((self.statement, remaining))
+    }
+
+    /// A statement has answered on a unit, and its images are in the undo log there.
+    pub fn logged(&mut self, unit: &UnitName, statement: u64) {
+        self.logged.push((Arc::clone(unit), statement));
+    }
+
+    /// Statements from a number on have been taken back.
+    pub fn forget(&mut self, from: u64) {
+        self.logged.retain(|(_, statement)| *statement < from);
     }
 
     /// What a unit is told of a statement.
@@ -409,7 +439,7 @@ impl Global {
                     // The server says so itself: nothing is decided, and nobody can decide there any more.
                     Err(error) if is_missing(&error) => {
                         self.rollback(field, 0).await?;
-                        return Err(error);
+                        return Err(ledger_gone(&self.decider, error));
                     }
                     Err(error) => error,
                 }
@@ -434,21 +464,31 @@ impl Global {
     /// Takes back its statements from a number on; from 0 on all, and it lets go of its rows.
     ///
     /// # Errors
-    /// What keeps a unit's part from being taken back: rows that somebody else has changed (40002), or the unit's own. All other units' parts are taken
-    /// back all the same.
+    /// What keeps a unit's part from being taken back: rows that somebody else has changed, or an undo log that was removed (40002), or the unit's own. All other
+    /// units' parts are taken back all the same.
     pub async fn rollback(&self, field: &Field, from: u64) -> Result<()> {
         let mut result = Ok(());
         for unit in self.units.iter().rev() {
+            let is_its = |(own, statement): &&(UnitName, u64)| own == unit && *statement >= from;
+            let mut expected = self.logged.iter().filter(is_its).count() as u64;
             let undone = match field.rollback(unit, (self.id.as_str(), from)).await {
-                // A connection that was lost meanwhile says nothing of the unit.
+                // A connection that was lost meanwhile says nothing of the unit, and may have taken all back.
                 Err(error) if matches!(error.kind(), ErrorKind::Unavailable { .. }) => {
-                    field.rollback(unit, (self.id.as_str(), from)).await
+                    let again = field.rollback(unit, (self.id.as_str(), from)).await;
+                    expected = expected.min(u64::from(matches!(again, Ok((_, None)))));
+                    again
                 }
                 undone => undone,
             };
             match undone {
-                Ok(Undone::Clean) => {}
-                Ok(Undone::Dirty(rows)) => {
+                Ok((Undone::Clean, found)) if found.unwrap_or(0) < expected => {
+                    if !field.is_taken_back(&self.decider, &self.id).await {
+                        tracing::error!(%unit, transaction = %self.id, "the undo log of a transaction was removed: what it has changed stays");
+                        result = Err(images_gone(unit));
+                    }
+                }
+                Ok((Undone::Clean, _)) => {}
+                Ok((Undone::Dirty(rows), _)) => {
                     tracing::error!(%unit, transaction = %self.id, ?rows, "a transaction cannot be taken back");
                     result = Err(dirty(unit, &rows));
                 }
@@ -480,6 +520,16 @@ fn dirty(unit: &str, rows: &[String]) -> Error {
         format!(
             "the transaction cannot be taken back on storage unit `{unit}`: {}",
             rows.join("; ")
+        ),
+    )
+}
+
+fn images_gone(unit: &str) -> Error {
+    told(
+        1180,
+        "40002",
+        format!(
+            "the transaction cannot be taken back on storage unit `{unit}`, and what it has changed there stays: Pando's own tables were removed from there, and the undo log with them"
         ),
     )
 }

@@ -27,4 +27,4 @@ pub use reply::Reply;
 pub use rollback::Undone;
 pub use table::{Table, TableName};
 pub use text::Call;
-pub use unit::{Bounds, Branch, Unit, Waiting, is_missing};
+pub use unit::{Bounds, Branch, Unit, Waiting};

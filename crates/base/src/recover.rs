@@ -3,9 +3,10 @@
 use pando_kernel::Value;
 use pando_kernel::error::Result;
 use pando_kernel::two_phase::Standing;
+use pando_transaction::is_missing;
 
 use crate::ask::{text, values};
-use crate::unit::{OWN_BYTES, Unit, is_missing};
+use crate::unit::{OWN_BYTES, Unit};
 
 /// Transactions told at once.
 const MOST: usize = 1000;

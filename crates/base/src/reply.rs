@@ -18,6 +18,8 @@ pub struct Reply {
     pub events: Vec<Event>,
     /// How the statement ended.
     pub completion: Completion,
+    /// Whether images were written, by which it is taken back.
+    pub logged: bool,
 }
 
 /// How a result is cut.

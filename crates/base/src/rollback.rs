@@ -2,12 +2,13 @@
 
 use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, Result};
+use pando_transaction::is_missing;
 
 use crate::ask::{answer, text};
 use crate::finish::TRIES;
 use crate::image::Image;
 use crate::restore::{Standing, Work, restoration};
-use crate::unit::{Unit, is_collision, is_missing, is_passing, server};
+use crate::unit::{Unit, is_collision, is_passing, server};
 
 /// Rows of the undo log that are worked on at once.
 const PAGE: usize = 8;
@@ -59,15 +60,31 @@ impl Unit<'_> {
     /// # Errors
     /// The unit's own, when the same may succeed later; nothing is restored then.
     pub async fn rollback(&mut self, global: &str, from: u64) -> Result<Undone> {
+        self.rollback_counted(global, from).await.map(|(undone, _)| undone)
+    }
+
+    /// As [`Unit::rollback`], with the number of statements that were taken back; `None` where there is no undo log.
+    ///
+    /// # Errors
+    /// As [`Unit::rollback`].
+    pub(crate) async fn rollback_counted(
+        &mut self,
+        global: &str,
+        from: u64,
+    ) -> Result<(Undone, Option<u64>)> {
         let (_, after) = self.undo.around();
         let mut tries = 0;
         let why = loop {
             match self.try_rollback(global, from).await {
-                Ok(dirty) if dirty.is_empty() => return Ok(Undone::Clean),
-                Ok(dirty) => break dirty,
+                Ok(Ok(statements)) => return Ok((Undone::Clean, Some(statements))),
+                Ok(Err(dirty)) => break dirty,
                 Err(error) if is_missing_log(&error) => {
                     self.abandon(after).await;
-                    return Ok(Undone::Clean);
+                    if from == 0 {
+                        // Nobody would find its locks without images.
+                        self.release(global).await?;
+                    }
+                    return Ok((Undone::Clean, None));
                 }
                 Err(error) if is_passing(&error) => {
                     self.abandon(after).await;
@@ -81,11 +98,15 @@ impl Unit<'_> {
         };
         self.abandon(after).await;
         self.mark(global, from, &why).await?;
-        Ok(Undone::Dirty(why))
+        Ok((Undone::Dirty(why), Some(0)))
     }
 
-    /// Result: rows that stand otherwise; the local transaction is then still open.
-    async fn try_rollback(&mut self, global: &str, from: u64) -> Result<Vec<String>> {
+    /// Result: the statements taken back, or else rows that stand otherwise; the local transaction is then still open.
+    async fn try_rollback(
+        &mut self,
+        global: &str,
+        from: u64,
+    ) -> Result<std::result::Result<u64, Vec<String>>> {
         let (before, after) = self.undo.around();
         let tables = self.undo.tables();
         let mut opening = self.begin(&["ISOLATION LEVEL READ COMMITTED", "READ WRITE"])?;
@@ -101,7 +122,7 @@ impl Unit<'_> {
         self.start(&page)?;
         self.succeed(opening).await?;
         let mut rows = answer(self.connection, usize::MAX).await?.rows;
-        let mut late = Late::default();
+        let (mut late, mut statements) = (Late::default(), 0);
         while !rows.is_empty() {
             for row in rows {
                 let image = Image::decode(text(&row, 2)?)?;
@@ -109,11 +130,12 @@ impl Unit<'_> {
                     Part { statement: text(&row, 0)?.into(), part: text(&row, 1)?.into(), image };
                 if part.statement != late.statement {
                     late.ends()?;
+                    statements += 1;
                     late.statement.clone_from(&part.statement);
                 }
                 let dirty = self.restore(&part.image, &mut late).await?;
                 if !dirty.is_empty() {
-                    return Ok(dirty);
+                    return Ok(Err(dirty));
                 }
                 self.start(&format!(
                     "DELETE FROM {} WHERE global_id = {} AND statement_no = {} AND part_no = {}",
@@ -137,7 +159,7 @@ impl Unit<'_> {
         }
         self.ask(&release).await?;
         self.commit(after).await?;
-        Ok(Vec::new())
+        Ok(Ok(statements))
     }
 
     /// Restores one image, as far as nothing stands in the way. Result: rows that stand otherwise.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
+use pando_transaction::is_missing;
 
 use crate::ask::{Answer, text};
 use crate::image::{Change, Image};
@@ -15,7 +16,7 @@ use crate::plan::{Plan, Told, Work};
 use crate::reply::{Cut, Reply, cut};
 use crate::restore;
 use crate::text::{Call, Text};
-use crate::unit::{Bounds, Branch, Unit, Waiting, is_collision, is_missing, server, server_error};
+use crate::unit::{Bounds, Branch, Unit, Waiting, is_collision, server, server_error};
 
 /// Names asked for in one query, rows claimed in one statement.
 const NAMES: usize = 500;
@@ -364,7 +365,7 @@ fn settled(told: Vec<Result<Answer>>, claims: usize, did: Did) -> Result<Tried> 
             Ok(_) => {}
         }
     }
-    Ok(Tried::Done(did.reply))
+    Ok(Tried::Done(Reply { logged: true, ..did.reply }))
 }
 
 /// The error as if so many letters had not stood in front of the statement.

@@ -213,12 +213,6 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// Whether a unit says that a table or schema is not there.
-pub fn is_missing(error: &Error) -> bool {
-    server(error)
-        .is_some_and(|(number, sqlstate)| number == 1146 || matches!(sqlstate, "42P01" | "3F000"))
-}
-
 /// Whether two transactions got in each other's way, so that it may go well once more.
 pub(crate) fn is_collision(error: &Error) -> bool {
     server(error).is_some_and(|(number, sqlstate)| {

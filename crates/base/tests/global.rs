@@ -58,7 +58,9 @@ impl Pair {
             self.units.iter().zip(["UPDATE m SET x = x - 10", "UPDATE m SET x = x + 10"])
         {
             let (number, _) = global.next(unit.pool.unit(), now).unwrap();
-            unit.run(global.id().as_str(), number, sql).await.unwrap();
+            let told = unit.run(global.id().as_str(), number, sql).await.unwrap();
+            assert!(told.logged);
+            global.logged(unit.pool.unit(), number);
         }
         global
     }
@@ -248,9 +250,29 @@ fn a_commit_that_finds_its_ledger_gone_takes_everything_back_and_says_so() {
             let ledger = pair.units[0].undo_table().replace("undo", "decision");
             pair.units[0].direct(&[&format!("DROP TABLE {ledger}")]).await;
             let error = global.commit(&pair.field).await.unwrap_err();
-            assert!(pando_base::is_missing(&error), "{error}");
+            assert!(error.to_string().contains("own tables were removed"), "{error}");
             assert_eq!(pair.state().await, before);
             assert_eq!(pair.left().await, (0, 0));
+            pair.end().await;
+        }
+    });
+}
+
+#[test]
+fn a_rollback_that_finds_its_images_gone_says_so() {
+    run(async {
+        for pair in pairs().await {
+            for is_made_anew in [false, true] {
+                let global = pair.moved().await;
+                let after = pair.state().await;
+                let undo = pair.units[1].undo_table();
+                let gone = if is_made_anew { "DELETE FROM" } else { "DROP TABLE" };
+                pair.units[1].direct(&[&format!("{gone} {undo}")]).await;
+                let error = global.rollback(&pair.field, 0).await.unwrap_err();
+                assert!(error.to_string().contains("and the undo log with them"), "{error}");
+                let state = pair.state().await;
+                assert_eq!(state, [after[0] + 10, after[1]], "one unit has its images");
+            }
             pair.end().await;
         }
     });

@@ -1,13 +1,14 @@
 //! Which units of a database can take part in XA transactions, and who asks them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::two_phase::Isolation;
 use pando_transaction::Ready;
 
 /// Whoever asks a unit again has so long for it, before somebody else does.
@@ -27,6 +28,11 @@ pub(crate) struct Readiness {
     turns: Mutex<HashMap<UnitName, Arc<Turn>>>,
     /// When all units were looked at last, and known.
     seen: Mutex<Option<Instant>>,
+    /// All were known once: so is the level.
+    asked: AtomicBool,
+    /// The highest level that a unit's transactions have where nobody names one: 0 for none at which they see one state. It never falls, as connections stay for
+    /// long that were opened while it held.
+    level: AtomicU8,
 }
 
 /// One at a time asks a unit of which nothing is known. The others wait for what it tells, and go by it also when that is an error.
@@ -72,8 +78,23 @@ impl Readiness {
         seen.is_some_and(|seen| now.saturating_duration_since(seen) < GLANCE)
     }
 
+    /// Whether all units have told their levels.
+    pub(crate) fn knows_level(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    /// The level of transactions for which nobody has named one, as far as units have told, if they see one state of the data there.
+    pub(crate) fn level(&self) -> Option<Isolation> {
+        match self.level.load(Ordering::Acquire) {
+            0 => None,
+            1 => Some(Isolation::RepeatableRead),
+            _ => Some(Isolation::Serializable),
+        }
+    }
+
     /// All units are known now.
     pub(crate) fn all_are_known(&self, now: Instant) {
+        self.asked.store(true, Ordering::Release);
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
     }
 
@@ -159,6 +180,12 @@ impl Readiness {
     /// # Errors
     /// `Configuration` when it is a copy of another one: decisions on transactions could not be told apart.
     pub(crate) fn keep(&self, unit: &UnitName, ready: Ready, breaks: u64) -> Result<Arc<Ready>> {
+        let level = match ready.level {
+            None => 0,
+            Some(Isolation::RepeatableRead) => 1,
+            Some(Isolation::Serializable) => 2,
+        };
+        self.level.fetch_max(level, Ordering::AcqRel);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_copy = |other: &Ready| {
             ready.identity.is_some()
@@ -205,7 +232,7 @@ mod tests {
     #[test]
     fn a_unit_in_doubt_is_asked_again_by_one_at_a_time() {
         let (readiness, unit, now) = (Readiness::default(), UnitName::from("ds_0"), Instant::now());
-        let ready = Ready { identity: None, place: String::new(), asked: now };
+        let ready = Ready { identity: None, place: String::new(), level: None, asked: now };
         assert_eq!(readiness.trust(&unit, 1, now), Trust::Unknown);
         let kept = readiness.keep(&unit, ready, 1).unwrap();
         let doubted = Trust::Doubted(Arc::clone(&kept));

@@ -210,6 +210,8 @@ pub struct SessionView {
     pub connections_per_query: usize,
     /// The statement is only looked at, for what it concerns and answers; nothing of it runs.
     pub describes: bool,
+    /// What it reads is to be one state of all units, of which copies have no part.
+    pub sees_one_state: bool,
     /// Its temporary tables, if it has any or is about to make one.
     pub temporaries: Option<Arc<crate::temporary::Temporaries>>,
     /// What the session knows about itself.

@@ -46,7 +46,7 @@ impl FromStr for TransactionType {
 }
 
 /// An isolation level at which a transaction sees one state of the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isolation {
     /// Repeatable read.
     RepeatableRead,
@@ -207,7 +207,13 @@ pub trait TwoPhase: Send + Sync + Debug {
     /// Reads a row of [`TwoPhase::prepared_query`]; `None` when somebody else made the branch.
     fn read_prepared(&self, row: &[Value]) -> Option<InDoubt>;
 
-    /// A query with one row that [`TwoPhase::read_standing`] reads. Its error tells that a right is missing.
+    /// Whether a transaction sees the state of its first query, while its changes find what is there by then: those need no snapshot.
+    fn sees_when_it_reads(&self) -> bool {
+        false
+    }
+
+    /// A query with one row that [`TwoPhase::read_standing`] reads, whose last column is the level, as a text, that transactions have where nobody names one: the
+    /// login's, whatever the session has set. Its error tells that a right is missing.
     fn standing_query(&self) -> &'static str;
 
     /// Reads the answer to [`TwoPhase::standing_query`].

@@ -12,6 +12,7 @@ use pando_pool::Connection;
 
 use crate::aside::no_two_phase;
 use crate::reply::{drain, finish_each};
+use crate::transaction::aborted;
 use crate::xa::GlobalId;
 
 /// Rows of an abandoned reply that are read away before the connection is given up, in bytes.
@@ -137,6 +138,17 @@ pub(crate) async fn tell(
         }
     }
     results
+}
+
+/// What came of a COMMIT on a unit: PostgreSQL answers that it has rolled back what has failed, without an error.
+/// <https://www.postgresql.org/docs/current/sql-commit.html>
+pub(crate) fn committed(unit: &str, told: Result<Completion>) -> Result<Completion> {
+    match told {
+        Ok(done) if done.tag == "ROLLBACK" => {
+            Err(aborted(&format!("its part on storage unit `{unit}` has failed")))
+        }
+        told => told,
+    }
 }
 
 fn gone(unit: &str) -> Error {

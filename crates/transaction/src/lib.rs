@@ -9,5 +9,8 @@ pub mod xa;
 
 pub use aside::{Aside, rows};
 pub use reply::{drain, finish, finish_all};
-pub use transaction::{Course, Ended, Outcome, TableLock, Transaction, aborted, no_savepoint};
+pub use transaction::{
+    Course, Ended, Outcome, Sight, TableLock, Transaction, aborted, catch_up, is_missing,
+    ledger_gone, no_savepoint,
+};
 pub use xa::{Coordinator, Ready, Recovery};

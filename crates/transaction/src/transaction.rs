@@ -4,12 +4,13 @@
 //! XA: see [`crate::xa`].
 
 mod locks;
+mod savepoints;
 
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use pando_kernel::dialect::{Dialect, TransactionVerb};
+use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Completion;
 use pando_kernel::route::UnitName;
@@ -17,11 +18,12 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{Execution, TransactionType};
 use pando_pool::Connection;
 
-use crate::held::{DRAIN_BYTES, Held, tell};
+use crate::held::{DRAIN_BYTES, Held, committed, tell};
 use crate::reply::drain;
 use crate::xa::{Coordinator, Global, Ready, count, unsure};
 pub use locks::TableLock;
 use locks::{Kept, Names};
+pub use savepoints::{catch_up, no_savepoint};
 
 /// How a transaction is to end, and who counts it.
 #[derive(Debug, Clone)]
@@ -40,6 +42,7 @@ pub struct Transaction {
     pub(crate) held: Vec<Held>,
     savepoints: Vec<String>,
     wrote: bool,
+    sight: Sight,
     /// Statements lock what they read, and its units run under these modes instead.
     locks_under: Option<Vec<String>>,
     /// The locks that reads rely on.
@@ -49,6 +52,8 @@ pub struct Transaction {
     /// So many of these are held for certain: their statements have answered.
     standing: usize,
     lost: bool,
+    /// Its client has heard an error that failed it, and so takes no end of it for a commit.
+    told: bool,
     pub(crate) tainted: bool,
     /// How it ends; LOCAL where there is none.
     pub(crate) global: Option<Global>,
@@ -56,6 +61,18 @@ pub struct Transaction {
     is_base: bool,
     /// Where ends are counted.
     pub(crate) coordinator: Option<Arc<Coordinator>>,
+}
+
+/// What a transaction that sees one state of its units has seen of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sight {
+    /// Nothing is settled: its first statement does.
+    #[default]
+    Open,
+    /// It has changed rows, and looks when it reads some.
+    Later,
+    /// It has looked, at all units.
+    Has,
 }
 
 /// What the end of a transaction came to.
@@ -135,6 +152,16 @@ impl Transaction {
         self.held.is_empty()
     }
 
+    /// What it has seen of its units.
+    pub fn sight(&self) -> Sight {
+        self.sight
+    }
+
+    /// Notes what it has seen.
+    pub fn sees(&mut self, sight: Sight) {
+        self.sight = sight;
+    }
+
     /// Of which type it is.
     pub fn kind(&self) -> TransactionType {
         match &self.global {
@@ -154,17 +181,27 @@ impl Transaction {
         self.modes = modes;
     }
 
-    /// Marks the transaction as failed: only its end, or a return to a savepoint, is accepted.
+    /// Marks the transaction as failed by an error that its client hears: only its end, or a return to a savepoint, is accepted.
     pub fn fail(&mut self) {
+        self.told |= self.state != TransactionState::Idle;
+        self.stop();
+    }
+
+    /// Marks that a unit's connection was lost: the transaction can only be rolled back. Its client need not have heard of it.
+    pub fn lose(&mut self) {
+        self.lost = true;
+        self.stop();
+    }
+
+    fn stop(&mut self) {
         if self.state == TransactionState::Open {
             self.state = TransactionState::Failed;
         }
     }
 
-    /// Marks that a unit's connection was lost: the transaction can only be rolled back.
-    pub fn lose(&mut self) {
-        self.lost = true;
-        self.fail();
+    /// Whether its client has heard that it has failed.
+    pub fn is_told(&self) -> bool {
+        self.told
     }
 
     /// Marks that a cancel request may still be on its way to these connections: they serve nobody else afterwards.
@@ -208,8 +245,8 @@ impl Transaction {
         }
     }
 
-    /// Enlists a fresh connection: queues what opens the transaction on it. Returns how many replies belong to that. The
-    /// connection stays with the caller until [`Transaction::give_back`]. `ready` is the unit's, in an XA transaction.
+    /// Enlists a fresh connection: queues what opens the transaction on it. Returns how many replies belong to that. What [`Transaction::left_to_tell`] has
+    /// left is to be told behind them. The connection stays with the caller until [`Transaction::give_back`]. `ready` is the unit's, in an XA transaction.
     ///
     /// # Errors
     /// What the connection says to being given executions.
@@ -245,8 +282,7 @@ impl Transaction {
             }
             _ => held.opening_alone(modes),
         };
-        let savepoint = |name: &String| dialect.transaction(&TransactionVerb::Savepoint(name));
-        let savepoints: Vec<String> = self.savepoints.iter().filter_map(savepoint).collect();
+        let savepoints = self.first_savepoints(dialect.as_ref());
         for text in &opening {
             connection.start(Execution::Aside(text.as_str().into()))?;
         }
@@ -283,6 +319,13 @@ impl Transaction {
         self.held.iter().any(|held| &*held.unit == unit && held.connection.is_none())
     }
 
+    /// Whether the connection of an enlisted unit is known to be lost: it can only be rolled back.
+    pub fn has_lost_connection(&self) -> bool {
+        let is_lost =
+            |held: &Held| !held.connection.as_ref().is_some_and(|one| one.condition().usable);
+        self.lost || self.held.iter().any(is_lost)
+    }
+
     /// Whether every enlisted connection is at home.
     pub fn is_whole(&self) -> bool {
         self.held.iter().all(|held| held.connection.is_some())
@@ -310,13 +353,14 @@ impl Transaction {
 
     /// Ends the transaction: commits, unless it has failed. Nothing is committed when a unit is known to be lost before.
     ///
-    /// The outcome is an error of class 40001 (1213) when everything was rolled back because a unit was lost: the client may run the transaction again.
-    /// Otherwise it is the first unit's error; when some units had committed already, its message says which did and which did not.
-    pub async fn commit(&mut self, dialect: &dyn Dialect) -> Ended {
+    /// It is rolled back without an error only where its client has heard of the failure ([`Transaction::fail`]). Else the outcome is an error of class 40001
+    /// (1213) when everything was rolled back because a unit was lost: the client may run the transaction again. Otherwise it is the first unit's error; when
+    /// some units had committed already, its message says which did and which did not.
+    pub async fn commit(&mut self) -> Ended {
         if self.state == TransactionState::Failed || self.lost || !self.is_whole() {
-            let gone = (self.lost || !self.is_whole()) && !dialect.error_fails_transaction();
+            let told = self.told;
             let mut ended = self.rollback().await;
-            if gone {
+            if !told {
                 ended.outcome = Err(aborted("a storage unit's connection was lost"));
             }
             return ended;
@@ -336,6 +380,8 @@ impl Transaction {
     pub(crate) async fn commit_each(&mut self) -> Ended {
         let has_written = self.has_written();
         let results = self.everywhere(&TransactionVerb::Commit).await;
+        let has_committed = |(unit, result)| (Arc::clone(&unit), committed(&unit, result));
+        let results: Vec<_> = results.into_iter().map(has_committed).collect();
         let units = self.units();
         let failed = results.iter().filter(|(_, result)| result.is_err()).count();
         let all = results.len();
@@ -395,7 +441,7 @@ impl Transaction {
     }
 
     /// Undoes everything on every unit at once, and lets go of them, as [`Transaction::rollback`] does; the client has still to end the transaction, and
-    /// cannot return to a savepoint.
+    /// cannot return to a savepoint. It hears the error for which this is done.
     pub async fn forfeit(&mut self) -> Ended {
         let (modes, savepoints) = (self.modes.clone(), self.savepoints.clone());
         let coordinator = self.coordinator.clone();
@@ -405,55 +451,11 @@ impl Transaction {
             modes,
             savepoints,
             lost: true,
+            told: true,
             coordinator,
             ..Self::default()
         };
         ended
-    }
-
-    /// Sets a savepoint on every enlisted unit (and, later, on every unit enlisted after it).
-    ///
-    /// # Errors
-    /// The first unit's error.
-    pub async fn savepoint(&mut self, name: &str) -> Result<()> {
-        self.all_or_first_error(&TransactionVerb::Savepoint(name)).await?;
-        self.savepoints.push(name.to_owned());
-        Ok(())
-    }
-
-    /// Releases a savepoint and all set after it.
-    ///
-    /// # Errors
-    /// The vendor's own (3B001, 1305) when there is no such savepoint; else the first unit's error.
-    pub async fn release(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        let at = self.find_savepoint(name, dialect)?;
-        self.all_or_first_error(&TransactionVerb::Release(name)).await?;
-        self.savepoints.truncate(at);
-        self.locks_rise(at);
-        Ok(())
-    }
-
-    /// Undoes what was done since a savepoint. A failed transaction is open again.
-    ///
-    /// # Errors
-    /// The vendor's own (3B001, 1305) when there is no such savepoint; one of class 40001 when somebody may have changed what was read; else the first unit's error.
-    pub async fn rollback_to(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        let at = self.find_savepoint(name, dialect)?;
-        if self.lost {
-            return Err(ErrorKind::TransactionFailed.into());
-        }
-        let fallen = self.fall_behind(at).await?;
-        let verb = TransactionVerb::RollbackTo(name);
-        let again = self.held.iter().map(|held| self.taken_again(held, at));
-        let texts = self.held.iter().zip(again).map(|(held, again)| {
-            held.dialect.transaction(&verb).into_iter().chain(again).collect()
-        });
-        let texts = texts.collect();
-        let returned = first_error(self.told(texts).await);
-        self.stand_again(at, fallen, returned).await?;
-        self.savepoints.truncate(at + 1);
-        self.state = TransactionState::Open;
-        Ok(())
     }
 
     /// Runs a text on every enlisted unit (SET inside a transaction).
@@ -470,11 +472,6 @@ impl Transaction {
     /// The enlisted connections that are at home.
     pub fn connections(&mut self) -> impl Iterator<Item = &mut Connection> {
         self.held.iter_mut().filter_map(|held| held.connection.as_mut())
-    }
-
-    fn find_savepoint(&self, name: &str, dialect: &dyn Dialect) -> Result<usize> {
-        let at = self.savepoints.iter().rposition(|known| known == name);
-        at.ok_or_else(|| no_savepoint(name, dialect))
     }
 
     async fn all_or_first_error(&mut self, verb: &TransactionVerb<'_>) -> Result<()> {
@@ -509,16 +506,6 @@ impl Transaction {
     }
 }
 
-/// The error for a savepoint that is not set, in the words of the family.
-pub fn no_savepoint(name: &str, dialect: &dyn Dialect) -> Error {
-    let (number, sqlstate, message) = if dialect.error_fails_transaction() {
-        (0, "3B001", format!("savepoint \"{name}\" does not exist"))
-    } else {
-        (1305, "42000", format!("SAVEPOINT {name} does not exist"))
-    };
-    server_error(number, sqlstate, message)
-}
-
 /// The whole transaction is rolled back, and running it again may help: both vendors tell deadlocks and failed serializations so.
 pub fn aborted(why: &str) -> Error {
     server_error(
@@ -526,6 +513,18 @@ pub fn aborted(why: &str) -> Error {
         "40001",
         format!("the transaction is rolled back on every storage unit: {why}"),
     )
+}
+
+/// The whole transaction is rolled back because a storage unit that was to record its decision has no ledger any more. Whoever runs it again finds a new one.
+pub fn ledger_gone(unit: &str, error: Error) -> Error {
+    aborted(&format!("Pando's own tables were removed from storage unit `{unit}` ({error})"))
+        .because(error)
+}
+
+/// Whether a unit says that a table or schema is not there.
+pub fn is_missing(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Server(server)
+        if server.number == 1146 || matches!(server.sqlstate.as_str(), "42P01" | "3F000"))
 }
 
 pub(crate) fn server_error(number: u32, sqlstate: &str, message: String) -> Error {

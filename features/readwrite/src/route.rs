@@ -57,11 +57,11 @@ fn unclaimed(rule: &Rule, stmt: &Statement) -> Result<()> {
 }
 
 fn read_unit(group: &Group, ctx: &Context<'_>) -> Result<UnitName> {
-    if ctx.session.transaction == TransactionState::Idle {
+    if ctx.session.transaction == TransactionState::Idle && !ctx.session.sees_one_state {
         return balanced(group, ctx);
     }
     // A transaction reads its own writes, which no replica has yet.
-    if ctx.session.has_written {
+    if ctx.session.has_written || ctx.session.sees_one_state {
         return write_unit(group, ctx);
     }
     match group.transactional {

@@ -9,7 +9,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Parameter, TransactionType};
 use pando_pool::Connection;
-use pando_transaction::{Ready, aborted, finish};
+use pando_transaction::{Ready, aborted, catch_up, finish};
 
 use crate::execute::Channel;
 use crate::handle::Manner;
@@ -247,7 +247,7 @@ impl Session {
             return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
         self.lock_if_serial(live);
-        if self.starts_with_snapshot() {
+        if self.looks_now(aim) {
             Box::pin(self.open_everywhere(live)).await?;
         }
         let (mut connection, swallow) = match self.transaction.lend(unit)? {
@@ -298,15 +298,26 @@ impl Session {
         ready: Option<&Ready>,
     ) -> Result<usize> {
         let (replies, begin) = self.enlist(live, connection, (ready, None))?;
-        if replies == begin {
+        let is_behind = self.transaction.has_to_catch_up(&self.local_settings);
+        if replies == begin && !is_behind {
             return Ok(replies);
         }
-        let dressed = Box::pin(self.await_dress(connection, replies)).await;
+        let mut dressed = Box::pin(self.await_dress(connection, replies)).await;
+        if is_behind && dressed.is_ok() {
+            dressed = Box::pin(self.catch_up(connection)).await;
+        }
         if dressed.is_err() {
             // It is in the transaction, and would run its further statements under other settings.
             self.transaction.lose();
         }
         dressed.map(|()| 0)
+    }
+
+    /// Tells a unit that has joined what [`Session::enlist`] has left.
+    pub(super) async fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
+        let Some(dialect) = self.dialect() else { return Ok(()) };
+        let texts = self.transaction.left_to_tell(&self.local_settings, dialect.as_ref());
+        self.handle.taken(catch_up(connection, &texts)).await
     }
 
     /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the storage unit would run it although it has
@@ -353,7 +364,8 @@ impl Session {
             }
         }
         self.handle.joins(connection);
-        for text in &self.local_settings {
+        let is_behind = self.transaction.has_to_catch_up(&self.local_settings);
+        for text in self.local_settings.iter().filter(|_| !is_behind) {
             connection.start(Execution::Text(text.as_str().into()))?;
             swallow += 1;
         }
@@ -361,6 +373,7 @@ impl Session {
             // A return to a savepoint takes back what was set behind it.
             self.transaction.changes_on(connection.unit());
         }
+        self.told_behind_marks();
         Ok((swallow, begin))
     }
 
@@ -440,7 +453,7 @@ pub(super) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<us
 }
 
 /// Refuses a part of a transaction that its storage unit has rolled back, which a reply told that nobody read to its end: what ran on it would be committed at once.
-fn still_open(part: &Connection) -> Result<()> {
+pub(super) fn still_open(part: &Connection) -> Result<()> {
     let now = part.condition();
     match now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle {
         true => Err(aborted(&format!("storage unit `{}` has rolled its part back", part.unit()))),

@@ -88,10 +88,8 @@ impl Session {
             self.transaction.set_modes(modes);
             return Ok(());
         }
-        if let Some(dialect) = self.dialect() {
-            self.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
-            self.roll_back(dialect.as_ref()).await;
-        }
+        self.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
+        self.roll_back().await;
         self.transaction.begin(modes, self.course());
         Ok(())
     }

@@ -42,6 +42,9 @@ impl Session {
             self.refuse_in_base("a change of rows by those of other shards")?;
         }
         // The rows are read by the same transaction that changes others, and in one state where one is asked for.
+        if assembly.reads.len() > 1 {
+            self.know_level().await;
+        }
         let as_one = assembly.changes() || assembly.reads.len() > 1 && self.asks_for_one_state();
         if as_one && self.transaction.state() == TransactionState::Idle {
             if self.autocommit {

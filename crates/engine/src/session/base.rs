@@ -67,6 +67,11 @@ impl Base {
         self.savepoints.push((name.to_owned(), statement));
     }
 
+    /// Another savepoint takes the place of this one.
+    pub(super) fn gives_up(&mut self, name: &str) {
+        self.savepoints.retain(|(known, _)| known != name);
+    }
+
     /// Forgets a savepoint and all after it.
     pub(super) fn release(&mut self, name: &str) {
         if let Some(at) = self.savepoints.iter().rposition(|(known, _)| known == name) {
@@ -92,6 +97,15 @@ struct Work<'a> {
     live: &'a LiveDatabase,
     global: &'a Global,
     bounds: Bounds<'a>,
+    /// The numbers of those whose images are in the undo log.
+    logged: Vec<u64>,
+}
+
+/// A connection that has done its work, or a part of it.
+struct Worked {
+    connection: Connection,
+    logged: Vec<u64>,
+    told: Result<Told>,
 }
 
 /// What a unit's statements answered, by their places in the plan.
@@ -196,7 +210,7 @@ impl Session {
                 }
             }
         }
-        let told: Vec<(Connection, Result<Told>)> = match (failed, &self.base.global) {
+        let told: Vec<Worked> = match (failed, &self.base.global) {
             (Ok(()), Some(global)) => {
                 let handle = Arc::clone(&self.handle);
                 let is_cancelled = || handle.is_cancelled();
@@ -209,9 +223,9 @@ impl Session {
                     image_bytes: self.settings().memory_bytes,
                 };
                 let work = prepared.into_iter().map(|(connection, swallow, jobs)| {
-                    let work = Work { connection, swallow, jobs, live, global, bounds };
-                    Box::pin(work.run())
-                        as Pin<Box<dyn Future<Output = (Connection, Result<Told>)> + Send + '_>>
+                    let logged = Vec::new();
+                    let work = Work { connection, swallow, jobs, live, global, bounds, logged };
+                    Box::pin(work.run()) as Pin<Box<dyn Future<Output = Worked> + Send + '_>>
                 });
                 settled(work.collect()).await
             }
@@ -226,7 +240,10 @@ impl Session {
         };
         let mut all = Ok(Told::new());
         let mut channels = Vec::new();
-        for (connection, one) in told {
+        for Worked { connection, logged, told: one } in told {
+            if let Some(global) = self.base.global.as_mut() {
+                logged.iter().for_each(|statement| global.logged(connection.unit(), *statement));
+            }
             match connection.condition().usable {
                 true => channels.push(Channel::new(connection, 0, 0)),
                 false => {
@@ -351,10 +368,10 @@ impl Session {
     /// Takes back the open transaction's statements from a number on.
     pub(super) async fn undo_in_base(&mut self, from: u64) -> Result<()> {
         let field = self.base_field()?;
-        match &self.base.global {
-            Some(global) => global.rollback(&field, from).await,
-            None => Ok(()),
-        }
+        let Some(global) = self.base.global.as_mut() else { return Ok(()) };
+        global.rollback(&field, from).await?;
+        global.forget(from);
+        Ok(())
     }
 
     /// The client is gone: what its open transaction has committed on units is taken back behind it. What is under way there at this moment is found by
@@ -418,9 +435,9 @@ impl Waiting for RowWaits<'_> {
 
 impl Work<'_> {
     /// Runs its statements one after the other, and gives the connection back.
-    async fn run(mut self) -> (Connection, Result<Told>) {
+    async fn run(mut self) -> Worked {
         let told = self.run_all().await;
-        (self.connection, told)
+        Worked { connection: self.connection, logged: self.logged, told }
     }
 
     async fn run_all(&mut self) -> Result<Told> {
@@ -444,6 +461,9 @@ impl Work<'_> {
             let mut unit = Unit::of(&mut self.connection, dialect)?;
             let branch = self.global.branch(job.order);
             let reply = unit.run(&reversible, &job.call, &branch, &self.bounds).await?;
+            if reply.logged {
+                self.logged.push(job.order.0);
+            }
             told.push((job.at, reply));
         }
         Ok(told)

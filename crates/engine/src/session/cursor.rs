@@ -10,6 +10,7 @@ use pando_kernel::row::Rows;
 use pando_kernel::runtime::BoxFuture;
 use pando_kernel::session::TransactionState;
 
+use super::finish::unit_lost;
 use super::reply::{Reply, Verb};
 use super::{Opened, Session, Window};
 
@@ -272,8 +273,10 @@ impl Session {
         self.close_cursor(id).await;
         let is_over = self.opened == Opened::Statement && matches!(self.reply, Reply::Idle);
         if was_open && is_over && self.transaction.state() != TransactionState::Idle {
-            let commit = self.transaction.state() == TransactionState::Open;
-            self.end_transaction(commit).await?;
+            let commit = !self.transaction.is_told();
+            if !self.end_transaction(commit).await? && commit {
+                return Err(unit_lost());
+            }
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ impl Session {
             return Err(server_error(0, "55006", "cannot drop the currently open database"));
         }
         if dialect.definitions_commit() && self.transaction.state() != TransactionState::Idle {
-            self.end_transaction(true).await?;
+            self.commit_implicitly().await?;
         }
         match fate {
             Fate::Created => self.ordered(Order::CreateDatabase { name, present: unless }).await?,

@@ -4,7 +4,7 @@ mod constraints;
 
 use std::sync::Arc;
 
-use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::error::Result;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{TransactionType, UnitName, Value};
 use pando_sql::ast::Statement;
@@ -61,32 +61,38 @@ impl Session {
         units.len() > 1 && !none_defers()
     }
 
-    /// Has the units check what they left to the end of the transaction, which has failed where one finds a fault. Of everything else that goes wrong the
-    /// commit itself knows what to say.
+    /// Has the units check what they left to the end of the transaction, which has failed where one finds a fault or cannot be asked. What was lost meanwhile
+    /// the commit itself finds, and tells.
     ///
     /// # Errors
-    /// The fault found.
+    /// The fault found; what keeps a unit from being asked.
     pub(super) async fn check_deferred(&mut self) -> Result<()> {
         let Some((query, check)) = self.dialect().and_then(|dialect| dialect.deferred()) else {
             return Ok(());
         };
         let live = self.live()?;
-        let mut any = false;
-        for unit in self.transaction.units() {
-            any |= self.defers(&live, unit, query).await.unwrap_or(true);
-        }
-        if !any || self.attend_transaction().is_err() {
-            return Ok(());
-        }
-        let checked = self.transaction.run_everywhere(check).await;
+        let checked = self.checked(&live, query, check).await;
         self.let_go().await;
         match checked {
-            Err(error) if matches!(error.kind(), ErrorKind::Server(_)) => {
+            Ok(()) => Ok(()),
+            Err(_) if self.transaction.has_lost_connection() => Ok(()),
+            Err(error) => {
                 self.transaction.fail();
                 Err(self.in_logic_names(error))
             }
-            Ok(()) | Err(_) => Ok(()),
         }
+    }
+
+    async fn checked(&mut self, live: &Arc<LiveDatabase>, query: &str, check: &str) -> Result<()> {
+        let mut any = false;
+        for unit in self.transaction.units() {
+            any |= self.defers(live, unit, query).await?;
+        }
+        if !any {
+            return Ok(());
+        }
+        self.attend_transaction()?;
+        self.transaction.run_everywhere(check).await
     }
 
     async fn defers(

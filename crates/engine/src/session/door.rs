@@ -86,6 +86,8 @@ impl Session {
             names_tables: false,
             temporary: None,
             shows_change: false,
+            only_changes: false,
+            sees_one_state: false,
             login,
         };
         session.start_variables()?;

@@ -251,7 +251,7 @@ impl Session {
         }
         self.transaction.locks_fall();
         match self.opened {
-            Opened::Statement | Opened::Steps => self.roll_back(dialect.as_ref()).await,
+            Opened::Statement | Opened::Steps => self.roll_back().await,
             Opened::Pipeline => self.transaction.fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {
@@ -310,14 +310,28 @@ impl Session {
             Box::pin(self.release_reply(reply)).await;
             if self.opened == Opened::Statement
                 && self.transaction.state() != TransactionState::Idle
-                && let Some(dialect) = self.dialect()
             {
-                self.roll_back(dialect.as_ref()).await;
+                self.roll_back().await;
             }
         }
     }
 
-    /// Ends the transaction and what hangs on it.
+    /// Commits the transaction, where no client may be told that it is rolled back but by an error: what a statement commits by itself before it runs.
+    ///
+    /// # Errors
+    /// Whatever kept it from being committed.
+    pub(super) async fn commit_implicitly(&mut self) -> Result<()> {
+        match self.end_transaction(true).await? {
+            true => Ok(()),
+            false => Err(unit_lost()),
+        }
+    }
+
+    /// Ends the transaction and what hangs on it. False where it was rolled back: because that was asked for, or because its client has heard before that it has
+    /// failed.
+    ///
+    /// # Errors
+    /// Whatever else kept it from being committed.
     pub(super) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
         let was_open = self.transaction.state() != TransactionState::Idle;
         let is_clients = self.opened != Opened::Statement;
@@ -338,10 +352,9 @@ impl Session {
         self.marks.clear();
         let before = self.variables_at_begin.take();
         let defined = self.defined.take().is_some();
-        let Some(dialect) = self.dialect() else { return Ok(commit) };
         self.opened = Opened::Client;
         let wrote = self.transaction.has_written();
-        let result = self.wind_up(commit, dialect.as_ref()).await;
+        let result = self.wind_up(commit).await;
         if let Ok(live) = self.live() {
             if defined {
                 Box::pin(self.forget_tables(&live)).await;
@@ -354,7 +367,7 @@ impl Session {
             Box::pin(self.hold_declared(committed)).await;
         }
         if !committed
-            && dialect.error_fails_transaction()
+            && self.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
             && let Some(before) = before
         {
             self.variables = before;

@@ -11,7 +11,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Verdict;
 use pando_pool::Connection;
 use pando_transaction::xa::GlobalId;
-use pando_transaction::{Course, Ready};
+use pando_transaction::{Course, Ready, is_missing};
 
 use crate::readiness::{Trust, is_of_the_moment};
 use crate::recovery::cannot_take_part;
@@ -216,7 +216,9 @@ impl Session {
 }
 
 fn lacks_own_tables(error: &Error) -> bool {
-    pando_base::is_missing(error) && error.to_string().contains("pando")
+    let message = error.to_string();
+    is_missing(error) && message.contains("pando")
+        || message.contains("Pando's own tables were removed")
 }
 
 async fn readiness(

@@ -36,7 +36,7 @@ impl Session {
         self.refuse_without_database(stmt)?;
         let messages = matches!(kind, Maintained::Messages { .. });
         if messages && self.transaction.state() != TransactionState::Idle {
-            self.end_transaction(true).await?;
+            self.commit_implicitly().await?;
         }
         let list = Span::new(first.span.start, last.span.end);
         let (mut columns, mut rows) = (computed(&kind), Vec::new());

@@ -32,6 +32,13 @@ impl Session {
         }
     }
 
+    /// A unit has joined, and is told behind all savepoints what was set before them: at the return to one of them it has to be told again.
+    pub(super) fn told_behind_marks(&mut self) {
+        if !self.local_settings.is_empty() {
+            self.marks.iter_mut().for_each(|mark| mark.settings = u64::MAX);
+        }
+    }
+
     pub(super) fn unmark(&mut self, name: &str) {
         if let Some(at) = self.marks.iter().rposition(|mark| mark.name == name) {
             let locals = self.marks.get(at).map_or(0, |mark| mark.locals);

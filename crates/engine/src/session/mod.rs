@@ -56,6 +56,7 @@ mod temporary;
 mod text;
 mod verbs;
 mod victim;
+mod view;
 mod warnings;
 mod whole;
 
@@ -145,6 +146,10 @@ pub struct Session {
     names_tables: bool,
     /// The session's temporary tables, and the connection that has them.
     temporary: Option<Box<temporary::Temporary>>,
+    /// The statement under way only changes rows, and reads nothing but what it locks.
+    only_changes: bool,
+    /// A query outside a transaction is planned that is to see one state of several units.
+    sees_one_state: bool,
     /// A change is shown that is not run: what it reads is planned as in its transaction.
     shows_change: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::TransactionType;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
@@ -150,6 +151,13 @@ impl Session {
         bound.era = kept.era();
         bound.text.clone_from(own);
         self.refuse_moved(live, &kept.template.statement, plan.writes)?;
+        if self.transaction_type() == TransactionType::Xa && Box::pin(self.strays(live, plan)).await
+        {
+            let stmt =
+                pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
+            return Box::pin(self.start_on_units(&stmt, Bound { text: None, ..bound.clone() }))
+                .await;
+        }
         match self.start_plan(live, &kept.template.statement, plan, bound).await {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) => {

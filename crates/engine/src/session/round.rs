@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pando_kernel::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::runtime::within;
 use pando_pool::Connection;
@@ -177,7 +176,7 @@ impl Session {
 
     /// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a unit that answers is let
     /// finish, since others may have committed.
-    pub(super) async fn wind_up(&mut self, commit: bool, dialect: &dyn Dialect) -> Result<Outcome> {
+    pub(super) async fn wind_up(&mut self, commit: bool) -> Result<Outcome> {
         self.handle.lets_go();
         self.handle.overlook();
         for connection in self.transaction.connections() {
@@ -186,7 +185,7 @@ impl Session {
         let parts = self.end_base(commit).await;
         let commit = commit && parts.is_ok();
         let ended: Ended = if commit {
-            self.transaction.commit(dialect).await
+            self.transaction.commit().await
         } else {
             self.transaction.rollback().await
         };
@@ -210,8 +209,8 @@ impl Session {
     }
 
     /// Rolls back what the session itself has opened or what cannot go on.
-    pub(super) async fn roll_back(&mut self, dialect: &dyn Dialect) {
-        if let Err(error) = self.wind_up(false, dialect).await {
+    pub(super) async fn roll_back(&mut self) {
+        if let Err(error) = self.wind_up(false).await {
             tracing::debug!(%error, "a transaction could not be rolled back in order");
         }
     }

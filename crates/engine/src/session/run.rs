@@ -5,7 +5,6 @@ use std::sync::Arc;
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
-use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
@@ -81,7 +80,7 @@ impl Session {
         if self.opened != Opened::Pipeline || self.transaction.state() == TransactionState::Idle {
             return Ok(());
         }
-        let commit = self.transaction.state() == TransactionState::Open;
+        let commit = !self.transaction.is_told();
         let committed = self.end_transaction(commit).await?;
         if commit && !committed { Err(unit_lost()) } else { Ok(()) }
     }
@@ -89,7 +88,7 @@ impl Session {
     /// An error that the door has told counts like one of a statement.
     pub(super) fn fail_with_door(&mut self) {
         let fails = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
-        if fails && self.transaction.state() == TransactionState::Open {
+        if fails {
             self.transaction.fail();
         }
     }
@@ -140,7 +139,7 @@ impl Session {
             && plan::commits(&stmt.kind)
             && self.transaction.state() != TransactionState::Idle
         {
-            self.end_transaction(true).await?;
+            self.commit_implicitly().await?;
         }
         self.settle_cursors().await?;
         let plan = match self.plan(&live, stmt, &bound, Purpose::Run).await {
@@ -153,8 +152,9 @@ impl Session {
                 self.refuse_steps_of_temporaries(stmt, &refusal)?;
                 return self.start_in_steps(&live, stmt, &bound, refusal).await;
             }
-            Ok(plan) => Arc::new(plan),
+            Ok(plan) => plan,
         };
+        let plan = Arc::new(self.on_leaders(&live, (stmt, &bound), plan).await?);
         self.refuse_moved(&live, stmt, plan.writes)?;
         self.learns &= self.temporary.is_none();
         if self.learns && !bound.prepared {
@@ -167,7 +167,7 @@ impl Session {
                 let plan = self.planned_apart(&live, stmt, &bound, refusal).await?;
                 self.start_plan(&live, stmt, &Arc::new(plan), &mut bound).await
             }
-            started => started,
+            started => started.inspect(|()| self.note_unseen_writes(&live, stmt, &plan)),
         }
     }
 
@@ -251,43 +251,6 @@ impl Session {
         Err(refusal)
     }
 
-    /// Calls planning with what it may look at.
-    pub(super) fn in_context<T>(
-        &self,
-        live: &LiveDatabase,
-        bound: Option<&Bound>,
-        plan: impl FnOnce(&Context<'_>) -> T,
-    ) -> T {
-        let (view, catalog) = (self.view(), self.catalog(live));
-        let ctx = Context {
-            database: &live.database,
-            catalog: catalog.as_ref(),
-            dialect: live.database.dialect.as_ref(),
-            parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
-            session: &view,
-            source: &self.engine.inner.source,
-        };
-        plan(&ctx)
-    }
-
-    fn view(&self) -> SessionView {
-        let state = self.transaction.state();
-        SessionView {
-            transaction: if self.shows_change && state == TransactionState::Idle {
-                TransactionState::Open
-            } else {
-                state
-            },
-            held: self.transaction.units(),
-            has_written: self.transaction.has_written() || self.shows_change,
-            ticket: self.ticket,
-            connections_per_query: self.settings().max_connections_per_query,
-            describes: false,
-            temporaries: self.temporaries(),
-            facts: Arc::clone(&self.facts),
-        }
-    }
-
     /// Opens a transaction that ends with the statement.
     pub(super) fn open_for_statement(&mut self, modes: Vec<String>) {
         let modes = self.modes_for(modes);
@@ -332,6 +295,8 @@ impl Session {
                 self.open_for_statement(Vec::new());
             }
         }
+        self.only_changes =
+            matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
         if plan.writes {
             self.transaction.wrote_if_open();
         }

@@ -1,47 +1,81 @@
 //! Global snapshots: at REPEATABLE READ and SERIALIZABLE a transaction of type XA sees all or nothing of every other one, on all units.
 //!
-//! Only for who asks for such a level, by a statement or a variable: opening a transaction on all units, and holding up the commits of others for a moment,
-//! is not for those who have just not changed what their server starts with.
+//! Whoever's default the level is: what a client is told of its level holds. It costs a transaction on all units, and holds up the commits of others for a moment; READ
+//! COMMITTED is how to go without.
 
 use std::sync::Arc;
 
-use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Isolation;
+use pando_kernel::{Execution, TransactionType, TwoPhase};
 use pando_pool::Connection;
-use pando_transaction::finish_all;
 use pando_transaction::xa::Way;
+use pando_transaction::{Sight, finish_all};
 
 use crate::handle::Manner;
-use crate::plan::Plan;
+use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use super::Session;
+use super::acquire::{Aim, still_open};
 use super::modes::SNAPSHOT;
 
 /// A connection with its storage unit's part opened on it, and the replies that belong to that.
 type Part = (Connection, usize);
 
 impl Session {
-    /// Whether the open transaction touches its first unit, at a level at which its client has asked to see one state of the data.
-    pub(super) fn starts_with_snapshot(&self) -> bool {
-        let fresh = self.transaction.kind() == TransactionType::Xa
-            && self.transaction.is_fresh()
-            && !self.transaction.is_locking();
-        fresh && self.asked_isolation(self.transaction.modes()).is_some()
+    /// Whether the open transaction is to look at all units now, before it does something on one of them: it is at a level at which it sees one state of the data, and
+    /// has not looked. Where changes see what is there by then, it looks with its first query; not behind a savepoint, to which it might return, and look anew.
+    pub(super) fn looks_now(&mut self, aim: Aim) -> bool {
+        let transaction = &self.transaction;
+        let may_look = transaction.kind() == TransactionType::Xa
+            && !transaction.is_locking()
+            && (transaction.is_fresh() || transaction.sight() == Sight::Later);
+        let several = self.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
+        if !may_look || !several || self.asked_isolation(transaction.modes()).is_none() {
+            return false;
+        }
+        let may_wait = aim != Aim::Reads && self.only_changes && !transaction.has_savepoints();
+        let family = self.live.as_ref().and_then(|live| live.database.dialect.two_phase());
+        if may_wait && family.is_some_and(TwoPhase::sees_when_it_reads) {
+            self.transaction.sees(Sight::Later);
+            return false;
+        }
+        true
     }
 
     /// Whether a query outside a transaction has to see one state of several units.
     pub(super) fn reads_as_one(&self, plan: &Plan) -> bool {
-        if plan.writes || self.transaction_type() != TransactionType::Xa {
+        !plan.writes
+            && self.transaction_type() == TransactionType::Xa
+            && reads_several(plan)
+            && self.asks_for_one_state()
+    }
+
+    /// Whether a query outside a transaction that has to see one state of several units was planned for copies, which have no part in that.
+    pub(super) async fn strays(&mut self, live: &LiveDatabase, plan: &Plan) -> bool {
+        let may_stray = !plan.writes
+            && self.transaction_type() == TransactionType::Xa
+            && self.transaction.state() == TransactionState::Idle
+            && reads_several(plan);
+        if !may_stray {
             return false;
         }
-        let Some(first) = plan.units.first() else { return false };
-        let several = plan.units.iter().any(|unit| unit.target.unit != first.target.unit);
-        several && self.asks_for_one_state()
+        self.know_level().await;
+        let leads = |unit: &Unit| live.leads(&unit.target.unit);
+        self.asks_for_one_state() && !plan.units.iter().all(leads)
+    }
+
+    /// Finds out at which level transactions are for which nobody names one. A unit that cannot take part in distributed transactions says so when it is to.
+    pub(super) async fn know_level(&mut self) {
+        let is_asked = self.transaction_type() == TransactionType::Xa
+            && self.live.as_ref().is_some_and(|live| !live.together.ready.knows_level());
+        if is_asked && let Err(error) = Box::pin(self.ready_all()).await {
+            tracing::debug!(%error, "a storage unit has not told its level");
+        }
     }
 
     /// Whether a statement outside a transaction that reads more than once has to see one state of the data.
@@ -54,11 +88,12 @@ impl Session {
         self.asked_isolation(&modes).is_some()
     }
 
-    /// The first level that these modes, or else the session's variables, name.
+    /// The first level that these modes, or else the session's variables, name, or else the units begin with.
     pub(super) fn asked_isolation(&self, modes: &[String]) -> Option<Isolation> {
         match self.named_level(modes) {
             Some(level) => Isolation::read(level),
-            None => has_snapshot(modes).then_some(Isolation::RepeatableRead),
+            None if has_snapshot(modes) => Some(Isolation::RepeatableRead),
+            None => self.live.as_ref().and_then(|live| live.together.ready.level()),
         }
     }
 
@@ -121,16 +156,25 @@ impl Session {
     /// and all at about the same.
     pub(super) async fn open_everywhere(&mut self, live: &LiveDatabase) -> Result<()> {
         let mut parts = Vec::new();
+        let before = self.transaction.units();
+        self.transaction.sees(Sight::Has);
         let is_global = self.transaction.kind() == TransactionType::Xa;
         let taken = match is_global {
             true => self.take_everywhere(live, &mut parts).await,
             false => self.take_leading(live, &mut parts).await.map(|()| Vec::new()),
         };
-        let result = match taken {
+        let mut result = match taken {
             Ok(units) if is_global => self.look_together(live, units, &mut parts).await,
             Ok(_) => self.look_each(&mut parts).await,
             Err(error) => Err(error),
         };
+        if result.is_ok() && self.transaction.has_to_catch_up(&self.local_settings) {
+            for (connection, _) in &mut parts {
+                if result.is_ok() && !before.contains(connection.unit()) {
+                    result = self.catch_up(connection).await;
+                }
+            }
+        }
         for (mut connection, _) in parts {
             if result.is_err() {
                 // It may have refused what it was to wear.
@@ -161,6 +205,16 @@ impl Session {
             let Some(identity) = &ready.identity else { continue };
             let pool = live.pool(unit)?;
             units.push((identity.to_string(), (Arc::clone(unit), Arc::clone(pool.connector()))));
+            if let Some(mut own) = self.transaction.lend(unit)? {
+                // It has been changed already.
+                let look = live.database.dialect.two_phase().map(|form| form.snapshot_query());
+                let started = still_open(&own).and_then(|()| {
+                    look.map_or(Ok(()), |look| own.start(Execution::Text(look.into())))
+                });
+                parts.push((own, usize::from(look.is_some() && started.is_ok())));
+                started?;
+                continue;
+            }
             let mut connection = self.take(pool).await?;
             self.still_ready(live, &mut connection, Some(&ready)).await?;
             let query = live.database.dialect.two_phase().map(|form| form.snapshot_query());
@@ -214,6 +268,7 @@ impl Session {
         };
         let has_looked = self.transaction.state() != TransactionState::Idle
             && !self.transaction.is_fresh()
+            && self.transaction.sight() != Sight::Later
             && !self.transaction.is_locking();
         if !looks || !has_looked {
             return Ok(());
@@ -224,6 +279,11 @@ impl Session {
             "let transactions read from the primary (transactionalReadQueryStrategy: PRIMARY), or use READ COMMITTED",
         ))
     }
+}
+
+fn reads_several(plan: &Plan) -> bool {
+    let Some(first) = plan.units.first() else { return false };
+    plan.units.iter().any(|unit| unit.target.unit != first.target.unit)
 }
 
 fn has_snapshot(modes: &[String]) -> bool {

@@ -4,17 +4,17 @@
 //! read and write until they end, and read what is committed once they have the lock: strict two-phase locking, whose order of commits is the same on all
 //! units. On the units they run at READ COMMITTED for that: a snapshot that is older than the lock would miss who had it before.
 
-use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::{Against, Isolation};
+use pando_kernel::{TransactionType, TwoPhase};
 use pando_pool::Connection;
-use pando_sql::ast::{Insert, InsertSource, Kind, Show};
+use pando_sql::ast::{Insert, InsertSource, Kind, Show, Statement};
 use pando_sql::visit;
 use pando_transaction::TableLock;
 use pando_transaction::broken::{Need, lacks};
 
-use crate::plan::{self, Unit};
+use crate::plan::{self, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 
 use super::Session;
@@ -79,6 +79,26 @@ impl Session {
         self.refuse_if_failed(false)?;
         self.rows("SHOW", &[&show.what], &[vec![value]])?;
         Ok(true)
+    }
+
+    /// A query that calls what nobody here knows may have written where the servers of a distributed transaction cannot tell: its parts are prepared like those
+    /// that have.
+    pub(super) fn note_unseen_writes(
+        &mut self,
+        live: &LiveDatabase,
+        stmt: &Statement,
+        plan: &Plan,
+    ) {
+        let is_asked = !plan.writes
+            && self.transaction.state() != TransactionState::Idle
+            && self.transaction.kind() == TransactionType::Xa;
+        let tells = |family: &dyn TwoPhase| family.wrote_query().is_some();
+        if !is_asked || live.database.dialect.two_phase().is_none_or(tells) {
+            return;
+        }
+        if matches!(stmt.kind, Kind::Select(_)) && plan::may_write(&stmt.kind) {
+            plan.units.iter().for_each(|unit| self.transaction.writes_on(&unit.target.unit));
+        }
     }
 
     /// Queues the locks that statements on one unit need, in front of them. Returns how many replies belong to that.

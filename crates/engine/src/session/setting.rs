@@ -135,7 +135,9 @@ impl Session {
         if !next.is_empty() {
             self.set_next_modes(next)?;
         }
-        if local || variables.id() != self.variables.id() {
+        // A value that the session has already may be hidden by one that SET LOCAL has set.
+        let may_be_hidden = !self.local_settings.is_empty();
+        if local || may_be_hidden || variables.id() != self.variables.id() {
             // What was computed once must not be computed again by each unit, and what is not the unit's must not reach it.
             let text = match computes || !dialect.error_fails_transaction() {
                 true => dialect.set_statement(&applied),
@@ -166,7 +168,7 @@ impl Session {
 
     async fn set_autocommit(&mut self, on: bool) -> Result<()> {
         if on && !self.autocommit && self.transaction.state() != TransactionState::Idle {
-            self.end_transaction(true).await?;
+            self.commit_implicitly().await?;
         }
         self.autocommit = on;
         self.facts_mut().autocommit = on;
@@ -250,8 +252,11 @@ impl Session {
             self.let_go().await;
             taken?;
             self.settings += 1;
-            if local {
+            if local || !self.local_settings.is_empty() {
+                // Also what is set for the session: behind SET LOCAL it is what holds.
                 self.local_settings.push(text.to_owned());
+            }
+            if local {
                 return Ok(());
             }
             let known = self.variables.list();

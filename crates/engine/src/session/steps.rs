@@ -206,7 +206,7 @@ impl Session {
         let savepoint = self.opened == Opened::Client && !dialect.error_fails_transaction();
         if savepoint {
             self.attend_transaction()?;
-            let set = self.transaction.savepoint(SAVEPOINT).await;
+            let set = self.transaction.savepoint(SAVEPOINT, dialect).await;
             self.let_go().await;
             set?;
         }

@@ -68,8 +68,11 @@ impl Session {
         if self.is_in_block() {
             self.settle_cursors().await?;
             self.attend_transaction()?;
-            let result = self.transaction.savepoint(name).await;
+            let result = self.transaction.savepoint(name, dialect).await;
             self.or_fail(result).await?;
+            if !dialect.error_fails_transaction() {
+                self.base.gives_up(name);
+            }
             self.base.savepoint(name);
             self.mark(name);
         }
@@ -117,7 +120,6 @@ impl Session {
     async fn commit_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
         self.look_for_block("COMMIT", chain, dialect)?;
         let open = self.transaction.state() != TransactionState::Idle;
-        let failed = self.transaction.state() == TransactionState::Failed;
         let modes = self.chained_modes();
         if chain && !open {
             self.ready_all().await?;
@@ -126,7 +128,7 @@ impl Session {
         if chain {
             self.begin(modes);
         }
-        self.complete(if failed || !committed { "ROLLBACK" } else { "COMMIT" });
+        self.complete(if committed { "COMMIT" } else { "ROLLBACK" });
         Ok(())
     }
 
@@ -190,7 +192,7 @@ impl Session {
         } else {
             self.refuse_snapshot_in_base(&modes)?;
             if open {
-                self.end_transaction(true).await?;
+                self.commit_implicitly().await?;
             }
             self.begin_at_once(modes).await?;
         }

@@ -67,10 +67,13 @@ impl Session {
     /// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that, and the whole transaction is
     /// undone, as on one server.
     pub(super) async fn as_told(&mut self, error: Error) -> Error {
-        match self.handle.doom() {
+        let told = match self.handle.doom() {
             Some(cycle) => Box::pin(self.give_way(error, &cycle)).await,
             None => self.in_logic_names(error),
-        }
+        };
+        // Also what no statement has failed with: the error that its client hears is what a COMMIT is judged by.
+        self.fail_with_door();
+        told
     }
 
     async fn give_way(&mut self, error: Error, cycle: &str) -> Error {

@@ -6,14 +6,17 @@ use std::time::Duration;
 use pando_kernel::dialect::TransactionVerb;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Completion;
+use pando_kernel::route::UnitName;
 use pando_kernel::runtime::within;
 use pando_kernel::two_phase::{Part, Verdict};
 use pando_kernel::value::Value;
 
 use crate::aside::rows;
 use crate::broken::{LINGER, Need, lacks};
-use crate::held::{Held, tell};
-use crate::transaction::{Ended, Outcome, Transaction, aborted, server_error};
+use crate::held::{Held, committed, tell};
+use crate::transaction::{
+    Ended, Outcome, Transaction, aborted, is_missing, ledger_gone, server_error,
+};
 
 use super::coordinator::{Coordinator, count};
 use super::decision::decide;
@@ -142,11 +145,13 @@ impl Transaction {
         let last_step = self.texts(|held| if held.wrote { held.commit(id) } else { Vec::new() });
         if first_step.iter().any(|texts| !texts.is_empty()) {
             let told = self.tell_within(coordinator, FIRST_PHASE, first_step).await;
+            let told = told.map(|told| self.have_answered(told));
             if let Some(error) = told.map_or_else(|| Some(self.drop_silent()), first) {
+                let error = self.without_ledger(error);
                 return self.give_up(error).await;
             }
         }
-        if let Some(error) = first(self.tell(last_step).await) {
+        if let Some(error) = first(self.commits(last_step).await) {
             return self.give_up(unsure(error)).await;
         }
         self.clear(Ok(Outcome::Committed))
@@ -198,6 +203,8 @@ impl Transaction {
         // Step 5: the second phase. It cannot fail any more; what is not done now is done by recovery.
         let texts = self.held.iter().zip(&roles).map(|(held, role)| held.second_phase(id, *role));
         let told = self.tell_within(coordinator, SECOND_PHASE, texts.collect()).await;
+        let told = told.map(|told| self.have_answered(told));
+        let stray = self.stray(&roles, told.as_deref());
         let whole = match told {
             Some(results) => self.have_committed(id, results),
             None => {
@@ -212,7 +219,20 @@ impl Transaction {
         } else {
             count(&coordinator.counts.left)
         }
-        self.clear(Ok(Outcome::Committed))
+        self.clear(stray.map_or(Ok(Outcome::Committed), |unit| Err(strayed(&unit))))
+    }
+
+    /// A unit that was not prepared, as it has only read as far as Pando knows, and has not said that it has committed.
+    fn stray(
+        &self,
+        roles: &[Role],
+        told: Option<&[Option<Result<Completion>>]>,
+    ) -> Option<UnitName> {
+        let has_committed =
+            |at: usize| told.is_some_and(|told| matches!(told.get(at), Some(Some(Ok(_)))));
+        let mut parts = self.held.iter().zip(roles).enumerate();
+        let found = parts.find(|(at, (_, role))| **role == Role::Follows && !has_committed(*at));
+        found.map(|(_, (held, _))| Arc::clone(&held.unit))
     }
 
     /// Whether every part has committed; others are left to recovery.
@@ -252,7 +272,7 @@ impl Transaction {
             _ => Vec::new(),
         });
         let error = match self.tell_within(coordinator, FIRST_PHASE, texts.collect()).await {
-            Some(results) => match first(results) {
+            Some(results) => match first(self.have_answered(results)) {
                 Some(error) => Some(error),
                 None => return Decided::Commit,
             },
@@ -348,8 +368,28 @@ impl Transaction {
         self.held.iter().map(of).collect()
     }
 
-    async fn tell(&mut self, texts: Vec<Vec<String>>) -> Vec<Option<Result<Completion>>> {
-        tell(&mut self.held, texts).await
+    /// Tells what commits, as long as it takes.
+    async fn commits(&mut self, texts: Vec<Vec<String>>) -> Vec<Option<Result<Completion>>> {
+        let told = tell(&mut self.held, texts).await;
+        self.have_answered(told)
+    }
+
+    /// The error of what only heeds the barrier, and names no other table than that.
+    fn without_ledger(&self, error: Error) -> Error {
+        let writer = self.held.iter().find(|held| held.wrote);
+        match writer.filter(|_| is_missing(&error)) {
+            Some(held) => ledger_gone(&held.unit, error),
+            None => error,
+        }
+    }
+
+    /// Answers to what commits: one that says ROLLBACK is an error.
+    fn have_answered(
+        &self,
+        told: Vec<Option<Result<Completion>>>,
+    ) -> Vec<Option<Result<Completion>>> {
+        let answers = self.held.iter().zip(told);
+        answers.map(|(held, told)| told.map(|told| committed(&held.unit, told))).collect()
     }
 
     /// As [`Transaction::tell`]; `None` when not all have answered in time, and what the others have answered is not known then.
@@ -425,6 +465,9 @@ impl Held {
     fn reached(&self, role: Role, result: Option<Result<Completion>>) -> (Stage, Option<Error>) {
         let family = self.dialect.two_phase();
         match (role, result) {
+            (Role::Decides, Some(Err(error))) if is_missing(&error) => {
+                (Stage::Open, Some(ledger_gone(&self.unit, error)))
+            }
             (_, Some(Err(error))) => {
                 (if self.has_said(&error) { Stage::Open } else { Stage::Unknown }, Some(error))
             }
@@ -479,6 +522,14 @@ pub(crate) fn unsure(error: Error) -> Error {
     }
     let told = format!(
         "whether the transaction is committed is not known: its storage unit was lost before it answered ({error})"
+    );
+    server_error(1180, "08007", told)
+}
+
+/// SQLSTATE 08007: the transaction is committed where it changed anything that Pando knows of, and a view or a procedure may have changed something behind its back.
+fn strayed(unit: &str) -> Error {
+    let told = format!(
+        "the transaction is committed on every storage unit that it has changed; storage unit `{unit}`, of which it has only read as far as is known, was lost before it answered: whether something that a query there has changed by itself is committed is not known"
     );
     server_error(1180, "08007", told)
 }

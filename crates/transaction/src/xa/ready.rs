@@ -7,7 +7,7 @@ use pando_kernel::TwoPhase;
 use pando_kernel::backend::Connector;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::SharedRuntime;
-use pando_kernel::two_phase::Standing;
+use pando_kernel::two_phase::{Isolation, Standing};
 use pando_kernel::value::Value;
 use pando_pool::Connection;
 
@@ -24,6 +24,8 @@ pub struct Ready {
     pub identity: Option<Arc<str>>,
     /// Where it is now. Two units with one identity are one place, or one is a copy of the other.
     pub place: String,
+    /// The level at which a transaction sees one state of the data, where its user's transactions have it although nobody has named one.
+    pub level: Option<Isolation>,
     /// When it was asked. Connections that were opened before, and live, speak to the server that answered; later ones may speak to one that was
     /// started anew with other settings.
     pub asked: Instant,
@@ -44,11 +46,14 @@ impl Ready {
         let rows = aside.rows(query).await?;
         let row = rows.first().ok_or_else(|| Error::internal("a standing without a row"))?;
         if aside.two_phase(|family| family.read_standing(row))? == Standing::ReadOnly {
-            return Ok(Self { identity: None, place: String::new(), asked });
+            let level = level(row);
+            return Ok(Self { identity: None, place: String::new(), level, asked });
         }
+        let level = level(row);
         let query = aside.two_phase(|family| Ok(family.prepared_query()))?;
         aside.rows(query).await.map_err(|error| lacks(&error, "list prepared transactions"))?;
-        Self::identify(&mut aside, asked).await
+        let ready = Self::identify(&mut aside, asked).await?;
+        Ok(Self { level, ..ready })
     }
 
     /// Asks the server of a connection that was opened after the unit was asked, over that connection, whether the unit still stands as it did.
@@ -63,8 +68,11 @@ impl Ready {
         let connector = connector.ok_or_else(|| Error::internal("a connection of no pool"))?;
         let dialect = connector.dialect();
         let family = dialect.two_phase().ok_or_else(|| no_two_phase(dialect.family()))?;
+        // Where a session has set its own level already, it says nothing of others.
+        let is_bare = connection.session_state() == 0;
         let answer = rows(&mut **connection, family.standing_query()).await?;
-        self.still(family, &answer, now)
+        let still = self.still(family, &answer, now)?;
+        Ok(Self { level: if is_bare { still.level } else { self.level }, ..still })
     }
 
     /// As [`Ready::again`], over a connection that is opened for it: the others may all be those of a server that is gone.
@@ -88,11 +96,14 @@ impl Ready {
 
     fn still(&self, family: &dyn TwoPhase, answer: &[Vec<Value>], now: Instant) -> Result<Self> {
         let row = answer.first().ok_or_else(|| Error::internal("a standing without a row"))?;
+        let level = level(row);
         Ok(match (family.read_standing(row)?, &self.identity) {
-            (Standing::ReadOnly, _) => Self { identity: None, place: String::new(), asked: now },
+            (Standing::ReadOnly, _) => {
+                Self { identity: None, place: String::new(), level, asked: now }
+            }
             // Who it is has to be asked as well, and is, before long.
             (Standing::Able, None) => self.clone(),
-            (Standing::Able, Some(_)) => Self { asked: now, ..self.clone() },
+            (Standing::Able, Some(_)) => Self { asked: now, level, ..self.clone() },
         })
     }
 
@@ -123,7 +134,7 @@ impl Ready {
                     &aside.rows(query).await?.concat()[..]
             {
                 let identity = Some(Arc::from(identity.as_str()));
-                return Ok(Self { identity, place: place.clone(), asked });
+                return Ok(Self { identity, place: place.clone(), level: None, asked });
             }
             made = Ok(());
             for text in &setup {
@@ -137,6 +148,15 @@ impl Ready {
         }
         made?;
         Err(Error::internal("a ledger that was made is not there"))
+    }
+}
+
+/// The level that an answer to [`TwoPhase::standing_query`] tells.
+fn level(row: &[Value]) -> Option<Isolation> {
+    match row.last() {
+        Some(Value::Text(name)) => Isolation::read(name),
+        Some(Value::Bytes(name)) => Isolation::read(std::str::from_utf8(name).ok()?),
+        _ => None,
     }
 }
 

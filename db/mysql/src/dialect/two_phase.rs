@@ -84,6 +84,12 @@ impl TwoPhase for MySql {
         SEE
     }
 
+    /// InnoDB makes the view with the first plain SELECT; whatever a change reads it locks, and finds as it is then, what its triggers read included.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-consistent-read.html>
+    fn sees_when_it_reads(&self) -> bool {
+        true
+    }
+
     fn prepared_query(&self) -> &'static str {
         "XA RECOVER"
     }
@@ -105,13 +111,13 @@ impl TwoPhase for MySql {
     }
 
     fn standing_query(&self) -> &'static str {
-        "SELECT @@global.read_only"
+        "SELECT @@global.read_only, @@transaction_isolation"
     }
 
     fn read_standing(&self, row: &[Value]) -> Result<Standing> {
         match row {
-            [Value::Int(0) | Value::UInt(0) | Value::Bool(false)] => Ok(Standing::Able),
-            [_] => Ok(Standing::ReadOnly),
+            [Value::Int(0) | Value::UInt(0) | Value::Bool(false), _] => Ok(Standing::Able),
+            [_, _] => Ok(Standing::ReadOnly),
             _ => Err(Error::internal("a standing of another form")),
         }
     }
@@ -129,11 +135,21 @@ impl Ledger for MySql {
 
     fn setup(&self) -> Vec<String> {
         [
+            // Where the decisions were removed, and nothing else, the identity goes with them: under the same one a transaction that was decided to commit would
+            // be taken for one that nobody has decided, and be rolled back where it is prepared.
+            "SELECT GET_LOCK('pando_ledger', 5)",
+            "SET @pando_renounces = (SELECT IF(SUM(TABLE_NAME = 'pando_decision') = 0, 'DELETE FROM pando_unit', 'DO 0') \
+             FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('pando_unit', 'pando_decision'))",
+            "SET @pando_renounces = IFNULL(@pando_renounces, 'DO 0')",
+            "PREPARE pando_renounces FROM @pando_renounces",
+            "EXECUTE pando_renounces",
+            "DEALLOCATE PREPARE pando_renounces",
             "CREATE TABLE IF NOT EXISTS pando_decision (\
              global VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, verdict VARCHAR(6) NOT NULL, \
              at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB",
             "CREATE TABLE IF NOT EXISTS pando_unit (one TINYINT PRIMARY KEY, identity VARCHAR(12) NOT NULL) ENGINE = InnoDB",
             "INSERT IGNORE INTO pando_unit VALUES (1, SUBSTR(MD5(CONCAT(UUID(), RAND())), 1, 12))",
+            "SELECT RELEASE_LOCK('pando_ledger')",
         ]
         .map(str::to_owned)
         .to_vec()

@@ -113,18 +113,19 @@ impl TwoPhase for Postgres {
     }
 
     fn standing_query(&self) -> &'static str {
-        "SELECT pg_catalog.current_setting('max_prepared_transactions')::bigint, pg_catalog.pg_is_in_recovery()"
+        "SELECT pg_catalog.current_setting('max_prepared_transactions')::bigint, pg_catalog.pg_is_in_recovery(), \
+         (SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'default_transaction_isolation')"
     }
 
     fn read_standing(&self, row: &[Value]) -> Result<Standing> {
         match row {
-            [_, Value::Bool(true)] => Ok(Standing::ReadOnly),
-            [Value::Int(0), _] => Err(Error::refused(
+            [_, Value::Bool(true), _] => Ok(Standing::ReadOnly),
+            [Value::Int(0), _, _] => Err(Error::refused(
                 30001,
                 "its server has max_prepared_transactions = 0",
                 "set it to the largest number of connections to it, and restart the server",
             )),
-            [Value::Int(_), _] => Ok(Standing::Able),
+            [Value::Int(_), _, _] => Ok(Standing::Able),
             _ => Err(Error::internal("a standing of another form")),
         }
     }
@@ -134,6 +135,14 @@ impl TwoPhase for Postgres {
     }
 }
 
+/// Where the decisions were removed, and nothing else, the identity goes with them: under the same one a transaction that was decided to commit would be taken for one
+/// that nobody has decided, and be rolled back where it is prepared.
+const RENOUNCE: &str = "DO $$ BEGIN \
+     IF pg_catalog.to_regclass('pando.decision') IS NULL AND pg_catalog.to_regclass('pando.unit') IS NOT NULL THEN \
+     LOCK TABLE pando.unit IN ACCESS EXCLUSIVE MODE; \
+     IF pg_catalog.to_regclass('pando.decision') IS NULL THEN DELETE FROM pando.unit; END IF; \
+     END IF; END $$";
+
 impl Ledger for Postgres {
     fn present_query(&self) -> &'static str {
         "SELECT pg_catalog.to_regclass('pando.unit') IS NOT NULL AND pg_catalog.to_regclass('pando.decision') IS NOT NULL"
@@ -142,6 +151,7 @@ impl Ledger for Postgres {
     fn setup(&self) -> Vec<String> {
         [
             "CREATE SCHEMA IF NOT EXISTS pando",
+            RENOUNCE,
             "CREATE TABLE IF NOT EXISTS pando.decision (\
              global text PRIMARY KEY, verdict text NOT NULL, at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp())",
             "CREATE TABLE IF NOT EXISTS pando.unit (one boolean PRIMARY KEY CHECK (one), identity text NOT NULL)",

@@ -1,0 +1,80 @@
+//! What planning may look at.
+
+use std::sync::Arc;
+
+use pando_kernel::TransactionType;
+use pando_kernel::error::Result;
+use pando_kernel::feature::{Context, SessionView};
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::Statement;
+
+use crate::plan::{Plan, Purpose};
+use crate::snapshot::LiveDatabase;
+
+use super::{Bound, Session};
+
+impl Session {
+    /// Calls planning with what it may look at.
+    pub(super) fn in_context<T>(
+        &self,
+        live: &LiveDatabase,
+        bound: Option<&Bound>,
+        plan: impl FnOnce(&Context<'_>) -> T,
+    ) -> T {
+        let (view, catalog) = (self.view(), self.catalog(live));
+        let ctx = Context {
+            database: &live.database,
+            catalog: catalog.as_ref(),
+            dialect: live.database.dialect.as_ref(),
+            parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
+            session: &view,
+            source: &self.engine.inner.source,
+        };
+        plan(&ctx)
+    }
+
+    fn view(&self) -> SessionView {
+        let state = self.transaction.state();
+        SessionView {
+            transaction: if self.shows_change && state == TransactionState::Idle {
+                TransactionState::Open
+            } else {
+                state
+            },
+            held: self.transaction.units(),
+            has_written: self.transaction.has_written() || self.shows_change,
+            ticket: self.ticket,
+            connections_per_query: self.settings().max_connections_per_query,
+            describes: false,
+            sees_one_state: self.shows_one_state(),
+            temporaries: self.temporaries(),
+            facts: Arc::clone(&self.facts),
+        }
+    }
+
+    /// Whether what is planned now has no use for what copies hold.
+    fn shows_one_state(&self) -> bool {
+        if self.transaction.state() == TransactionState::Idle {
+            return self.sees_one_state;
+        }
+        self.transaction.kind() == TransactionType::Xa
+            && !self.transaction.is_locking()
+            && self.asked_isolation(self.transaction.modes()).is_some()
+    }
+
+    /// The plan, made anew for who takes writes where it reads copies and has to see one state of several units.
+    pub(super) async fn on_leaders(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        (stmt, bound): (&Statement, &Bound),
+        plan: Plan,
+    ) -> Result<Plan> {
+        if !self.strays(live, &plan).await {
+            return Ok(plan);
+        }
+        self.sees_one_state = true;
+        let planned = Box::pin(self.plan(live, stmt, bound, Purpose::Run)).await;
+        self.sees_one_state = false;
+        planned
+    }
+}
