@@ -23,7 +23,7 @@ pub struct Release {
 pub enum Settled {
     /// It has none.
     AsIs,
-    /// With blanks in the place of the marks and of what does not run; every byte else stands where it stood.
+    /// With empty comments in the place of the marks and of what does not run: blanks would not do, as `--` before one begins a comment of its own.
     Text(String),
     /// What runs depends on versions that are not known, or that differ so that servers would run different statements.
     Unsure,
@@ -67,7 +67,7 @@ pub fn settle(text: &str, syntax: &Syntax, releases: &[Release]) -> Result<Settl
     Ok(if lexer.marks.is_empty() {
         Settled::AsIs
     } else {
-        Settled::Text(blanked(text, &lexer.marks))
+        Settled::Text(emptied(text, &lexer.marks))
     })
 }
 
@@ -77,12 +77,17 @@ fn may_have_one(text: &str, syntax: &Syntax) -> bool {
     syntax.executable_comments && (has(b"/*!") || has(b"/*M!"))
 }
 
-fn blanked(text: &str, marks: &[Span]) -> String {
-    let mut out = String::with_capacity(text.len());
+fn emptied(text: &str, marks: &[Span]) -> String {
+    let mut out = String::with_capacity(text.len() + marks.len() * 2);
     let mut done = 0;
     for mark in marks {
         out.push_str(text.get(done..mark.start as usize).unwrap_or(""));
-        out.extend(mark.of(text).bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        out.push_str("/*");
+        // As long as it was, and with as many lines, where there is room.
+        let inner = mark.of(text).bytes().skip(2);
+        let inner = inner.take((mark.end - mark.start).saturating_sub(4) as usize);
+        out.extend(inner.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        out.push_str("*/");
         done = mark.end as usize;
     }
     out.push_str(text.get(done..).unwrap_or(""));

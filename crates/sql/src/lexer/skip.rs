@@ -70,6 +70,12 @@ impl Lexer<'_> {
         let Some(releases) = self.settles else { return Ok(self.opens_executable()) };
         let start = self.at;
         match verdict(self.bytes.get(start..).unwrap_or(&[]), releases) {
+            Verdict::Plain if self.byte(start + 2) == b'M' && self.byte(start + 3) == b'!' => {
+                // It is no mark to these servers, and must be none to whoever reads the text next.
+                self.at = self
+                    .flat_end(start)
+                    .ok_or_else(|| self.unterminated("comment", start, "*/"))?;
+            }
             Verdict::Plain => return Ok(false),
             Verdict::Runs(length) => {
                 self.executable = Some(start);
