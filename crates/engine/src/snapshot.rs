@@ -140,6 +140,13 @@ impl LiveDatabase {
         self.pools.iter().filter_map(|(_, pool)| pool.connector().server_version()).collect()
     }
 
+    /// Storage units whose servers have not told their version.
+    pub(crate) fn unheard(&self) -> Vec<UnitName> {
+        let unheard =
+            self.pools.iter().filter(|(_, pool)| pool.connector().server_version().is_none());
+        unheard.map(|(unit, _)| Arc::clone(unit)).collect()
+    }
+
     /// The version that its clients are told.
     pub(crate) fn version(&self) -> Option<String> {
         self.database.dialect.presentation()?.version(&self.servers())

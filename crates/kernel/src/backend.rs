@@ -124,8 +124,7 @@ pub enum Execution {
     /// Runs one statement given as text; rows come in text form.
     Text(Arc<str>),
     /// Runs one statement given as text of which only success counts: its reply may be [`Event::Done`] alone. It travels with what is started next, if
-    /// anything is before the connection is flushed or read, and then its failure may be that one's too, which has not run. Where that one is a text it may be
-    /// that of the next as well, and so on.
+    /// anything is before the connection is flushed or read, and then its failure may be that one's too, which has not run.
     Aside(Arc<str>),
     /// Runs one statement given as text whose values have been lifted out of it, so that a unit may keep it prepared. The reply is that of the
     /// text, columns, rows and errors alike: a unit that cannot promise so runs the text.

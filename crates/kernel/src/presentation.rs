@@ -4,8 +4,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use pando_sql::Edits;
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
+use pando_sql::{Edits, Release};
 
 use crate::actual::ActualNames;
 use crate::dialect::Facts;
@@ -56,6 +56,16 @@ pub trait Presentation: Send + Sync + Debug {
 
     /// The version that clients are told for storage units of these (there may be none): what all of them can do. `None` leaves the door's own.
     fn version(&self, _servers: &[Arc<str>]) -> Option<String> {
+        None
+    }
+
+    /// What a server of this version goes by when it meets a comment that is for some versions only; `None` where it does not say.
+    fn release(&self, _server: &str) -> Option<Release> {
+        None
+    }
+
+    /// The same of units that tell no version.
+    fn own_release(&self) -> Option<Release> {
         None
     }
 

@@ -6,12 +6,14 @@ mod skip;
 
 use crate::digest::Digest;
 use crate::error::{SyntaxError, excerpt};
+use crate::executable::Release;
 use crate::keyword::Keyword;
 use crate::span::Span;
 use crate::syntax::{Placeholder, Syntax};
 use crate::token::{Hint, Token, TokenKind, Tokens};
 use class::is_operator_byte;
 pub(crate) use class::{Class, class_of, is_word_byte};
+pub(crate) use quoted::{pieces, spliced};
 
 /// Cuts `text` into tokens.
 ///
@@ -49,7 +51,7 @@ mod tag {
     pub(super) const HINT: u8 = 9;
 }
 
-struct Lexer<'a> {
+pub(crate) struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
@@ -58,8 +60,14 @@ struct Lexer<'a> {
     digest: Digest,
     hint: Option<Hint>,
     parameters: u32,
-    /// Inside `/*! … */`.
+    /// Inside `/*! … */`; one inside another takes its place, and its end is that of both.
     executable: Option<usize>,
+    /// The releases that such comments are settled for; `None` reads the content of each.
+    pub(crate) settles: Option<&'a [Release]>,
+    /// What is to go from the text when they are settled, in order.
+    pub(crate) marks: Vec<Span>,
+    /// One of them could not be settled.
+    pub(crate) is_unsure: bool,
     /// Semicolons not yet in the digest.
     semicolons: u32,
     /// Depth of parentheses.
@@ -69,7 +77,7 @@ struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    fn new(text: &'a str, syntax: &'a Syntax) -> Self {
+    pub(crate) fn new(text: &'a str, syntax: &'a Syntax) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
@@ -80,13 +88,16 @@ impl<'a> Lexer<'a> {
             hint: None,
             parameters: 0,
             executable: None,
+            settles: None,
+            marks: Vec::new(),
+            is_unsure: false,
             semicolons: 0,
             depth: 0,
             by: 0,
         }
     }
 
-    fn run(&mut self) -> Result<()> {
+    pub(crate) fn run(&mut self) -> Result<()> {
         while let Some(&byte) = self.bytes.get(self.at) {
             match class_of(byte) {
                 Class::Space => self.at += 1,
@@ -110,8 +121,8 @@ impl<'a> Lexer<'a> {
                     self.parameters = self.parameters.saturating_add(1);
                     self.push(TokenKind::Parameter, self.at, self.at + 1);
                 }
-                Class::Hash if self.syntax.hash_comments => self.line_comment(),
-                Class::Minus if self.starts_dash_comment() => self.line_comment(),
+                Class::Hash if self.syntax.hash_comments => self.line_comment()?,
+                Class::Minus if self.starts_dash_comment() => self.line_comment()?,
                 Class::Slash if self.byte(self.at + 1) == b'*' => self.block_comment()?,
                 Class::At | Class::Question | Class::Hash => self.operator()?,
                 Class::Minus | Class::Slash | Class::Operator => self.operator()?,
@@ -185,6 +196,12 @@ impl<'a> Lexer<'a> {
     fn word_or_prefixed_string(&mut self, first: u8) -> Result<()> {
         let start = self.at;
         let postgres_forms = !self.syntax.backslash_escapes;
+        if !postgres_forms && self.follows_dot(start) {
+            // `t.x'41'`: behind a dot stands a name, and the string is one of its own.
+            let end = self.word_end(start);
+            self.word(start, end);
+            return Ok(());
+        }
         match (first | 0x20, self.byte(start + 1)) {
             (b'e', b'\'') if postgres_forms => {
                 return self.prefixed_string(start, 1, TokenKind::EscapeString);
@@ -222,12 +239,23 @@ impl<'a> Lexer<'a> {
 
     fn number(&mut self) -> Result<()> {
         let start = self.at;
+        if self.syntax.limit_with_comma && self.follows_dot(start) {
+            let end = self.word_end(start);
+            self.word(start, end);
+            return Ok(());
+        }
         if self.byte(start) == b'0' {
+            // `0X41` is a name where `0x41` is a string.
+            let both_cases = !self.syntax.backslash_escapes;
             match self.byte(start + 1) {
-                b'x' | b'X' if self.byte(start + 2).is_ascii_hexdigit() => {
+                x @ (b'x' | b'X')
+                    if self.byte(start + 2).is_ascii_hexdigit() && (x == b'x' || both_cases) =>
+                {
                     return self.radix(start, TokenKind::HexString, |b| b.is_ascii_hexdigit());
                 }
-                b'b' | b'B' if matches!(self.byte(start + 2), b'0' | b'1') => {
+                b @ (b'b' | b'B')
+                    if matches!(self.byte(start + 2), b'0' | b'1') && (b == b'b' || both_cases) =>
+                {
                     return self.radix(start, TokenKind::BitString, |b| matches!(b, b'0' | b'1'));
                 }
                 b'o' | b'O' if self.syntax.casts_with_colons => {
@@ -237,9 +265,9 @@ impl<'a> Lexer<'a> {
             }
         }
         let mut end = self.digits(start);
-        if self.byte(end) == b'.' && self.byte(end + 1) != b'.' {
+        if self.byte(end) == b'.' && (self.byte(end + 1) != b'.' || self.syntax.backslash_escapes) {
             end = self.digits(end + 1);
-        } else if self.syntax.limit_with_comma && self.is_name_with_digits(start, end) {
+        } else if self.syntax.limit_with_comma && self.is_name_with_digits(end) {
             let end = self.word_end(start);
             self.word(start, end);
             return Ok(());
@@ -288,21 +316,17 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `1abc` is a name there, `1e5` is not.
-    fn is_name_with_digits(&self, start: usize, end: usize) -> bool {
-        let next = self.byte(end);
-        if !is_word_byte(next) {
-            // `t.1`: behind a dot that belongs to a name, digits alone are a name too.
-            return start > 0 && self.byte(start - 1) == b'.' && self.last_is_glued_dot(start);
-        }
-        let number_end = self.exponent(end);
-        number_end == end || is_word_byte(self.byte(number_end))
+    /// `1abc` is a name there; `1e5` is none, nor is the beginning of `1e5abc`.
+    fn is_name_with_digits(&self, end: usize) -> bool {
+        is_word_byte(self.byte(end)) && self.exponent(end) == end
     }
 
-    fn last_is_glued_dot(&self, start: usize) -> bool {
-        self.list.last().is_some_and(|last| {
-            last.kind == TokenKind::Punctuation && last.span.end as usize == start
-        })
+    /// Whether a dot that is a token of its own stands right before: a name follows it, `t.1` and `t.1e5` too.
+    fn follows_dot(&self, start: usize) -> bool {
+        start.checked_sub(1).is_some_and(|before| self.byte(before) == b'.')
+            && self.list.last().is_some_and(|last| {
+                last.kind == TokenKind::Punctuation && last.span.end as usize == start
+            })
     }
 
     fn punctuation(&mut self, byte: u8) {
@@ -323,10 +347,13 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         let behind_name = self.list.last().is_some_and(|last| {
             last.span.end as usize == start
-                && matches!(
-                    last.kind,
-                    TokenKind::Word | TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier
-                )
+                && match last.kind {
+                    TokenKind::Word => true,
+                    TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => {
+                        !self.syntax.backslash_escapes
+                    }
+                    _ => false,
+                }
         });
         if self.byte(start + 1).is_ascii_digit() && !behind_name {
             let end = self.exponent(self.digits(start + 1));
@@ -372,6 +399,10 @@ impl<'a> Lexer<'a> {
             return self.dollar_string();
         }
         let end = self.word_end(start);
+        if self.bytes.get(start + 1..end).is_some_and(|name| name.contains(&b'$')) {
+            // Newer servers read `$tag$ … $tag$` as a string, older ones as names.
+            return Err(self.unexpected_character());
+        }
         self.word(start, end);
         Ok(())
     }
@@ -382,7 +413,17 @@ impl<'a> Lexer<'a> {
         let system = self.byte(start + 1) == b'@';
         let mut end = start + 1 + usize::from(system);
         match self.byte(end) {
+            quote @ (b'\'' | b'"') if self.syntax.backslash_escapes => {
+                end = self
+                    .escaped_end(end, quote)
+                    .ok_or_else(|| self.unterminated("variable", end, char::from(quote)))?;
+            }
             quote @ (b'\'' | b'"' | b'`') => end = self.quoted_end(end, quote, "variable")?,
+            _ if !system => {
+                while is_word_byte(self.byte(end)) || self.byte(end) == b'.' {
+                    end += 1;
+                }
+            }
             _ => {
                 while is_word_byte(self.byte(end))
                     || (self.byte(end) == b'.'
@@ -412,6 +453,7 @@ impl<'a> Lexer<'a> {
         if self.executable.is_some() && self.byte(start) == b'*' && self.byte(start + 1) == b'/' {
             self.executable = None;
             self.digest.piece(tag::MARK, b"*/");
+            self.mark(start, start + 2);
             self.at = start + 2;
             return Ok(());
         }
@@ -466,7 +508,12 @@ impl<'a> Lexer<'a> {
         SyntaxError::new(format!("unexpected `{shown}`, expected a token"), self.at)
     }
 
-    fn unterminated(&self, what: &str, start: usize, closing: &str) -> SyntaxError {
+    fn unterminated(
+        &self,
+        what: &str,
+        start: usize,
+        closing: impl std::fmt::Display,
+    ) -> SyntaxError {
         let shown = excerpt(self.text.get(start..).unwrap_or(""));
         SyntaxError::new(format!("unterminated {what} `{shown}`, expected `{closing}`"), start)
     }

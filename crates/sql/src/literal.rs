@@ -1,6 +1,9 @@
 //! From a literal's text to its value.
 
+use std::borrow::Cow;
+
 use crate::ast::Literal;
+use crate::lexer::{pieces, spliced};
 use crate::span::Span;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
@@ -10,8 +13,8 @@ pub fn literal(text: &str, token: &Token, syntax: &Syntax) -> Option<Literal> {
     let raw = token.span.of(text);
     Some(match token.kind {
         TokenKind::Number => number(raw),
-        TokenKind::HexString => Literal::Bytes(hex_bytes(digits_of(raw))),
-        TokenKind::BitString => Literal::Bytes(bit_bytes(digits_of(raw))),
+        TokenKind::HexString => Literal::Bytes(hex_bytes(digits_of(&joined(raw, syntax)))),
+        TokenKind::BitString => Literal::Bytes(bit_bytes(digits_of(&joined(raw, syntax)))),
         TokenKind::String
         | TokenKind::EscapeString
         | TokenKind::UnicodeString
@@ -34,9 +37,14 @@ pub fn literal(text: &str, token: &Token, syntax: &Syntax) -> Option<Literal> {
 /// Decodes a string token; bytes when its escapes spell no valid text.
 pub(crate) fn string_value(raw: &str, kind: TokenKind, syntax: &Syntax) -> Result<String, Vec<u8>> {
     match kind {
-        TokenKind::EscapeString => into_text(c_escapes(body_of(raw, 1))),
+        TokenKind::EscapeString => {
+            // An escape ends with its piece.
+            into_text(
+                pieces(raw, true).iter().flat_map(|piece| c_escapes(body_of(piece, 0))).collect(),
+            )
+        }
         TokenKind::UnicodeString => Ok(unicode_string(raw, '\\')),
-        TokenKind::NationalString => Ok(plain(body_of(raw, 1), '\'', syntax)),
+        TokenKind::NationalString => Ok(plain(body_of(&joined(raw, syntax), 1), '\'', syntax)),
         TokenKind::DollarString => {
             let tag = raw.get(1..).and_then(|rest| rest.find('$')).map_or(0, |at| at + 2);
             Ok(raw.get(tag..raw.len().saturating_sub(tag)).unwrap_or("").to_owned())
@@ -54,14 +62,14 @@ pub(crate) fn string_value(raw: &str, kind: TokenKind, syntax: &Syntax) -> Resul
         | TokenKind::Punctuation
         | TokenKind::End => {
             let quote = if raw.starts_with('"') { '"' } else { '\'' };
-            Ok(plain(body_of(raw, 0), quote, syntax))
+            Ok(plain(body_of(&joined(raw, syntax), 0), quote, syntax))
         }
     }
 }
 
 /// Decodes `U&'…'` with the escape character UESCAPE named.
 pub(crate) fn unicode_string(raw: &str, escape: char) -> String {
-    unicode_escapes(&undouble(body_of(raw, 2), '\''), escape)
+    unicode_escapes(&undouble(body_of(&spliced(raw), 2), '\''), escape)
 }
 
 /// Takes the quotes off an identifier.
@@ -70,6 +78,11 @@ pub(crate) fn identifier_value(raw: &str, kind: TokenKind) -> String {
         return unicode_escapes(&undouble(body_of(raw, 2), '"'), '\\');
     }
     undouble(body_of(raw, 0), if raw.starts_with('`') { '`' } else { '"' })
+}
+
+/// A string in one piece, in the language in which it may have several.
+fn joined<'t>(raw: &'t str, syntax: &Syntax) -> Cow<'t, str> {
+    if syntax.dollar_strings { spliced(raw) } else { Cow::Borrowed(raw) }
 }
 
 fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {

@@ -287,7 +287,7 @@ impl Transaction {
             connection.start(Execution::Aside(text.as_str().into()))?;
         }
         if let Some(look) = look {
-            connection.start(Execution::Text(look.into()))?;
+            connection.start(Execution::Aside(look.into()))?;
         }
         for text in &savepoints {
             connection.start(Execution::Aside(text.as_str().into()))?;

@@ -104,6 +104,14 @@ impl Server {
         self.send(&out).await;
     }
 
+    /// Takes what decides how it reads texts.
+    async fn reading(&mut self) {
+        let text = self.command().await;
+        assert!(text.starts_with(b"\x03SET NAMES utf8mb4"), "{text:?}");
+        assert!(text.windows(10).any(|part| part == b"@@SESSION."), "{text:?}");
+        self.ok().await;
+    }
+
     async fn err(&mut self, code: u16) {
         let mut out = BytesMut::new();
         ErrPacket { code, sqlstate: *b"HY000", message: b"no" }.encode(&mut out);
@@ -148,6 +156,7 @@ async fn entered() -> (Box<dyn Backend>, Server) {
         server.greet(b"mysql_native_password").await;
         server.read().await;
         server.ok().await;
+        server.reading().await;
     };
     let connector = connector();
     let (backend, ()) = tokio::join!(connector.connect(&runtime), serve);
@@ -173,6 +182,7 @@ fn a_server_without_the_short_reset_gets_a_new_login() {
                 server.send(b"\xFEmysql_native_password\0ABCDEFGHIJKLMNOPQRST\0").await;
                 assert_eq!(server.read().await.len(), 20);
                 server.ok().await;
+                server.reading().await;
             };
             let (done, ()) = tokio::join!(reply(&mut *backend), serve);
             done.unwrap();

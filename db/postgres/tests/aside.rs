@@ -19,12 +19,12 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{Backend, CopyInput, Event, Execution, Value};
 use pando_postgres::codec::backend::{
     ReadyForQuery, Status, encode_bind_complete, encode_command_complete, encode_error,
-    encode_parse_complete,
+    encode_no_data, encode_parse_complete,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 const BEGIN: &[u8] = b"P\0\0\0\x0d\0BEGIN\0\0\0B\0\0\0\x0c\0\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0";
-const QUERY: &[u8] = b"Q\0\0\0\x0bDELETE\0";
+const TEXT: &[u8] = b"P\0\0\0\x0e\0DELETE\0\0\0B\0\0\0\x0c\0\0\0\0\0\0\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
 const SYNC: &[u8] = b"S\0\0\0\x04";
 
 fn aside(sql: &str) -> Execution {
@@ -66,21 +66,24 @@ fn failure() -> BytesMut {
     out
 }
 
-/// What a simple query is answered.
+/// What a text is answered.
 fn answer(status: Status) -> BytesMut {
     let mut out = BytesMut::new();
+    encode_parse_complete(&mut out);
+    encode_bind_complete(&mut out);
+    encode_no_data(&mut out);
     encode_command_complete(&mut out, "DELETE 1");
     ReadyForQuery(status).encode(&mut out);
     out
 }
 
 #[tokio::test]
-async fn a_simple_query_behind_one_is_sent_and_answered_without_a_sync() {
+async fn a_text_behind_one_has_the_sync_of_both() {
     let (mut backend, mut server) = logged_in().await;
     backend.start(aside("BEGIN")).unwrap();
     backend.start(text("DELETE")).unwrap();
     assert!(told(&mut *backend).await.is_pending());
-    assert_eq!(sent(&mut server).await, [BEGIN, QUERY].concat());
+    assert_eq!(sent(&mut server).await, [BEGIN, TEXT].concat());
     let mut out = BytesMut::new();
     encode_parse_complete(&mut out);
     encode_bind_complete(&mut out);
@@ -94,39 +97,30 @@ async fn a_simple_query_behind_one_is_sent_and_answered_without_a_sync() {
     assert_eq!(backend.condition().transaction, TransactionState::Open);
     backend.start(text("DELETE")).unwrap();
     assert!(told(&mut *backend).await.is_pending());
-    assert_eq!(sent(&mut server).await, QUERY, "nothing else was written meanwhile");
+    assert_eq!(sent(&mut server).await, TEXT, "nothing else was written meanwhile");
 }
 
 #[tokio::test]
-async fn a_simple_query_behind_one_that_fails_is_passed_over_and_the_server_gets_its_sync() {
-    let more: [(&[Execution], &[u8]); 3] = [
-        (&[], b""),
-        (&[text("DELETE")], QUERY),
-        (&[aside("BEGIN"), text("DELETE")], &[BEGIN, QUERY].concat()),
-    ];
-    for (more, bytes) in more {
+async fn a_text_behind_one_that_fails_is_passed_over() {
+    for others in [0, 2] {
         let (mut backend, mut server) = logged_in().await;
-        backend.start(aside("BEGIN")).unwrap();
+        (0..=others).for_each(|_| backend.start(aside("BEGIN")).unwrap());
         backend.start(text("DELETE")).unwrap();
-        more.iter().for_each(|next| backend.start(next.clone()).unwrap());
+        backend.start(text("DELETE")).unwrap();
         assert!(told(&mut *backend).await.is_pending());
-        assert_eq!(sent(&mut server).await, [BEGIN, QUERY, bytes].concat());
+        sent(&mut server).await;
         for byte in failure() {
             server.write_all(&[byte]).await.unwrap();
             assert!(told(&mut *backend).await.is_pending());
         }
-        assert_eq!(sent(&mut server).await, SYNC);
-        // Behind the Sync: this one runs.
-        backend.start(text("DELETE")).unwrap();
-        assert!(told(&mut *backend).await.is_pending());
-        assert_eq!(sent(&mut server).await, QUERY);
         let mut out = BytesMut::new();
         ReadyForQuery(Status::Idle).encode(&mut out);
         out.extend_from_slice(&answer(Status::Idle));
         server.write_all(&out).await.unwrap();
-        for _ in 0..2 + more.len() {
+        for _ in 0..2 + others {
             assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "57014");
         }
+        // Behind the Sync: this one runs.
         assert!(reply(&mut *backend).await.is_ok());
         assert_eq!(backend.condition().outstanding, 0);
         assert!(backend.condition().usable);
@@ -134,44 +128,61 @@ async fn a_simple_query_behind_one_that_fails_is_passed_over_and_the_server_gets
 }
 
 #[tokio::test]
-async fn no_sync_is_sent_where_one_is_on_its_way() {
-    for with_sync in [prepared("DELETE"), aside("BEGIN"), Execution::Ping] {
-        let (mut backend, mut server) = logged_in().await;
-        backend.start(aside("BEGIN")).unwrap();
-        backend.start(text("DELETE")).unwrap();
-        backend.start(with_sync).unwrap();
-        assert!(told(&mut *backend).await.is_pending());
-        assert!(sent(&mut server).await.ends_with(SYNC));
-        backend.start(text("DELETE")).unwrap();
-        server.write_all(&failure()).await.unwrap();
-        assert!(told(&mut *backend).await.is_pending());
-        assert_eq!(sent(&mut server).await, QUERY);
-        let mut out = BytesMut::new();
-        ReadyForQuery(Status::Idle).encode(&mut out);
-        out.extend_from_slice(&answer(Status::Idle));
-        server.write_all(&out).await.unwrap();
-        for _ in 0..3 {
-            assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "57014");
-        }
-        assert!(reply(&mut *backend).await.is_ok());
-        assert_eq!(backend.condition().outstanding, 0);
+async fn several_statements_of_a_text_go_one_by_one_up_to_one_sync() {
+    let (mut backend, mut server) = logged_in().await;
+    backend.start(text("DELETE; DELETE;")).unwrap();
+    assert!(told(&mut *backend).await.is_pending());
+    let bytes = sent(&mut server).await;
+    assert_eq!(
+        bytes.iter().filter(|byte| **byte == b'P').count(),
+        4,
+        "two of Parse, two of Describe"
+    );
+    assert!(bytes.ends_with(SYNC) && !bytes[..bytes.len() - SYNC.len()].ends_with(SYNC));
+}
+
+/// What the server reads as several statements where we read one is refused by it, whatever a client managed to hide.
+#[tokio::test]
+async fn a_server_takes_no_second_statement_with_a_text() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, text("CREATE TEMP TABLE t (a int)")).await.unwrap();
+    // As if the reader had missed the semicolon.
+    let hidden = prepared("INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)");
+    assert_eq!(state(&run(&mut *backend, hidden).await.unwrap_err()), "42601");
+    let error = run(&mut *backend, text("SELECT $1")).await.unwrap_err();
+    assert_eq!(state(&error), "42P02");
+    let error = run(&mut *backend, text("SELECT 1 + $1")).await.unwrap_err();
+    assert_eq!(state(&error), "42P02");
+    let several = "INSERT INTO t VALUES (1); INSERT INTO t VALUES (2); SELECT count(*) FROM t";
+    assert_eq!(rows(&run(&mut *backend, text(several)).await.unwrap()), [[Value::Int(2)]]);
+}
+
+/// What a function sets behind our back by which texts are read ends the connection.
+#[tokio::test]
+async fn a_connection_that_reads_otherwise_is_lost() {
+    for setting in ["'standard_conforming_strings', 'off'", "'client_encoding', 'LATIN1'"] {
+        let Some(options) = options() else { return };
+        let mut backend = connect(options).await;
+        let sql = format!("SELECT set_config({setting}, false)");
+        assert!(run(&mut *backend, text(&sql)).await.is_err(), "{setting}");
+        assert!(!backend.condition().usable, "{setting}");
     }
 }
 
 #[tokio::test]
-async fn no_simple_query_runs_behind_a_begin_that_fails() {
+async fn no_text_runs_behind_a_begin_that_fails() {
     let Some(options) = options() else { return };
     let mut backend = connect(options).await;
     run(&mut *backend, text("CREATE TEMP TABLE t (a int)")).await.unwrap();
     let count = || text("SELECT count(*) FROM t");
     let insert = || text("INSERT INTO t VALUES (1)");
-    let copy = || text("COPY t FROM STDIN");
     let behind = [
         vec![insert()],
-        vec![insert(), insert()],
-        vec![aside("SAVEPOINT a"), insert(), prepared("INSERT INTO t VALUES (2)")],
-        vec![copy()],
-        vec![insert(), Execution::Reset],
+        vec![aside("SAVEPOINT a"), aside("INSERT INTO t VALUES (1)"), insert()],
+        vec![aside("SAVEPOINT a"), prepared("INSERT INTO t VALUES (2)")],
+        vec![text("COPY t FROM STDIN")],
+        vec![aside("INSERT INTO t VALUES (1)")],
         vec![text("")],
     ];
     for started in behind {
@@ -189,7 +200,7 @@ async fn no_simple_query_runs_behind_a_begin_that_fails() {
 }
 
 #[tokio::test]
-async fn a_simple_query_runs_behind_a_begin_and_fails_by_itself() {
+async fn a_text_runs_behind_a_begin_and_fails_by_itself() {
     let Some(options) = options() else { return };
     let mut backend = connect(options).await;
     run(&mut *backend, text("CREATE TEMP TABLE t (a int)")).await.unwrap();

@@ -9,6 +9,7 @@ mod directives;
 mod doubt;
 mod generate;
 mod layout;
+mod lexing;
 mod pando;
 mod random;
 mod render;
@@ -33,6 +34,7 @@ use schema::Server;
 
 const USAGE: &str = "usage: pando-differential random SERVER [--statements N] [--each N] [--seed N] [--workers N] [--found FOLDER] [--shrunk N]
        pando-differential slt SERVER [--refused] FILE|FOLDER...
+       pando-differential lexing SERVER [--texts N] [--seed N]
 SERVER is postgres, mariadb or mysql; PANDO_BIN and PG1_PORT, MARIADB1_PORT, … say where things are";
 
 fn main() -> ExitCode {
@@ -50,6 +52,9 @@ fn main() -> ExitCode {
 /// True if nothing was different.
 fn run(words: &[String]) -> Result<bool, String> {
     let [command, server, rest @ ..] = words else { return Err(USAGE.to_owned()) };
+    if command == "lexing" {
+        return lexing(server, rest);
+    }
     let house = house(server)?;
     match command.as_str() {
         "random" => random(&house, rest),
@@ -58,7 +63,8 @@ fn run(words: &[String]) -> Result<bool, String> {
     }
 }
 
-fn house(server: &str) -> Result<House, String> {
+/// The server, and the ports of those there are.
+fn servers(server: &str) -> Result<(Server, Vec<u16>), String> {
     let (server, name) = match server {
         "postgres" => (Server::Postgres, "PG"),
         "mariadb" => (Server::MariaDb, "MARIADB"),
@@ -68,10 +74,34 @@ fn house(server: &str) -> Result<House, String> {
     let variable = |name: String| std::env::var(name).ok();
     let ports: Vec<u16> =
         (1..=2).filter_map(|at| variable(format!("{name}{at}_PORT"))?.parse().ok()).collect();
-    if ports.is_empty() {
-        return Err(format!("{name}1_PORT is not set"));
+    match ports.is_empty() {
+        true => Err(format!("{name}1_PORT is not set")),
+        false => Ok((server, ports)),
     }
-    let binary = variable("PANDO_BIN".to_owned()).ok_or("PANDO_BIN is not set")?;
+}
+
+fn lexing(server: &str, words: &[String]) -> Result<bool, String> {
+    let (server, ports) = servers(server)?;
+    let (mut texts, mut seed) = (10_000, 1);
+    for pair in words.chunks(2) {
+        let [word, value] = pair else { return Err(USAGE.to_owned()) };
+        let number = value.parse().map_err(|_| format!("{word} wants a number"))?;
+        match word.as_str() {
+            "--texts" => texts = number,
+            "--seed" => seed = number as u64,
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    let began = Instant::now();
+    let outcome = lexing::run(server, ports[0], (texts, seed))?;
+    say(&outcome.text(server.name()));
+    say(&format!("  in {} s\n", began.elapsed().as_secs()));
+    Ok(outcome.disagreements.is_empty() && outcome.is_telling())
+}
+
+fn house(server: &str) -> Result<House, String> {
+    let (server, ports) = servers(server)?;
+    let binary = std::env::var("PANDO_BIN").map_err(|_| "PANDO_BIN is not set")?;
     let folder = std::env::temp_dir().join(format!("pando-differential.{}", std::process::id()));
     Ok(House { server, ports, binary: PathBuf::from(binary), folder })
 }

@@ -164,7 +164,10 @@ fn quoted(copy: &Copy) -> Result<Quoted> {
             Some(quoted) => quoted.replace("\"\"", "\""),
             None => name.to_lowercase(),
         };
-        if plain.is_empty() || plain.contains('"') {
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+        // A comment beside it, or `U&"…"`.
+        let is_odd = !name.starts_with('"') && !plain.chars().all(is_word);
+        if plain.is_empty() || plain.contains('"') || is_odd {
             return Err(form::refused("this FORCE QUOTE"));
         }
         names.push(plain);

@@ -53,13 +53,20 @@ pub(crate) struct Form {
 
 /// Whether a COPY is in the binary form.
 pub(super) fn is_binary(copy: &Copy) -> bool {
-    option(copy, "format").is_some_and(|format| format.eq_ignore_ascii_case("binary"))
+    option(copy, "format") == Some("binary")
 }
 
 /// Whether the first line holds the columns' names.
-pub(super) fn has_header(copy: &Copy) -> bool {
-    let off = |value: &str| matches!(value.to_lowercase().as_str(), "false" | "off" | "0" | "no");
-    option(copy, "header").is_some_and(|value| !off(value))
+///
+/// # Errors
+/// `Refused` for a value that servers do not take.
+pub(super) fn has_header(copy: &Copy) -> Result<bool> {
+    let Some(value) = option(copy, "header") else { return Ok(false) };
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "on" | "1" | "match" => Ok(true),
+        "false" | "off" | "0" => Ok(false),
+        _ => Err(refused(&format!("the COPY option `header` with the value `{value}`"))),
+    }
 }
 
 fn option<'a>(copy: &'a Copy, name: &str) -> Option<&'a str> {
@@ -97,8 +104,8 @@ impl Form {
     /// The form a COPY statement asks for.
     pub(crate) fn of_copy(copy: &Copy) -> Result<Self> {
         let option = |name: &str| option(copy, name);
-        let format = option("format").unwrap_or("text").to_lowercase();
-        let csv = match format.as_str() {
+        let format = option("format").unwrap_or("text");
+        let csv = match format {
             "text" => option("csv").is_some(),
             "csv" => true,
             _ => return Err(refused(&format!("the COPY format `{format}`"))),
@@ -121,7 +128,7 @@ impl Form {
             quote: csv.then_some(b'"'),
             escape: if csv { Some(b'"') } else { Some(b'\\') },
             null: if csv { Vec::new() } else { b"\\N".to_vec() },
-            skip: u64::from(has_header(copy)),
+            skip: u64::from(has_header(copy)?),
             keeps_skipped: option("header")
                 .is_some_and(|value| value.eq_ignore_ascii_case("match")),
         };
@@ -161,7 +168,12 @@ impl Form {
             quote: single("fields enclosed by", "")?,
             escape: single("fields escaped by", "\\")?,
             null: Vec::new(),
-            skip: option("ignore").and_then(|n| n.parse().ok()).unwrap_or(0),
+            skip: match option("ignore") {
+                None => 0,
+                Some(lines) => lines
+                    .parse()
+                    .map_err(|_| refused(&format!("LOAD DATA that ignores `{lines}` lines")))?,
+            },
             keeps_skipped: false,
         };
         if form.field.is_empty() || form.line.is_empty() {

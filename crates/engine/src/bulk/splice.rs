@@ -38,7 +38,7 @@ impl Splice {
     pub(crate) fn new(copy: &Copy) -> Result<Self> {
         let kind = if form::is_binary(copy) {
             Kind::Binary { tuples: Box::default(), head: binary::HEADER.into() }
-        } else if form::has_header(copy) {
+        } else if form::has_header(copy)? {
             let form = Form { skip: 0, ..Form::of_copy(copy)? };
             Kind::Header { head: Box::new(Lines::new(form.clone())), form: Box::new(form) }
         } else {
@@ -107,8 +107,8 @@ mod tests {
 
     use super::*;
 
-    fn joined(options: &[(&str, &str)], streams: &[&[&[u8]]]) -> Vec<Bytes> {
-        let copy = Copy {
+    fn copy(options: &[(&str, &str)]) -> Copy {
+        Copy {
             table: None,
             columns: None,
             query: None,
@@ -116,8 +116,11 @@ mod tests {
             options: options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             columns_at: 0,
             filter: None,
-        };
-        let mut splice = Splice::new(&copy).unwrap();
+        }
+    }
+
+    fn joined(options: &[(&str, &str)], streams: &[&[&[u8]]]) -> Vec<Bytes> {
+        let mut splice = Splice::new(&copy(options)).unwrap();
         let mut out = Vec::new();
         for (i, stream) in streams.iter().enumerate() {
             if i > 0 {
@@ -158,5 +161,8 @@ mod tests {
         assert_eq!(joined(&[("format", "binary")], &streams), expected);
         let empty = [header, binary::TRAILER].concat();
         assert_eq!(joined(&[("format", "binary")], &[&[&empty], &[&empty]]), [empty]);
+        for value in ["no", "2", ""] {
+            assert!(Splice::new(&copy(&[("header", value)])).is_err(), "{value}");
+        }
     }
 }

@@ -145,7 +145,7 @@ impl Channel {
     }
 
     /// Behind preparing executions that open a transaction nothing is sent that would run, and stand by itself, if they fail. What travels with them
-    /// ([`Execution::Aside`]) would not: texts, and the first execution that is none.
+    /// ([`Execution::Aside`]) would not: the first execution.
     pub(crate) fn opens(&mut self) {
         self.opening = Opening::Near;
     }
@@ -169,7 +169,7 @@ impl Channel {
             && (self.opening != Opening::Gone || self.swallow == 0)
             && let Some(execution) = self.first.take().or_else(|| self.waiting.pop_front())
         {
-            if self.opening == Opening::Near && !matches!(execution, Execution::Text(_)) {
+            if self.opening == Opening::Near {
                 self.opening = Opening::Gone;
             }
             if let Err(error) = self.connection.start(execution) {

@@ -433,7 +433,8 @@ pub(super) fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
         connection.spoil();
     }
     for text in &plan.before {
-        connection.start(Execution::Text(Arc::clone(text)))?;
+        // What runs under it must not run without it, nor without a transaction that could not begin.
+        connection.start(Execution::Aside(Arc::clone(text)))?;
     }
     Ok(plan.before.len())
 }

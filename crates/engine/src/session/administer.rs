@@ -34,6 +34,7 @@ impl Session {
     /// The tree of one statement; only its text where it is about the configuration.
     pub(super) fn read(&self, text: &Arc<str>) -> Result<Statement> {
         let syntax = self.syntax()?;
+        let text = &self.settled(text)?;
         if let Some(administration) = self.engine.administration()
             && administration.takes(text, syntax)
         {

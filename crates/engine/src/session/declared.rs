@@ -12,7 +12,7 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::{
     Cursor as SqlCursor, Define, DefineAction, Kind, ObjectKind, ObjectName, Statement,
 };
-use pando_sql::{Span, visit};
+use pando_sql::{Span, Syntax, tokenize, visit};
 
 use crate::plan;
 
@@ -98,6 +98,13 @@ impl Session {
         }
         if is_alone && hold == Hold::Without {
             return Err(no_transaction("DECLARE CURSOR"));
+        }
+        if is_binary(&stmt.text, body, live.database.dialect.syntax()) {
+            return Err(Error::refused(
+                30001,
+                "a BINARY cursor is not supported",
+                "ask for binary results in the protocol",
+            ));
         }
         if self.sql_cursors.contains_key(name) {
             return Err(server_error(0, "42P03", &format!("cursor \"{name}\" already exists")));
@@ -300,4 +307,12 @@ fn may_be_held(kind: &Kind) -> Result<()> {
 
 fn unknown_cursor(name: &str) -> Error {
     server_error(0, "34000", &format!("cursor \"{name}\" does not exist"))
+}
+
+/// Whether the rows of `DECLARE name BINARY … CURSOR FOR` are to come in the binary form.
+fn is_binary(text: &str, body: Span, syntax: &Syntax) -> bool {
+    let head = text.get(..body.start as usize).unwrap_or(text);
+    let tokens = tokenize(head, syntax).map(|tokens| tokens.list).unwrap_or_default();
+    let mut options = tokens.iter().skip(2).map(|token| token.span.of(head));
+    options.any(|option| option.eq_ignore_ascii_case("binary"))
 }

@@ -309,6 +309,7 @@ impl pando_kernel::session::Session for Session {
 
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
         self.refresh()?;
+        Box::pin(self.settle_text(&sql)).await?;
         self.make_prepared(sql, declared)
     }
 

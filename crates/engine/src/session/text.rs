@@ -1,5 +1,6 @@
 //! A request that is a text: its statements, and what they are together.
 
+mod executable;
 mod piped;
 
 use std::future::poll_fn;
@@ -30,7 +31,17 @@ impl Session {
             };
         }
         let syntax = *self.syntax()?;
-        let split = pando_sql::split(text, &syntax).map_err(syntax_error);
+        let whole = text;
+        let text = &match Box::pin(self.settle_text(whole)).await {
+            Ok(settled) => settled,
+            Err(error) => return Err(Box::pin(self.fail_text(error)).await),
+        };
+        let split = pando_sql::split(text, &syntax).map_err(syntax_error).and_then(|spans| {
+            if !Arc::ptr_eq(text, whole) {
+                executable::refuse_other_units(text, &spans, &syntax)?;
+            }
+            Ok(spans)
+        });
         let read = match split {
             Ok(spans) if spans.len() < 2 => Ok(spans),
             Ok(spans) => Box::pin(self.read_ahead(text, &spans)).await.map(|()| spans),

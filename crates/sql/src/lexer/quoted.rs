@@ -1,5 +1,7 @@
 //! Everything between quotes.
 
+use std::borrow::Cow;
+
 use memchr::{memchr, memchr2, memmem};
 
 use super::class::is_word_byte;
@@ -38,13 +40,27 @@ impl Lexer<'_> {
             | TokenKind::Punctuation
             | TokenKind::End => false,
         };
-        let end =
-            if escapes { self.escaped_end(self.at, quote) } else { self.plain_end(self.at, quote) };
-        let Some(end) = end else {
-            return Err(self.unterminated("string", start, if quote == b'"' { "\"" } else { "'" }));
-        };
-        self.push(kind, start, end);
-        Ok(())
+        let holds_digits = matches!(kind, TokenKind::BitString | TokenKind::HexString);
+        let mut open = self.at;
+        loop {
+            let end = match (escapes, holds_digits) {
+                (true, _) => self.escaped_end(open, quote),
+                // A second quote behind the end begins something else.
+                (false, true) => memchr(quote, self.bytes.get(open + 1..).unwrap_or(&[]))
+                    .map(|length| open + length + 2),
+                (false, false) => self.plain_end(open, quote),
+            };
+            let Some(end) = end else {
+                return Err(self.unterminated("string", start, char::from(quote)));
+            };
+            match continued(self.bytes, end).filter(|_| self.syntax.dollar_strings) {
+                Some(next) => open = next,
+                None => {
+                    self.push(kind, start, end);
+                    return Ok(());
+                }
+            }
+        }
     }
 
     /// A quoted identifier whose opening quote stands at `self.at`.
@@ -57,12 +73,13 @@ impl Lexer<'_> {
 
     /// One past the closing quote; doubled quotes stand for themselves.
     pub(super) fn quoted_end(&self, open: usize, quote: u8, what: &str) -> Result<usize> {
-        let closing = match quote {
-            b'"' => "\"",
-            b'`' => "`",
-            _ => "'",
-        };
-        self.plain_end(open, quote).ok_or_else(|| self.unterminated(what, open, closing))
+        let unterminated = || self.unterminated(what, open, char::from(quote));
+        let end = self.plain_end(open, quote).ok_or_else(unterminated)?;
+        match memchr(0, self.bytes.get(open..end).unwrap_or(&[])) {
+            // No name has a zero byte, and servers may stop to read there.
+            Some(_) if quote == b'`' => Err(unterminated()),
+            _ => Ok(end),
+        }
     }
 
     fn plain_end(&self, open: usize, quote: u8) -> Option<usize> {
@@ -76,7 +93,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn escaped_end(&self, open: usize, quote: u8) -> Option<usize> {
+    pub(super) fn escaped_end(&self, open: usize, quote: u8) -> Option<usize> {
         let mut from = open + 1;
         loop {
             let found = from + memchr2(quote, b'\\', self.bytes.get(from..)?)?;
@@ -112,4 +129,62 @@ impl Lexer<'_> {
             }
         }
     }
+}
+
+/// Where the next piece of a string opens whose last one has ended: white space with a line break is between them, and comments to the end of their line.
+/// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-STRINGS>
+fn continued(bytes: &[u8], end: usize) -> Option<usize> {
+    let mut at = end;
+    let mut is_broken = false;
+    loop {
+        match (*bytes.get(at)?, bytes.get(at + 1)) {
+            (b'\n' | b'\r', _) => is_broken = true,
+            (b' ' | b'\t' | 0x0b | 0x0c, _) => {}
+            (b'-', Some(b'-')) => {
+                let rest = bytes.get(at..)?;
+                // The comment's own line break counts.
+                at += memchr2(b'\n', b'\r', rest)?;
+                continue;
+            }
+            (b'\'', _) if is_broken => return Some(at),
+            _ => return None,
+        }
+        at += 1;
+    }
+}
+
+/// The pieces of a string token, each from quote to quote, and what stands in front of the first. `escapes` as the lexer had it.
+pub(crate) fn pieces(raw: &str, escapes: bool) -> Vec<&str> {
+    let bytes = raw.as_bytes();
+    let mut list = Vec::new();
+    let mut open = memchr(b'\'', bytes);
+    while let Some(start) = open {
+        let mut at = start + 1;
+        let end = loop {
+            match bytes.get(at) {
+                None => break raw.len(),
+                Some(b'\\') if escapes => at += 2,
+                Some(b'\'') if bytes.get(at + 1) == Some(&b'\'') => at += 2,
+                Some(b'\'') => break at + 1,
+                Some(_) => at += 1,
+            }
+        };
+        list.extend(raw.get(start..end));
+        open = continued(bytes, end);
+    }
+    list
+}
+
+/// A string token that is not escaped by backslashes, as if it had been written in one piece.
+pub(crate) fn spliced(raw: &str) -> Cow<'_, str> {
+    if !raw.contains(['\n', '\r']) {
+        return Cow::Borrowed(raw);
+    }
+    let list = pieces(raw, false);
+    if list.len() < 2 {
+        return Cow::Borrowed(raw);
+    }
+    let prefix = raw.get(..raw.find('\'').unwrap_or(0)).unwrap_or("");
+    let bodies = list.iter().map(|piece| piece.get(1..piece.len() - 1).unwrap_or(""));
+    Cow::Owned(format!("{prefix}'{}'", bodies.collect::<String>()))
 }

@@ -1,8 +1,9 @@
 //! Comments: skipped, but for those that mean something.
 
-use memchr::{memchr_iter, memchr2, memmem};
+use memchr::{memchr, memchr_iter, memchr2, memmem};
 
 use super::{Lexer, Result, tag};
+use crate::executable::{Verdict, verdict};
 use crate::hint;
 use crate::span::Span;
 
@@ -19,14 +20,25 @@ impl Lexer<'_> {
             || self.bytes.get(self.at + 2).is_none_or(|&b| b <= b' ' || b == 0x7f)
     }
 
-    pub(super) fn line_comment(&mut self) {
+    /// To the end of the line, which a carriage return is in one language only. A zero byte ends it for the other's servers.
+    pub(super) fn line_comment(&mut self) -> Result<()> {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-        self.at += memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let end = match self.syntax.backslash_escapes {
+            true => memchr(b'\n', rest),
+            false => memchr2(b'\n', b'\r', rest),
+        };
+        let end = end.unwrap_or(rest.len());
+        if let Some(zero) = memchr(0, rest.get(..end).unwrap_or(&[])) {
+            self.at += zero;
+            return Err(self.unexpected_character());
+        }
+        self.at += end;
+        Ok(())
     }
 
     pub(super) fn block_comment(&mut self) -> Result<()> {
         let start = self.at;
-        if self.syntax.executable_comments && self.executable.is_none() && self.opens_executable() {
+        if self.syntax.executable_comments && self.takes_executable()? {
             return Ok(());
         }
         let end = match self.syntax.nested_comments {
@@ -38,6 +50,10 @@ impl Lexer<'_> {
         };
         let content = self.text.get(start + 2..end - 2).unwrap_or("");
         if content.starts_with('+') {
+            if self.syntax.executable_comments && ends_inside_quotes(content) {
+                // Servers that read hints look for the end of the name or string first.
+                return Err(self.unterminated("hint", start, "its quote closed before `*/`"));
+            }
             self.digest.piece(tag::HINT, content.as_bytes());
         } else if self.hint.is_none()
             && let Some(hint) = hint::read(content, Span::new(start as u32, end as u32))
@@ -47,6 +63,52 @@ impl Lexer<'_> {
         }
         self.at = end;
         Ok(())
+    }
+
+    /// Takes a comment that servers of some versions run; false when it is none.
+    fn takes_executable(&mut self) -> Result<bool> {
+        let Some(releases) = self.settles else { return Ok(self.opens_executable()) };
+        let start = self.at;
+        match verdict(self.bytes.get(start..).unwrap_or(&[]), releases) {
+            Verdict::Plain if self.byte(start + 2) == b'M' && self.byte(start + 3) == b'!' => {
+                // It is no mark to these servers, and must be none to whoever reads the text next.
+                self.at = self
+                    .flat_end(start)
+                    .ok_or_else(|| self.unterminated("comment", start, "*/"))?;
+            }
+            Verdict::Plain => return Ok(false),
+            Verdict::Runs(length) => {
+                self.executable = Some(start);
+                self.at = start + length;
+            }
+            verdict @ (Verdict::Skipped | Verdict::Unsure) => {
+                self.is_unsure |= verdict == Verdict::Unsure;
+                let end = self.skipped_end(start);
+                self.at = end.ok_or_else(|| self.unterminated("comment", start, "*/"))?;
+            }
+        }
+        self.mark(start, self.at);
+        Ok(true)
+    }
+
+    /// Notes what is to go from the text when comments are settled.
+    pub(super) fn mark(&mut self, start: usize, end: usize) {
+        if self.settles.is_some() {
+            self.marks.push(Span::new(start as u32, end as u32));
+        }
+    }
+
+    /// One past the end of a comment that is passed over: one level of others may stand in it.
+    fn skipped_end(&self, start: usize) -> Option<usize> {
+        let mut at = start + 2;
+        loop {
+            at += memchr2(b'*', b'/', self.bytes.get(at..)?)?;
+            match (self.byte(at), self.byte(at + 1)) {
+                (b'*', b'/') => return Some(at + 2),
+                (b'/', b'*') => at = self.flat_end(at)?,
+                _ => at += 1,
+            }
+        }
     }
 
     /// `/*!`, `/*!50100`, `/*M!100100`: moves behind the mark and stays inside until `*/`.
@@ -95,4 +157,17 @@ impl Lexer<'_> {
         }
         None
     }
+}
+
+/// Whether a quote is open where a hint's text breaks off.
+fn ends_inside_quotes(content: &str) -> bool {
+    let mut open = None;
+    for byte in content.bytes().filter(|byte| matches!(byte, b'`' | b'"' | b'\'')) {
+        match open {
+            None => open = Some(byte),
+            Some(quote) if quote == byte => open = None,
+            Some(_) => {}
+        }
+    }
+    open.is_some()
 }

@@ -86,7 +86,8 @@ impl Parser<'_> {
     /// `(FORMAT csv, HEADER, NULL '', FORCE_QUOTE (a, b))`; the opening parenthesis was taken.
     fn bracketed_options(&mut self, options: &mut Vec<(String, String)>) -> Result<()> {
         loop {
-            let name = self.any_name("an option")?.value.to_ascii_lowercase();
+            // One that is quoted has its own case, in which no server knows it.
+            let name = self.any_name("an option")?.value;
             let value = if self.is_symbol(",") || self.is_symbol(")") {
                 "true".to_owned()
             } else if self.is_symbol("(") {

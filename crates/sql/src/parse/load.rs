@@ -2,8 +2,9 @@
 
 use super::Result;
 use super::parser::Parser;
-use crate::ast::{Ident, Kind, Load};
+use crate::ast::{Ident, Kind, Literal, Load};
 use crate::keyword::Keyword;
+use crate::literal::literal;
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -85,8 +86,24 @@ impl Parser<'_> {
         let word = self.advance();
         let name = format!("{of} {} by", self.text_of(word).to_ascii_lowercase());
         self.expect(Keyword::BY)?;
-        options.push((name, self.string_text("a delimiter")?));
+        options.push((name, self.delimiter()?));
         Ok(())
+    }
+
+    /// A string of any form, `0x2C` among them.
+    fn delimiter(&mut self) -> Result<String> {
+        let token = self.token();
+        let octets = match token.kind {
+            TokenKind::HexString | TokenKind::BitString => literal(self.text, &token, self.syntax),
+            _ => return self.string_text("a delimiter"),
+        };
+        let text = match octets {
+            Some(Literal::Bytes(octets)) => String::from_utf8(octets).ok(),
+            _ => None,
+        };
+        let Some(text) = text else { return self.unexpected("a delimiter in UTF-8") };
+        self.advance();
+        Ok(text)
     }
 
     /// `(a, @b, c)`.

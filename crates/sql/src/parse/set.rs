@@ -253,6 +253,11 @@ impl Parser<'_> {
         if token.kind.is_string() {
             return self.string_text("a value");
         }
+        if matches!(token.kind, TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier) {
+            // `"binary"` is a value as any other, in its own case.
+            self.advance();
+            return Ok(self.ident_of(token).value);
+        }
         if token.kind == TokenKind::Word || token.kind.is_literal() {
             self.advance();
             return Ok(self.text_of(token).to_ascii_lowercase());

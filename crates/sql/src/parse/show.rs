@@ -165,7 +165,10 @@ impl Parser<'_> {
     /// `(ANALYZE, FORMAT json)` rather than `(SELECT …)`.
     fn lists_explain_options(&self) -> bool {
         self.colons()
-            && self.peek(1).kind == TokenKind::Word
+            && matches!(
+                self.peek(1).kind,
+                TokenKind::Word | TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier
+            )
             && !matches!(
                 self.keyword_at(1),
                 Keyword::SELECT | Keyword::WITH | Keyword::VALUES | Keyword::TABLE
@@ -176,8 +179,8 @@ impl Parser<'_> {
         let mut analyze = false;
         self.expect_symbol("(")?;
         loop {
-            let is_analyze = self.is_any(&[Keyword::ANALYZE, Keyword::ANALYSE]);
-            self.any_name("an option")?;
+            let option = self.any_name("an option")?.value;
+            let is_analyze = ["analyze", "analyse"].contains(&option.as_str());
             let value = match self.is_symbol(",") || self.is_symbol(")") {
                 true => "true".to_owned(),
                 false => self.option_text()?,

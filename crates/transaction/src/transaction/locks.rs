@@ -92,7 +92,7 @@ impl Transaction {
         }
         let mut queued = locks.len();
         for lock in &locks {
-            connection.start(Execution::Text(lock.text.as_str().into()))?;
+            connection.start(Execution::Aside(lock.text.as_str().into()))?;
         }
         for text in self.set_anew(held, behind, self.savepoints.len()) {
             connection.start(Execution::Aside(text.into()))?;

@@ -12,7 +12,7 @@ use pando_kernel::{CopyInput, Error, ErrorKind, Event, Parameter, Result, Whole}
 
 use super::job::{Job, Stage, Work};
 use super::lifted::Counts;
-use super::login::Agreement;
+use super::login::{Agreement, misreads};
 use super::statements::{Statements, Suits};
 use super::whole::Seen;
 use super::wire::Wire;
@@ -183,6 +183,21 @@ impl Connection {
 
     pub(super) fn write_close(&mut self, statement: u32) {
         self.command(|out| CommandCode::Close.encode(&statement.to_le_bytes(), out));
+    }
+
+    /// Takes in what the server says of itself at the end of a reply.
+    ///
+    /// # Errors
+    /// `Unavailable` when it reads texts otherwise from now on than they are read here: something has set what no statement may set.
+    pub(super) fn stands(&mut self, status: Status) -> Result<()> {
+        self.status = status;
+        match misreads(status, &self.agreement) {
+            false => Ok(()),
+            true => Err(unavailable(
+                &self.settings.unit,
+                "the SQL mode was changed, by which the server reads statements",
+            )),
+        }
     }
 
     fn lose(&mut self, error: Error) -> Error {

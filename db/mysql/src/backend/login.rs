@@ -11,9 +11,11 @@ use super::wire::Wire;
 use super::{Count, Settings};
 use crate::auth::{ClientLogin, ClientStep};
 use crate::codec::{
-    Capabilities, ErrPacket, Handshake, HandshakeResponse, OkPacket, SslRequest, put_lenenc_bytes,
+    Capabilities, ErrPacket, Handshake, HandshakeResponse, OkPacket, Query, SslRequest, Status,
+    put_lenenc_bytes,
 };
 use crate::error::{malformed, server_error};
+use crate::modes::without_reading;
 
 /// What was agreed at login and stays for the connection's life.
 #[derive(Debug, Clone)]
@@ -99,7 +101,8 @@ pub(super) async fn connect(
             settings.unavailable(format!("TLS is required, offered by the server: {offers}"))
         );
     }
-    let status = log_in(&mut wire, settings, &agreement).await?;
+    log_in(&mut wire, settings, &agreement).await?;
+    let status = agree_on_reading(&mut wire, &agreement).await?;
     Ok(Connection::new(settings.clone(), wire, agreement, status))
 }
 
@@ -174,11 +177,36 @@ async fn secure(
     Ok(wire)
 }
 
-async fn log_in(
-    wire: &mut Wire,
-    settings: &Settings,
-    agreement: &Agreement,
-) -> Result<crate::codec::Status> {
+/// What decides how the server reads texts, in one statement: the character set, which a server may be told to choose by itself, and the SQL mode.
+pub(super) fn reading(agreement: &Agreement) -> String {
+    let mode = without_reading("@@SESSION.sql_mode");
+    format!("SET NAMES utf8mb4 COLLATE {}, SESSION sql_mode = {mode}", agreement.collation.name())
+}
+
+async fn agree_on_reading(wire: &mut Wire, agreement: &Agreement) -> Result<Status> {
+    let text = reading(agreement);
+    wire.output.restart(0);
+    wire.output.packet(|out| Query::encode(text.as_bytes(), agreement.capabilities, out));
+    wire.input.expect(wire.output.sequence());
+    wire.flush().await?;
+    let packet = wire.packet().await?;
+    if packet.payload.first() == Some(&0xFF) {
+        return Err(server_error(&ErrPacket::decode(&packet.payload).map_err(malformed)?));
+    }
+    let ok = OkPacket::decode(&packet.payload, agreement.capabilities).map_err(malformed)?;
+    match misreads(ok.status, agreement) {
+        false => Ok(ok.status),
+        true => Err(Error::protocol("the server does not take the SQL mode it was given")),
+    }
+}
+
+/// Whether a server tells that it reads texts otherwise from now on than they are read here.
+pub(super) fn misreads(status: Status, agreement: &Agreement) -> bool {
+    let is_mariadb = agreement.version.contains("MariaDB");
+    status.has(Status::NO_BACKSLASH_ESCAPES) || is_mariadb && status.has(Status::ANSI_QUOTES)
+}
+
+async fn log_in(wire: &mut Wire, settings: &Settings, agreement: &Agreement) -> Result<()> {
     let mut login = ClientLogin::new(settings.password.clone(), agreement.secure);
     let (plugin, answer) = login.begin(&agreement.plugin, &agreement.scramble);
     let attributes = attributes();
@@ -201,10 +229,7 @@ async fn log_in(
                 wire.input.expect(wire.output.sequence());
             }
             ClientStep::Wait => {}
-            ClientStep::Done(ok) => {
-                let ok = OkPacket::decode(&ok, agreement.capabilities).map_err(malformed)?;
-                return Ok(ok.status);
-            }
+            ClientStep::Done(_) => return Ok(()),
         }
     }
 }

@@ -319,7 +319,7 @@ impl Connection {
     }
 
     fn completed(&mut self, ok: &OkPacket<'_>, rows: Option<u64>) -> Result<Option<Stage>> {
-        self.status = ok.status;
+        self.stands(ok.status)?;
         for change in SessionChanges::new(ok.session_state) {
             match change.map_err(malformed)? {
                 SessionChange::Variable { name, value } => {

@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::{Error, Result};
 
 use super::connection::Connection;
-use super::login::put_change_user;
+use super::login::{put_change_user, reading};
 use crate::auth::{ClientLogin, ClientStep};
 use crate::codec::{CommandCode, ErrPacket, OkPacket, Query};
 use crate::error::{malformed, server_error};
@@ -12,8 +12,8 @@ use crate::error::{malformed, server_error};
 /// How far a reset has come.
 #[derive(Debug)]
 pub(super) enum Reset {
-    /// So many of its commands have no answer yet.
-    Commands { left: u8, failed: Option<Error> },
+    /// So many of its commands have no answer yet; `is_renewed` behind a new login.
+    Commands { left: u8, failed: Option<Error>, is_renewed: bool },
     /// The server is too old for the short way: a new login runs.
     ChangeUser(Box<ClientLogin>),
 }
@@ -32,7 +32,7 @@ impl Connection {
             return self.write_change_user();
         }
         let capabilities = self.agreement.capabilities;
-        let names = format!("SET NAMES utf8mb4 COLLATE {}", self.agreement.collation.name());
+        let names = reading(&self.agreement);
         self.command(|out| CommandCode::ResetConnection.encode(&[], out));
         self.command(|out| Query::encode(names.as_bytes(), capabilities, out));
         let mut left = 2;
@@ -41,7 +41,7 @@ impl Connection {
             self.command(|out| CommandCode::InitDb.encode(database.as_bytes(), out));
             left += 1;
         }
-        Reset::Commands { left, failed: None }
+        Reset::Commands { left, failed: None, is_renewed: false }
     }
 
     fn write_change_user(&mut self) -> Reset {
@@ -55,7 +55,9 @@ impl Connection {
     /// Takes one packet of a reset's replies; `None` when it is through.
     pub(super) fn read_reset(&mut self, reset: Reset, payload: &Bytes) -> Result<Option<Reset>> {
         match reset {
-            Reset::Commands { left, failed } => self.read_command(left, failed, payload),
+            Reset::Commands { left, failed, is_renewed } => {
+                self.read_command((left, is_renewed), failed, payload)
+            }
             Reset::ChangeUser(mut login) => match login.read(payload)? {
                 ClientStep::Send(answer) => {
                     self.wire.output.restart(self.wire.input.expected());
@@ -64,9 +66,12 @@ impl Connection {
                     Ok(Some(Reset::ChangeUser(login)))
                 }
                 ClientStep::Wait => Ok(Some(Reset::ChangeUser(login))),
-                ClientStep::Done(ok) => {
-                    self.note(&ok)?;
-                    Ok(None)
+                ClientStep::Done(_) => {
+                    let (names, capabilities) =
+                        (reading(&self.agreement), self.agreement.capabilities);
+                    self.command(|out| Query::encode(names.as_bytes(), capabilities, out));
+                    self.wire.input.expect(1);
+                    Ok(Some(Reset::Commands { left: 1, failed: None, is_renewed: true }))
                 }
             },
         }
@@ -74,13 +79,13 @@ impl Connection {
 
     fn read_command(
         &mut self,
-        left: u8,
+        (left, is_renewed): (u8, bool),
         mut failed: Option<Error>,
         payload: &Bytes,
     ) -> Result<Option<Reset>> {
         if payload.first() == Some(&0xFF) {
             let err = ErrPacket::decode(payload).map_err(malformed)?;
-            self.lacks_reset |= err.code == UNKNOWN_COMMAND;
+            self.lacks_reset |= err.code == UNKNOWN_COMMAND && !is_renewed;
             failed = failed.or_else(|| Some(server_error(&err)));
         } else {
             self.note(payload)?;
@@ -88,10 +93,10 @@ impl Connection {
         // The answer to each command starts again at 1.
         self.wire.input.expect(1);
         if left > 1 {
-            return Ok(Some(Reset::Commands { left: left - 1, failed }));
+            return Ok(Some(Reset::Commands { left: left - 1, failed, is_renewed }));
         }
         match failed {
-            _ if self.lacks_reset => Ok(Some(self.write_change_user())),
+            _ if self.lacks_reset && !is_renewed => Ok(Some(self.write_change_user())),
             Some(error) => Err(error),
             None => Ok(None),
         }

@@ -192,7 +192,7 @@ impl Connection {
             bytes = as_text(&columns.list, &bytes)?;
         }
         whole.rows = (parts.count > 0).then_some(Rows { bytes, count: parts.count });
-        self.status = status;
+        self.stands(status)?;
         self.finish();
         self.pump();
         Ok(Some(whole))

@@ -21,7 +21,7 @@ use pando_kernel::route::Need;
 use pando_kernel::{ActualNames, Parameter, ServerError};
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 use pando_sql::visit::{self, Refers};
-use pando_sql::{Edits, Span};
+use pando_sql::{Edits, Release, Span};
 
 use crate::dialect::MySql;
 use crate::error::ClientError;
@@ -112,6 +112,10 @@ impl Presentation for MySql {
 
     fn version(&self, servers: &[Arc<str>]) -> Option<String> {
         version::told(servers)
+    }
+
+    fn release(&self, server: &str) -> Option<Release> {
+        version::release(server)
     }
 
     fn missing_table(&self, database: &str, table: &str) -> Option<ServerError> {

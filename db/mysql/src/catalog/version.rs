@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::Facts;
+use pando_sql::Release;
 
 /// What MariaDB puts in front so that old replicas take it for a MySQL.
 /// <https://mariadb.com/kb/en/connection/#initial-handshake-packet>
@@ -26,6 +27,14 @@ pub(super) fn is_mariadb(facts: &Facts) -> bool {
     facts.version.as_deref().is_some_and(|told| told.contains("-MariaDB-"))
 }
 
+/// What this server goes by when it meets `/*!80000 … */`.
+pub(super) fn release(server: &str) -> Option<Release> {
+    let Server { is_mariadb, number } = Server::read(server)?;
+    let [major, minor, patch, ..] = number[..] else { return None };
+    let fits = major < 100 && minor < 100 && patch < 100;
+    fits.then_some(Release { version: major * 10_000 + minor * 100 + patch, is_fork: is_mariadb })
+}
+
 struct Server {
     is_mariadb: bool,
     number: Vec<u32>,
@@ -45,6 +54,22 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_release_is_told_by_its_version() {
+        let cases = [
+            ("8.0.31", Some((80_031, false))),
+            ("5.7.44-log", Some((50_744, false))),
+            ("5.5.5-10.11.19-MariaDB-0+deb12u1", Some((101_119, true))),
+            ("11.4.2-MariaDB", Some((110_402, true))),
+            ("8.0", None),
+            ("of another kind", None),
+        ];
+        for (server, expected) in cases {
+            let found = release(server).map(|release| (release.version, release.is_fork));
+            assert_eq!(found, expected, "{server}");
+        }
+    }
 
     #[test]
     fn the_least_of_one_product_is_told() {

@@ -28,6 +28,9 @@ impl Status {
     /// Session state changes are in this OK.
     pub const SESSION_CHANGED: Self = Self(1 << 14);
 
+    /// `ANSI_QUOTES` is in the SQL mode: MariaDB alone tells so.
+    pub const ANSI_QUOTES: Self = Self(1 << 15);
+
     /// True when every flag of `other` is set here.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -6,6 +6,7 @@ use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
 use pando_kernel::{Alone, Error, Result, Value};
 
 use super::{MySql, SERVER_VERSION};
+use crate::modes::{READING, without_reading};
 
 /// What a connection's literals compare by.
 const COLLATION: &str = "collation_connection";
@@ -20,19 +21,6 @@ const LATIN1_CLIENT: [&str; 2] = ["character_set_client", "character_set_results
 
 /// Character sets whose text is UTF-8, or a part of it, on the wire.
 const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
-
-/// SQL modes, and names of groups of them, that change how text is read. PIPES_AS_CONCAT is none of them: what it means is spelled out before anything is read.
-const SYNTAX_MODES: [&str; 9] = [
-    "ANSI_QUOTES",
-    "NO_BACKSLASH_ESCAPES",
-    "ANSI",
-    "DB2",
-    "MAXDB",
-    "MSSQL",
-    "ORACLE",
-    "POSTGRESQL",
-    "MYSQL323",
-];
 
 /// What cuts the answers of queries that have no LIMIT, and its value when it does not.
 /// <https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>
@@ -132,6 +120,9 @@ impl Variables for MySql {
                     }
                     _ => format!("{user} = {value}"),
                 },
+                "sql_mode" if value.trim().eq_ignore_ascii_case("DEFAULT") => {
+                    format!("SESSION sql_mode = {}", without_reading("@@GLOBAL.sql_mode"))
+                }
                 _ => {
                     if name == COLLATION {
                         collation = Some(value);
@@ -410,7 +401,7 @@ fn sql_mode(value: &str) -> Result<VariableEffect> {
     }
     let upper = value.to_ascii_uppercase();
     let mut words = upper.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-    match words.find(|word| SYNTAX_MODES.contains(word)) {
+    match words.find(|word| READING.contains(word)) {
         Some(mode) => Err(variable_refused(
             "sql_mode",
             &format!("mode `{mode}` changes how statements are read"),
@@ -464,6 +455,8 @@ mod tests {
             ("sql_mode", "'STRICT_TRANS_TABLES'", Some(VariableEffect::Replay)),
             ("sql_mode", "CONCAT(@@sql_mode, ',ANSI_QUOTES')", None),
             ("sql_mode", "ANSI", None),
+            ("sql_mode", "'IGNORE_SPACE'", None),
+            ("sql_mode", "'STRICT_ALL_TABLES,high_not_precedence'", None),
             ("sql_mode", "CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')", Some(VariableEffect::Replay)),
             ("sql_mode", "@@global.sql_mode", Some(VariableEffect::Replay)),
             ("sql_mode", "DEFAULT", Some(VariableEffect::Replay)),

@@ -2,6 +2,7 @@
 
 use pando_kernel::Request;
 use pando_kernel::session::Doorway;
+use pando_sql::{Settled, settle};
 
 use super::client::Client;
 use super::end::End;
@@ -34,8 +35,20 @@ impl<D: Doorway> Client<D> {
 /// Whether the text holds more than one statement. Text that cannot be split is left to the parser.
 fn is_several(text: &str) -> bool {
     let rest = text.trim_end().trim_end_matches(';');
-    memchr::memchr(b';', rest.as_bytes()).is_some()
-        && pando_sql::split(text, &SYNTAX).is_ok_and(|statements| statements.len() > 1)
+    if memchr::memchr(b';', rest.as_bytes()).is_none() {
+        return false;
+    }
+    let several =
+        |text: &str| pando_sql::split(text, &SYNTAX).is_ok_and(|statements| statements.len() > 1);
+    if !text.contains("/*!") && !text.contains("/*M!") {
+        return several(text);
+    }
+    // The storage units' versions decide what is in such comments, and they are not known here.
+    match settle(text, &SYNTAX, &[]) {
+        Ok(Settled::AsIs) => several(text),
+        Ok(Settled::Text(settled)) => several(&settled),
+        Ok(Settled::Unsure) | Err(_) => true,
+    }
 }
 
 #[cfg(test)]
@@ -47,6 +60,14 @@ mod tests {
         for text in ["SELECT 1", "SELECT 1;", "SELECT ';' ", "SELECT 1 /* ; */", "SELECT 1 ; "] {
             assert!(!is_several(text), "{text}");
         }
-        assert!(is_several("SELECT 1; SELECT 2"));
+        for text in [
+            "SELECT 1; SELECT 2",
+            "SELECT 1 /*!50000 ; */ ; SELECT 2",
+            "SELECT 1 /*!80000 \" */ \" */ ; SELECT 2",
+            "SELECT 1 /*!80000 \" */ ; SELECT 2 -- \" */",
+        ] {
+            assert!(is_several(text), "{text}");
+        }
+        assert!(!is_several("SELECT 1 /*!99999 ; */, '/*!80000 ;'"));
     }
 }

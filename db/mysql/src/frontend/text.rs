@@ -76,7 +76,7 @@ fn plain_len(text: &[u8]) -> usize {
 }
 
 fn is_dash_comment(text: &[u8]) -> bool {
-    text.starts_with(b"--") && text.get(2).is_none_or(|byte| byte.is_ascii_whitespace())
+    text.starts_with(b"--") && text.get(2).is_none_or(|byte| *byte <= b' ' || *byte == 0x7f)
 }
 
 fn line_len(text: &[u8]) -> usize {

@@ -99,10 +99,12 @@ impl Connection {
         }
     }
 
-    /// Behind an execution that has no Sync yet it gets none either: if that fails, the server passes over this simple query as well, and the Sync that it then
-    /// needs is sent; else this one's reply is all that comes.
     fn text(&mut self, sql: Arc<str>) -> Result<()> {
-        request::text(&mut self.wire.output, &sql)?;
+        let queued = self.wire.output.len();
+        if let Err(error) = request::text(&mut self.wire.output, &sql) {
+            self.wire.output.truncate(queued);
+            return Err(error);
+        }
         self.line.replies.push_back(Reply::new(Task::Text(sql)));
         Ok(())
     }
@@ -172,7 +174,7 @@ impl Connection {
     fn reset(&mut self) -> Result<()> {
         let idle = self.line.transaction == TransactionState::Idle && self.line.replies.is_empty();
         let text = if idle { RESET.to_owned() } else { format!("ROLLBACK; {RESET}") };
-        request::text(&mut self.wire.output, &text)
+        request::query(&mut self.wire.output, &text)
     }
 
     /// Writes what can be written now. A failure is kept until the input is read to its end: the

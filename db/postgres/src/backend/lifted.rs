@@ -14,8 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pando_kernel::ServerError;
+use pando_sql::TokenKind;
 
 use crate::codec::first_word;
+use crate::dialect::SYNTAX;
 
 /// What connections to one unit have met together.
 #[derive(Debug, Default)]
@@ -125,6 +127,26 @@ pub(super) fn forget_parameters(error: &mut ServerError) {
         }
     }
     error.fields.retain(|(code, value)| *code != b'W' || !value.is_empty());
+}
+
+/// Lets a text's error say what a simple query is told of a parameter, which a text has none of.
+pub(super) fn name_parameter(error: &mut ServerError, text: &str) {
+    let is_of_one = match error.sqlstate.as_str() {
+        "08P01" => error.message.starts_with("bind message supplies"),
+        "42P18" => error.message.contains("data type of parameter"),
+        _ => false,
+    };
+    if !is_of_one {
+        return;
+    }
+    let Ok(tokens) = pando_sql::tokenize(text, &SYNTAX) else { return };
+    let first = tokens.list.iter().find(|token| token.kind == TokenKind::Parameter);
+    if let Some(span) = first.map(|token| token.span) {
+        let before = text.get(..span.start as usize).unwrap_or("");
+        error.sqlstate = "42P02".into();
+        error.message = format!("there is no parameter {}", span.of(text));
+        error.fields = vec![(b'P', (before.chars().count() + 1).to_string())];
+    }
 }
 
 /// Moves an error's position from the prepared form to the text.

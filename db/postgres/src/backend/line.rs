@@ -44,7 +44,7 @@ pub(super) struct Reply {
 pub(super) enum Task {
     /// A statement as text.
     Text(Arc<str>),
-    /// A statement of which only success counts. It `shares` the Sync of the next reply, or has one of its own; before a simple query there is none.
+    /// A statement of which only success counts. It `shares` the Sync of the next reply, or has one of its own.
     Aside { shares: bool },
     /// A prepared statement.
     Run(Run),
@@ -111,17 +111,17 @@ impl Reply {
     /// Whether its messages end with a Sync instead of standing alone.
     pub(super) fn extended(&self) -> bool {
         match self.task {
-            Task::Run(_) | Task::Describe(..) | Task::Aside { .. } => true,
-            Task::Text(_) | Task::Silent | Task::Ping => false,
+            Task::Text(_) | Task::Run(_) | Task::Describe(..) | Task::Aside { .. } => true,
+            Task::Silent | Task::Ping => false,
         }
     }
 
-    /// Whether a Sync has been written for it, at which a server that passes messages over stops to do so. At a simple query it does not.
+    /// Whether a Sync has been written for it, at which a server that passes messages over stops to do so. At a simple query it does not, and none follows one that shares its own.
     fn syncs(&self) -> bool {
         match self.task {
-            Task::Run(_) | Task::Describe(..) | Task::Ping => true,
+            Task::Text(_) | Task::Run(_) | Task::Describe(..) | Task::Ping => true,
             Task::Aside { shares } => !shares,
-            Task::Text(_) | Task::Silent => false,
+            Task::Silent => false,
         }
     }
 
@@ -190,6 +190,12 @@ impl Line {
             Backend::Error(notice) => return Ok(self.fail(error::read(&notice))),
             Backend::Notice(notice) => {
                 return Ok(self.tell(|| Event::Notice(Box::new(error::read(&notice)))));
+            }
+            Backend::ParameterStatus(status) if misreads(&status) => {
+                return Ok(Outcome::Lost(format!(
+                    "setting `{}` was changed, by which the server reads statements",
+                    status.name
+                )));
             }
             Backend::ParameterStatus(status) => return Ok(self.tell(|| parameter(&status))),
             Backend::Notification(notification) => {
@@ -289,6 +295,10 @@ impl Line {
             return Ok(self.lifted_failed(error, (call, text), unbound));
         }
         let sql = reply.task.sql();
+        let mut error = error;
+        if let Task::Text(text) = &reply.task {
+            lifted::name_parameter(&mut error, text);
+        }
         if let Some((id, again)) = reply.task.once_more()
             && stale(&error)
         {
@@ -498,6 +508,15 @@ fn stale(error: &ServerError) -> bool {
             let routine = error.fields.iter().find(|(code, _)| *code == b'R');
             routine.is_some_and(|(_, name)| name == "RevalidateCachedQuery")
         }
+        _ => false,
+    }
+}
+
+/// Whether a server reads texts otherwise from now on than they are read here, as when a function sets what no statement can.
+pub(super) fn misreads(status: &ParameterStatus<'_>) -> bool {
+    match status.name {
+        "standard_conforming_strings" => status.value != b"on",
+        "client_encoding" => status.value != b"UTF8",
         _ => false,
     }
 }

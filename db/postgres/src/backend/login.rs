@@ -161,7 +161,7 @@ impl Login<'_> {
         let lost = |error: std::io::Error| {
             unavailable(&self.options.unit, error.to_string()).because(error)
         };
-        request::text(&mut self.wire.output, KEEP_MEMORY)?;
+        request::query(&mut self.wire.output, KEEP_MEMORY)?;
         self.wire.write().await.map_err(lost)?;
         loop {
             while let Some((header, body)) = self.wire.frame()? {
@@ -232,6 +232,12 @@ fn interpret(message: Backend<'_>) -> Result<Option<Step>> {
         Backend::ReadyForQuery(_) => Some(Step::Ready),
         Backend::Error(notice) => {
             return Err(Error::new(ErrorKind::Server(Box::new(error::read(&notice)))));
+        }
+        Backend::ParameterStatus(status) if super::line::misreads(&status) => {
+            return Err(Error::protocol(format!(
+                "the server does not take the setting `{}` it was given at the login",
+                status.name
+            )));
         }
         // Settings are as we asked for; warnings at login concern the operator of the unit.
         Backend::ParameterStatus(status) if status.name == "server_version" => {

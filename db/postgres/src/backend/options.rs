@@ -38,9 +38,12 @@ pub struct Options {
     pub(super) changes: Arc<Changes>,
 }
 
+/// By which servers read texts: without these nothing here would be right, whatever a role's or a database's own defaults are.
+const READING: [&str; 2] = ["client_encoding", "standard_conforming_strings"];
 /// Settings every connection starts with, so that all units answer alike.
-const DEFAULTS: [(&str, &str); 4] = [
+const DEFAULTS: [(&str, &str); 5] = [
     ("client_encoding", "UTF8"),
+    ("standard_conforming_strings", "on"),
     ("DateStyle", crate::defaults::DATE_STYLE),
     ("TimeZone", crate::defaults::TIME_ZONE),
     ("application_name", "pando"),
@@ -72,16 +75,17 @@ impl Options {
     }
 
     /// Name and value pairs of the start-up packet; a name given in `parameters` replaces ours,
-    /// except for the encoding, without which nothing here would be right.
+    /// except for those by which texts are read.
     pub(super) fn startup(&self) -> Vec<(&str, &str)> {
         let given =
             |name: &str| self.parameters.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
         let mut pairs = vec![("user", self.user.as_str()), ("database", self.database.as_str())];
-        let own = DEFAULTS.iter().filter(|(name, _)| *name == "client_encoding" || !given(name));
+        let own = DEFAULTS.iter().filter(|(name, _)| READING.contains(name) || !given(name));
         pairs.extend(own.copied());
         let more = self.parameters.iter().filter(|(name, value)| {
-            let reserved = ["client_encoding", "user", "database", "replication"];
-            let taken = reserved.iter().any(|own| name.eq_ignore_ascii_case(own));
+            let reserved = ["user", "database", "replication"];
+            let mut reserved = reserved.iter().chain(&READING);
+            let taken = reserved.any(|own| name.eq_ignore_ascii_case(own));
             !taken && !name.is_empty() && !name.contains('\0') && !value.contains('\0')
         });
         pairs.extend(more.map(|(name, value)| (name.as_str(), value.as_str())));
@@ -114,18 +118,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn given_settings_replace_ours_but_never_the_encoding() {
+    fn given_settings_replace_ours_but_never_those_by_which_texts_are_read() {
         let address = Address::Unix("/tmp/s".into());
         let mut options = Options::new("ds_0", address, "ann", "secret", "shop");
         options.parameters = vec![
             ("timezone".into(), "Europe/Berlin".into()),
             ("client_encoding".into(), "LATIN1".into()),
+            ("Standard_Conforming_Strings".into(), "off".into()),
             ("user".into(), "root".into()),
         ];
         let pairs = options.startup();
         assert!(pairs.contains(&("user", "ann")) && pairs.contains(&("client_encoding", "UTF8")));
         assert!(pairs.contains(&("timezone", "Europe/Berlin")));
         let named = |name: &str| pairs.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name)).count();
+        assert!(pairs.contains(&("standard_conforming_strings", "on")));
+        assert_eq!(named("standard_conforming_strings"), 1);
         assert_eq!((named("timezone"), named("client_encoding"), named("user")), (1, 1, 1));
     }
 

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use pando_kernel::request::UNNUMBERED;
 use pando_kernel::{Error, ErrorKind, Format, Native, Parameter, Result, Value};
+use pando_sql::Span;
 
 use super::statements::name;
 use crate::codec::frontend::{
     Binding, Close, Describe, Execute, Named, Parse, Query, encode_sync, put,
 };
+use crate::dialect::SYNTAX;
 use crate::types::{self, oid};
 
 /// What to run with which parameters.
@@ -41,20 +43,47 @@ pub(super) fn check(sql: &str) -> Result<()> {
     }
 }
 
-/// Appends a simple query.
-pub(super) fn text(out: &mut BytesMut, sql: &str) -> Result<()> {
+/// Appends a simple query, of which the server runs whatever statements it finds: for texts of ours alone.
+pub(super) fn query(out: &mut BytesMut, sql: &str) -> Result<()> {
     check(sql)?;
     Query { text: sql }.encode(out);
     Ok(())
 }
 
+/// Appends what runs a statement given as text, which may hold words of a client's. A server takes one statement for each Parse, so that what it would read as several
+/// where we read one fails. Several, of ours, go one by one up to the same Sync.
+pub(super) fn text(out: &mut BytesMut, sql: &str) -> Result<()> {
+    if memchr::memchr(b';', sql.as_bytes()).is_none() {
+        statement(out, sql, true)?;
+    } else {
+        // One that cannot be cut is for the server to refuse.
+        let whole = || vec![Span::new(0, u32::try_from(sql.len()).unwrap_or(u32::MAX))];
+        let mut spans = pando_sql::split(sql, &SYNTAX).unwrap_or_else(|_| whole());
+        if spans.is_empty() {
+            spans = whole();
+        }
+        for span in spans {
+            statement(out, span.of(sql), true)?;
+        }
+    }
+    encode_sync(out);
+    Ok(())
+}
+
 /// Appends what runs a statement given as text, up to the Sync, which that of the next execution is to be: its reply then comes together with the next
-/// one's, where the server sends that of a simple query by itself.
+/// one's.
 pub(super) fn aside(out: &mut BytesMut, sql: &str) -> Result<()> {
+    statement(out, sql, false)
+}
+
+fn statement(out: &mut BytesMut, sql: &str, tells_columns: bool) -> Result<()> {
     check(sql)?;
     Parse::encode(out, "", sql, &[])?;
     Binding { portal: "", statement: "", formats: &[], count: 0, results: &[] }
         .encode(out, |_, _| Ok::<_, Error>(()))?;
+    if tells_columns {
+        Describe(Named::Portal("")).encode(out);
+    }
     Execute { portal: "", max_rows: 0 }.encode(out);
     Ok(())
 }

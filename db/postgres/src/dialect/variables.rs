@@ -141,9 +141,14 @@ fn is_utf8(name: &str) -> bool {
 }
 
 fn is_on(value: &str) -> Option<bool> {
-    match value.to_ascii_lowercase().as_str() {
-        "on" | "true" | "yes" | "1" => Some(true),
-        "off" | "false" | "no" | "0" => Some(false),
+    // Servers take the beginnings of these words, too, where they tell one from the others.
+    let word = value.to_ascii_lowercase();
+    let begins = |whole: &str| !word.is_empty() && whole.starts_with(&word);
+    match word.as_str() {
+        "on" | "1" => Some(true),
+        "of" | "off" | "0" => Some(false),
+        _ if begins("true") || begins("yes") => Some(true),
+        _ if begins("false") || begins("no") => Some(false),
         _ => None,
     }
 }

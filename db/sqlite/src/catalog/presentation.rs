@@ -5,7 +5,7 @@ use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown,
 use pando_kernel::{Error, Parameter, Result, Value};
 use pando_sql::ast::{Expr, Ident, Kind, Literal, Node, ObjectName, QueryBody, Show, Statement};
 use pando_sql::visit::{self, Refers};
-use pando_sql::{Edits, Span, TokenKind, tokenize};
+use pando_sql::{Edits, Release, Span, TokenKind, tokenize};
 
 use super::base::{self, STEP};
 use super::relation::Relation;
@@ -99,6 +99,11 @@ impl Presentation for SqliteDialect {
             Tongue::Postgres => show::postgres(show).map(Some),
             Tongue::Any => Ok(None),
         }
+    }
+
+    /// As the MySQL that its door says it is.
+    fn own_release(&self) -> Option<Release> {
+        (self.tongue() == Tongue::MySql).then_some(Release { version: 80_036, is_fork: false })
     }
 
     fn own_database(&self, name: &str) -> Option<&'static str> {

@@ -1,0 +1,177 @@
+//! Comments that some servers run: `/*!80000 … */`. Which do is a matter of their versions, so it is settled as a client's text comes in: what runs stands there as
+//! any other part of the statement, what does not is gone, and no storage unit is asked for its own view of it.
+//! <https://dev.mysql.com/doc/refman/8.4/en/comments.html>, <https://mariadb.com/kb/en/comment-syntax/>
+
+use memchr::memmem;
+
+use crate::error::SyntaxError;
+use crate::lexer::Lexer;
+use crate::span::Span;
+use crate::syntax::Syntax;
+
+/// What a server goes by when it meets such a comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Release {
+    /// Its version as comments write it: 80031 for 8.0.31, 101119 for 10.11.19.
+    pub version: u32,
+    /// It runs `/*M! … */` too, reads versions of six digits, and passes over those from 50700 to 99999.
+    pub is_fork: bool,
+}
+
+/// A text with every comment of the kind settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    /// It has none.
+    AsIs,
+    /// With empty comments in the place of the marks and of what does not run: blanks would not do, as `--` before one begins a comment of its own.
+    Text(String),
+    /// What runs depends on versions that are not known, or that differ so that servers would run different statements.
+    Unsure,
+}
+
+/// What becomes of a comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is one like any other.
+    Plain,
+    /// Its content runs; the mark has so many bytes.
+    Runs(usize),
+    /// Nothing of it runs, and one level of other comments may stand inside.
+    Skipped,
+    Unsure,
+}
+
+/// The versions that every server in use has reached: what is for older ones runs everywhere.
+const EVERYWHERE: u32 = 50_700;
+/// No server reaches this, in five digits.
+const NOWHERE: u32 = 99_999;
+/// Up to here a version had five digits whatever follows them.
+const FIVE_DIGITS: u32 = 80_031;
+/// From here on it has six where white space follows the sixth.
+const SIX_DIGITS: u32 = 80_100;
+
+/// Settles them for storage units of these releases; none, for units that are not known yet.
+///
+/// # Errors
+/// What `tokenize` refuses.
+pub fn settle(text: &str, syntax: &Syntax, releases: &[Release]) -> Result<Settled, SyntaxError> {
+    if !may_have_one(text, syntax) {
+        return Ok(Settled::AsIs);
+    }
+    let mut lexer = Lexer::new(text, syntax);
+    lexer.settles = Some(releases);
+    lexer.run()?;
+    if lexer.is_unsure {
+        return Ok(Settled::Unsure);
+    }
+    Ok(if lexer.marks.is_empty() {
+        Settled::AsIs
+    } else {
+        Settled::Text(emptied(text, &lexer.marks))
+    })
+}
+
+/// Whether the text holds what may begin such a comment.
+fn may_have_one(text: &str, syntax: &Syntax) -> bool {
+    let has = |mark: &[u8]| memmem::find(text.as_bytes(), mark).is_some();
+    syntax.executable_comments && (has(b"/*!") || has(b"/*M!"))
+}
+
+fn emptied(text: &str, marks: &[Span]) -> String {
+    let mut out = String::with_capacity(text.len() + marks.len() * 2);
+    let mut done = 0;
+    for mark in marks {
+        out.push_str(text.get(done..mark.start as usize).unwrap_or(""));
+        out.push_str("/*");
+        // As long as it was, and with as many lines, where there is room.
+        let inner = mark.of(text).bytes().skip(2);
+        let inner = inner.take((mark.end - mark.start).saturating_sub(4) as usize);
+        out.extend(inner.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+        out.push_str("*/");
+        done = mark.end as usize;
+    }
+    out.push_str(text.get(done..).unwrap_or(""));
+    out
+}
+
+/// What these releases, or any where there are none, make of the comment that begins here.
+pub(crate) fn verdict(comment: &[u8], releases: &[Release]) -> Verdict {
+    let (bang, is_forks) = match comment {
+        [b'/', b'*', b'!', ..] => (2, false),
+        [b'/', b'*', b'M', b'!', ..] => (3, true),
+        _ => return Verdict::Plain,
+    };
+    let behind = comment.get(bang + 1..).unwrap_or(&[]);
+    let digits = behind.iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
+    let mark = Mark { behind, digits, bang, is_forks };
+    let mut verdicts = releases.iter().map(|release| mark.at(*release));
+    let Some(first) = verdicts.next() else { return mark.anywhere() };
+    if verdicts.all(|other| other == first) { first } else { Verdict::Unsure }
+}
+
+struct Mark<'a> {
+    behind: &'a [u8],
+    /// Of the first six bytes.
+    digits: usize,
+    bang: usize,
+    is_forks: bool,
+}
+
+impl Mark<'_> {
+    fn at(&self, release: Release) -> Verdict {
+        if self.is_forks && !release.is_fork {
+            return Verdict::Plain;
+        }
+        if self.digits < 5 {
+            return self.runs(0);
+        }
+        if release.is_fork {
+            let version = self.version(self.digits);
+            let passes = (EVERYWHERE..=NOWHERE).contains(&version) && !self.is_forks;
+            return self.either(version <= release.version && !passes, self.digits);
+        }
+        let of_five = self.either(self.version(5) <= release.version, 5);
+        if self.digits < 6 || !self.behind.get(6).is_some_and(is_blank) {
+            return of_five;
+        }
+        let of_six = self.either(self.version(6) <= release.version, 6);
+        match release.version {
+            ..=FIVE_DIGITS => of_five,
+            SIX_DIGITS.. => of_six,
+            _ if of_five == of_six => of_five,
+            _ => Verdict::Unsure,
+        }
+    }
+
+    /// What every release makes of it.
+    fn anywhere(&self) -> Verdict {
+        if self.is_forks {
+            return Verdict::Unsure;
+        }
+        match (self.digits, self.version(5)) {
+            (..5, _) => self.runs(0),
+            (5, version) if version < EVERYWHERE => self.runs(5),
+            // `/*!999999\- …`: dumps hide lines for their own clients so.
+            (5, NOWHERE) => Verdict::Skipped,
+            (6, NOWHERE) if !self.behind.get(6).is_some_and(is_blank) => Verdict::Skipped,
+            _ => Verdict::Unsure,
+        }
+    }
+
+    fn version(&self, digits: usize) -> u32 {
+        let digits = self.behind.iter().take(digits);
+        digits.fold(0, |version, digit| version * 10 + u32::from(digit.wrapping_sub(b'0')))
+    }
+
+    fn either(&self, runs: bool, digits: usize) -> Verdict {
+        if runs { self.runs(digits) } else { Verdict::Skipped }
+    }
+
+    fn runs(&self, digits: usize) -> Verdict {
+        Verdict::Runs(self.bang + 1 + digits)
+    }
+}
+
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
