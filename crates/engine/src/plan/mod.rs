@@ -10,6 +10,7 @@ mod choice;
 mod chosen;
 mod direct;
 mod dropped;
+mod effects;
 mod gather;
 mod insert_query;
 mod labels;
@@ -41,6 +42,7 @@ pub(crate) use chosen::{Answer, Choice, Chosen, chosen, is_for_choosing};
 use direct::{Gathered, direct};
 pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
 pub use lifted::{Chance, Lifted};
+pub(crate) use effects::unknown as unknown_effects;
 pub(crate) use limited::{Limited, is_for_keys, limited};
 pub use outcome::{Plan, Planned, Purpose, Told, Unit};
 use pando_kernel::error::{Error, ErrorKind, Result};
@@ -65,7 +67,14 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
         Purpose::Run => {
             state::check(ctx, stmt)?;
             dropped::is_spelled(ctx, stmt)?;
-            planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error))
+            let planned = planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error));
+            planned.map(|planned| match planned {
+                Planned::Plan(mut plan) => {
+                    plan.leaves = effects::leaves(ctx, stmt, &plan);
+                    Planned::Plan(plan)
+                }
+                other => other,
+            })
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };

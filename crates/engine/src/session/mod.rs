@@ -79,6 +79,7 @@ use base::Base;
 use bound::{Bound, Window};
 use cursor::Cursor;
 use reply::Reply;
+pub(crate) use needs::read_effects;
 pub(crate) use setting::{answer, undress};
 use verbs::Opened;
 

@@ -32,7 +32,10 @@ const COPY_CHUNK: usize = 1024 * 1024;
 /// What `DISCARD ALL` does, but for the prepared statements and plans, which are kept.
 /// <https://www.postgresql.org/docs/current/sql-discard.html>
 const RESET: &str = "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; \
-    SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
+    SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
+/// What else somebody may have done who could run anything: prepared other statements under the names of ours, and made the numbers of random() known beforehand.
+/// <https://www.postgresql.org/docs/current/functions-math.html#FUNCTIONS-MATH-RANDOM-TABLE>
+const SCRUB: &str = "DEALLOCATE ALL; SELECT pg_catalog.setseed";
 
 /// A connection that is logged in.
 pub(super) struct Connection {
@@ -168,6 +171,13 @@ impl Connection {
         request::text(&mut self.wire.output, &text)
     }
 
+    fn scrub(&mut self) -> Result<()> {
+        let idle = self.line.transaction == TransactionState::Idle && self.line.replies.is_empty();
+        let (rollback, seed) = (if idle { "" } else { "ROLLBACK; " }, seed()?);
+        self.line.statements.clear();
+        request::text(&mut self.wire.output, &format!("{rollback}{RESET}; {SCRUB}({seed})"))
+    }
+
     /// Writes what can be written now. A failure is kept until the input is read to its end: the
     /// server's last words say more than a broken pipe.
     fn try_write(&mut self, cx: &mut Context<'_>) {
@@ -277,6 +287,13 @@ impl Connection {
     }
 }
 
+/// Where random() begins anew: nobody can know.
+fn seed() -> Result<f64> {
+    let mut bytes = [0; 4];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| Error::internal("no randomness is to be had"))?;
+    Ok(f64::from(i32::from_ne_bytes(bytes)) / f64::from(1_u32 << 31))
+}
+
 impl Backend for Connection {
     fn start(&mut self, execution: Execution) -> Result<()> {
         if let Some(why) = &self.lost {
@@ -302,6 +319,11 @@ impl Backend for Connection {
             Execution::Reset => {
                 self.close_aside();
                 self.reset()?;
+                Task::Silent
+            }
+            Execution::Scrub => {
+                self.close_aside();
+                self.scrub()?;
                 Task::Silent
             }
             Execution::Ping => {
