@@ -58,6 +58,9 @@ impl Live {
     /// Whether the server is known to have closed it. Does not ask the server.
     pub(crate) fn is_closed(&mut self) -> bool {
         let mut cx = Context::from_waker(Waker::noop());
+        if self.memory.is_cleaning {
+            return self.poll_cleaned(&mut cx) == Poll::Ready(false);
+        }
         matches!(self.backend.poll_flush(&mut cx), Poll::Ready(Err(_)))
     }
 

@@ -330,7 +330,17 @@ impl Shared {
         let (now, lifetime) = (self.runtime.now(), self.options.max_lifetime);
         let lifetime = lifetime - lifetime / 640 * number;
         let suspicion = self.suspicion.load(Ordering::Relaxed);
-        (Memory { born: now, lifetime, rested: now, suspicion, session_state: 0, is_cleaning: false }, witness)
+        (
+            Memory {
+                born: now,
+                lifetime,
+                rested: now,
+                suspicion,
+                session_state: 0,
+                is_cleaning: false,
+            },
+            witness,
+        )
     }
 
     /// Notes that a connection has just been in order.

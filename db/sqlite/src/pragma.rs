@@ -6,18 +6,45 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 /// Those that only tell, whatever they are given: of a table, an index. Sorted.
 const TELLING: &[&str] = &[
-    "collation_list", "compile_options", "data_version", "database_list", "foreign_key_check", "foreign_key_list",
-    "freelist_count", "function_list", "index_info", "index_list", "index_xinfo", "integrity_check", "module_list",
-    "page_count", "pragma_list", "quick_check", "table_info", "table_list", "table_xinfo",
+    "collation_list",
+    "compile_options",
+    "data_version",
+    "database_list",
+    "foreign_key_check",
+    "foreign_key_list",
+    "freelist_count",
+    "function_list",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "integrity_check",
+    "module_list",
+    "page_count",
+    "pragma_list",
+    "quick_check",
+    "table_info",
+    "table_list",
+    "table_xinfo",
 ];
 
 /// Those that tell where they are given nothing. Sorted.
 const READABLE: &[&str] = &[
-    "application_id", "auto_vacuum", "cache_size", "encoding", "foreign_keys", "journal_mode", "page_size",
-    "query_only", "recursive_triggers", "schema_version", "synchronous", "user_version",
+    "application_id",
+    "auto_vacuum",
+    "cache_size",
+    "encoding",
+    "foreign_keys",
+    "journal_mode",
+    "page_size",
+    "query_only",
+    "recursive_triggers",
+    "schema_version",
+    "synchronous",
+    "user_version",
 ];
 
 /// What a client's statement may do: no other file is reached, and no pragma is set. (An empty name is the scratch database of VACUUM.)
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over actions")]
 pub(crate) fn authorize(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Attach { filename } if !filename.is_empty() => Authorization::Deny,

@@ -40,9 +40,9 @@ pub(crate) use check::unknown;
 pub(crate) use choice::{any_unit, any_unit_of, changes_in_with, without_units, writer_of, writes};
 pub(crate) use chosen::{Answer, Choice, Chosen, chosen, is_for_choosing};
 use direct::{Gathered, direct};
+pub(crate) use effects::unknown as unknown_effects;
 pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
 pub use lifted::{Chance, Lifted};
-pub(crate) use effects::unknown as unknown_effects;
 pub(crate) use limited::{Limited, is_for_keys, limited};
 pub use outcome::{Plan, Planned, Purpose, Told, Unit};
 use pando_kernel::error::{Error, ErrorKind, Result};
@@ -68,12 +68,11 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             state::check(ctx, stmt)?;
             dropped::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error));
-            planned.map(|planned| match planned {
-                Planned::Plan(mut plan) => {
-                    plan.leaves = effects::leaves(ctx, stmt, &plan);
-                    Planned::Plan(plan)
+            planned.map(|mut planned| {
+                if let Planned::Plan(plan) = &mut planned {
+                    plan.leaves = effects::leaves(ctx, stmt, plan);
                 }
-                other => other,
+                planned
             })
         }
         Purpose::Describe => {

@@ -248,6 +248,10 @@ impl Template {
         plan: &Plan,
         chance: Chance,
     ) -> Vec<Lifted> {
+        if plan.leaves {
+            // Its connections forget what is prepared on them.
+            return Vec::new();
+        }
         let (text, slots) = statement;
         match &self.goes {
             Goes::ToOne(one) => {

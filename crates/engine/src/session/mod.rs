@@ -78,8 +78,8 @@ use crate::variables::Variables;
 use base::Base;
 use bound::{Bound, Window};
 use cursor::Cursor;
-use reply::Reply;
 pub(crate) use needs::read_effects;
+use reply::Reply;
 pub(crate) use setting::{answer, undress};
 use verbs::Opened;
 

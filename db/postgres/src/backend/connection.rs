@@ -33,9 +33,9 @@ const COPY_CHUNK: usize = 1024 * 1024;
 /// <https://www.postgresql.org/docs/current/sql-discard.html>
 const RESET: &str = "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; \
     SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
-/// What else somebody may have done who could run anything: prepared other statements under the names of ours, and made the numbers of random() known beforehand.
-/// <https://www.postgresql.org/docs/current/functions-math.html#FUNCTIONS-MATH-RANDOM-TABLE>
-const SCRUB: &str = "DEALLOCATE ALL; SELECT pg_catalog.setseed";
+/// What forgets also statements that somebody has prepared under the names of ours. It commits by itself.
+/// <https://www.postgresql.org/docs/current/sql-discard.html>
+const SCRUB: &str = "DISCARD ALL";
 
 /// A connection that is logged in.
 pub(super) struct Connection {
@@ -171,11 +171,21 @@ impl Connection {
         request::text(&mut self.wire.output, &text)
     }
 
+    /// Behind what it runs stands one Sync: where the first fails nothing else is done. Somebody may have made the numbers of random() known beforehand, which DISCARD
+    /// does not care for; SET needs no plan, as `SELECT setseed(…)` does.
+    /// <https://www.postgresql.org/docs/current/sql-set.html>
     fn scrub(&mut self) -> Result<()> {
         let idle = self.line.transaction == TransactionState::Idle && self.line.replies.is_empty();
-        let (rollback, seed) = (if idle { "" } else { "ROLLBACK; " }, seed()?);
+        let seed = format!("SET seed = {}", seed()?);
         self.line.statements.clear();
-        request::text(&mut self.wire.output, &format!("{rollback}{RESET}; {SCRUB}({seed})"))
+        let output = &mut self.wire.output;
+        if !idle {
+            request::aside(output, "ROLLBACK")?;
+        }
+        request::aside(output, SCRUB)?;
+        request::aside(output, &seed)?;
+        encode_sync(output);
+        Ok(())
     }
 
     /// Writes what can be written now. A failure is kept until the input is read to its end: the

@@ -131,19 +131,39 @@ mod tests {
     fn the_list_is_sorted_and_has_none_that_runs_or_sets_anything() {
         assert!(HARMLESS.is_sorted());
         for one in [
-            "set_config", "setseed", "query_to_xml", "table_to_xml", "cursor_to_xml", "ts_stat", "ts_rewrite",
-            "dblink", "pg_advisory_lock", "lo_import", "pg_terminate_backend", "pg_reload_conf",
+            "set_config",
+            "setseed",
+            "query_to_xml",
+            "table_to_xml",
+            "cursor_to_xml",
+            "ts_stat",
+            "ts_rewrite",
+            "dblink",
+            "pg_advisory_lock",
+            "lo_import",
+            "pg_terminate_backend",
+            "pg_reload_conf",
         ] {
             assert!(!Postgres.is_harmless(one), "{one}");
         }
-        assert!(["lower", "now", "count", "nextval", "coalesce"].iter().all(|one| Postgres.is_harmless(one)));
+        assert!(
+            ["lower", "now", "count", "nextval", "coalesce"]
+                .iter()
+                .all(|one| Postgres.is_harmless(one))
+        );
     }
 
     #[test]
     fn what_leads_to_a_trigger_may_run_it() {
         let found = read(&[
-            ("table", "1", "whole"), ("table", "2", "part"), ("table", "3", "seen"), ("table", "4", "plain"),
-            ("runs", "2", ""), ("leads", "1", "2"), ("leads", "3", "1"), ("calls", "4", "lower"),
+            ("table", "1", "whole"),
+            ("table", "2", "part"),
+            ("table", "3", "seen"),
+            ("table", "4", "plain"),
+            ("runs", "2", ""),
+            ("leads", "1", "2"),
+            ("leads", "3", "1"),
+            ("calls", "4", "lower"),
         ]);
         assert!(["whole", "part", "seen"].iter().all(|one| found.has(one)));
         assert!(!found.has("plain") && !found.everything);
