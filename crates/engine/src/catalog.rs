@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use pando_kernel::Effectful;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Names, Spellings};
 use pando_kernel::route::UnitName;
@@ -35,6 +36,9 @@ struct Known {
     aggregates: Option<Arc<HashSet<String>>>,
     /// Which units may leave checks to the end of a transaction, as far as asked.
     defers: HashMap<UnitName, bool>,
+    /// What of each unit that was asked may have effects on connections, and of all of them together.
+    effects: HashMap<UnitName, Effectful>,
+    effectful: Arc<Effectful>,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -44,7 +48,7 @@ const STALE: Duration = Duration::from_secs(2);
 const MAX_TABLES: usize = 20_000;
 
 impl UnitCatalog {
-    /// Changes whenever everything is forgotten.
+    /// Changes whenever everything is forgotten, and when it becomes known what of a further unit may have effects.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }
@@ -118,6 +122,25 @@ impl UnitCatalog {
         }
     }
 
+    /// Remembers which names of a unit may have effects on connections, unless a definition has changed since `epoch`. Those of one unit count for all: plans that were
+    /// made without them are not kept.
+    pub(crate) fn learn_effects(&self, epoch: u64, unit: UnitName, found: Effectful) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch != epoch {
+            return;
+        }
+        Arc::make_mut(&mut known.effectful).add(&found);
+        known.effects.insert(unit, found);
+        known.epoch += 1;
+        self.epoch.store(known.epoch, Ordering::Release);
+    }
+
+    /// What was learnt of the units' effects, and when.
+    pub(crate) fn effects(&self) -> (u64, HashMap<UnitName, Effectful>) {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        (known.epoch, known.effects.clone())
+    }
+
     /// Whether a unit may leave checks to the end of a transaction; `None` when it was not asked yet.
     pub(crate) fn defers(&self, unit: &str) -> Option<bool> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -167,6 +190,11 @@ impl Catalog for UnitCatalog {
     fn names(&self, units: &[UnitName]) -> Option<Arc<Names>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         units.iter().all(|unit| known.named.contains(unit)).then(|| Arc::clone(&known.names))
+    }
+
+    fn effectful(&self, unit: &str) -> Option<Arc<Effectful>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.effects.contains_key(unit).then(|| Arc::clone(&known.effectful))
     }
 
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {

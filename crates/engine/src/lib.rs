@@ -3,6 +3,7 @@
 mod alone;
 mod bulk;
 mod catalog;
+mod effects;
 mod execute;
 mod handle;
 mod house;

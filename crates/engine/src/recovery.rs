@@ -109,6 +109,7 @@ impl Engine {
             }
         }));
         self.recover_base();
+        self.watch_effects();
     }
 
     /// The same for transactions of type BASE, every 10 seconds.

@@ -164,6 +164,9 @@ pub enum Execution {
     },
     /// Puts the connection back to how it was after login: no transaction, no session variables, no temporary tables. Prepared statements may be kept.
     Reset,
+    /// The same for a connection of which nobody knows what was done on it: prepared statements are not kept, as their names may mean others by now, nor is anything else that
+    /// the server can be told to forget.
+    Scrub,
     /// Asks for a sign of life.
     Ping,
 }

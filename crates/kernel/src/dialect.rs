@@ -8,6 +8,7 @@ use pando_sql::ast::DefineAction;
 
 use crate::alone::Alone;
 use crate::column::{Attribute, Column};
+use crate::effects::Effects;
 use crate::error::{Error, Result};
 use crate::health::Health;
 use crate::presentation::Presentation;
@@ -168,6 +169,11 @@ pub trait Metadata: Send + Sync + Debug {
     /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own. A third column
     /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
     fn tables_query(&self) -> String;
+
+    /// How it is known which statements may leave something on their connections; `None` where none that a client may send does.
+    fn effects(&self) -> Option<&dyn Effects> {
+        None
+    }
 
     /// How the temporary tables of a connection are known; `None` where there are none for clients.
     fn temporaries(&self) -> Option<crate::temporary::Kept> {

@@ -8,6 +8,7 @@ use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
 use crate::dialect::{Dialect, TableColumn};
+use crate::effects::Effectful;
 use crate::error::Result;
 use crate::merge::MergePlan;
 use crate::request::Parameter;
@@ -187,6 +188,11 @@ pub trait Catalog: Send + Sync + Debug {
     /// What indexes and constraints are called in these storage units, and in others as far as known; `None` when one of these was not read yet.
     fn names(&self, _units: &[UnitName]) -> Option<Arc<Names>> {
         Some(Arc::default())
+    }
+
+    /// The names that may have effects on connections, on all storage units that were asked; `None` when this one was not.
+    fn effectful(&self, _unit: &str) -> Option<Arc<Effectful>> {
+        None
     }
 
     /// The names (lower-cased) of aggregates that users have made; `None` when not read yet.

@@ -132,6 +132,8 @@ pub enum Need {
     Names(Vec<UnitName>),
     /// Which functions are aggregates that users have made.
     Aggregates,
+    /// Which names of a storage unit may have effects on its connections.
+    Effects(UnitName),
 }
 
 impl Route {

@@ -1,10 +1,11 @@
 //! A connection lent out.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use pando_kernel::{Backend, Connector};
+use pando_kernel::{Backend, Connector, Execution};
 
 use crate::leash::Leash;
 use crate::live::{Gone, Live, clean};
@@ -15,7 +16,7 @@ use crate::slot::Slot;
 static NOWHERE: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(""));
 
 /// A connection lent out; works as its [`Backend`]. Dropped clean (usable, nothing outstanding, no transaction) it goes back to the pool;
-/// dropped in the middle of something, or spoilt, it is reset in the background first; dropped broken it is closed.
+/// dropped in the middle of something it is reset in the background first; spoilt or tainted it is told to clean itself, and lent when it has; dropped broken it is closed.
 #[derive(Debug)]
 pub struct Connection {
     /// Has its connection with it until this is dropped.
@@ -28,7 +29,18 @@ pub struct Connection {
 enum Fate {
     Return,
     Reset,
+    Scrub,
     Close,
+}
+
+impl Fate {
+    /// What is run on a connection before it serves others, if it must be put in order.
+    fn remedy(self) -> Execution {
+        match self {
+            Self::Return | Self::Reset | Self::Close => Execution::Reset,
+            Self::Scrub => Execution::Scrub,
+        }
+    }
 }
 
 impl Connection {
@@ -69,9 +81,16 @@ impl Connection {
         self.slot.live.as_ref().map(|live| live.backend.leash().clone()).unwrap_or_default()
     }
 
-    /// Has it reset in the background before it serves others, whatever becomes of it: what it is used for may leave something behind.
+    /// Has it reset before it serves others, whatever becomes of it: what it is used for leaves something behind.
     pub fn spoil(&mut self) {
-        self.fate = Fate::Reset;
+        if self.fate == Fate::Return {
+            self.fate = Fate::Reset;
+        }
+    }
+
+    /// The same where nobody knows what is left behind: all is forgotten that its server can forget ([`Execution::Scrub`]), and a connection that does not is closed.
+    pub fn taint(&mut self) {
+        self.fate = Fate::Scrub;
     }
 
     /// Closes the connection instead of giving it back.
@@ -116,10 +135,15 @@ impl Drop for Connection {
             return;
         }
         shared.rest(&mut live.memory);
-        if clean(condition) && self.fate == Fate::Return {
+        if self.fate == Fate::Scrub {
+            shared.taints.fetch_add(1, Ordering::Relaxed);
+        }
+        if !clean(condition) {
+            if shared.begin_recovery() {
+                recover::start(Arc::clone(shared), slot, (live, self.fate.remedy()));
+            }
+        } else if self.fate == Fate::Return || live.begin_to_clean(self.fate.remedy()) {
             slot.live = Some(live);
-        } else if shared.begin_recovery() {
-            recover::start(Arc::clone(shared), slot, live);
         }
     }
 }

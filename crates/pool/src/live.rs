@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use pando_kernel::backend::Condition;
@@ -24,6 +24,8 @@ pub(crate) struct Memory {
     /// The pool's suspicion when it rested: another number now means that a connection was found dead since.
     pub(crate) suspicion: u64,
     pub(crate) session_state: u64,
+    /// It has been told to clean itself, and has not answered yet.
+    pub(crate) is_cleaning: bool,
 }
 
 /// Held by connections each of which was opened while an earlier holder was: as long as one is held, the server was met without a gap.
@@ -56,6 +58,9 @@ impl Live {
     /// Whether the server is known to have closed it. Does not ask the server.
     pub(crate) fn is_closed(&mut self) -> bool {
         let mut cx = Context::from_waker(Waker::noop());
+        if self.memory.is_cleaning {
+            return self.poll_cleaned(&mut cx) == Poll::Ready(false);
+        }
         matches!(self.backend.poll_flush(&mut cx), Poll::Ready(Err(_)))
     }
 
@@ -67,6 +72,30 @@ impl Live {
         while self.backend.condition().usable && self.backend.condition().outstanding > 0 {
             let _ = poll_fn(|cx| self.backend.poll_event(cx)).await;
         }
+    }
+
+    /// Tells the server to forget what its last borrower may have done. Nobody waits for the answer but whoever takes it next, and by then it has usually come. False when
+    /// it cannot be told.
+    pub(crate) fn begin_to_clean(&mut self, how: Execution) -> bool {
+        if self.backend.start(how).is_err() {
+            return false;
+        }
+        self.memory.session_state = 0;
+        self.memory.is_cleaning = true;
+        let mut cx = Context::from_waker(Waker::noop());
+        !matches!(self.backend.poll_flush(&mut cx), Poll::Ready(Err(_)))
+    }
+
+    /// Whether it is clean, once it has said so. One that could not be cleaned must serve nobody any more.
+    pub(crate) fn poll_cleaned(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        while self.memory.is_cleaning {
+            match ready!(self.backend.poll_event(cx)) {
+                Ok(Event::Done) => self.memory.is_cleaning = false,
+                Ok(_) => {}
+                Err(_) => return Poll::Ready(false),
+            }
+        }
+        Poll::Ready(clean(self.backend.condition()))
     }
 
     /// Runs an execution that returns nothing of interest, after whatever is left of earlier replies. `true` when the connection is clean

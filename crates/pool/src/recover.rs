@@ -30,10 +30,10 @@ impl Drop for Counted {
 }
 
 /// Spawns the recovery of a connection; [`Shared::begin_recovery`] has counted it. The slot stays taken meanwhile.
-pub(crate) fn start(shared: Arc<Shared>, slot: Slot, live: Box<Live>) {
+pub(crate) fn start(shared: Arc<Shared>, slot: Slot, unclean: (Box<Live>, Execution)) {
     let counted = Counted(Arc::clone(&shared));
     let runtime = Arc::clone(&shared.runtime);
-    runtime.spawn(Box::pin(recover(counted, slot, live)));
+    runtime.spawn(Box::pin(recover(counted, slot, unclean)));
 }
 
 /// Cancels what is left running. The replies may be endless, a closed connection alone does not stop every server from working on them, and one cancel
@@ -54,14 +54,15 @@ async fn stop(shared: &Shared, live: &mut Live) {
     }
 }
 
-async fn recover(counted: Counted, mut slot: Slot, mut live: Box<Live>) {
+async fn recover(counted: Counted, mut slot: Slot, unclean: (Box<Live>, Execution)) {
+    let (mut live, remedy) = unclean;
     let shared = &counted.0;
     if live.backend.condition().outstanding > 0 {
         // An error here says that no copy is under way, or that its server has no other way of giving it up than a closed connection.
         let _ = live.backend.copy(CopyInput::Fail("the client went away".to_owned()));
         stop(shared, &mut live).await;
     }
-    let settle = live.settle(Execution::Reset);
+    let settle = live.settle(remedy);
     if within(&*shared.runtime, LIMIT, settle).await.unwrap_or(false) {
         live.memory.session_state = 0;
         shared.rest(&mut live.memory);

@@ -52,6 +52,8 @@ pub(crate) struct Shared {
     /// The last attempt to connect failed.
     pub(crate) unreachable: AtomicBool,
     pub(crate) fence: Arc<Fence>,
+    /// How often a connection came back on which anything may have been done.
+    pub(crate) taints: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -132,6 +134,7 @@ impl Shared {
             kept: AtomicBool::new(false),
             suspicion: AtomicU64::new(0),
             unreachable: AtomicBool::new(false),
+            taints: AtomicU64::new(0),
             state: Mutex::new(State::default()),
         }
     }
@@ -327,7 +330,17 @@ impl Shared {
         let (now, lifetime) = (self.runtime.now(), self.options.max_lifetime);
         let lifetime = lifetime - lifetime / 640 * number;
         let suspicion = self.suspicion.load(Ordering::Relaxed);
-        (Memory { born: now, lifetime, rested: now, suspicion, session_state: 0 }, witness)
+        (
+            Memory {
+                born: now,
+                lifetime,
+                rested: now,
+                suspicion,
+                session_state: 0,
+                is_cleaning: false,
+            },
+            witness,
+        )
     }
 
     /// Notes that a connection has just been in order.

@@ -3,11 +3,11 @@
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use pando_kernel::runtime::{BoxFuture, Near, within};
-use pando_kernel::{Error, ErrorKind, Execution, Result};
+use pando_kernel::{Backend, Error, ErrorKind, Execution, Result};
 
 use crate::connection::Connection;
 use crate::keeper;
@@ -161,6 +161,20 @@ fn at_once(shared: &Shared, mut slot: Slot, now: Instant) -> Result<Connection, 
     let Some(mut live) = slot.live.take() else {
         return Err(slot);
     };
+    if live.memory.is_cleaning {
+        match live.poll_cleaned(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(true) => {}
+            Poll::Ready(false) => {
+                told_unclean(shared, &live);
+                drop(live);
+                return Err(slot);
+            }
+            Poll::Pending => {
+                slot.live = Some(live);
+                return Err(slot);
+            }
+        }
+    }
     if live.is_closed() {
         tracing::debug!(unit = %shared.unit, "an idle connection was closed by its server");
         drop(live);
@@ -179,6 +193,7 @@ async fn ready(shared: Arc<Shared>, mut slot: Slot) -> Result<Connection> {
     let now = shared.runtime.now();
     if let Some(mut live) = slot.live.take()
         && !live.outlived(now)
+        && is_cleaned(&shared, &mut live).await
     {
         if !shared.doubtful(&live, now) || answers(&shared, &mut live).await {
             return Ok(Connection::lent(slot, live));
@@ -189,6 +204,23 @@ async fn ready(shared: Arc<Shared>, mut slot: Slot) -> Result<Connection> {
     }
     let live = open(&shared).await?;
     Ok(Connection::lent(slot, live))
+}
+
+/// Whether a connection that was to clean itself has done so; one that need not has.
+async fn is_cleaned(shared: &Shared, live: &mut Live) -> bool {
+    let cleaned = poll_fn(|cx| live.poll_cleaned(cx)).await;
+    if !cleaned {
+        told_unclean(shared, live);
+    }
+    cleaned
+}
+
+/// A connection that could not be cleaned is about to be closed.
+fn told_unclean(shared: &Shared, live: &Live) {
+    tracing::debug!(unit = %shared.unit, "a connection that could not be cleaned is closed");
+    if !live.backend.condition().usable {
+        shared.throw_stale_away();
+    }
 }
 
 async fn answers(shared: &Shared, live: &mut Live) -> bool {

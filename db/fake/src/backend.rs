@@ -105,6 +105,9 @@ impl FakeBackend {
             Execution::Reset => {
                 ("ROLLBACK".to_owned(), state.script.told("RESET").map(pieces).unwrap_or_default())
             }
+            Execution::Scrub => {
+                ("ROLLBACK".to_owned(), state.script.told("SCRUB").map(pieces).unwrap_or_default())
+            }
             Execution::Ping => {
                 (String::new(), state.script.told("PING").map(pieces).unwrap_or_default())
             }

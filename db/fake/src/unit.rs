@@ -57,7 +57,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// The statement's text; `PING`, `RESET` for those two, and `DESCRIBE` in front of a described text.
+    /// The statement's text; `PING`, `RESET`, `SCRUB` for those three, and `DESCRIBE` in front of a described text.
     pub fn text(&self) -> String {
         match &self.execution {
             Execution::Text(sql)
@@ -66,6 +66,7 @@ impl Received {
             | Execution::Lifted { text: sql, .. } => sql.to_string(),
             Execution::Describe { sql, .. } => format!("DESCRIBE {sql}"),
             Execution::Reset => "RESET".to_owned(),
+            Execution::Scrub => "SCRUB".to_owned(),
             Execution::Ping => "PING".to_owned(),
         }
     }
@@ -81,6 +82,7 @@ impl Received {
             | Execution::Lifted { .. }
             | Execution::Describe { .. }
             | Execution::Reset
+            | Execution::Scrub
             | Execution::Ping => Vec::new(),
         }
     }

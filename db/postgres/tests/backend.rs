@@ -368,6 +368,31 @@ async fn a_reset_forgets_everything_but_prepared_statements() {
 }
 
 #[tokio::test]
+async fn a_scrub_forgets_prepared_statements_too() {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    for begins in [false, true] {
+        run(&mut *backend, prepared("SELECT $1::int", vec![int(1)])).await.unwrap();
+        let set =
+            "SET search_path TO pg_catalog; PREPARE leftover AS SELECT 1; SELECT setseed(0.5)";
+        run(&mut *backend, text(set)).await.unwrap();
+        if begins {
+            run(&mut *backend, text("BEGIN")).await.unwrap();
+            run(&mut *backend, text("SELECT nothing")).await.unwrap_err();
+        }
+        let events = run(&mut *backend, Execution::Scrub).await.unwrap();
+        assert!(matches!(events[..], [Event::Done]), "{events:?}");
+        assert_eq!(backend.condition().transaction, TransactionState::Idle);
+        assert_eq!(held(&mut *backend).await, 0);
+        let sql = "SELECT current_setting('search_path')";
+        let found = rows(&run(&mut *backend, text(sql)).await.unwrap());
+        assert_eq!(found[0][0], Value::Text("\"$user\", public".into()));
+        let one = run(&mut *backend, prepared("SELECT $1::int", vec![int(1)])).await.unwrap();
+        assert_eq!(rows(&one), [[Value::Int(1)]]);
+    }
+}
+
+#[tokio::test]
 async fn a_sign_of_life_is_only_done() {
     let Some(options) = options() else { return };
     let mut backend = connect(options).await;

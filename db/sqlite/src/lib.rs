@@ -11,6 +11,7 @@ mod functions;
 mod infer;
 mod line;
 mod parameters;
+mod pragma;
 mod regexp;
 mod run;
 mod shape;

@@ -82,7 +82,7 @@ impl Session {
                 let translation = self.translation(Arc::clone(&sql))?;
                 self.describe(&sql, &translation)
             }
-            Execution::Reset => self.reset(),
+            Execution::Reset | Execution::Scrub => self.reset(),
             Execution::Ping => Ok(()),
         }
     }
@@ -258,7 +258,7 @@ impl Session {
         self.line.piece(Event::Described(description))
     }
 
-    /// As after login: no transaction, no temporary tables, the settings a client could have changed set back.
+    /// As after login: no transaction, no temporary tables. There are no settings that a client could have changed.
     fn reset(&mut self) -> Result<(), Stop> {
         self.tongue = Tongue::Any;
         const TEMPORARY: &str =
@@ -273,8 +273,7 @@ impl Session {
                 .prepare_cached(TEMPORARY)?
                 .query_map([], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
-            drops.iter().try_for_each(|sql| self.connection.execute_batch(sql))?;
-            self.connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA query_only = OFF")
+            drops.iter().try_for_each(|sql| self.connection.execute_batch(sql))
         };
         work().map_err(|e| self.failed(&e))
     }

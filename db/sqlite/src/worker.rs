@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::unavailable;
 use crate::functions;
 use crate::line::{Line, Presence, Stop};
+use crate::pragma;
 use crate::run::Session;
 
 /// How long a statement waits for another connection's lock before it fails.
@@ -20,6 +21,9 @@ const STEPS_BETWEEN_LOOKS: i32 = 1000;
 
 /// Prepared statements kept per connection.
 pub(crate) const STATEMENT_CACHE: usize = 256;
+
+/// The most bytes of one value or one row: what makes them (`zeroblob`, `printf`, `group_concat`) holds all of it in this process's memory.
+const LONGEST: i32 = 64 << 20;
 
 /// Durability is the default's: a commit is on disk when it is reported.
 const SETUP: &str =
@@ -65,7 +69,8 @@ fn open(path: &str, line: &Arc<Line>) -> rusqlite::Result<Connection> {
     let looked = Arc::clone(line);
     connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || looked.stopping()))?;
     set_up(&connection, line)?;
-    connection.authorizer(Some(authorize))?;
+    connection.authorizer(Some(pragma::authorize))?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     functions::register(&connection)?;
     Ok(connection)
@@ -96,14 +101,4 @@ fn wait_for_locks(connection: &mut Connection, line: Arc<Line>) -> rusqlite::Res
         let pause = Duration::from_millis(1 << tries.clamp(0, 4));
         since.elapsed() < BUSY_LIMIT && line.linger(pause)
     }))
-}
-
-/// A client may not reach other files through a storage unit. (An empty name is the scratch database of VACUUM.)
-fn authorize(context: AuthContext<'_>) -> Authorization {
-    if let AuthAction::Attach { filename } = context.action
-        && !filename.is_empty()
-    {
-        return Authorization::Deny;
-    }
-    Authorization::Allow
 }

@@ -465,6 +465,50 @@ fn other_files_cannot_be_reached() {
 }
 
 #[test]
+fn a_client_reads_some_pragmas_and_sets_none() {
+    let scene = memory();
+    let mut one = scene.connect();
+    for text in [
+        "PRAGMA hard_heap_limit = 1",
+        "PRAGMA soft_heap_limit = 1",
+        "PRAGMA hard_heap_limit(1)",
+        "pragma main.journal_mode = DELETE",
+        "PRAGMA writable_schema = ON",
+        "PRAGMA foreign_keys = OFF",
+        "PRAGMA query_only = 1",
+        "PRAGMA user_version = 7",
+        "SELECT * FROM pragma_hard_heap_limit(1)",
+        "PRAGMA temp_store_directory = '/tmp'",
+        "PRAGMA optimize",
+    ] {
+        assert!(scene.run(one.as_mut(), text).is_err(), "{text}");
+    }
+    scene.run(one.as_mut(), "CREATE TABLE t (id INT)").unwrap();
+    for text in
+        ["PRAGMA foreign_keys", "PRAGMA table_info(t)", "SELECT name FROM pragma_table_info('t')"]
+    {
+        assert_eq!(scene.run(one.as_mut(), text).unwrap().rows.len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn no_value_is_longer_than_may_be_held() {
+    let scene = memory();
+    let mut one = scene.connect();
+    for text in [
+        "SELECT length(zeroblob(1000000000))",
+        "SELECT length(randomblob(900000000))",
+        "SELECT length(printf('%1000000000d', 1))",
+        "SELECT length(hex(zeroblob(60000000)))",
+        "SELECT length(replace(hex(zeroblob(1000000)), '0', hex(zeroblob(1000))))",
+    ] {
+        assert!(scene.run(one.as_mut(), text).is_err(), "{text}");
+    }
+    let fits = scene.run(one.as_mut(), "SELECT length(zeroblob(60000000))").unwrap();
+    assert_eq!(fits.rows, [[Value::Int(60_000_000)]]);
+}
+
+#[test]
 fn a_definition_made_of_several_statements_happens_as_a_whole_or_not_at_all() {
     let scene = memory();
     let mut one = scene.connect();

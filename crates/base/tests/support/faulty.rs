@@ -70,7 +70,7 @@ impl Plot {
         let text = match execution {
             Execution::Text(text) | Execution::Aside(text) | Execution::Lifted { text, .. } => text,
             Execution::Prepared { sql, .. } | Execution::Describe { sql, .. } => sql,
-            Execution::Reset | Execution::Ping => return None,
+            Execution::Reset | Execution::Scrub | Execution::Ping => return None,
         };
         let mut scene = self.0.lock().unwrap();
         let fault = scene.at.take_if(|(at, _)| text.starts_with(at.as_str()))?.1;

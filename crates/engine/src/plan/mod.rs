@@ -10,6 +10,7 @@ mod choice;
 mod chosen;
 mod direct;
 mod dropped;
+mod effects;
 mod gather;
 mod insert_query;
 mod labels;
@@ -39,6 +40,7 @@ pub(crate) use check::unknown;
 pub(crate) use choice::{any_unit, any_unit_of, changes_in_with, without_units, writer_of, writes};
 pub(crate) use chosen::{Answer, Choice, Chosen, chosen, is_for_choosing};
 use direct::{Gathered, direct};
+pub(crate) use effects::unknown as unknown_effects;
 pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
 pub use lifted::{Chance, Lifted};
 pub(crate) use limited::{Limited, is_for_keys, limited};
@@ -65,7 +67,13 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
         Purpose::Run => {
             state::check(ctx, stmt)?;
             dropped::is_spelled(ctx, stmt)?;
-            planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error))
+            let planned = planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error));
+            planned.map(|mut planned| {
+                if let Planned::Plan(plan) = &mut planned {
+                    plan.leaves = effects::leaves(ctx, stmt, plan);
+                }
+                planned
+            })
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };

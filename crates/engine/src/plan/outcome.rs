@@ -43,7 +43,7 @@ pub struct Plan {
     pub writes: bool,
     /// Statements that run on the one unit's connection before; that connection then stands apart from any transaction, and is reset.
     pub before: Vec<Arc<str>>,
-    /// It may leave something on its connections that nobody knows of: they are reset before they serve others.
+    /// It may leave something on its connections that nobody knows of: those forget everything before they serve others.
     pub leaves: bool,
     /// How the columns of its replies are told.
     pub told: Told,

@@ -16,7 +16,7 @@ use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
 use super::parts::{Part, Parts};
 use super::unions::{self, Union};
-use super::{Plan, Told, Unit, labels, parts, state, temporary, writes};
+use super::{Plan, Told, Unit, labels, parts, temporary, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -74,7 +74,7 @@ pub(super) fn finish(
         keys,
         writes: writes(&stmt.kind),
         before,
-        leaves: state::is_unread(&stmt.kind),
+        leaves: false,
         told: Told::default(),
     })
 }

@@ -17,7 +17,7 @@ use super::liftable::{LONGEST_NAME, liftable};
 use super::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
 use super::wide::{Given, Source, Wide};
-use super::{Plan, Planned, Purpose, Told, Unit, rewrite};
+use super::{Plan, Planned, Purpose, Told, Unit, effects, rewrite};
 
 /// Functions that give the same for every session, and leave nothing behind. Sorted.
 const PLAIN_FUNCTIONS: &[&str] = &[
@@ -136,6 +136,8 @@ struct One {
     parts: Vec<Part>,
     parameters: Vec<u32>,
     writes: bool,
+    /// As [`Plan::leaves`], of whatever target.
+    leaves: bool,
     /// With the text cut at the values that are lifted.
     lifting: Option<(Lifting, Vec<Part>)>,
     /// How columns are told: of all targets alike, as their names are the logic ones.
@@ -246,6 +248,10 @@ impl Template {
         plan: &Plan,
         chance: Chance,
     ) -> Vec<Lifted> {
+        if plan.leaves {
+            // Its connections forget what is prepared on them.
+            return Vec::new();
+        }
         let (text, slots) = statement;
         match &self.goes {
             Goes::ToOne(one) => {
@@ -338,8 +344,20 @@ impl One {
         let count = if redirects.is_empty() { pick.count().min(MOST_KEPT) } else { 0 };
         let kept = (0..count).map(|_| OnceLock::new()).collect();
         let is_decided = spans.is_empty();
+        let leaves = effects::text_leaves(ctx, stmt, &unit.target.unit);
         let (lifting, lists) = (None, Arc::default());
-        Some(Self { pick, kept, is_decided, redirects, parts, parameters, writes, lifting, lists })
+        Some(Self {
+            pick,
+            kept,
+            is_decided,
+            redirects,
+            parts,
+            parameters,
+            writes,
+            leaves,
+            lifting,
+            lists,
+        })
     }
 
     fn plan(&self, ctx: &Context<'_>, stmt: &Statement, now: &Now<'_>) -> Option<Fit> {
@@ -358,7 +376,8 @@ impl One {
             target = self.redirected(ctx, stmt, target)?;
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
-        let plan = Arc::new(self.made(target, now, told)?);
+        let leaves = self.leaves || effects::target_leaves(ctx, &target)?;
+        let plan = Arc::new(Plan { leaves, ..self.made(target, now, told)? });
         // Long values of one statement are not kept for all others of its shape.
         let is_usual = |unit: &Unit| unit.sql.len() <= 2 * stmt.text.len() + KEPT;
         if let Some(place) = place.filter(|_| plan.units.iter().all(is_usual)) {

@@ -34,6 +34,8 @@ pub(super) struct Wide {
     /// How many connections of a unit it was planned for: tables are read together or not by that.
     connections: usize,
     lifting: Option<Lifting>,
+    /// As [`Plan::leaves`].
+    leaves: bool,
     /// The plan, where it is the same for all values.
     kept: OnceLock<Arc<Plan>>,
 }
@@ -126,7 +128,8 @@ impl Wide {
         });
         let (merge, connections) = (plan.merge.clone(), unions::connections(ctx));
         let (sent, lifting, kept) = (sent.collect(), None, OnceLock::new());
-        Some(Self { sent, merge, limit, everywhere, redirects, connections, lifting, kept })
+        let leaves = plan.leaves;
+        Some(Self { sent, merge, limit, everywhere, redirects, connections, lifting, leaves, kept })
     }
 
     /// Finds out what of such queries may be lifted, where each unit is asked once: several texts travel together, and of several prepared ones not all could be asked
@@ -217,7 +220,7 @@ impl Wide {
             keys,
             writes: false,
             before,
-            leaves: false,
+            leaves: self.leaves,
             told: Told::default(),
         })
     }

@@ -426,10 +426,12 @@ fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
     variables.list().iter().filter(move |(name, _)| is_level(name))
 }
 
-/// Queues what a plan wants to have run before on a connection, and notes whether that must be reset before it serves others. Returns how many replies
+/// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before it serves others. Returns how many replies
 /// belong to it.
 pub(super) fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
-    if plan.leaves || !plan.before.is_empty() {
+    if plan.leaves {
+        connection.taint();
+    } else if !plan.before.is_empty() {
         connection.spoil();
     }
     for text in &plan.before {

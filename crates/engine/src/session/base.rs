@@ -301,7 +301,10 @@ impl Session {
             jobs.push(Job { at: *at, statement, call: call(own, bound)?, order });
         }
         // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
-        let (connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
+        let (mut connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
+        if plan.leaves {
+            connection.taint();
+        }
         Ok((connection, swallow, jobs))
     }
 

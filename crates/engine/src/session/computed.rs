@@ -96,6 +96,8 @@ impl Session {
                 return Err(error);
             }
         }
+        // The expression may be a call of anything.
+        connection.taint();
         answer(connection, sql).await
     }
 }

@@ -385,6 +385,9 @@ impl Session {
         if goes_on {
             copy.marked.push(Arc::clone(&unit.target.unit));
         }
+        if copy.plan.leaves {
+            connection.taint();
+        }
         let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let sent = match started {

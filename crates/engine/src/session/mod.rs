@@ -79,6 +79,7 @@ use crate::variables::Variables;
 use base::Base;
 use bound::{Bound, Window};
 use cursor::Cursor;
+pub(crate) use needs::read_effects;
 use reply::Reply;
 pub(crate) use setting::{answer, undress};
 use verbs::Opened;

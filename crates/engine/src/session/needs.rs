@@ -8,14 +8,18 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Catalog, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
+use pando_kernel::{Effectful, Effects};
+use pando_pool::Connection;
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 
 use crate::catalog::TableMap;
+use crate::handle::Manner;
 use crate::plan::{self, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use super::origin::number_of;
+use super::setting::{answer, undress};
 use super::{Bound, Session};
 
 impl Session {
@@ -30,6 +34,7 @@ impl Session {
             Need::Indexes => self.learn_indexes(live).await,
             Need::Names(units) => self.learn_names(live, units).await,
             Need::Aggregates => self.learn_aggregates(live).await,
+            Need::Effects(unit) => self.learn_effects(live, &unit).await.map(drop),
         }
     }
 
@@ -106,6 +111,37 @@ impl Session {
         }
         self.catalog(live).learn_aggregates(epoch, aggregates);
         Ok(())
+    }
+
+    /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose settings may be anything; where there is no other
+    /// the statement does without, and its connection is taken for one on which anything was done. Returns whether it was read.
+    pub(super) async fn learn_effects(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        unit: &UnitName,
+    ) -> Result<bool> {
+        let Some(effects) = live.database.dialect.effects() else { return Ok(false) };
+        let catalog = Arc::clone(self.catalog(live));
+        let (epoch, pool) = (catalog.epoch(), live.pool(unit)?);
+        let idle = self.take_idle(pool)?;
+        let taken = match idle {
+            Some(idle) => Some(idle),
+            None if self.holds_connections() => None,
+            None => Some(self.take(pool).await?),
+        };
+        let Some(mut connection) = taken else { return Ok(false) };
+        let read = match self.handle.runs_on(&connection, Manner::Ask) {
+            Ok(()) => read_effects(&mut connection, effects).await,
+            Err(error) => Err(error),
+        };
+        self.release(connection).await;
+        catalog.learn_effects(epoch, Arc::clone(unit), read?);
+        Ok(true)
+    }
+
+    /// Whether the session has connections that others may wait for, while it would wait for a further one.
+    fn holds_connections(&self) -> bool {
+        self.handle.has_some() || !self.transaction.units().is_empty() || self.temporary.is_some()
     }
 
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
@@ -260,6 +296,17 @@ impl Session {
         self.catalog(live).learn_columns(epoch, table, columns);
         Ok(())
     }
+}
+
+/// What of a unit may have effects on connections, asked on a connection that is as after login.
+pub(crate) async fn read_effects(
+    connection: &mut Connection,
+    effects: &dyn Effects,
+) -> Result<Effectful> {
+    if connection.session_state() != 0 {
+        undress(connection).await?;
+    }
+    Ok(effects.read(&answer(connection, effects.query()).await?))
 }
 
 /// A row of the dialect's query for names.

@@ -337,7 +337,8 @@ impl Backend for Connection {
             }
             Execution::Prepared { sql, parameters, .. } => Work::Prepared { sql, parameters },
             Execution::Describe { sql, .. } => Work::Describe { sql },
-            Execution::Reset => Work::Reset,
+            // A server forgets all that one session has, prepared statements among it.
+            Execution::Reset | Execution::Scrub => Work::Reset,
             Execution::Ping => Work::Ping,
         };
         if size(&work) >= MAX_COMMAND {

@@ -1,5 +1,6 @@
 //! Reading the catalogue.
 
+use pando_kernel::Effects;
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::temporary::Kept;
@@ -106,6 +107,10 @@ impl Metadata for MySql {
             "SET SESSION innodb_lock_wait_timeout = 2".to_owned(),
             format!("SELECT 1 FROM {} LIMIT 1 LOCK IN SHARE MODE", self.quote(table)),
         ]
+    }
+
+    fn effects(&self) -> Option<&dyn Effects> {
+        Some(self)
     }
 
     fn temporaries(&self) -> Option<Kept> {

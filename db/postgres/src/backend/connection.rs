@@ -32,7 +32,10 @@ const COPY_CHUNK: usize = 1024 * 1024;
 /// What `DISCARD ALL` does, but for the prepared statements and plans, which are kept.
 /// <https://www.postgresql.org/docs/current/sql-discard.html>
 const RESET: &str = "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; \
-    SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
+    SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
+/// What forgets also statements that somebody has prepared under the names of ours. It commits by itself.
+/// <https://www.postgresql.org/docs/current/sql-discard.html>
+const SCRUB: &str = "DISCARD ALL";
 
 /// A connection that is logged in.
 pub(super) struct Connection {
@@ -177,6 +180,23 @@ impl Connection {
         request::query(&mut self.wire.output, &text)
     }
 
+    /// Behind what it runs stands one Sync: where the first fails nothing else is done. Somebody may have made the numbers of random() known beforehand, which DISCARD
+    /// does not care for; SET needs no plan, as `SELECT setseed(…)` does.
+    /// <https://www.postgresql.org/docs/current/sql-set.html>
+    fn scrub(&mut self) -> Result<()> {
+        let idle = self.line.transaction == TransactionState::Idle && self.line.replies.is_empty();
+        let seed = format!("SET seed = {}", seed()?);
+        self.line.statements.clear();
+        let output = &mut self.wire.output;
+        if !idle {
+            request::aside(output, "ROLLBACK")?;
+        }
+        request::aside(output, SCRUB)?;
+        request::aside(output, &seed)?;
+        encode_sync(output);
+        Ok(())
+    }
+
     /// Writes what can be written now. A failure is kept until the input is read to its end: the
     /// server's last words say more than a broken pipe.
     fn try_write(&mut self, cx: &mut Context<'_>) {
@@ -292,6 +312,13 @@ fn has_open(types: &[u32], parameters: usize) -> bool {
     types.len() < parameters || types.contains(&0)
 }
 
+/// Where random() begins anew: nobody can know.
+fn seed() -> Result<f64> {
+    let mut bytes = [0; 4];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| Error::internal("no randomness is to be had"))?;
+    Ok(f64::from(i32::from_ne_bytes(bytes)) / f64::from(1_u32 << 31))
+}
+
 impl Backend for Connection {
     fn start(&mut self, execution: Execution) -> Result<()> {
         if let Some(why) = &self.lost {
@@ -317,6 +344,11 @@ impl Backend for Connection {
             Execution::Reset => {
                 self.close_aside();
                 self.reset()?;
+                Task::Silent
+            }
+            Execution::Scrub => {
+                self.close_aside();
+                self.scrub()?;
                 Task::Silent
             }
             Execution::Ping => {

@@ -1,6 +1,7 @@
 //! Reading PostgreSQL's catalogue.
 //! <https://www.postgresql.org/docs/current/catalogs.html>
 
+use pando_kernel::Effects;
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::temporary::Kept;
@@ -203,6 +204,10 @@ impl Metadata for Postgres {
             format!("LOCK TABLE {table} IN SHARE MODE"),
             format!("SELECT 1 FROM {table} LIMIT 1"),
         ]
+    }
+
+    fn effects(&self) -> Option<&dyn Effects> {
+        Some(self)
     }
 
     fn temporaries(&self) -> Option<Kept> {

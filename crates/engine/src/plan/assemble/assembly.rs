@@ -14,7 +14,7 @@ use pando_sql::{Edits, Span};
 
 use crate::plan::direct::direct;
 use crate::plan::logical::parsed;
-use crate::plan::{Planned, Purpose, rewrite};
+use crate::plan::{Planned, Purpose, effects, rewrite};
 
 /// A statement to be answered at one unit over rows read before.
 #[derive(Debug, Clone)]
@@ -135,6 +135,7 @@ impl Assembly {
         };
         if let Planned::Plan(plan) = &mut planned {
             plan.before = before;
+            plan.leaves = effects::leaves(ctx, &self.rest, plan);
         }
         Ok(planned)
     }

@@ -1,0 +1,235 @@
+//! Which statements may leave something on the connections they run on: those then forget everything before they serve others. Decided when a plan is made, and kept with
+//! its template.
+
+use pando_kernel::Effectful;
+use pando_kernel::effects::Effects;
+use pando_kernel::feature::Context;
+use pando_kernel::route::{Target, UnitName};
+use pando_sql::ast::{Kind, Statement};
+use pando_sql::{Token, TokenKind, tokenize};
+
+use super::{Plan, state};
+
+/// Words behind which a name with a parenthesis is a table, an alias or a type.
+const NAMING: &[&str] =
+    &["as", "ignore", "insert", "into", "ordinality", "recursive", "table", "with"];
+
+/// Words that stand in front of a parenthesis and call nothing. Sorted.
+const UNCALLED: &[&str] = &[
+    "all",
+    "and",
+    "any",
+    "as",
+    "between",
+    "bernoulli",
+    "binary",
+    "bit",
+    "by",
+    "case",
+    "character",
+    "columns",
+    "conflict",
+    "constraint",
+    "cube",
+    "dec",
+    "decimal",
+    "distinct",
+    "double",
+    "else",
+    "escape",
+    "except",
+    "exists",
+    "fields",
+    "filter",
+    "from",
+    "group",
+    "having",
+    "ignore",
+    "ilike",
+    "in",
+    "index",
+    "inner",
+    "insert",
+    "int2",
+    "int4",
+    "int8",
+    "integer",
+    "intersect",
+    "into",
+    "is",
+    "join",
+    "key",
+    "lateral",
+    "like",
+    "limit",
+    "lines",
+    "materialized",
+    "nchar",
+    "not",
+    "numeric",
+    "of",
+    "offset",
+    "on",
+    "or",
+    "order",
+    "over",
+    "partition",
+    "precision",
+    "returning",
+    "rollup",
+    "select",
+    "set",
+    "sets",
+    "signed",
+    "similar",
+    "smallint",
+    "some",
+    "system",
+    "tablesample",
+    "then",
+    "tinyint",
+    "to",
+    "union",
+    "unsigned",
+    "update",
+    "using",
+    "value",
+    "values",
+    "varbinary",
+    "varying",
+    "when",
+    "where",
+    "with",
+    "within",
+    "xor",
+];
+
+/// Whether a plan may leave something on its connections.
+pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> bool {
+    if state::is_unread(&stmt.kind) {
+        return true;
+    }
+    let Some(effects) = ctx.dialect.effects() else { return false };
+    if defines(&stmt.kind) {
+        return true;
+    }
+    let mut units: Vec<&UnitName> = plan.units.iter().map(|unit| &unit.target.unit).collect();
+    units.dedup();
+    let mut known = units.iter().map(|unit| ctx.catalog.effectful(unit));
+    // All units' names are in each answer.
+    let Some(Some(effectful)) = known.next().filter(|_| known.all(|one| one.is_some())) else {
+        return true;
+    };
+    let of = |target: &Target| in_tables(&effectful, target);
+    plan.units.iter().any(|unit| of(&unit.target)) || in_text(ctx, stmt, (effects, &effectful))
+}
+
+/// A unit of a plan of which it is not known what may have effects there, and somebody should ask.
+pub(crate) fn unknown(ctx: &Context<'_>, plan: &Plan) -> Option<UnitName> {
+    ctx.dialect.effects()?;
+    let mut units = plan.units.iter().map(|unit| &unit.target.unit);
+    units.find(|unit| ctx.catalog.effectful(unit).is_none()).cloned()
+}
+
+/// What a template has to know of the statement itself, whatever its target.
+pub(super) fn text_leaves(ctx: &Context<'_>, stmt: &Statement, unit: &UnitName) -> bool {
+    let Some(effects) = ctx.dialect.effects() else { return false };
+    let Some(effectful) = ctx.catalog.effectful(unit) else { return true };
+    in_text(ctx, stmt, (effects, &effectful))
+}
+
+/// Whether a target's tables may have effects; `None` where its unit was not asked yet.
+pub(super) fn target_leaves(ctx: &Context<'_>, target: &Target) -> Option<bool> {
+    if ctx.dialect.effects().is_none() {
+        return Some(false);
+    }
+    ctx.catalog.effectful(&target.unit).map(|effectful| in_tables(&effectful, target))
+}
+
+fn in_tables(effectful: &Effectful, target: &Target) -> bool {
+    target.tables.iter().any(|table| effectful.has(&table.actual.to_lowercase()))
+}
+
+/// Statements that make, change or look after what stands on a unit: they run what indexes, columns and checks are made of.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
+fn defines(kind: &Kind) -> bool {
+    match kind {
+        Kind::Define(_) | Kind::Lock(_) | Kind::Prepare { .. } | Kind::Execute { .. } => true,
+        Kind::Utility { verb, .. } => !matches!(verb.as_str(), "NOTIFY" | "MERGE"),
+        Kind::Explain { inner, .. } => defines(inner),
+        _ => false,
+    }
+}
+
+/// Whether a text names something that may have effects, or calls what is not known to have none. By its words, wherever they stand: a function may be called without
+/// parentheses (`t.f`), and a table may be named where no table was expected.
+fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful)) -> bool {
+    let (effects, effectful) = known;
+    if effectful.everything {
+        return true;
+    }
+    let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return true };
+    let list = &tokens.list[..];
+    list.iter().enumerate().any(|(at, token)| {
+        let Some(name) = name(token, &stmt.text) else {
+            return token.kind == TokenKind::UnicodeIdentifier;
+        };
+        if effectful.has(&name) {
+            return true;
+        }
+        let is_call = list.get(at + 1).is_some_and(|next| next.span.of(&stmt.text) == "(");
+        if is_call && effectful.has_call(&name) {
+            return true;
+        }
+        let is_keyword = token.kind == TokenKind::Word && UNCALLED.binary_search(&&*name).is_ok();
+        is_call && !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, &stmt.text)
+    })
+}
+
+/// What an identifier or keyword says, in lower case.
+fn name(token: &Token, text: &str) -> Option<String> {
+    let text = token.span.of(text);
+    match token.kind {
+        TokenKind::Word => Some(text.to_lowercase()),
+        TokenKind::QuotedIdentifier => {
+            let quote = text.chars().next()?;
+            let inside = text.get(1..text.len().checked_sub(1)?)?;
+            Some(inside.replace(&format!("{quote}{quote}"), &quote.to_string()).to_lowercase())
+        }
+        TokenKind::UnicodeIdentifier
+        | TokenKind::Number
+        | TokenKind::String
+        | TokenKind::EscapeString
+        | TokenKind::UnicodeString
+        | TokenKind::NationalString
+        | TokenKind::BitString
+        | TokenKind::HexString
+        | TokenKind::DollarString
+        | TokenKind::Parameter
+        | TokenKind::Variable
+        | TokenKind::Operator
+        | TokenKind::Punctuation
+        | TokenKind::End => None,
+    }
+}
+
+/// Whether the name here, with a parenthesis behind it, is that of a table, an alias or a type.
+fn is_named(list: &[Token], at: usize, text: &str) -> bool {
+    let said = |at: usize| list.get(at).map_or("", |token| token.span.of(text));
+    let mut at = at;
+    while at >= 2 && said(at - 1) == "." {
+        at -= 2;
+    }
+    let Some(before) = at.checked_sub(1) else { return false };
+    said(before) == ")" || NAMING.contains(&&*said(before).to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UNCALLED;
+
+    #[test]
+    fn the_list_is_sorted() {
+        assert!(UNCALLED.is_sorted());
+    }
+}

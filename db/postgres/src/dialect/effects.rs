@@ -1,0 +1,178 @@
+//! Which names may have effects on connections: functions that are not the vendor's, and tables whose triggers, rules, policies, columns, indexes or checks may run something.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use pando_kernel::effects::{Effectful, Effects};
+use pando_kernel::value::Value;
+
+use super::Postgres;
+
+/// The vendor's functions that change nothing of a session and run no statements that they are given as text, of all versions; also types and words that look like calls. What
+/// is missing is taken for one that does, so a new version's functions cost a reset until they are listed.
+/// <https://www.postgresql.org/docs/current/functions.html>
+static HARMLESS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| include_str!("tables/harmless.txt").lines().collect());
+
+/// Rows of three texts. Numbers up to 16383 are those of what every server is made with.
+///
+/// - `call`: a function that is none of the vendor's; `name`: one that can also be called as if it were a column (`row.function`).
+/// - `all`: what runs a user's function and stands in no statement: operators, casts and ranges. Those in C are the work of an administrator, and of extensions.
+/// - `runs`: a relation, or 0 for any, that may run anything: triggers that are not a key's, rules, foreign tables, expressions that call such a function.
+/// - `calls`: a relation, or 0 for any, and a function of the vendor's that one of its expressions calls: defaults, generated columns, checks, indexes, policies, views.
+/// - `leads`: a relation from which one gets to the other: parts and their whole, keys that cascade, views.
+/// - `table`: a relation and its name, of those that may turn out to run something.
+///
+/// <https://www.postgresql.org/docs/current/catalogs.html>
+const QUERY: &str = "\
+WITH tree (relation, text) AS (
+ SELECT adrelid, adbin::pg_catalog.text FROM pg_catalog.pg_attrdef
+ UNION ALL SELECT conrelid, conbin::pg_catalog.text FROM pg_catalog.pg_constraint WHERE conbin IS NOT NULL
+ UNION ALL SELECT 0, typdefaultbin::pg_catalog.text FROM pg_catalog.pg_type WHERE typdefaultbin IS NOT NULL
+ UNION ALL SELECT indrelid, indexprs::pg_catalog.text FROM pg_catalog.pg_index WHERE indexprs IS NOT NULL
+ UNION ALL SELECT indrelid, indpred::pg_catalog.text FROM pg_catalog.pg_index WHERE indpred IS NOT NULL
+ UNION ALL SELECT polrelid, polqual::pg_catalog.text FROM pg_catalog.pg_policy WHERE polqual IS NOT NULL
+ UNION ALL SELECT polrelid, polwithcheck::pg_catalog.text FROM pg_catalog.pg_policy WHERE polwithcheck IS NOT NULL
+ UNION ALL SELECT partrelid, partexprs::pg_catalog.text FROM pg_catalog.pg_partitioned_table WHERE partexprs IS NOT NULL
+ UNION ALL SELECT ev_class, ev_action::pg_catalog.text FROM pg_catalog.pg_rewrite WHERE ev_class OPERATOR(pg_catalog.>=) 16384
+), called (relation, kind, function) AS (
+ SELECT DISTINCT tree.relation, found.part[1], found.part[2]::pg_catalog.oid FROM tree
+ CROSS JOIN LATERAL pg_catalog.regexp_matches(tree.text, ':(funcid|opfuncid|aggfnoid|winfnoid|hashfuncid|negfuncid) ([0-9]+)', 'g') AS found (part)
+ WHERE tree.relation OPERATOR(pg_catalog.=) 0 OR tree.relation OPERATOR(pg_catalog.>=) 16384
+), fact (kind, a, b) AS (
+ SELECT 'call', proname::pg_catalog.text, NULL::pg_catalog.text FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.>=) 16384
+ UNION SELECT 'name', p.proname::pg_catalog.text, NULL FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) p.proargtypes[0]
+  WHERE p.oid OPERATOR(pg_catalog.>=) 16384 AND (p.pronargs OPERATOR(pg_catalog.-) p.pronargdefaults) OPERATOR(pg_catalog.<=) 1 AND t.typtype IN ('c', 'p')
+ UNION SELECT 'all', NULL, NULL FROM (
+   SELECT oprcode::pg_catalog.oid FROM pg_catalog.pg_operator UNION SELECT castfunc FROM pg_catalog.pg_cast
+   UNION SELECT rngsubdiff::pg_catalog.oid FROM pg_catalog.pg_range UNION SELECT rngcanonical::pg_catalog.oid FROM pg_catalog.pg_range) AS used (function)
+  JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) used.function
+  WHERE p.oid OPERATOR(pg_catalog.>=) 16384 AND p.prolang NOT IN (12, 13)
+ UNION SELECT 'runs', tgrelid::pg_catalog.text, NULL FROM pg_catalog.pg_trigger WHERE NOT tgisinternal
+ UNION SELECT 'runs', ev_class::pg_catalog.text, NULL FROM pg_catalog.pg_rewrite
+  WHERE ev_class OPERATOR(pg_catalog.>=) 16384 AND rulename OPERATOR(pg_catalog.<>) '_RETURN'
+ UNION SELECT 'runs', oid::pg_catalog.text, NULL FROM pg_catalog.pg_class WHERE relkind OPERATOR(pg_catalog.=) 'f'
+ UNION SELECT CASE WHEN c.function OPERATOR(pg_catalog.<) 16384 THEN 'calls' ELSE 'runs' END, c.relation::pg_catalog.text,
+  CASE WHEN c.function OPERATOR(pg_catalog.<) 16384 THEN p.proname::pg_catalog.text END
+  FROM called c LEFT JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) c.function
+  WHERE c.function OPERATOR(pg_catalog.<>) 0 AND NOT (c.kind IN ('opfuncid', 'hashfuncid', 'negfuncid')
+   AND (c.function OPERATOR(pg_catalog.<) 16384 OR p.prolang IN (12, 13)))
+ UNION SELECT 'leads', inhparent::pg_catalog.text, inhrelid::pg_catalog.text FROM pg_catalog.pg_inherits
+ UNION SELECT 'leads', inhrelid::pg_catalog.text, inhparent::pg_catalog.text FROM pg_catalog.pg_inherits
+ UNION SELECT 'leads', confrelid::pg_catalog.text, conrelid::pg_catalog.text FROM pg_catalog.pg_constraint
+  WHERE contype OPERATOR(pg_catalog.=) 'f' AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd'))
+ UNION SELECT 'leads', r.ev_class::pg_catalog.text, d.refobjid::pg_catalog.text FROM pg_catalog.pg_depend d
+  JOIN pg_catalog.pg_rewrite r ON r.oid OPERATOR(pg_catalog.=) d.objid
+  WHERE d.classid OPERATOR(pg_catalog.=) 2618 AND d.refclassid OPERATOR(pg_catalog.=) 1259 AND d.refobjid OPERATOR(pg_catalog.>=) 16384
+)
+SELECT kind, a, b FROM fact
+UNION ALL SELECT 'table', c.oid::pg_catalog.text, c.relname::pg_catalog.text FROM pg_catalog.pg_class c
+ WHERE c.oid::pg_catalog.text IN (SELECT a FROM fact WHERE kind IN ('runs', 'calls', 'leads'))";
+
+impl Effects for Postgres {
+    fn query(&self) -> &'static str {
+        QUERY
+    }
+
+    fn read(&self, rows: &[Vec<Value>]) -> Effectful {
+        let mut effectful = Effectful::default();
+        let (mut run, mut leads, mut tables) = (HashSet::new(), Vec::new(), HashMap::new());
+        for row in rows {
+            let said = |at: usize| match row.get(at) {
+                Some(Value::Text(text)) => text.as_str(),
+                _ => "",
+            };
+            let (a, b) = (said(1), said(2));
+            match said(0) {
+                "call" => drop(effectful.calls.insert(a.to_lowercase())),
+                "name" => drop(effectful.names.insert(a.to_lowercase())),
+                "calls" if self.is_harmless(b) => {}
+                "calls" | "runs" => drop(run.insert(a)),
+                "leads" => leads.push((a, b)),
+                "table" => drop(tables.insert(a, b)),
+                // Whatever else it says.
+                _ => effectful.everything = true,
+            }
+        }
+        loop {
+            let before = run.len();
+            let led: Vec<&str> =
+                leads.iter().filter(|(_, to)| run.contains(to)).map(|(from, _)| *from).collect();
+            run.extend(led);
+            if run.len() == before {
+                break;
+            }
+        }
+        effectful.everything |= run.contains("0");
+        let names = tables.iter().filter(|(relation, _)| run.contains(*relation));
+        effectful.names.extend(names.map(|(_, name)| name.to_lowercase()));
+        // Writing to it is SET.
+        effectful.names.insert("pg_settings".to_owned());
+        effectful
+    }
+
+    fn is_harmless(&self, function: &str) -> bool {
+        HARMLESS.binary_search(&function).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(rows: &[(&str, &str, &str)]) -> Effectful {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let rows: Vec<Vec<Value>> =
+            rows.iter().map(|(kind, a, b)| vec![text(kind), text(a), text(b)]).collect();
+        Postgres.read(&rows)
+    }
+
+    #[test]
+    fn the_list_is_sorted_and_has_none_that_runs_or_sets_anything() {
+        assert!(HARMLESS.is_sorted());
+        for one in [
+            "set_config",
+            "setseed",
+            "query_to_xml",
+            "table_to_xml",
+            "cursor_to_xml",
+            "ts_stat",
+            "ts_rewrite",
+            "dblink",
+            "pg_advisory_lock",
+            "lo_import",
+            "pg_terminate_backend",
+            "pg_reload_conf",
+        ] {
+            assert!(!Postgres.is_harmless(one), "{one}");
+        }
+        assert!(
+            ["lower", "now", "count", "nextval", "coalesce"]
+                .iter()
+                .all(|one| Postgres.is_harmless(one))
+        );
+    }
+
+    #[test]
+    fn what_leads_to_a_trigger_may_run_it() {
+        let found = read(&[
+            ("table", "1", "whole"),
+            ("table", "2", "part"),
+            ("table", "3", "seen"),
+            ("table", "4", "plain"),
+            ("runs", "2", ""),
+            ("leads", "1", "2"),
+            ("leads", "3", "1"),
+            ("calls", "4", "lower"),
+        ]);
+        assert!(["whole", "part", "seen"].iter().all(|one| found.has(one)));
+        assert!(!found.has("plain") && !found.everything);
+    }
+
+    #[test]
+    fn a_domain_that_calls_something_may_be_anywhere() {
+        assert!(read(&[("calls", "0", "set_config")]).everything);
+        assert!(!read(&[("calls", "0", "lower")]).everything);
+        assert!(read(&[("all", "", "")]).everything);
+    }
+}
