@@ -3,11 +3,13 @@
 mod alone;
 mod bulk;
 mod catalog;
+mod doubts;
 mod execute;
 mod handle;
 mod house;
 pub mod merge;
 mod moved;
+pub mod placement;
 pub mod plan;
 mod readiness;
 mod recovery;

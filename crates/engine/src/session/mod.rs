@@ -56,6 +56,7 @@ mod temporary;
 mod text;
 mod verbs;
 mod victim;
+mod vouch;
 mod warnings;
 mod whole;
 
@@ -79,6 +80,7 @@ use base::Base;
 use bound::{Bound, Window};
 use cursor::Cursor;
 use reply::Reply;
+pub(crate) use run::syntax_error;
 pub(crate) use setting::{answer, undress};
 use verbs::Opened;
 

@@ -195,6 +195,9 @@ impl Session {
         purpose: Purpose,
     ) -> Result<Planned> {
         self.keep_own_up(live);
+        if live.doubts.are() {
+            Box::pin(self.vouch(live, stmt)).await?;
+        }
         self.sought(live, stmt, bound, purpose).await
     }
 
@@ -575,7 +578,7 @@ fn in_plan_order(
 }
 
 /// A parser's error as the workspace's.
-pub(super) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
+pub(crate) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
     ErrorKind::Syntax { message: error.message, at: error.at }.into()
 }
 
