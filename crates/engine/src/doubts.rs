@@ -1,4 +1,4 @@
-//! Sharded tables of which nobody has looked yet whether their rows are where the rule looks for them.
+//! Sharded and broadcast tables of which nobody has looked yet whether their rows are where the rule looks for them.
 //!
 //! Statements that change rules count rows before. A configuration may come another way: from files at a start, from a repository that somebody
 //! has written to by hand. So the first statement about a table looks at some of its rows, once for each configuration, before it is planned.
@@ -41,21 +41,21 @@ pub(crate) enum Verdict {
 }
 
 impl Doubts {
-    /// All sharded tables of a database, but those that were settled under the same rule before.
+    /// All sharded and broadcast tables of a database, but those that were settled under the same rule before.
     pub(crate) fn of(database: &Database, before: Option<(&Database, &Self)>) -> Self {
-        let sharded = |database: &Database| -> Vec<LogicTable> {
+        let ruled = |database: &Database| -> Vec<LogicTable> {
             let tables = database.features.iter().flat_map(|room| room.tables());
-            tables.filter(|table| table.kind == TableKind::Sharded).collect()
+            tables.filter(|table| table.kind != TableKind::Single).collect()
         };
         let settled: Vec<LogicTable> = before
             .map(|(before, doubts)| {
                 let known = doubts.known();
-                let mut settled = sharded(before);
+                let mut settled = ruled(before);
                 settled.retain(|table| !known.contains_key(&table.name.to_lowercase()));
                 settled
             })
             .unwrap_or_default();
-        let tables = sharded(database).into_iter().filter(|table| !settled.contains(table));
+        let tables = ruled(database).into_iter().filter(|table| !settled.contains(table));
         let tables: HashMap<String, Doubt> = tables
             .map(|table| {
                 let key = table.name.to_lowercase();

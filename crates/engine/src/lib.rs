@@ -1,6 +1,7 @@
 //! The straight line: plan, execute, merge. Names no feature and no vendor, opens no socket.
 
 mod alone;
+mod aside;
 mod bulk;
 mod catalog;
 mod doubts;

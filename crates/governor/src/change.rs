@@ -202,6 +202,20 @@ impl Governor {
                 }
                 Ok(None)
             }
+            Check::IsCarried { unit } => {
+                let Some(before) = base.database(name) else { return Ok(None) };
+                self.left_behind(before, after, unit).await
+            }
+            Check::IsCopy { unit, of } => {
+                // Who does not answer has nothing that anybody could reach now.
+                let Ok(found) = self.found_once(found, after).await else { return Ok(None) };
+                let is_there = |one: &Found| {
+                    let mut others = found.iter().filter(|other| other.unit == *of);
+                    others.any(|other| (&other.schema, &other.table) == (&one.schema, &one.table))
+                };
+                let mut own = found.iter().filter(|one| one.unit == *unit);
+                Ok(own.find(|one| !is_there(one)).map(|one| format!("`{}`", told(one))))
+            }
             Check::IsWhole { nodes, .. } => Ok(torn(self.found_once(found, after).await?, nodes)),
             Check::IsAlike { nodes, .. } => {
                 let found = self.found_once(found, after).await?;
@@ -233,6 +247,30 @@ impl Governor {
             let rows = self.shared.house.rows(database, table).await?;
             if rows > 0 {
                 return Ok(Some(format!("{} in `{}`", counted(rows), told(table))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A table with fewer rows where a storage unit stands then than where it stands now. A place that does not answer cannot be asked: its server may be gone for good.
+    async fn left_behind(
+        &self,
+        before: &Database,
+        after: &Database,
+        unit: &str,
+    ) -> Result<Option<String>> {
+        let house = &self.shared.house;
+        let Ok(old) = house.tables(before).await else { return Ok(None) };
+        let new = house.tables(after).await?;
+        for table in old.iter().filter(|table| table.unit == unit) {
+            let there = house.rows(before, table).await?;
+            let here = match new.contains(table) {
+                true => house.rows(after, table).await?,
+                false => 0,
+            };
+            if here < there {
+                let (name, here) = (told(table), counted(here));
+                return Ok(Some(format!("`{name}` has {} now, and {here} there", counted(there))));
             }
         }
         Ok(None)
@@ -284,6 +322,7 @@ fn told(table: &Found) -> String {
 
 fn counted(rows: usize) -> String {
     match rows {
+        0 => "no rows".to_owned(),
         1 => "1 row".to_owned(),
         rows if rows > MOST_COUNTED => format!("more than {MOST_COUNTED} rows"),
         rows => format!("{rows} rows"),

@@ -72,6 +72,18 @@ pub enum Check {
         /// Where it stands, on storage units; never empty.
         nodes: Vec<DataNode>,
     },
+    /// What a storage unit has where it stands before the change, it has where it stands then, too.
+    IsCarried {
+        /// The storage unit.
+        unit: String,
+    },
+    /// Whatever tables a storage unit has, the one that it becomes a copy of has as well: those of a copy are served by nobody.
+    IsCopy {
+        /// The storage unit.
+        unit: String,
+        /// The one that takes the group's writes.
+        of: String,
+    },
 }
 
 /// What would become of rows that a change does not let stay where they are.
@@ -142,6 +154,18 @@ impl Check {
             Self::IsAlike { table, .. } => {
                 let message = format!(
                     "broadcast table `{table}` must have the same rows in all storage units: {why}; rename the table that has the rows, make the rule and the new table, and move the rows over with INSERT … SELECT"
+                );
+                (Kind::InvalidRule, message)
+            }
+            Self::IsCarried { unit } => {
+                let message = format!(
+                    "storage unit `{unit}` would stand where its rows are not: {why}; copy them there first, or register the other place as a unit of its own"
+                );
+                (Kind::StorageUnitMoved, message)
+            }
+            Self::IsCopy { unit, of } => {
+                let message = format!(
+                    "storage unit `{unit}` is no copy of `{of}`, and what it has alone could not be reached any more: {why}; move it over first"
                 );
                 (Kind::InvalidRule, message)
             }

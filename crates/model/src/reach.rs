@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use pando_config::Node;
+use pando_config::rules::Group;
+use pando_config::{Node, StorageUnit};
 use pando_kernel::feature::{DataNode, LogicTable, TableKind};
 use pando_kernel::route::UnitName;
 
@@ -18,12 +19,10 @@ use crate::refusal::Kind;
 /// Nothing is asked about tables that mean the same before and after, however that is written.
 pub(crate) fn checks(old: Option<&Node>, new: &Seen, around: &Around<'_>) -> Vec<Check> {
     // What cannot be read is not served, and so has nothing to lose.
-    let old =
-        old.filter(|old| has_rules(old)).and_then(|old| see(old, around, Kind::InvalidRule).ok());
-    let empty = Side::default();
-    let before = old.as_ref().map_or(empty, Side::of);
-    let after = Side::of(new);
-    let mut checks = Vec::new();
+    let old = old.and_then(|old| see(old, around, Kind::InvalidRule).ok());
+    let before = old.as_ref().map(Side::of).unwrap_or_default();
+    let after = Side::of(new).following(&before);
+    let mut checks = before.carried(&after);
     for (name, table) in &before.tables {
         checks.extend(before.leaves(table, after.tables.get(name).copied(), &after));
     }
@@ -33,10 +32,6 @@ pub(crate) fn checks(old: Option<&Node>, new: &Seen, around: &Around<'_>) -> Vec
         }
     }
     checks
-}
-
-fn has_rules(tree: &Node) -> bool {
-    ["SHARDING", "BROADCAST"].iter().any(|tag| tree.rule(tag).is_some())
 }
 
 /// The tables that rules speak of, and where things stand.
@@ -74,6 +69,60 @@ impl<'s> Side<'s> {
             writers,
             units,
         }
+    }
+
+    /// The same, where a group whose writes another of its members takes now still stands where it stood: the members are copies of each other.
+    fn following(mut self, before: &Self) -> Self {
+        for (name, writer) in &mut self.writers {
+            let Some(old) = before.writers.get(name).filter(|_| before.has(name, writer)) else {
+                continue;
+            };
+            *writer = Arc::clone(old);
+        }
+        self
+    }
+
+    /// Whether a group has this member.
+    fn has(&self, group: &str, member: &str) -> bool {
+        let rule = self.seen.and_then(|seen| seen.database.rules.readwrite.as_ref());
+        let mut groups = rule.into_iter().flat_map(|rule| rule.groups.iter());
+        groups.any(|(name, own)| {
+            let mut members = std::iter::once(&own.write).chain(&own.read);
+            name.value == group && members.any(|unit| unit.as_str() == member)
+        })
+    }
+
+    /// Storage units that stand elsewhere then, and those that are copies then.
+    fn carried(&self, after: &Side<'_>) -> Vec<Check> {
+        let (Some(before), Some(seen)) = (self.seen, after.seen) else { return Vec::new() };
+        let mut checks = Vec::new();
+        for old in &before.database.storage_units {
+            let name = old.name.as_str();
+            let Some(new) = seen.database.storage_unit(name) else { continue };
+            let place = |unit: &StorageUnit| {
+                (unit.url.host.to_lowercase(), unit.url.port, unit.url.database.clone())
+            };
+            if place(old) != place(new) {
+                checks.push(Check::IsCarried { unit: name.to_owned() });
+            }
+            let was_own = self.units.iter().any(|unit| **unit == *name);
+            if let Some(of) = after.leader(name).filter(|_| was_own) {
+                checks.push(Check::IsCopy { unit: name.to_owned(), of });
+            }
+        }
+        checks
+    }
+
+    /// The storage unit that one is a copy of.
+    fn leader(&self, copy: &str) -> Option<String> {
+        if self.units.iter().any(|unit| **unit == *copy) {
+            return None;
+        }
+        let groups = self.seen?.database.rules.readwrite.iter();
+        let mut groups = groups.flat_map(|rule| rule.groups.iter());
+        let is_own = |group: &Group| group.read.iter().any(|unit| unit.as_str() == copy);
+        let (_, group) = groups.find(|(_, group)| is_own(group))?;
+        Some(group.write.as_str().to_owned())
     }
 
     /// A table's nodes by the storage units that hold them: a group is another word for the one that takes its writes.

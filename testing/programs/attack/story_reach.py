@@ -1,5 +1,6 @@
 """Rules that would put rows out of reach, or have them looked for in the wrong place: refused with the way that works, whichever way the rule comes."""
 import os
+import re
 import signal
 import tempfile
 
@@ -57,6 +58,17 @@ def begin(family, name):
 
 def by_statement(family):
     pando, client = begin(family, "statement")
+    with case(f"reach-copies-that-are-none-{family}"):
+        straight = direct(family, 1)
+        straight.query("CREATE TABLE alone (id bigint primary key, name varchar(20))")
+        straight.query("INSERT INTO alone VALUES (1, 'one')")
+        group = 'CREATE READWRITE_SPLITTING RULE g(WRITE_STORAGE_UNIT=ds_0, READ_STORAGE_UNITS(ds_1), TYPE(NAME="random"))'
+        refused(client, group, "no copy", "alone")
+        assert client.value("SELECT name FROM alone") == "one"
+        straight.query("DROP TABLE alone")
+        straight.close()
+        client.query(group)
+        client.query("DROP READWRITE_SPLITTING RULE g")
     with case(f"reach-single-{family}"):
         client.query("CREATE TABLE items (id bigint primary key, name varchar(20))")
         for text in many("items", 0, MANY):
@@ -223,6 +235,16 @@ def by_files(family):
         other.query("COMMIT")
         assert client.value("SELECT COUNT(*) FROM late") == "1"
         other.close()
+    with case(f"reach-reload-to-other-servers-{family}"):
+        for n in range(2):
+            other = direct(family, n, "test")
+            other.query(f"DROP DATABASE IF EXISTS elsewhere_{n}")
+            other.query(f"CREATE DATABASE elsewhere_{n}")
+            other.close()
+        moved = files(family, ["orders"])
+        moved["database-shop.yaml"] = re.sub(r"(127\.0\.0\.1:\d+)/ds_", r"\1/elsewhere_", moved["database-shop.yaml"])
+        reload(moved, "the old configuration stays")
+        assert client.value("SELECT COUNT(*) FROM orders") == "200"
     with case(f"reach-reload-of-what-is-right-{family}"):
         reload(files(family, ["orders", "fresh"]), "the configuration was read again")
         client.query("CREATE TABLE fresh (id bigint primary key, name varchar(20))")
@@ -232,13 +254,25 @@ def by_files(family):
     pando.stop(f"reach-reload-stop-{family}")
     with case(f"reach-start-{family}"):
         # A start cannot be refused for ever: the tables concerned answer with what is wrong, all others serve.
-        pando = Pando(files(family, ["orders", "hidden", "fresh"], each=3))
+        for name in ("everywhere", "somewhere"):
+            for n in range(2):
+                straight = direct(family, n)
+                straight.query(f"CREATE TABLE {name} (id bigint primary key, name varchar(20))")
+                if n == 0 or name == "everywhere":
+                    straight.query(f"INSERT INTO {name} VALUES (1, 'one')")
+                straight.close()
+        wrong = files(family, ["orders", "hidden", "fresh"], each=3)
+        wrong["database-shop.yaml"] += "- !BROADCAST\n  tables: [everywhere, somewhere]\n"
+        pando = Pando(wrong)
         client = pando.client(family, "shop")
         for text in ("SELECT COUNT(*) FROM orders", "SELECT * FROM orders WHERE id = 77", "INSERT INTO orders VALUES (1000, 'x')",
                      "DELETE FROM orders", "UPDATE orders SET name = 'y' WHERE id = 1", "SELECT o.id FROM late l JOIN orders o ON o.id = l.id"):
             refused(client, text, "orders", "id = ")
         refused(client, "SELECT * FROM hidden", "hidden", "ds_0")
         refused(client, "INSERT INTO hidden VALUES (3, 'three')", "hidden")
+        refused(client, "SELECT * FROM somewhere", "somewhere", "ds_1")
+        refused(client, "INSERT INTO somewhere VALUES (2, 'two')", "somewhere")
+        assert client.value("SELECT COUNT(*) FROM everywhere") == "1"
         assert client.value("SELECT COUNT(*) FROM late") == "1"
         client.query("BEGIN")
         assert client.value("SELECT COUNT(*) FROM late") == "1"

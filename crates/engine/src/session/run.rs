@@ -303,8 +303,10 @@ impl Session {
     ) -> Result<()> {
         self.refuse_unadmitted(plan.writes)?;
         if self.settings().sql_show {
+            let logic = pando_sql::redacted(&stmt.text);
             for unit in &plan.units {
-                tracing::info!(target: "pando::sql", logic = %stmt.text, unit = %unit.target.unit, actual = %unit.sql);
+                let actual = pando_sql::redacted(&unit.sql);
+                tracing::info!(target: "pando::sql", %logic, unit = %unit.target.unit, %actual);
             }
         }
         if self.transaction.state() == TransactionState::Idle {

@@ -1,4 +1,4 @@
-//! The first statement about a sharded table looks whether the table's rows are where its rule looks for them.
+//! The first statement about a sharded or broadcast table looks whether the table's rows are where its rule looks for them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::{Catalog, DataNode, LogicTable};
+use pando_kernel::feature::{Catalog, DataNode, LogicTable, TableKind};
 use pando_kernel::route::{Need, UnitName};
 use pando_kernel::runtime::within;
 use pando_sql::ast::Statement;
@@ -67,6 +67,65 @@ impl Session {
 
     /// What is wrong with the places of a table's rows, if anything is.
     async fn look(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        table: &LogicTable,
+    ) -> Result<Option<String>> {
+        match table.kind {
+            TableKind::Sharded => self.look_at_parts(live, table).await,
+            TableKind::Broadcast => self.look_at_copies(live, table).await,
+            TableKind::Single => Ok(None),
+        }
+    }
+
+    /// A broadcast table has rows everywhere, or nowhere: that of one storage unit alone was there before its rule.
+    async fn look_at_copies(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        table: &LogicTable,
+    ) -> Result<Option<String>> {
+        let dialect = Arc::clone(&live.database.dialect);
+        let query = format!("SELECT 1 FROM {} LIMIT 1", dialect.quote(&table.name));
+        let (mut full, mut empty) = (None, Vec::new());
+        for node in &table.nodes {
+            let unit = writer_of(&live.database, Arc::clone(&node.unit));
+            if self.has_rows(live, (&unit, &table.name), &query).await? {
+                full = Some(unit);
+            } else {
+                empty.push(unit);
+            }
+        }
+        let Some(full) = full else { return Ok(None) };
+        for unit in empty {
+            // Somebody's first rows may have been on their way.
+            if !self.has_rows(live, (&unit, &table.name), &query).await? {
+                return Ok(Some(format!(
+                    "storage unit `{full}` has rows of it, and `{unit}` has none"
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn has_rows(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        (unit, table): (&UnitName, &str),
+        query: &str,
+    ) -> Result<bool> {
+        if self.catalog(live).tables().is_none() {
+            self.find_out(live, Need::Tables).await?;
+        }
+        let tables = self.catalog(live).tables().unwrap_or_default();
+        let key = live.database.dialect.syntax().table_key(table);
+        let stands = tables.get(&key).is_some_and(|units| units.contains(unit));
+        Ok(stands
+            && self.is_named(live, unit, table).await?
+            && !self.ask(live, unit, query).await?.is_empty())
+    }
+
+    /// A sharded table has its rows where its rule looks for them, and no single table stands behind it.
+    async fn look_at_parts(
         &mut self,
         live: &Arc<LiveDatabase>,
         table: &LogicTable,

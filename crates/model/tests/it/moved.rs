@@ -134,6 +134,7 @@ proptest! {
             Check::IsEmpty { nodes, .. } => nodes.iter().collect::<Vec<_>>(),
             Check::Connects { .. } | Check::HasNoSingleTable { .. } | Check::HasTable { .. } => Vec::new(),
             Check::IsPlaced { .. } | Check::IsWhole { .. } | Check::IsAlike { .. } => Vec::new(),
+            Check::IsCarried { .. } | Check::IsCopy { .. } => Vec::new(),
         }).collect();
         let (before, after) = (rule(&model), rule(&change.model));
         let is_time = old.contains("auto_interval");
