@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use pando_config::{Database, Environment, Errors, File, Global, Node, Problem, parse_raw, print};
+use pando_config::{
+    Database, Environment, Errors, File, Global, Node, Problem, parse_folder, parse_raw, print,
+};
 
 use crate::around::Around;
 use crate::change::{Change, Check, Task};
@@ -254,13 +256,8 @@ const LONGEST_NAME: usize = 63;
 
 /// Where a document of one database is wrong by itself, as line and column from 1; nothing where that cannot be told, or is no matter of the text.
 pub fn wrong_at(text: &str, environment: Environment<'_>) -> Option<(usize, usize)> {
-    let place = |at: &pando_config::At| (at.line() > 0).then(|| (at.line(), at.column()));
-    match parse_raw("document", text) {
-        Err(problem) => place(&problem.at),
-        Ok(None) => None,
-        Ok(Some(root)) => {
-            let errors = Database::from_tree(&root, environment).err()?;
-            errors.problems().iter().find_map(|problem| place(&problem.at))
-        }
-    }
+    let file = File { name: "database-document.yaml", text };
+    let errors = parse_folder(&[file], environment).err()?;
+    let mut places = errors.problems().iter().map(|problem| &problem.at);
+    places.find(|at| at.line() > 0).map(|at| (at.line(), at.column()))
 }

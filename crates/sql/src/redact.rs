@@ -86,42 +86,42 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Statements of all vendors with a secret in them, `@` stands for it, quoted as the vendor quotes.
+    /// Statements of all vendors with a secret in them, `§` stands for it, quoted as the vendor quotes.
     const STATEMENTS: &[&str] = &[
-        "CREATE ROLE bob LOGIN PASSWORD @",
-        "ALTER ROLE bob WITH ENCRYPTED PASSWORD @ VALID UNTIL 'infinity'",
-        "CREATE USER bob WITH PASSWORD @",
-        "CREATE USER 'bob'@'%' IDENTIFIED BY @",
-        "CREATE USER bob IDENTIFIED WITH mysql_native_password AS @",
-        "CREATE USER bob IDENTIFIED VIA ed25519 USING PASSWORD(@)",
-        "ALTER USER bob IDENTIFIED BY @ REPLACE @ RETAIN CURRENT PASSWORD",
-        "SET PASSWORD FOR bob = @",
-        "SET PASSWORD = PASSWORD(@)",
-        "GRANT ALL ON *.* TO bob IDENTIFIED BY @",
-        "CHANGE MASTER TO MASTER_HOST = 'h', MASTER_PASSWORD = @",
-        "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD = @",
-        "START REPLICA USER = 'u' PASSWORD = @",
-        "CREATE SERVER s FOREIGN DATA WRAPPER w OPTIONS (USER 'u', PASSWORD @)",
-        "CREATE USER MAPPING FOR bob SERVER s OPTIONS (user 'u', password @)",
-        "ALTER USER MAPPING FOR bob SERVER s OPTIONS (SET secret @)",
-        "SELECT * FROM dblink('host=h dbname=d', @)",
-        "SELECT dblink_connect('host=h user=u password=' || @)",
-        "REGISTER STORAGE UNIT ds_0(HOST=h, PORT=1, DB=d, USER=u, PASSWORD=@)",
-        "REGISTER STORAGE UNIT ds_0(URL='jdbc:mysql://h:1/d', USER=u, PASSWORD=@)",
-        "CREATE ENCRYPT RULE t(COLUMNS((NAME=c, CIPHER=d, ENCRYPT_ALGORITHM(TYPE(NAME='AES', PROPERTIES('aes-key-value'=@))))))",
-        "IMPORT METADATA @",
-        "SELECT pgp_sym_encrypt(data, @) FROM t",
-        "SELECT AES_DECRYPT(data, @) FROM t",
-        "INSERT INTO users (name, password_hash) VALUES ('bob', @)",
-        "SELECT * FROM users WHERE api_key = @",
-        "SET SESSION secret_token = @",
+        "CREATE ROLE bob LOGIN PASSWORD §",
+        "ALTER ROLE bob WITH ENCRYPTED PASSWORD § VALID UNTIL 'infinity'",
+        "CREATE USER bob WITH PASSWORD §",
+        "CREATE USER 'bob'@'%' IDENTIFIED BY §",
+        "CREATE USER bob IDENTIFIED WITH mysql_native_password AS §",
+        "CREATE USER bob IDENTIFIED VIA ed25519 USING PASSWORD(§)",
+        "ALTER USER bob IDENTIFIED BY § REPLACE § RETAIN CURRENT PASSWORD",
+        "SET PASSWORD FOR bob = §",
+        "SET PASSWORD = PASSWORD(§)",
+        "GRANT ALL ON *.* TO bob IDENTIFIED BY §",
+        "CHANGE MASTER TO MASTER_HOST = 'h', MASTER_PASSWORD = §",
+        "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD = §",
+        "START REPLICA USER = 'u' PASSWORD = §",
+        "CREATE SERVER s FOREIGN DATA WRAPPER w OPTIONS (USER 'u', PASSWORD §)",
+        "CREATE USER MAPPING FOR bob SERVER s OPTIONS (user 'u', password §)",
+        "ALTER USER MAPPING FOR bob SERVER s OPTIONS (SET secret §)",
+        "SELECT * FROM dblink('host=h dbname=d', §)",
+        "SELECT dblink_connect('host=h user=u password=' || §)",
+        "REGISTER STORAGE UNIT ds_0(HOST=h, PORT=1, DB=d, USER=u, PASSWORD=§)",
+        "REGISTER STORAGE UNIT ds_0(URL='jdbc:mysql://h:1/d', USER=u, PASSWORD=§)",
+        "CREATE ENCRYPT RULE t(COLUMNS((NAME=c, CIPHER=d, ENCRYPT_ALGORITHM(TYPE(NAME='AES', PROPERTIES('aes-key-value'=§))))))",
+        "IMPORT METADATA §",
+        "SELECT pgp_sym_encrypt(data, §) FROM t",
+        "SELECT AES_DECRYPT(data, §) FROM t",
+        "INSERT INTO users (name, password_hash) VALUES ('bob', §)",
+        "SELECT * FROM users WHERE api_key = §",
+        "SET SESSION secret_token = §",
     ];
     const SECRET: &str = "hush4711";
 
     /// The same statement as somebody may send it, wrong in many ways.
     fn spelled(statement: &str) -> Vec<String> {
         let quoted =
-            |open: &str, close: &str| statement.replace('@', &format!("{open}{SECRET}{close}"));
+            |open: &str, close: &str| statement.replace('§', &format!("{open}{SECRET}{close}"));
         let mut all: Vec<String> = [
             ("'", "'"),
             ("\"", "\""),
