@@ -56,6 +56,7 @@ pub(crate) struct Serve {
     pub(crate) mysql: Option<String>,
     pub(crate) postgres: Option<String>,
     pub(crate) data: Option<PathBuf>,
+    pub(crate) files: Option<PathBuf>,
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
 }
 
@@ -75,6 +76,7 @@ fn asked(matches: &ArgMatches) -> Asked {
             mysql: of.get_one::<String>("mysql").cloned(),
             postgres: of.get_one::<String>("postgres").cloned(),
             data: path(of, "data"),
+            files: path(of, "files"),
             tls: path(of, "tls-certificate").zip(path(of, "tls-key")),
         }),
         Some(("check", of)) => Asked::Check {
@@ -137,6 +139,11 @@ fn serve() -> Command {
         .arg(door("mysql", "Where to listen for MySQL clients, or `off` [default: 127.0.0.1:3307, or the port of `proxy-default-port`]"))
         .arg(door("postgres", "Where to listen for PostgreSQL clients, or `off` [default: 127.0.0.1:5433]"))
         .arg(data().help("Folder to keep the configuration in; relative paths of embedded storage units start there"))
+        .arg(
+            Arg::new("files").long("files").value_name("DIR").value_parser(value_parser!(PathBuf)).help(
+                "Folder below which IMPORT, EXPORT and CONVERT read and write files [default: statements have no files]",
+            ),
+        )
         .arg(
             file("tls-certificate")
                 .requires("tls-key")

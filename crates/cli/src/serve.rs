@@ -21,6 +21,7 @@ pub(crate) fn run(asked: Serve) -> Result<(), String> {
         config: asked.config,
         data: store.clone().unwrap_or_default(),
         store,
+        files: asked.files,
         mysql: listen(asked.mysql),
         postgres: listen(asked.postgres),
         tls: asked.tls.map(|(chain, key)| Certificate { chain, key }),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::entry::{Category, Entry};
-use crate::like::fits;
+use crate::like::Pattern;
 use crate::tables::{FRAGMENTS, entries};
 
 /// How syntax texts are to be read.
@@ -15,7 +15,8 @@ matter.";
 
 /// The statements whose name fits a LIKE pattern, or all, in the order of the table.
 pub fn find(like: Option<&str>) -> impl Iterator<Item = &'static Entry> {
-    entries().filter(move |entry| like.is_none_or(|pattern| fits(pattern, entry.name)))
+    let like = like.map(Pattern::new);
+    entries().filter(move |entry| like.as_ref().is_none_or(|pattern| pattern.fits(entry.name)))
 }
 
 /// What HELP DISTSQL answers, one row per statement: name, category, spelling, syntax, help.

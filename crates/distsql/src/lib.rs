@@ -21,7 +21,7 @@ pub use belongs::is_distsql;
 pub use command::Command;
 pub use entry::{Age, Category, Entry, Fragment};
 pub use error::{Error, ErrorKind};
-pub use like::fits;
+pub use like::{MOST_PATTERN, Pattern};
 pub use parse::{Statement, parse};
 pub use source::{MOST_BYTES, MOST_TOKENS};
 pub use tables::{FRAGMENTS, entries};

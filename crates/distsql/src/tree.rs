@@ -4,6 +4,7 @@ use pando_sql::Span;
 
 use crate::command::{Name, Place};
 use crate::error::{Error, ErrorKind, Result};
+use crate::like::MOST_PATTERN;
 use crate::source::{Source, unquoted};
 
 /// A keyword, a lexeme or a fragment, with what stands inside. Groups and options are flattened into the fragment around them.
@@ -113,5 +114,17 @@ impl<'a> Part<'a> {
 
     pub(crate) fn maybe_text(self, label: &str) -> Option<String> {
         self.get(label).map(Self::text)
+    }
+
+    /// The pattern of LIKE, if there is one.
+    pub(crate) fn maybe_pattern(self) -> Result<Option<String>> {
+        let Some(part) = self.get("pattern") else { return Ok(None) };
+        let text = part.text();
+        if text.len() > MOST_PATTERN {
+            let message =
+                format!("pattern of {} bytes, at most {MOST_PATTERN} are read", text.len());
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        Ok(Some(text))
     }
 }

@@ -12,6 +12,7 @@ use pando_kernel::session::{Key, Login};
 use pando_kernel::waits::Board;
 use pando_transaction::Coordinator;
 
+use crate::aside::Aside;
 use crate::registry::Registry;
 use crate::session::Session;
 use crate::snapshot::{LiveDatabase, Snapshot};
@@ -32,6 +33,7 @@ pub(crate) struct Inner {
     pub(crate) deadlocks: Arc<Desk>,
     pub(crate) source: System,
     pub(crate) coordinator: Arc<Coordinator>,
+    pub(crate) aside: Aside,
 }
 
 impl Engine {
@@ -50,6 +52,7 @@ impl Engine {
                 runtime,
                 registry: Registry::default(),
                 source: System::default(),
+                aside: Aside::default(),
                 administration: OnceLock::new(),
                 deadlocks: Arc::default(),
                 coordinator,

@@ -1,14 +1,17 @@
 //! The straight line: plan, execute, merge. Names no feature and no vendor, opens no socket.
 
 mod alone;
+mod aside;
 mod bulk;
 mod catalog;
+mod doubts;
 mod effects;
 mod execute;
 mod handle;
 mod house;
 pub mod merge;
 mod moved;
+pub mod placement;
 pub mod plan;
 mod readiness;
 mod recovery;

@@ -14,6 +14,7 @@ use pando_pool::Pool;
 use pando_transaction::xa::Way;
 
 use crate::catalog::UnitCatalog;
+use crate::doubts::Doubts;
 use crate::templates::{self, Templates};
 
 /// One configuration of the whole engine. Immutable; a change publishes a new one.
@@ -92,6 +93,8 @@ pub struct LiveDatabase {
     names: OnceLock<ActualNames>,
     /// What its transactions of type XA share.
     pub(crate) together: Arc<crate::recovery::Together>,
+    /// Tables whose rows nobody has looked at yet.
+    pub(crate) doubts: Arc<Doubts>,
 }
 
 impl LiveDatabase {
@@ -121,7 +124,17 @@ impl LiveDatabase {
             moved: crate::moved::Known::default(),
             names: OnceLock::new(),
             together: Arc::default(),
+            doubts: Arc::default(),
         }
+    }
+
+    /// The same, whose configuration may not be that by which its rows were written: the first statement about each sharded table looks. What was
+    /// looked at in `before`, over the same storage units, is not looked at again.
+    #[must_use]
+    pub fn in_doubt(mut self, before: Option<&Self>) -> Self {
+        let before = before.map(|before| (&before.database, &*before.doubts));
+        self.doubts = Arc::new(Doubts::of(&self.database, before));
+        self
     }
 
     /// Where sessions stand that have no database to stand in: it has no name and no storage units.
@@ -185,6 +198,7 @@ impl LiveDatabase {
                 names: OnceLock::new(),
                 moved: crate::moved::Known::default(),
                 together: Arc::clone(&self.together),
+                doubts: Arc::clone(&self.doubts),
             })
         });
         Arc::clone(live)

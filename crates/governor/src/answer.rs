@@ -16,7 +16,8 @@ impl Governor {
         let named = question.database.as_ref().map(|name| name.text.as_str());
         let name = chosen(caller, named)?;
         let singles = if asks_for_tables(&question.subject) {
-            let found = self.shared.house.tables(name).await?;
+            let database = self.database(name)?;
+            let found = self.shared.house.tables(&database).await?;
             self.singles(&self.model(), name, &found)?
         } else {
             Singles::default()

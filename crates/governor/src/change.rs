@@ -12,7 +12,7 @@ use pando_repository::Error as Failure;
 use crate::cluster::Admits;
 use crate::error::{coded, refusal, refused, repository as failed};
 use crate::governor::{ATTEMPTS, Governor, Now};
-use crate::house::Found;
+use crate::house::{Found, MOST_COUNTED};
 use crate::{commit, left, overtaken, tables};
 
 /// How long a change waits for the one before it.
@@ -138,7 +138,7 @@ impl Governor {
     }
 
     /// Looks whether everything holds that only the storage units can tell.
-    async fn check(&self, base: &Now, change: &Change) -> Result<()> {
+    pub(crate) async fn check(&self, base: &Now, change: &Change) -> Result<()> {
         // A database that the change drops has none, and cannot be read any more.
         let Some(name) = change.database.as_ref().filter(|_| !change.checks.is_empty()) else {
             return Ok(());
@@ -176,13 +176,14 @@ impl Governor {
                 }))
             }
             Check::HasNoSingleTable { unit } => {
-                let found = self.found_once(found, name).await?;
+                let Some(before) = base.database(name) else { return Ok(None) };
+                let found = self.found_once(found, before).await?;
                 let served = self.singles(&base.model, name, found)?.served;
                 let used = served.into_iter().find(|table| table.unit == *unit);
                 Ok(used.map(|table| format!("`{}`", table.table)))
             }
             Check::HasTable { unit, schema, table } => {
-                let found = self.found_once(found, name).await?;
+                let found = self.found_once(found, after).await?;
                 let members = tables::members(after, unit);
                 let stands = found.iter().any(|one| {
                     members.contains(&one.unit)
@@ -191,23 +192,85 @@ impl Governor {
                 });
                 Ok((!stands).then(|| "it does not exist".to_owned()))
             }
-            Check::IsEmpty { nodes, .. } => self.inhabited(base, name, nodes).await,
+            Check::IsEmpty { nodes, .. } => self.inhabited(base, name, nodes, after).await,
+            Check::IsPlaced { table, nodes } => {
+                let found = self.found_once(found, after).await?;
+                for node in standing(found, nodes) {
+                    if let Some(why) = house.misplaced(after, table, node).await? {
+                        return Ok(Some(why));
+                    }
+                }
+                Ok(None)
+            }
+            Check::IsCarried { unit } => {
+                let Some(before) = base.database(name) else { return Ok(None) };
+                self.left_behind(before, after, unit).await
+            }
+            Check::IsCopy { unit, of } => {
+                // Who does not answer has nothing that anybody could reach now.
+                let Ok(found) = self.found_once(found, after).await else { return Ok(None) };
+                let is_there = |one: &Found| {
+                    let mut others = found.iter().filter(|other| other.unit == *of);
+                    others.any(|other| (&other.schema, &other.table) == (&one.schema, &one.table))
+                };
+                let mut own = found.iter().filter(|one| one.unit == *unit);
+                Ok(own.find(|one| !is_there(one)).map(|one| format!("`{}`", told(one))))
+            }
+            Check::IsWhole { nodes, .. } => Ok(torn(self.found_once(found, after).await?, nodes)),
+            Check::IsAlike { nodes, .. } => {
+                let found = self.found_once(found, after).await?;
+                if let Some(why) = torn(found, nodes) {
+                    return Ok(Some(why));
+                }
+                let all: Vec<Found> = standing(found, nodes).cloned().collect();
+                match all.len() {
+                    0 | 1 => Ok(None),
+                    _ => house.differ(after, &all).await,
+                }
+            }
         }
     }
 
-    /// The first of the nodes of a database, as it was, that has rows.
+    /// The first of the nodes that has rows, and how many: of a database as it was, or as it will be where it was not yet.
     pub(crate) async fn inhabited(
         &self,
         base: &Now,
         name: &str,
         nodes: &[DataNode],
+        after: &Database,
     ) -> Result<Option<String>> {
-        let Some(before) = base.database(name) else { return Ok(None) };
-        for node in nodes {
-            let members = tables::members(before, &node.unit);
-            let Some(writer) = members.first() else { continue };
-            if self.shared.house.has_rows(name, writer, &node.table).await? {
-                return Ok(Some(format!("{}.{}", node.unit, node.table)));
+        let before = base.database(name).map(|before| &**before);
+        let before = before.filter(|before| !before.storage_units.is_empty());
+        let database = before.unwrap_or(after);
+        let found = self.shared.house.tables(database).await?;
+        for table in standing(&found, nodes) {
+            let rows = self.shared.house.rows(database, table).await?;
+            if rows > 0 {
+                return Ok(Some(format!("{} in `{}`", counted(rows), told(table))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A table with fewer rows where a storage unit stands then than where it stands now. A place that does not answer cannot be asked: its server may be gone for good.
+    async fn left_behind(
+        &self,
+        before: &Database,
+        after: &Database,
+        unit: &str,
+    ) -> Result<Option<String>> {
+        let house = &self.shared.house;
+        let Ok(old) = house.tables(before).await else { return Ok(None) };
+        let new = house.tables(after).await?;
+        for table in old.iter().filter(|table| table.unit == unit) {
+            let there = house.rows(before, table).await?;
+            let here = match new.contains(table) {
+                true => house.rows(after, table).await?,
+                false => 0,
+            };
+            if here < there {
+                let (name, here) = (told(table), counted(here));
+                return Ok(Some(format!("`{name}` has {} now, and {here} there", counted(there))));
             }
         }
         Ok(None)
@@ -216,12 +279,52 @@ impl Governor {
     async fn found_once<'f>(
         &self,
         found: &'f mut Option<Vec<Found>>,
-        database: &str,
+        database: &Database,
     ) -> Result<&'f [Found]> {
         let known = match found.take() {
             Some(known) => known,
             None => self.shared.house.tables(database).await?,
         };
         Ok(found.insert(known))
+    }
+}
+
+/// Those of the tables found that nodes speak of.
+fn standing<'f>(found: &'f [Found], nodes: &'f [DataNode]) -> impl Iterator<Item = &'f Found> {
+    let is_node = |one: &Found, node: &DataNode| {
+        *node.unit == *one.unit && node.table.eq_ignore_ascii_case(&one.table)
+    };
+    found.iter().filter(move |one| nodes.iter().any(|node| is_node(one, node)))
+}
+
+/// Which of the nodes are there and which are not, where it is some of both.
+fn torn(found: &[Found], nodes: &[DataNode]) -> Option<String> {
+    let stands = |node: &&DataNode| standing(found, std::slice::from_ref(node)).next().is_some();
+    let (there, missing): (Vec<_>, Vec<_>) = nodes.iter().partition(stands);
+    let (first, gap) = there.first().zip(missing.first())?;
+    Some(format!(
+        "`{}.{}` is there, `{}.{}` is not ({} of {} are there)",
+        first.unit,
+        first.table,
+        gap.unit,
+        gap.table,
+        there.len(),
+        nodes.len()
+    ))
+}
+
+fn told(table: &Found) -> String {
+    match table.schema.as_deref().filter(|schema| *schema != "public") {
+        None => format!("{}.{}", table.unit, table.table),
+        Some(schema) => format!("{}.{schema}.{}", table.unit, table.table),
+    }
+}
+
+fn counted(rows: usize) -> String {
+    match rows {
+        0 => "no rows".to_owned(),
+        1 => "1 row".to_owned(),
+        rows if rows > MOST_COUNTED => format!("more than {MOST_COUNTED} rows"),
+        rows => format!("{rows} rows"),
     }
 }

@@ -11,7 +11,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::BoxFuture;
 use pando_kernel::two_phase::Verdict;
 use pando_model::{Change, Check, Kind, Refusal};
-use pando_sql::Syntax;
+use pando_sql::{Syntax, Tokens};
 
 use crate::error::{coded, refused, syntax};
 use crate::governor::{ENVIRONMENT, Governor};
@@ -22,7 +22,7 @@ impl Administration for Governor {
         if !may_be_distsql(text) {
             return false;
         }
-        let Ok(tokens) = pando_sql::tokenize(text, own) else { return false };
+        let Some(tokens) = first_tokens(text, own) else { return false };
         let first = tokens.list.first().map_or("", |token| token.span.of(text));
         // The session plans what is previewed.
         !first.eq_ignore_ascii_case("PREVIEW") && is_distsql(text, &tokens.list)
@@ -150,6 +150,20 @@ fn may_be_distsql(text: &str) -> bool {
         [b'/' | b'-' | b'#', ..] => true,
         _ => false,
     }
+}
+
+/// The tokens that a statement begins with, of which [`is_distsql`] wants a few: a text of megabytes is not cut to its end for them.
+fn first_tokens(text: &str, own: &Syntax) -> Option<Tokens> {
+    const BEGINNING: usize = 512;
+    const ENOUGH: usize = 8;
+    if let Some(beginning) = text.get(..text.floor_char_boundary(BEGINNING))
+        && beginning.len() < text.len()
+        && let Ok(tokens) = pando_sql::tokenize(beginning, own)
+        && tokens.list.len() > ENOUGH
+    {
+        return Some(tokens);
+    }
+    pando_sql::tokenize(text, own).ok()
 }
 
 impl Governor {

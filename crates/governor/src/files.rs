@@ -1,22 +1,14 @@
 //! The configuration as files of this machine, and back.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-
 use pando_distsql::command::{Metadata, MetadataSource, Ral};
 use pando_kernel::administration::{Answer, Caller};
 use pando_kernel::error::Result;
-use pando_model::{Conversion, Export, Kind, Rows};
+use pando_model::{Conversion, Kind, Refusal, Rows};
 
 use crate::answer::told;
 use crate::desk::{chosen, may_change};
-use crate::error::{refusal, refused};
-use crate::governor::Governor;
-
-/// Bytes of a file that is read: as much as the configuration files themselves may have.
-const MOST: u64 = 16 << 20;
+use crate::error::refusal;
+use crate::governor::{ENVIRONMENT, Governor};
 
 impl Governor {
     /// Carries out a statement about files, or about reading the repository anew.
@@ -26,6 +18,7 @@ impl Governor {
         order: &Metadata,
         verb: &str,
     ) -> Result<Answer> {
+        let folder = &self.shared.folder;
         match order {
             Metadata::RefreshDatabase { database, .. } => {
                 self.refresh().await?;
@@ -42,27 +35,34 @@ impl Governor {
             }
             Metadata::ImportDatabase { file } => {
                 may_change(caller)?;
-                let text = read(file)?;
+                let text = folder.read(file)?;
                 let import = |model: &pando_model::Model| {
-                    self.around(caller.family, |around| model.import(&text, around))
+                    let made = self.around(caller.family, |around| model.import(&text, around));
+                    made.map_err(|why| veiled(file, &text, why))
                 };
                 self.change(&import).await?;
             }
             Metadata::Import(source) => {
                 may_change(caller)?;
-                let text = match source {
-                    MetadataSource::Text(text) => text.clone(),
-                    MetadataSource::File(file) => read(file)?,
+                let (text, file) = match source {
+                    MetadataSource::Text(text) => (text.clone(), None),
+                    MetadataSource::File(file) => (folder.read(file)?, Some(file)),
                 };
                 let import = |model: &pando_model::Model| {
-                    self.around(caller.family, |around| model.import_metadata(&text, around))
+                    let made =
+                        self.around(caller.family, |around| model.import_metadata(&text, around));
+                    made.map_err(|why| match file {
+                        Some(file) => veiled(file, "", why),
+                        None => why,
+                    })
                 };
                 self.changes(&import).await?;
             }
             Metadata::ConvertYaml { file } => {
-                let text = read(file)?;
+                let text = folder.read(file)?;
                 let made = self.around(caller.family, |around| Conversion::of(&text, around));
-                return Ok(told(Rows::from(&made.map_err(|why| refusal(&why))?)));
+                let made = made.map_err(|why| refusal(&veiled(file, &text, why)))?;
+                return Ok(told(Rows::from(&made)));
             }
             Metadata::RefreshTable { .. } | Metadata::ShowTable { .. } => {
                 return Err(pando_kernel::Error::internal("these are the session's"));
@@ -86,35 +86,23 @@ impl Governor {
             now.model.export(database, &order, facts)
         })?;
         if let Some(export) = export {
-            write(&export)?;
+            self.shared.folder.write(&export.file, &export.text)?;
         }
         self.show(caller, &order)
     }
 }
 
-/// A new file that only this server's user can read: there are passwords in it.
-fn write(export: &Export) -> Result<()> {
-    let path = &export.file;
-    let failed = |error: std::io::Error| {
-        refused(Kind::InvalidDocument, &format!("cannot write `{path}`: {error}"))
+/// What is wrong with a file's document, by place and not by a word of it: whoever names a file need not be who may read it.
+fn veiled(file: &str, text: &str, why: Refusal) -> Refusal {
+    if why.kind != Kind::InvalidDocument {
+        return why;
+    }
+    let place = match pando_model::wrong_at(text, ENVIRONMENT) {
+        Some((line, column)) => format!(" at line {line}, column {column}"),
+        None => String::new(),
     };
-    let mut out =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-    out.write_all(export.text.as_bytes()).and_then(|()| out.sync_all()).map_err(failed)
-}
-
-fn read(path: &str) -> Result<String> {
-    let failed =
-        |why: String| refused(Kind::InvalidDocument, &format!("cannot read `{path}`: {why}"));
-    if !Path::new(path).is_file() {
-        return Err(failed("it is no file".to_owned()));
-    }
-    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-    let mut text = String::new();
-    let length =
-        file.take(MOST + 1).read_to_string(&mut text).map_err(|error| failed(error.to_string()))?;
-    if length as u64 > MOST {
-        return Err(failed(format!("it is larger than {MOST} bytes")));
-    }
-    Ok(text)
+    let message = format!(
+        "`{file}` holds no configuration that can be taken{place}; `pando check` says all that is wrong with one"
+    );
+    Refusal { kind: why.kind, message }
 }

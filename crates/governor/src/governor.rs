@@ -1,6 +1,7 @@
 //! The governor itself: what it holds, how it begins, and how it takes up what the repository says.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,10 +12,11 @@ use pando_model::{Around, Keeping, Key, Model};
 use pando_repository::{Prefix, Repository};
 
 use crate::cluster::{Cluster, Instance};
+use crate::folder::Folder;
 use crate::house::{House, Served};
 use crate::member::Member;
 use crate::stored::{Entries, Stored};
-use crate::{commit, error, follow, member};
+use crate::{commit, error, follow, member, overtaken};
 
 /// Where the configuration is kept.
 #[derive(Debug, Clone)]
@@ -58,6 +60,8 @@ pub struct Options {
     pub overwrite: bool,
     /// How long the repository keeps an instance's entries without a sign of life; `None` when they go with the process.
     pub lease: Option<Duration>,
+    /// The folder below which statements may read and write files; `None` lets them have none.
+    pub exchange: Option<PathBuf>,
 }
 
 /// Holds the configuration. Cloning gives another handle of the same one.
@@ -72,6 +76,8 @@ pub(crate) struct Shared {
     pub(crate) id: Arc<str>,
     pub(crate) member: Mutex<Member>,
     pub(crate) origin: Origin,
+    /// Where statements may read and write files.
+    pub(crate) folder: Folder,
     now: Mutex<Now>,
     /// One change of this instance at a time.
     pub(crate) turn: tokio::sync::Mutex<u64>,
@@ -120,6 +126,7 @@ impl Governor {
             id: options.id.into(),
             member: Mutex::new(Member::new(options.instance, options.lease)),
             origin: options.origin,
+            folder: Folder(options.exchange),
             now: Mutex::default(),
             turn: tokio::sync::Mutex::new(0),
             keeping: tokio::sync::Mutex::default(),
@@ -178,8 +185,25 @@ impl Governor {
     ///
     /// # Errors
     /// `Configuration`; what was served before goes on.
-    pub fn serve_files(&self, files: &Model) -> Result<()> {
+    fn serve_files(&self, files: &Model) -> Result<()> {
         self.take_up(Stored::default(), files.clone())
+    }
+
+    /// Serves files that have changed, unless rows would be put out of reach: as a statement that changes rules would be refused.
+    ///
+    /// # Errors
+    /// `Configuration`, and what has rows; what was served before goes on. 17013 when it is served and rows came meanwhile.
+    ///
+    /// # Cancel safety
+    /// Dropping it leaves the old or the new files served.
+    pub async fn reload_files(&self, files: &Model) -> Result<()> {
+        let base = self.now().clone();
+        let changes = self.around("", |around| base.model.towards(files, around));
+        for change in &changes {
+            self.check(&base, change).await?;
+        }
+        self.serve_files(files)?;
+        overtaken::look(self, &base, &changes).await
     }
 
     /// Whether the configuration is kept in files.

@@ -48,23 +48,47 @@ pub trait House: Send + Sync + Debug {
     /// Which worker id key generators may use from now on; none for the time being when it is `None`.
     fn lease(&self, lease: Option<Lease>);
 
-    /// The tables that stand on the storage units of a served database now.
+    /// The tables that stand on the storage units of a database now; it need not be served yet.
     ///
     /// # Errors
     /// `Unavailable`, `Server`, `Timeout`.
-    fn tables<'a>(&'a self, database: &'a str) -> BoxFuture<'a, Result<Vec<Found>>>;
+    fn tables<'a>(&'a self, database: &'a Database) -> BoxFuture<'a, Result<Vec<Found>>>;
 
-    /// Whether an actual table of a served database has a row.
+    /// How many rows an actual table has, up to [`MOST_COUNTED`] and one more. Rows of open transactions count, or are an error after a moment.
     ///
     /// # Errors
-    /// As [`House::tables`]; a table that is not there has none.
-    fn has_rows<'a>(
+    /// As [`House::tables`]; `Server` when somebody keeps the table from being counted.
+    fn rows<'a>(&'a self, database: &'a Database, table: &'a Found)
+    -> BoxFuture<'a, Result<usize>>;
+
+    /// A row of an actual table that a sharding rule would not look for there, in words; `None` when none was found among the first [`MOST_PLACED`].
+    ///
+    /// # Errors
+    /// As [`House::rows`].
+    fn misplaced<'a>(
         &'a self,
-        database: &'a str,
-        unit: &'a str,
+        database: &'a Database,
         table: &'a str,
-    ) -> BoxFuture<'a, Result<bool>>;
+        node: &'a Found,
+    ) -> BoxFuture<'a, Result<Option<String>>>;
+
+    /// Why these actual tables have not the same rows; `None` when they have.
+    ///
+    /// # Errors
+    /// As [`House::rows`].
+    fn differ<'a>(
+        &'a self,
+        database: &'a Database,
+        tables: &'a [Found],
+    ) -> BoxFuture<'a, Result<Option<String>>>;
 }
+
+/// A table's rows are counted up to so many: whoever is refused wants to know whether it is a handful.
+pub const MOST_COUNTED: usize = 1_000;
+/// So many rows of an actual table are looked at for whether they are where a rule looks for them.
+pub const MOST_PLACED: usize = 10_000;
+/// Tables with more rows are not compared with each other.
+pub const MOST_COMPARED: usize = 100_000;
 
 /// A worker id for key generators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

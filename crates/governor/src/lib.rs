@@ -7,6 +7,7 @@ mod commit;
 mod desk;
 mod error;
 mod files;
+mod folder;
 mod follow;
 mod governor;
 mod house;
@@ -21,7 +22,7 @@ mod waits;
 
 pub use cluster::{Admits, Cluster, Instance};
 pub use governor::{Governor, Options, Origin, Secrets};
-pub use house::{Found, House, Lease, Served};
+pub use house::{Found, House, Lease, MOST_COMPARED, MOST_COUNTED, MOST_PLACED, Served};
 pub use state::Keeper;
 
 /// So that the README's example is a test.

@@ -4,7 +4,7 @@ use pando_kernel::error::Result;
 use pando_model::{Change, Check};
 
 use crate::error::coded;
-use crate::governor::{Governor, Now};
+use crate::governor::{ENVIRONMENT, Governor, Now};
 
 /// Looks once more at what had to be empty, now that every instance serves the change.
 ///
@@ -12,13 +12,13 @@ use crate::governor::{Governor, Now};
 /// 17013: the change is made, and rows came meanwhile. It is not taken back, as others may have come by the new rule since.
 pub(crate) async fn look(governor: &Governor, base: &Now, changes: &[Change]) -> Result<()> {
     for change in changes {
+        let Some(name) = &change.database else { continue };
+        let Ok((after, _)) = change.model.read(name, ENVIRONMENT) else { continue };
         for check in &change.checks {
-            let (Some(name), Check::IsEmpty { table, nodes }) = (&change.database, check) else {
-                continue;
-            };
-            let why = match governor.inhabited(base, name, nodes).await {
+            let Check::IsEmpty { table, nodes, .. } = check else { continue };
+            let why = match governor.inhabited(base, name, nodes, &after).await {
                 Ok(None) => continue,
-                Ok(Some(node)) => format!("rows were written to `{node}` meanwhile"),
+                Ok(Some(rows)) => format!("{rows} came meanwhile"),
                 Err(error) => error.to_string(),
             };
             let message = format!(

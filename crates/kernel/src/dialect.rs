@@ -180,9 +180,9 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
-    /// Statements, the last one a query with a row when there is one in the table, or when somebody may be about to put one there: that of an open
-    /// transaction counts, or makes them fail after a moment. Their connection is used for nothing else and closed.
-    fn emptiness_queries(&self, table: &str) -> Vec<String>;
+    /// Statements, the last one a query for `columns` of up to so many rows of a table (quoted, with its schema where it needs one). What open
+    /// transactions have written counts, or makes them fail after a moment. Their connection is used for nothing else and closed.
+    fn settled_queries(&self, columns: &str, table: &str, most: usize) -> Vec<String>;
 
     /// Columns that tables may have beside those that [`Metadata::columns_query`] tells, in lower case.
     fn hidden_columns(&self) -> &'static [&'static str] {

@@ -5,7 +5,12 @@ use std::sync::Arc;
 use aws_lc_rs::digest::{SHA256, digest};
 use pando_config::{Content, Entry, Node, print};
 
+use crate::around::Around;
+use crate::change::Change;
+use crate::draft::see;
 use crate::model::Model;
+use crate::reach;
+use crate::refusal::Kind;
 use crate::scrub::{HIDDEN, holds_secret};
 
 /// What is other than before.
@@ -34,6 +39,19 @@ impl Model {
             changed: changed.map(|(name, _)| name.clone()).collect(),
             gone: gone.cloned().collect(),
         }
+    }
+
+    /// The databases that a newer model has otherwise, each with what must hold on its storage units before it may be served: no row may be put out of reach.
+    /// Those that are gone, or cannot be built, are not among them.
+    pub fn towards(&self, newer: &Self, around: &Around<'_>) -> Vec<Change> {
+        let changed = newer.since(self).changed;
+        let change = |name: String| {
+            let tree = newer.trees().get(&name)?;
+            let seen = see(tree, around, Kind::InvalidDocument).ok()?;
+            let checks = reach::checks(self.trees().get(&name).map(|old| &**old), &seen, around);
+            Some(Change { model: newer.clone(), database: Some(name), checks, tasks: Vec::new() })
+        };
+        changed.into_iter().filter_map(change).collect()
     }
 
     /// A checksum in 16 hexadecimal digits: equal for equal models. Secrets are left out, so that nobody can try passwords on it; models

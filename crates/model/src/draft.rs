@@ -36,12 +36,22 @@ pub(crate) struct Seen {
 pub(crate) fn see(tree: &Node, around: &Around<'_>, kind: Kind) -> Result<Seen> {
     let read = Database::from_tree(tree, around.environment);
     let (database, _) = read.map_err(|errors| scrub::refusal(kind, &errors, tree))?;
-    if database.storage_units.is_empty() {
+    // Rules without any storage unit could be stored and not served: nothing could be changed any more.
+    if database.storage_units.is_empty() && !speaks_of_units(&database) {
         return Ok(Seen { database, tables: Vec::new() });
     }
     let tables = (around.rooms)(&database);
     let tables = tables.map_err(|errors| scrub::refusal(kind, &errors, tree))?;
     Ok(Seen { database, tables })
+}
+
+fn speaks_of_units(database: &Database) -> bool {
+    database
+        .rules
+        .sharding
+        .as_ref()
+        .is_some_and(|sharding| !sharding.tables.is_empty() || !sharding.auto_tables.is_empty())
+        || database.rules.readwrite.as_ref().is_some_and(|section| !section.groups.is_empty())
 }
 
 /// Refuses a tree that could be kept but not read again: what is accepted can always be exported, stored and imported.

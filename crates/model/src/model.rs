@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use pando_config::{Database, Environment, Errors, File, Global, Node, Problem, parse_raw, print};
+use pando_config::{
+    Database, Environment, Errors, File, Global, Node, Problem, parse_folder, parse_raw, print,
+};
 
 use crate::around::Around;
 use crate::change::{Change, Check, Task};
 use crate::draft::{check_readable, see};
 use crate::refusal::{Kind, Refusal, Result, listed};
-use crate::{canonical, scrub};
+use crate::{canonical, reach, scrub};
 
 /// A whole configuration, as documents that may still have placeholders. Cloning is cheap: databases are shared.
 ///
@@ -140,7 +142,7 @@ impl Model {
         let checks = units().map(|unit| Check::Connects { unit, privileges: Vec::new() });
         let mut tasks: Vec<Task> = units().map(|unit| Task::OpenPool { unit }).collect();
         tasks.push(Task::ReadTables);
-        let checks = checks.collect();
+        let checks = checks.chain(reach::checks(None, &seen, around)).collect();
         Ok(Change { model: self.with_tree(&name, tree), database: Some(name), checks, tasks })
     }
 
@@ -251,3 +253,11 @@ const OF_SERVERS: [&str; 4] = ["information_schema", "mysql", "performance_schem
 
 /// As long as the shorter of the two vendors' names may be, in bytes.
 const LONGEST_NAME: usize = 63;
+
+/// Where a document of one database is wrong by itself, as line and column from 1; nothing where that cannot be told, or is no matter of the text.
+pub fn wrong_at(text: &str, environment: Environment<'_>) -> Option<(usize, usize)> {
+    let file = File { name: "database-document.yaml", text };
+    let errors = parse_folder(&[file], environment).err()?;
+    let mut places = errors.problems().iter().map(|problem| &problem.at);
+    places.find(|at| at.line() > 0).map(|at| (at.line(), at.column()))
+}

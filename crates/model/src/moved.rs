@@ -1,55 +1,40 @@
-//! Rows that a changed rule would look for in another place than where they are.
+//! Rows of a sharded table that a changed rule would look for in another place than where they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pando_config::Node;
 use pando_config::rules::{Sharding, Strategy, StrategyKind};
-use pando_kernel::feature::{DataNode, LogicTable};
+use pando_kernel::feature::DataNode;
 
-use crate::around::Around;
-use crate::change::Check;
-use crate::draft::{Seen, see};
-use crate::refusal::Kind;
-
-/// What must be empty before the new rules may hold: nothing of a table whose rows stay where they are looked for.
-///
-/// Tables that are new or gone are none of it: whoever makes a rule over tables that are there says where their rows are.
-pub(crate) fn checks(old: &Node, new: &Seen, around: &Around<'_>) -> Vec<Check> {
-    // What cannot be read is not served, and so has nothing to lose.
-    let old = old.rule("SHARDING").and_then(|_| see(old, around, Kind::InvalidRule).ok());
-    let Some(old) = old else { return Vec::new() };
-    let rules = (&old.database.rules.sharding, &new.database.rules.sharding);
-    let (Some(old_rule), Some(new_rule)) = rules else { return Vec::new() };
-    let later: BTreeMap<String, &LogicTable> =
-        new.sharded().map(|table| (table.name.to_lowercase(), table)).collect();
-    let mut checks = Vec::new();
-    for table in old.sharded() {
-        let Some(now) = later.get(&table.name.to_lowercase()) else { continue };
-        let ways = (Way::of(old_rule, &table.name), Way::of(new_rule, &now.name));
-        let nodes = moved(&table.nodes, &now.nodes, &ways);
-        if !nodes.is_empty() {
-            checks.push(Check::IsEmpty { table: table.name.clone(), nodes });
-        }
-    }
-    checks
+/// What a change of a table's rule does to the rows that are there.
+pub(crate) struct Moved {
+    /// The old nodes with rows that may belong elsewhere now.
+    pub(crate) nodes: Vec<DataNode>,
+    /// Whether all other rows stay, and new nodes only add room: such as the next month's table.
+    pub(crate) only_grows: bool,
 }
 
-/// The old nodes with rows that may belong elsewhere now.
-fn moved(old: &[DataNode], new: &[DataNode], (before, after): &(Way, Way)) -> Vec<DataNode> {
+/// What changes between two rules of one table, whose nodes are given by the storage units that hold them.
+pub(crate) fn moved(
+    (old_rule, old): (&Sharding, &[DataNode]),
+    (new_rule, new): (&Sharding, &[DataNode]),
+    (before, after): (&str, &str),
+) -> Moved {
+    let (before, after) = (Way::of(old_rule, before), Way::of(new_rule, after));
     if before == after {
         if old == new {
-            return Vec::new();
+            return Moved { nodes: Vec::new(), only_grows: true };
         }
         if before.goes_by_name() {
             // Servers may tell names apart by case.
             let kept: BTreeSet<&DataNode> = new.iter().collect();
-            return old.iter().filter(|node| !kept.contains(node)).cloned().collect();
+            let nodes = old.iter().filter(|node| !kept.contains(node)).cloned().collect();
+            return Moved { nodes, only_grows: true };
         }
     }
-    if after.is_extended(before) && new.starts_with(old) {
-        return old.last().cloned().into_iter().collect();
+    if after.is_extended(&before) && new.starts_with(old) {
+        return Moved { nodes: old.last().cloned().into_iter().collect(), only_grows: true };
     }
-    old.to_vec()
+    Moved { nodes: old.to_vec(), only_grows: false }
 }
 
 /// How a table's rows are spread, whatever its algorithms are called.

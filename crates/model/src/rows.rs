@@ -1,7 +1,7 @@
 //! An answer in rows.
 
 use pando_config::Props;
-use pando_distsql::{Entry, entries, fits};
+use pando_distsql::{Entry, Pattern, entries};
 
 use crate::scrub::{HIDDEN, is_secret};
 
@@ -28,8 +28,9 @@ impl Rows {
     /// Keeps the rows whose first value fits a pattern of LIKE.
     pub(crate) fn like(mut self, pattern: Option<&str>) -> Self {
         if let Some(pattern) = pattern {
+            let pattern = Pattern::new(pattern);
             let first = |row: &Vec<Option<String>>| row.first().cloned().flatten();
-            self.rows.retain(|row| first(row).is_some_and(|name| fits(pattern, &name)));
+            self.rows.retain(|row| first(row).is_some_and(|name| pattern.fits(&name)));
         }
         self
     }

@@ -8,13 +8,14 @@ use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_engine::{Admits, Engine, Settings, Snapshot};
 use pando_governor::{Cluster, Found, House, Lease, Served};
 use pando_health::Report;
-use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_kernel::{AlgorithmKind, Connector, States, TransactionType, Value, WorkerId};
+use pando_kernel::{AlgorithmKind, States, TransactionType, Value, WorkerId};
 
 use crate::gate::{Gate, Live};
 use crate::inquiry::Inquiry;
+use crate::look::Look;
 use crate::options::Options;
 use crate::pools::Pools;
 use crate::server::{certificate, configuration};
@@ -145,21 +146,6 @@ impl Host {
         self.gate.renew(Live::new(&global, certificate(&self.options, &global)?));
         Ok(())
     }
-
-    /// The storage units of a served database with what connects to them.
-    fn connectors(&self, database: &str) -> Result<Vec<(String, Arc<dyn Connector>)>> {
-        let served = self.served();
-        let unknown = || Error::new(ErrorKind::UnknownDatabase(database.to_owned()));
-        let databases = served.as_ref().map(|served| served.databases.as_slice());
-        let database = databases
-            .unwrap_or_default()
-            .iter()
-            .find(|own| own.name.value.eq_ignore_ascii_case(database))
-            .ok_or_else(unknown)?;
-        let built = pando_rooms::build(database, &self.options.data);
-        let built = built.map_err(|errors| configuration(errors.to_string()))?;
-        Ok(built.units.into_iter().map(|unit| (unit.name.to_string(), unit.connector)).collect())
-    }
 }
 
 impl House for Host {
@@ -247,42 +233,40 @@ impl House for Host {
         self.engine.worker().hold(id);
     }
 
-    fn tables<'a>(&'a self, database: &'a str) -> BoxFuture<'a, Result<Vec<Found>>> {
+    fn tables<'a>(&'a self, database: &'a Database) -> BoxFuture<'a, Result<Vec<Found>>> {
+        Box::pin(
+            async move { Look::at(database, &self.options.data, &self.runtime)?.tables().await },
+        )
+    }
+
+    fn rows<'a>(
+        &'a self,
+        database: &'a Database,
+        table: &'a Found,
+    ) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(
+            async move { Look::at(database, &self.options.data, &self.runtime)?.rows(table).await },
+        )
+    }
+
+    fn misplaced<'a>(
+        &'a self,
+        database: &'a Database,
+        table: &'a str,
+        node: &'a Found,
+    ) -> BoxFuture<'a, Result<Option<String>>> {
         Box::pin(async move {
-            let mut found = Vec::new();
-            for (unit, connector) in self.connectors(database)? {
-                let mut inquiry = Inquiry::connect(&unit, &connector, &self.runtime).await?;
-                let rows = inquiry.rows(&connector.dialect().tables_query()).await?;
-                found.extend(rows.iter().filter_map(|row| table(&unit, row)));
-            }
-            found.sort_unstable();
-            found.dedup();
-            Ok(found)
+            Look::at(database, &self.options.data, &self.runtime)?.misplaced(table, node).await
         })
     }
 
-    fn has_rows<'a>(
+    fn differ<'a>(
         &'a self,
-        database: &'a str,
-        unit: &'a str,
-        table: &'a str,
-    ) -> BoxFuture<'a, Result<bool>> {
+        database: &'a Database,
+        tables: &'a [Found],
+    ) -> BoxFuture<'a, Result<Option<String>>> {
         Box::pin(async move {
-            let connectors = self.connectors(database)?;
-            let own = connectors.into_iter().find(|(name, _)| name == unit);
-            let Some((_, connector)) = own else { return Ok(false) };
-            let dialect = connector.dialect();
-            let mut inquiry = Inquiry::connect(unit, &connector, &self.runtime).await?;
-            let tables = inquiry.rows(&dialect.tables_query()).await?;
-            let stands = tables.iter().filter_map(|row| self::table(unit, row));
-            if !stands.into_iter().any(|found| found.table.eq_ignore_ascii_case(table)) {
-                return Ok(false);
-            }
-            let mut found = Vec::new();
-            for query in dialect.emptiness_queries(table) {
-                found = inquiry.rows(&query).await.map_err(|error| in_use(unit, table, &error))?;
-            }
-            Ok(!found.is_empty())
+            Look::at(database, &self.options.data, &self.runtime)?.differ(tables).await
         })
     }
 }
@@ -303,41 +287,6 @@ fn row(report: &Report, said: &States) -> Vec<Option<String>> {
         report.since.map(|since| since.to_string()),
         report.error.clone(),
     ]
-}
-
-/// A transaction that holds on to the table is the usual cause.
-fn in_use(unit: &str, table: &str, error: &Error) -> Error {
-    let message = format!(
-        "it cannot be told whether `{unit}.{table}` is empty: {error}; end the transactions that use the table and try again"
-    );
-    let (number, sqlstate, severity) = (17012, "55006".to_owned(), "ERROR".to_owned());
-    ErrorKind::Server(Box::new(ServerError {
-        number,
-        sqlstate,
-        message,
-        severity,
-        ..ServerError::default()
-    }))
-    .into()
-}
-
-/// A row of the tables query; nothing for what is no table, such as a sequence.
-fn table(unit: &str, row: &[Value]) -> Option<Found> {
-    if row.get(2) == Some(&Value::Bool(true)) {
-        return None;
-    }
-    let text = |value: &Value| match value {
-        Value::Text(text) => Some(text.clone()),
-        Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::UInt(_)
-        | Value::Float(_)
-        | Value::Decimal(_) => None,
-    };
-    let schema = row.first().and_then(text);
-    Some(Found { unit: unit.to_owned(), schema, table: row.get(1).and_then(text)? })
 }
 
 fn is_true(rows: &[Vec<Value>]) -> bool {

@@ -16,6 +16,8 @@ pub struct Options {
     pub data: PathBuf,
     /// Folder where the configuration is kept, so that statements can change it; `None` leaves it to the files. A cluster has its repository.
     pub store: Option<PathBuf>,
+    /// Folder below which IMPORT, EXPORT and CONVERT read and write files; `None` lets statements have none.
+    pub files: Option<PathBuf>,
     /// Where MySQL clients are met.
     pub mysql: Listen,
     /// Where PostgreSQL clients are met.
@@ -84,6 +86,7 @@ impl Default for Options {
             config: None,
             data: PathBuf::new(),
             store: None,
+            files: None,
             mysql: Listen::Default,
             postgres: Listen::Default,
             tls: None,

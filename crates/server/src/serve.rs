@@ -16,6 +16,7 @@ use crate::server::{Server, read};
 /// As [`Server::start`]; what `ready` returns.
 pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>) -> Result<()> {
     crate::files::raise();
+    crate::private::keep_to_ourselves();
     let documents = read(&options)?;
     // For what no session waits for: accepting, health, the governor, connections brought back to order.
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(failed)?;
@@ -25,7 +26,7 @@ pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>)
         ready(&server.addresses()).map_err(failed)?;
         tracing::info!("serving {}", server.addresses());
         while signals.next().await == Told::Reload {
-            match server.reload() {
+            match server.reload().await {
                 Ok(()) => tracing::info!("the configuration was read again"),
                 Err(error) => tracing::error!("the old configuration stays: {error}"),
             }

@@ -17,6 +17,7 @@ use crate::host::Host;
 use crate::load::{Documents, documents};
 use crate::loops::Loops;
 use crate::options::{Addresses, Options};
+use crate::private::{self, exchange};
 use crate::roaming::Client;
 use crate::runtime::TokioRuntime;
 use crate::stop::{Stop, Stopping};
@@ -85,6 +86,7 @@ impl Server {
             files: model,
             overwrite: global.overwrite,
             lease: place.lease,
+            exchange: exchange(&options)?,
         };
         let house: Arc<dyn House> = Arc::<Host>::clone(&host);
         let governor = Governor::start(begin, house, Arc::clone(&runtime)).await?;
@@ -162,14 +164,17 @@ impl Server {
     ///
     /// # Errors
     /// `Configuration` with everything that is wrong; the old configuration stays.
-    pub fn reload(&self) -> Result<()> {
+    ///
+    /// # Cancel safety
+    /// Dropping it leaves the old or the new configuration served.
+    pub async fn reload(&self) -> Result<()> {
         if self.governor.is_of_files() {
             let documents = read(&self.options)?;
             documents.loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
             if documents.model.databases().next().is_none() {
                 return Err(configuration(NOTHING));
             }
-            self.governor.serve_files(&documents.model)?;
+            self.governor.reload_files(&documents.model).await?;
         }
         self.host.renew()
     }
@@ -193,14 +198,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const NOTHING: &str = "there is no database to serve: add a `database-*.yaml`, or give `--data` and make databases by statements";
 
 pub(crate) fn read(options: &Options) -> Result<Documents> {
+    // Before the files are read, which may speak of embedded storage units below it.
+    if let Some(folder) = &options.store {
+        private::make(folder)?;
+    }
     match &options.config {
         Some(config) => {
-            // Made as it is made without `--config`: the store would make it, but the files are read before.
-            if !options.data.as_os_str().is_empty() {
-                std::fs::create_dir_all(&options.data).map_err(|error| {
-                    configuration(format!("`--data`: `{}`: {error}", options.data.display()))
-                })?;
-            }
             documents(config, &options.data).map_err(|errors| configuration(errors.to_string()))
         }
         None => Ok(Documents::default()),

@@ -163,7 +163,7 @@ async fn a_reload_changes_rules_and_users_and_keeps_what_is_open() {
     let folder = running.folder.path();
     write(folder, "global.yaml", &GLOBAL.replace("password: root", "password: changed"));
     write(folder, "database-shop.yaml", &SHOP.replace("[t_region]", "[t_region, t_city]"));
-    running.server.reload().unwrap();
+    running.server.reload().await.unwrap();
     client.ask("CREATE TABLE t_city (id INT PRIMARY KEY)").await.unwrap();
     let rows = client.ask("PREVIEW DELETE FROM t_city").await.unwrap();
     assert_eq!(rows, ["ds_0 DELETE FROM t_city", "ds_1 DELETE FROM t_city"]);
@@ -179,7 +179,7 @@ async fn a_reload_changes_rules_and_users_and_keeps_what_is_open() {
 async fn a_reload_of_a_wrong_configuration_changes_nothing() {
     let running = Running::shop().await;
     write(running.folder.path(), "database-shop.yaml", "databaseName: shop\nrule: []\n");
-    let error = running.server.reload().unwrap_err().to_string();
+    let error = running.server.reload().await.unwrap_err().to_string();
     assert!(error.contains("database-shop.yaml:2"), "{error}");
     let mut client = running.by_mysql(running.mysql()).await.unwrap();
     client.ask(FILL[0]).await.unwrap();

@@ -212,8 +212,8 @@ impl Metadata for FakeDialect {
         })
     }
 
-    fn emptiness_queries(&self, table: &str) -> Vec<String> {
-        vec![format!("SELECT 1 FROM {table} LIMIT 1")]
+    fn settled_queries(&self, columns: &str, table: &str, most: usize) -> Vec<String> {
+        vec![format!("SELECT {columns} FROM {table} LIMIT {most}")]
     }
 
     fn tables_query(&self) -> String {

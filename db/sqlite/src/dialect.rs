@@ -174,10 +174,10 @@ impl Metadata for SqliteDialect {
         (self.tongue == Tongue::Postgres).then_some("public")
     }
 
-    fn emptiness_queries(&self, table: &str) -> Vec<String> {
+    fn settled_queries(&self, columns: &str, table: &str, most: usize) -> Vec<String> {
         // There is one writer at a time: this waits for him.
-        let table = self.quote(table);
-        vec!["BEGIN IMMEDIATE".to_owned(), format!("SELECT 1 FROM {table} LIMIT 1")]
+        let query = format!("SELECT {columns} FROM {table} LIMIT {most}");
+        vec!["BEGIN IMMEDIATE".to_owned(), query]
     }
 
     fn tables_query(&self) -> String {

@@ -91,6 +91,7 @@ impl Rule {
             kind: TableKind::Broadcast,
             nodes: self.places.iter().map(|place| node(place, name)).collect(),
             spread: String::new(),
+            keys: Vec::new(),
         };
         self.names.iter().map(table).collect()
     }

@@ -67,6 +67,7 @@ fn others() -> Vec<LogicTable> {
         kind: TableKind::Sharded,
         nodes: vec![node("ds_0", name), node("rw", name)],
         spread: String::new(),
+        keys: Vec::new(),
     };
     vec![table("t_order"), table("t_item")]
 }

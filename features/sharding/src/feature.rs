@@ -69,6 +69,7 @@ impl Feature for Sharding {
                 kind: TableKind::Sharded,
                 nodes: table.nodes().to_vec(),
                 spread: table.spread(),
+                keys: table.keys().to_vec(),
             })
             .collect()
     }

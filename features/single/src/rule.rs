@@ -127,6 +127,7 @@ impl Rule {
                 kind: TableKind::Single,
                 nodes: vec![DataNode { unit: place.into(), table: table.into() }],
                 spread: String::new(),
+                keys: Vec::new(),
             })
             .collect()
     }

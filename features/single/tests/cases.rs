@@ -54,12 +54,14 @@ fn others() -> Vec<LogicTable> {
             kind: TableKind::Sharded,
             nodes: vec![node("ds_0", "t_order_0"), node("ds_1", "t_order_1")],
             spread: String::new(),
+            keys: Vec::new(),
         },
         LogicTable {
             name: "t_dict".into(),
             kind: TableKind::Broadcast,
             nodes: vec![node("ds_0", "t_dict"), node("ds_1", "t_dict"), node("rw", "t_dict")],
             spread: String::new(),
+            keys: Vec::new(),
         },
     ]
 }

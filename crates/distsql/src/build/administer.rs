@@ -44,7 +44,7 @@ pub(crate) fn resolve(part: Part<'_>) -> Result<Command> {
 
 pub(crate) fn show_variables(part: Part<'_>) -> Result<Command> {
     let which = if part.has("TEMP") { Variables::Temporary } else { Variables::Lasting };
-    administer(Ral::ShowVariables { which, like: part.maybe_text("pattern") })
+    administer(Ral::ShowVariables { which, like: part.maybe_pattern()? })
 }
 
 /// Of a statement about one instance.

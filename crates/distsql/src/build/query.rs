@@ -6,7 +6,7 @@ use crate::tree::Part;
 
 /// A question with the FROM and LIKE of its statement.
 pub(crate) fn query(part: Part<'_>, subject: Subject) -> Result<Command> {
-    let (database, like) = (part.maybe_name("database"), part.maybe_text("pattern"));
+    let (database, like) = (part.maybe_name("database"), part.maybe_pattern()?);
     Ok(Command::Rql(Rql { subject, database, like }))
 }
 
@@ -45,5 +45,5 @@ pub(crate) fn utility(part: Part<'_>, of: fn(Name) -> Rul) -> Result<Command> {
 }
 
 pub(crate) fn help(part: Part<'_>) -> Result<Command> {
-    Ok(Command::Rul(Rul::Help(part.maybe_text("pattern"))))
+    Ok(Command::Rul(Rul::Help(part.maybe_pattern()?)))
 }

@@ -70,7 +70,7 @@ pub(super) static METADATA: &[Entry] = &[
         age: Age::Current,
         syntax: "EXPORT DATABASE CONFIGURATION [FROM database] [TO FILE file]",
         columns: &["result"],
-        help: "One database as YAML.",
+        help: "One database as YAML, into a new file below the folder of `pando serve --files` where one is named.",
         examples: &[
             "EXPORT DATABASE CONFIGURATION",
             "EXPORT DATABASE CONFIGURATION FROM shop TO FILE '/tmp/shop.yaml'",
@@ -114,7 +114,7 @@ pub(super) static METADATA: &[Entry] = &[
         age: Age::Current,
         syntax: "IMPORT DATABASE CONFIGURATION FROM FILE file",
         columns: &[],
-        help: "One database from a YAML file.",
+        help: "One database from a YAML file below the folder of `pando serve --files`.",
         examples: &["IMPORT DATABASE CONFIGURATION FROM FILE '/tmp/shop.yaml'"],
         wrong: &[(
             "IMPORT DATABASE CONFIGURATION FROM FILE /tmp/shop.yaml",
@@ -142,7 +142,7 @@ pub(super) static METADATA: &[Entry] = &[
         age: Age::Current,
         syntax: "EXPORT METADATA [TO FILE file]",
         columns: &["id", "create_time", "cluster_info"],
-        help: "Everything, as one text.",
+        help: "Everything, as one text, into a new file below the folder of `pando serve --files` where one is named.",
         examples: &["EXPORT METADATA", "EXPORT METADATA TO FILE '/tmp/all.json'"],
         wrong: &[(
             "EXPORT META DATA",
@@ -156,7 +156,7 @@ pub(super) static METADATA: &[Entry] = &[
         age: Age::Current,
         syntax: "IMPORT METADATA (metadata | FROM FILE file)",
         columns: &[],
-        help: "Everything back from what EXPORT METADATA gave.",
+        help: "Everything back from what EXPORT METADATA gave: the text, or a file below the folder of `pando serve --files`.",
         examples: &[
             "IMPORT METADATA FROM FILE '/tmp/all.json'",
             "IMPORT METADATA 'eyJtZXRhX2RhdGEiOnt9fQ=='",
@@ -173,7 +173,7 @@ pub(super) static METADATA: &[Entry] = &[
         age: Age::Current,
         syntax: "EXPORT STORAGE NODES [FROM database] [TO FILE file]",
         columns: &["id", "create_time", "storage_nodes"],
-        help: "The addresses of storage units as JSON, with passwords.",
+        help: "The addresses of storage units as JSON, with passwords, into a new file below the folder of `pando serve --files` where one is named.",
         examples: &["EXPORT STORAGE NODES FROM shop TO FILE '/tmp/nodes.json'"],
         wrong: &[(
             "EXPORT STORAGE NODES shop",
@@ -192,7 +192,7 @@ pub(super) static METADATA: &[Entry] = &[
         age: Age::Current,
         syntax: "CONVERT YAML CONFIGURATION FROM FILE file",
         columns: &["dist_sql"],
-        help: "A YAML file as DistSQL; nothing changes.",
+        help: "A YAML file below the folder of `pando serve --files` as DistSQL; nothing changes.",
         examples: &["CONVERT YAML CONFIGURATION FROM FILE '/tmp/shop.yaml'"],
         wrong: &[(
             "CONVERT YAML CONFIGURATION",

@@ -61,6 +61,9 @@ impl Asked<'_> {
                 let found = match (self.value(operand, scope)?, self.value(pattern, scope)?) {
                     (Value::Null, _) | (_, Value::Null) => None,
                     (Value::Text(text), Value::Text(pattern)) => {
+                        // What takes too long is left to a server.
+                        let steps = text.len().saturating_mul(pattern.len()).max(1);
+                        self.steps.set(self.steps.get().checked_sub(steps)?);
                         Some(self.like(&text, &pattern) != *negated)
                     }
                     _ => return None,

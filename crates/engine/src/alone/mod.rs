@@ -5,6 +5,8 @@ mod expr;
 mod label;
 mod query;
 
+use std::cell::Cell;
+
 use pando_kernel::alone::{Alone, Relation};
 use pando_kernel::dialect::{Dialect, Facts};
 use pando_kernel::{Column, Kind as ValueKind, Parameter, Value};
@@ -41,7 +43,9 @@ impl<'a> Source<'a> {
     /// The answer to a query or a SHOW; `None` when a server would have to be asked.
     pub(crate) fn answer(&self, stmt: &Statement) -> Option<Answer> {
         let rows = if let Kind::Select(query) = &stmt.kind {
-            Asked { source: *self, text: &stmt.text }.query(query)?.rows
+            Asked { source: *self, text: &stmt.text, steps: &Cell::new(MOST_STEPS) }
+                .query(query)?
+                .rows
         } else if let Kind::Show(show) = &stmt.kind {
             self.shown(&stmt.text, show)?
         } else {
@@ -60,7 +64,11 @@ impl<'a> Source<'a> {
         let query = restated.or_else(|| self.alone.restate(text, show, self.facts))?;
         let stmt = pando_sql::parse(&query, self.dialect.syntax()).ok()?;
         let Kind::Select(query) = &stmt.kind else { return None };
-        Some(Asked { source: *self, text: &stmt.text }.query(query)?.rows)
+        Some(
+            Asked { source: *self, text: &stmt.text, steps: &Cell::new(MOST_STEPS) }
+                .query(query)?
+                .rows,
+        )
     }
 
     fn names_by_text(&self) -> bool {
@@ -84,11 +92,16 @@ fn common<'a>(values: impl Iterator<Item = &'a Value>) -> ValueKind {
     if kinds.all(|kind| kind == first) { first } else { ValueKind::Text }
 }
 
+/// Steps of all comparisons with patterns of one statement: some milliseconds.
+const MOST_STEPS: usize = 1 << 22;
+
 /// A statement whose tree is looked at.
 #[derive(Debug, Clone, Copy)]
 struct Asked<'a> {
     source: Source<'a>,
     text: &'a str,
+    /// Steps that its comparisons with patterns may still take.
+    steps: &'a Cell<usize>,
 }
 
 /// Rows, and the names of the tables they come from: one for each column.

@@ -2,19 +2,30 @@
 
 use std::sync::Arc;
 
-use pando_kernel::administration::{Administration, Answer, Caller, Order};
-use pando_kernel::error::{Error, Result};
+use pando_kernel::administration::{Administration, Answer, Caller, Order, Unless};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
 use pando_sql::ast::{Kind, Statement};
 
+use crate::aside::HEAVY;
 use crate::plan::{names_unit, unknown};
 
 use super::Session;
 use super::run::syntax_error;
 
+/// Longest statement about the configuration that may be prepared, in bytes.
+const MOST_PREPARED: usize = 128 << 10;
+
 /// What a reply with rows is called where protocols name the verb.
 const SHOWN: &str = "SHOW";
+
+/// An order that may outlive its statement.
+enum Own {
+    Statement(String),
+    CreateDatabase(String, Unless),
+    DropDatabase(String, Unless),
+}
 
 /// A statement's text as other sessions may see it. What stands in brackets or quotes of one about the configuration may be a password, or a whole
 /// configuration.
@@ -64,7 +75,15 @@ impl Session {
     }
 
     /// The columns of the rows that will answer such a statement.
+    ///
+    /// # Errors
+    /// `TooLarge` for a long text, which would be read here, on the event loop: it need not be prepared. What is wrong with the statement.
     pub(super) fn administration_columns(&self, text: &str) -> Result<Option<Columns>> {
+        if text.len() > MOST_PREPARED {
+            let message =
+                format!("a prepared statement of DistSQL of more than {MOST_PREPARED} bytes");
+            return Err(ErrorKind::TooLarge(message).into());
+        }
         let labels = self.administration()?.labels(&self.caller(), text)?;
         Ok(labels.map(|labels| Columns {
             list: labels
@@ -95,11 +114,47 @@ impl Session {
         }
     }
 
-    /// Has an order carried out; a cancel ends the wait for it. What it changed is seen by the session's next statement.
+    /// Has an order carried out, beside the event loops: it may have to build a whole configuration anew. A cancel ends the wait for it. What it changed is seen
+    /// by the session's next statement.
     pub(super) async fn ordered(&mut self, order: Order<'_>) -> Result<Answer> {
         let administration = self.administration()?;
         let caller = self.caller();
-        self.handle.taken(administration.carry_out(&caller, order)).await
+        let (own, size) = match order {
+            Order::Statement(text) => (Own::Statement(text.to_owned()), text.len()),
+            Order::CreateDatabase { name, present } => {
+                (Own::CreateDatabase(name.to_owned(), present), 0)
+            }
+            Order::DropDatabase { name, missing } => {
+                (Own::DropDatabase(name.to_owned(), missing), 0)
+            }
+        };
+        let work = async move {
+            let order = match &own {
+                Own::Statement(text) => Order::Statement(text),
+                Own::CreateDatabase(name, present) => {
+                    Order::CreateDatabase { name, present: *present }
+                }
+                Own::DropDatabase(name, missing) => Order::DropDatabase { name, missing: *missing },
+            };
+            administration.carry_out(&caller, order).await
+        };
+        let inner = Arc::clone(&self.engine.inner);
+        self.handle.taken(inner.aside.run(&inner.runtime, size, work)).await?
+    }
+
+    /// Work on a text of the client's that may take its time, beside the event loops.
+    pub(super) async fn beside<T: Send + 'static>(
+        &mut self,
+        text: String,
+        work: impl FnOnce(&str) -> T + Send + 'static,
+    ) -> Result<T> {
+        let inner = Arc::clone(&self.engine.inner);
+        let size = text.len();
+        if size < HEAVY {
+            return Ok(work(&text));
+        }
+        let work = async move { work(&text) };
+        self.handle.taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
     }
 
     fn caller(&self) -> Caller {

@@ -26,12 +26,18 @@ impl Session {
     pub(super) async fn run_errand(&mut self, errand: Errand) -> Result<()> {
         match errand {
             Errand::Parse(text) => {
-                let parsed = pando_sql::parse(&text, self.syntax()?).map_err(syntax_error)?;
-                let row = vec![outline::name(&parsed.kind), outline::tree(&parsed.kind)];
-                self.text_rows(&["parsed_statement", "parsed_statement_detail"], vec![row])
+                let syntax = *self.syntax()?;
+                let read = move |text: &str| {
+                    let parsed = pando_sql::parse(text, &syntax)?;
+                    Ok([outline::name(&parsed.kind), outline::tree(&parsed.kind)])
+                };
+                let row = self.beside(text, read).await?.map_err(syntax_error)?;
+                self.text_rows(&["parsed_statement", "parsed_statement_detail"], vec![row.into()])
             }
             Errand::Format(text) => {
-                let formatted = pando_sql::format(&text, self.syntax()?).map_err(syntax_error)?;
+                let syntax = *self.syntax()?;
+                let format = move |text: &str| pando_sql::format(text, &syntax);
+                let formatted = self.beside(text, format).await?.map_err(syntax_error)?;
                 self.text_rows(&["formatted_result"], vec![vec![formatted]])
             }
             Errand::ForgetTables => {

@@ -57,6 +57,7 @@ mod text;
 mod verbs;
 mod victim;
 mod view;
+mod vouch;
 mod warnings;
 mod whole;
 
@@ -81,6 +82,7 @@ use bound::{Bound, Window};
 use cursor::Cursor;
 pub(crate) use needs::read_effects;
 use reply::Reply;
+pub(crate) use run::syntax_error;
 pub(crate) use setting::{answer, undress};
 use verbs::Opened;
 

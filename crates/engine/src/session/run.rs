@@ -200,6 +200,9 @@ impl Session {
         purpose: Purpose,
     ) -> Result<Planned> {
         self.keep_own_up(live);
+        if live.doubts.are() {
+            Box::pin(self.vouch(live, stmt)).await?;
+        }
         self.sought(live, stmt, bound, purpose).await
     }
 
@@ -275,8 +278,10 @@ impl Session {
     ) -> Result<()> {
         self.refuse_unadmitted(plan.writes)?;
         if self.settings().sql_show {
+            let logic = pando_sql::redacted(&stmt.text);
             for unit in &plan.units {
-                tracing::info!(target: "pando::sql", logic = %stmt.text, unit = %unit.target.unit, actual = %unit.sql);
+                let actual = pando_sql::redacted(&unit.sql);
+                tracing::info!(target: "pando::sql", %logic, unit = %unit.target.unit, %actual);
             }
         }
         if self.transaction.state() == TransactionState::Idle {
@@ -552,7 +557,7 @@ fn in_plan_order(
 }
 
 /// A parser's error as the workspace's.
-pub(super) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
+pub(crate) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
     ErrorKind::Syntax { message: error.message, at: error.at }.into()
 }
 

@@ -75,6 +75,7 @@ impl Feature for First {
             kind: TableKind::Sharded,
             nodes: vec![node.clone()],
             spread: spread.clone(),
+            keys: Vec::new(),
         };
         self.0.iter().map(table).collect()
     }

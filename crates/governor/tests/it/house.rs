@@ -69,12 +69,29 @@ impl House for Quiet {
         self.leases.lock().unwrap().push(lease);
     }
 
-    fn tables<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Found>>> {
+    fn tables<'a>(&'a self, _: &'a Database) -> BoxFuture<'a, Result<Vec<Found>>> {
         Box::pin(async move { Ok(self.tables.lock().unwrap().clone()) })
     }
 
-    fn has_rows<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async { Ok(false) })
+    fn rows<'a>(&'a self, _: &'a Database, _: &'a Found) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn misplaced<'a>(
+        &'a self,
+        _: &'a Database,
+        _: &'a str,
+        _: &'a Found,
+    ) -> BoxFuture<'a, Result<Option<String>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn differ<'a>(
+        &'a self,
+        _: &'a Database,
+        _: &'a [Found],
+    ) -> BoxFuture<'a, Result<Option<String>>> {
+        Box::pin(async { Ok(None) })
     }
 }
 
@@ -93,7 +110,9 @@ impl Seat {
         let house = Arc::new(Quiet::default());
         let lease = Some(Duration::from_secs(9));
         let instance = Instance { version: "1".into(), ..Instance::default() };
-        let options = Options { id: id.into(), instance, origin, files, overwrite: false, lease };
+        let exchange = Some(std::env::temp_dir());
+        let options =
+            Options { id: id.into(), instance, origin, files, overwrite: false, lease, exchange };
         let own: Arc<dyn House> = Arc::<Quiet>::clone(&house);
         let governor = Governor::start(options, own, runtime()).await?;
         Ok(Self { governor, house })

@@ -23,7 +23,7 @@ use crate::canonical;
 use crate::change::{Change, Task};
 use crate::draft::{Draft, check_readable, see};
 use crate::model::Model;
-use crate::moved;
+use crate::reach;
 use crate::refusal::{Kind, Refusal, Result};
 
 impl Model {
@@ -43,7 +43,7 @@ impl Model {
         if old != &tree {
             check_readable(&tree, invalid)?;
             let new = see(&tree, around, invalid)?;
-            checks.extend(moved::checks(old, &new, around));
+            checks.extend(reach::checks(Some(old), &new, around));
             tasks.push(Task::ReadTables);
         }
         let model = self.with_tree(name, tree);

@@ -236,3 +236,16 @@ fn two_models_are_told_apart_without_their_passwords() {
     assert!(difference.global && difference.changed.is_empty());
     assert_ne!(change.model.checksum(), one.checksum());
 }
+
+#[test]
+fn a_wrong_document_is_told_by_its_place() {
+    for (text, place) in [
+        ("databaseName: shop\nhush: 1\n", Some((2, 1))),
+        ("databaseName: shop\ndataSources:\n  ds_0: {url: \"hush\"}\n", Some((3, 15))),
+        ("a: [1, 2\nb", Some((3, 1))),
+        ("", Some((1, 1))),
+        ("databaseName: shop\n", None),
+    ] {
+        assert_eq!(pando_model::wrong_at(text, &environment), place, "{text}");
+    }
+}

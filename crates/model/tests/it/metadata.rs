@@ -119,8 +119,10 @@ fn an_export_of_shardingsphere_5_5_imports() {
     let model = &changes[1].model;
     assert_eq!(changes[0].database, None);
     assert_eq!(changes[1].database.as_deref(), Some("sharding_db"));
-    assert!(changes[1].checks.iter().all(|check| matches!(check, Check::Connects { .. })));
-    assert_eq!(changes[1].checks.len(), 2);
+    let connects = |check: &&Check| matches!(check, Check::Connects { .. });
+    assert_eq!(changes[1].checks.iter().filter(connects).count(), 2);
+    // Of tables that may be there already, rows must be where the rules look.
+    assert!(changes[1].checks.len() > 2);
     let (global, _) = model.read_global(&environment).unwrap();
     assert_eq!(global.authority.users[0].name, "root");
     let (read, _) = model.read("sharding_db", &environment).unwrap();

@@ -133,6 +133,8 @@ proptest! {
         let empty: BTreeSet<&DataNode> = change.checks.iter().flat_map(|check| match check {
             Check::IsEmpty { nodes, .. } => nodes.iter().collect::<Vec<_>>(),
             Check::Connects { .. } | Check::HasNoSingleTable { .. } | Check::HasTable { .. } => Vec::new(),
+            Check::IsPlaced { .. } | Check::IsWhole { .. } | Check::IsAlike { .. } => Vec::new(),
+            Check::IsCarried { .. } | Check::IsCopy { .. } => Vec::new(),
         }).collect();
         let (before, after) = (rule(&model), rule(&change.model));
         let is_time = old.contains("auto_interval");

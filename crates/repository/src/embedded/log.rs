@@ -4,6 +4,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write as _};
 use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::record::{self, FRAME, MAX_PAYLOAD, Record};
@@ -164,11 +165,14 @@ impl Log {
     }
 }
 
+/// Passwords stand in the log, if sealed.
+const OWN: u32 = 0o600;
+
 fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    fs::create_dir_all(folder)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     match folder.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => flush_folder(parent),
         _ => flush_folder(Path::new(".")),
@@ -183,7 +187,9 @@ fn flush_folder(folder: &Path) -> io::Result<()> {
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK);
     let at = |e: io::Error| Error::Unavailable(format!("`{}`: {e}", path.display()));
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(OWN);
+    let opened = options.open(&path);
     let mut file = opened.map_err(at)?;
     match file.try_lock() {
         Ok(()) => {}
@@ -283,7 +289,9 @@ fn write_anew(folder: &Path, state: &State) -> io::Result<u64> {
         let (key, value) = (key.clone(), value.clone());
         Record::Entry { revision, key, value }.append(out.len() as u64, &mut out);
     }
-    let mut file = File::create(folder.join(NEW))?;
+    let mut options = OpenOptions::new();
+    let mut file =
+        options.write(true).create(true).truncate(true).mode(OWN).open(folder.join(NEW))?;
     file.write_all(&out)?;
     file.sync_all()?;
     Ok(out.len() as u64)

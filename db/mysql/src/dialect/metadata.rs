@@ -101,11 +101,11 @@ impl Metadata for MySql {
         }
     }
 
-    fn emptiness_queries(&self, table: &str) -> Vec<String> {
+    fn settled_queries(&self, columns: &str, table: &str, most: usize) -> Vec<String> {
         // A locking read sees rows that are not committed yet, and waits for them.
         vec![
             "SET SESSION innodb_lock_wait_timeout = 2".to_owned(),
-            format!("SELECT 1 FROM {} LIMIT 1 LOCK IN SHARE MODE", self.quote(table)),
+            format!("SELECT {columns} FROM {table} LIMIT {most} LOCK IN SHARE MODE"),
         ]
     }
 

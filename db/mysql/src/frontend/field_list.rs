@@ -20,6 +20,13 @@ impl<D: Doorway> Client<D> {
                 "Invalid utf8mb4 character string",
             ));
         };
+        if pattern.len() > MOST_PATTERN {
+            return self.fail(&ClientError::new(
+                1210,
+                b"HY000",
+                "Incorrect arguments to COM_FIELD_LIST",
+            ));
+        }
         let capabilities = self.facts.capabilities;
         let mut columns: Option<Columns> = None;
         if let Err(error) =
@@ -48,6 +55,9 @@ impl<D: Doorway> Client<D> {
         Ok(())
     }
 }
+
+/// Longest pattern in bytes: names of columns are shorter by far.
+const MOST_PATTERN: usize = 1024;
 
 /// LIKE without regard to case, as column names compare.
 fn like(name: &str, pattern: &str) -> bool {

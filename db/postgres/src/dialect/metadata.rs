@@ -195,14 +195,13 @@ impl Metadata for Postgres {
         matches!(action, DefineAction::Drop | DefineAction::Truncate)
     }
 
-    fn emptiness_queries(&self, table: &str) -> Vec<String> {
+    fn settled_queries(&self, columns: &str, table: &str, most: usize) -> Vec<String> {
         // The lock waits for whoever has written and not committed, and the query after it sees what became of that.
-        let table = self.quote(table);
         vec![
             "BEGIN".to_owned(),
             "SET LOCAL lock_timeout = '2s'".to_owned(),
             format!("LOCK TABLE {table} IN SHARE MODE"),
-            format!("SELECT 1 FROM {table} LIMIT 1"),
+            format!("SELECT {columns} FROM {table} LIMIT {most}"),
         ]
     }
 
