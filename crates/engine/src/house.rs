@@ -12,6 +12,7 @@ use pando_kernel::session::{Key, Login};
 use pando_kernel::waits::Board;
 use pando_transaction::Coordinator;
 
+use crate::reading::Reading;
 use crate::registry::Registry;
 use crate::session::Session;
 use crate::snapshot::{LiveDatabase, Snapshot};
@@ -31,6 +32,7 @@ pub(crate) struct Inner {
     administration: OnceLock<Arc<dyn Administration>>,
     pub(crate) deadlocks: Arc<Desk>,
     pub(crate) source: System,
+    pub(crate) reading: Reading,
     pub(crate) coordinator: Arc<Coordinator>,
 }
 
@@ -50,6 +52,7 @@ impl Engine {
                 runtime,
                 registry: Registry::default(),
                 source: System::default(),
+                reading: Reading::default(),
                 administration: OnceLock::new(),
                 deadlocks: Arc::default(),
                 coordinator,

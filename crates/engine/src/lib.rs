@@ -10,6 +10,7 @@ pub mod merge;
 mod moved;
 pub mod plan;
 mod readiness;
+mod reading;
 mod recovery;
 mod registry;
 mod session;

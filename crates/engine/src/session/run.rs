@@ -94,8 +94,8 @@ impl Session {
     pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         if stmt.text.len() > LONG {
             // One that was prepared long ago: the request itself may be short.
-            let runtime = Arc::clone(&self.engine.inner.runtime);
-            Box::pin(async move { aside(&*runtime).await }).await;
+            let engine = Arc::clone(&self.engine.inner);
+            Box::pin(async move { aside(&*engine.runtime).await }).await;
         }
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(&told(stmt));
