@@ -229,6 +229,7 @@ pub(crate) fn is_passing(error: &Error) -> bool {
                 | ErrorKind::Internal(_)
                 | ErrorKind::Memory(_)
                 | ErrorKind::TooLarge(_)
+                | ErrorKind::TooComplex(_)
         ),
         Some((number, sqlstate)) => {
             matches!(number, 1205 | 1213 | 1317 | 3024 | 1969)

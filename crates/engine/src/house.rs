@@ -13,6 +13,7 @@ use pando_kernel::waits::Board;
 use pando_transaction::Coordinator;
 
 use crate::aside::Aside;
+use crate::reading::Reading;
 use crate::registry::Registry;
 use crate::session::Session;
 use crate::snapshot::{LiveDatabase, Snapshot};
@@ -32,6 +33,7 @@ pub(crate) struct Inner {
     administration: OnceLock<Arc<dyn Administration>>,
     pub(crate) deadlocks: Arc<Desk>,
     pub(crate) source: System,
+    pub(crate) reading: Reading,
     pub(crate) coordinator: Arc<Coordinator>,
     pub(crate) aside: Aside,
 }
@@ -53,6 +55,7 @@ impl Engine {
                 registry: Registry::default(),
                 source: System::default(),
                 aside: Aside::default(),
+                reading: Reading::default(),
                 administration: OnceLock::new(),
                 deadlocks: Arc::default(),
                 coordinator,

@@ -14,6 +14,7 @@ mod moved;
 pub mod placement;
 pub mod plan;
 mod readiness;
+mod reading;
 mod recovery;
 mod registry;
 mod session;

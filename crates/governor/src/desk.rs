@@ -4,7 +4,7 @@ use pando_config::Vendor;
 use pando_distsql::command::{
     ComputeNode, Metadata, Name, Ral, Rdl, Resolution, Rql, Rul, State, Subject, Value,
 };
-use pando_distsql::{Command, Statement, help, is_distsql, parse};
+use pando_distsql::{Command, MOST_BYTES, Statement, help, is_distsql, parse};
 use pando_kernel::TransactionType;
 use pando_kernel::administration::{Administration, Answer, Caller, Errand, Order, Unless};
 use pando_kernel::error::{Error, ErrorKind, Result};
@@ -19,7 +19,8 @@ use crate::state::missing_unit;
 
 impl Administration for Governor {
     fn takes(&self, text: &str, own: &Syntax) -> bool {
-        if !may_be_distsql(text) {
+        // Longer ones than are read anyway.
+        if !may_be_distsql(text) || text.len() > 2 * MOST_BYTES {
             return false;
         }
         let Some(tokens) = first_tokens(text, own) else { return false };

@@ -98,6 +98,8 @@ pub enum ErrorKind {
     Protocol(String),
     /// A message, statement or result is larger than its bound.
     TooLarge(String),
+    /// A statement is nested more deeply, or longer as a chain or in pieces, than is read.
+    TooComplex(String),
     /// A storage unit's own error, passed on with its code and text.
     Server(Box<ServerError>),
     /// A storage unit cannot be reached, or its connection broke.
@@ -211,6 +213,7 @@ fn place(kind: &ErrorKind) -> (Side, bool) {
         | ErrorKind::AccessDenied(_)
         | ErrorKind::Protocol(_)
         | ErrorKind::TooLarge(_)
+        | ErrorKind::TooComplex(_)
         | ErrorKind::Cancelled
         | ErrorKind::TransactionFailed
         | ErrorKind::TransactionState(_)
@@ -250,6 +253,7 @@ impl fmt::Display for ErrorKind {
             | Self::Configuration(message)
             | Self::Timeout(message)
             | Self::TooLarge(message)
+            | Self::TooComplex(message)
             | Self::Memory(message) => f.write_str(message),
             Self::TooManyConnections => f.write_str("too many connections"),
             Self::Protocol(message) => write!(f, "protocol error: {message}"),

@@ -94,6 +94,15 @@ pub trait Runtime: Send + Sync + Debug {
         None
     }
 
+    /// The caller's task goes on where long work keeps nobody waiting; true once it is there, and where there is no such place. False: it moves when it has
+    /// returned `Pending`, and is to be woken.
+    fn steps_aside(&self) -> bool {
+        true
+    }
+
+    /// The long work is done: the caller's task goes on among all others when it has returned `Pending`. Cheap where it is there already.
+    fn comes_back(&self) {}
+
     /// Monotonic time.
     fn now(&self) -> Instant {
         Instant::now()
@@ -161,6 +170,22 @@ impl Debug for Idle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Idle").field("limit", &self.limit).finish_non_exhaustive()
     }
+}
+
+/// So many bytes of a text, and of a message that is not whole yet, are long: who reads more of it steps aside first.
+pub const LONG: usize = 64 << 10;
+
+/// Goes on where long work keeps nobody waiting, if there is such a place.
+pub async fn aside(runtime: &dyn Runtime) {
+    let mut has_asked = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut has_asked, true) || runtime.steps_aside() {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Runs `work` for at most `limit`; `None` when the time is over.

@@ -1,15 +1,17 @@
 //! The joint between a door (the wire protocol towards a client) and the engine.
 
 use std::fmt::Debug;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::event::{Description, Event, Whole};
 use crate::request::{Prepared, Request};
-use crate::runtime::{SharedRuntime, TlsAcceptor};
+use crate::runtime::{BoxFuture, SharedRuntime, TlsAcceptor, within};
 use crate::statements::Statements;
 
 /// One client's conversation, as its door sees it. A door sends one request, pulls its reply to the end, then sends the next.
@@ -126,6 +128,11 @@ pub trait Doorway: Send + Sync + 'static {
     /// The credential of a user; `None` when there is no such user (the door then plays the same exchange and refuses at its end).
     fn credential(&self, user: &str, host: &str) -> Option<Credential>;
 
+    /// Counts a client that has not logged in, for as long as the future lives. Ready when there are too many newer ones, and it has to leave.
+    fn knocks(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// A fresh session number, for doors that must tell it before the login (see [`Login::id`]); 0 means there is none to tell.
     fn announce(&self) -> u32 {
         0
@@ -154,6 +161,25 @@ pub trait Doorway: Send + Sync + 'static {
     /// Completes when the server stops or this session is killed: the door then lets the running statement end, says good-bye in its protocol and
     /// closes.
     fn stopping(&self, key: Key) -> impl Future<Output = ()> + Send;
+}
+
+/// Lets a client log in: `None` when its time is over, or when it has to make room for others.
+///
+/// # Cancel safety
+/// As safe as `login`, which is dropped where it does not end.
+pub async fn entering<T>(
+    doorway: &impl Doorway,
+    limit: Duration,
+    login: impl Future<Output = T>,
+) -> Option<T> {
+    let (mut login, mut leaves) = (pin!(login), doorway.knocks());
+    let one = poll_fn(|cx| {
+        if let Poll::Ready(done) = login.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        leaves.as_mut().poll(cx).map(|()| None)
+    });
+    within(&*doorway.runtime(), limit, one).await.flatten()
 }
 
 /// How a user proves who he is.

@@ -6,16 +6,18 @@ use std::time::Duration;
 use pando_config::global::Global;
 use pando_engine::Engine;
 use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::runtime::{SharedRuntime, TlsAcceptor};
+use pando_kernel::runtime::{BoxFuture, SharedRuntime, TlsAcceptor};
 use pando_kernel::session::{Credential, Doorway, Key, Login, Settings};
 
 use crate::authority::{Authority, Permitted};
+use crate::files::{self, Pooled, Shares};
 use crate::guarded::{Guarded, Rights};
+use crate::hall::Hall;
 use crate::seat::Seats;
 use crate::stop::Stopping;
 
-/// Time for start-up and login.
-const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time for start-up and login: as MySQL's `connect_timeout`.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest message of a client: MySQL's own default for servers.
 const MAX_MESSAGE: usize = 64 << 20;
 /// A reply is written out when so many bytes wait: one full TLS record.
@@ -28,6 +30,10 @@ pub(crate) struct Gate {
     runtime: SharedRuntime,
     stopping: Stopping,
     seats: Seats,
+    hall: Arc<Hall>,
+    /// Files that the process may open, and what of them the pools may want.
+    files: usize,
+    pooled: RwLock<Pooled>,
     live: RwLock<Arc<Live>>,
 }
 
@@ -65,8 +71,18 @@ impl Gate {
         stopping: Stopping,
         live: Live,
     ) -> Self {
-        let seats = Seats::default();
-        Self { engine, runtime, stopping, seats, live: RwLock::new(Arc::new(live)) }
+        let (seats, hall, pooled) = (Seats::default(), Arc::default(), RwLock::default());
+        let (files, live) = (files::limit(), RwLock::new(Arc::new(live)));
+        Self { engine, runtime, stopping, seats, hall, files, pooled, live }
+    }
+
+    /// Leaves files for these pools from now on.
+    pub(crate) fn leave_for(&self, pooled: Pooled) {
+        *self.pooled.write().unwrap_or_else(PoisonError::into_inner) = pooled;
+    }
+
+    fn shares(&self) -> Shares {
+        files::shares(self.files, *self.pooled.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// New logins meet these users and limits; open sessions keep what they have.
@@ -86,6 +102,10 @@ impl Doorway for Gate {
         self.live().authority.credential(user, host)
     }
 
+    fn knocks(&self) -> BoxFuture<'static, ()> {
+        Box::pin(self.hall.enter(self.shares().entering))
+    }
+
     fn announce(&self) -> u32 {
         self.engine.announce()
     }
@@ -99,7 +119,7 @@ impl Doorway for Gate {
         if self.stopping.is_told() {
             return Err(ErrorKind::Shutdown.into());
         }
-        let Some(seat) = self.seats.take(live.max_sessions) else {
+        let Some(seat) = self.seats.take(live.max_sessions.min(self.shares().sessions)) else {
             return Err(ErrorKind::TooManyConnections.into());
         };
         let permitted = live.authority.permitted(&login.user, &login.host);

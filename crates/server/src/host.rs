@@ -13,6 +13,7 @@ use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_kernel::{AlgorithmKind, States, TransactionType, Value, WorkerId};
 
+use crate::files::Pooled;
 use crate::gate::{Gate, Live};
 use crate::inquiry::Inquiry;
 use crate::look::Look;
@@ -124,6 +125,7 @@ impl Host {
         let databases = pools.open(&wanted, &self.options.data, &self.runtime);
         let databases = databases.map_err(|errors| configuration(errors.to_string()))?;
         self.engine.publish(Snapshot { databases, settings });
+        self.gate.leave_for(pooled(&served.databases));
         Ok(())
     }
 
@@ -269,6 +271,17 @@ impl House for Host {
             Look::at(database, &self.options.data, &self.runtime)?.differ(tables).await
         })
     }
+}
+
+/// What the pools of these databases may have open.
+fn pooled(databases: &[Arc<Database>]) -> Pooled {
+    let units = databases.iter().flat_map(|database| &database.storage_units);
+    units.fold(Pooled::default(), |all, unit| Pooled {
+        units: all.units + 1,
+        connections: all
+            .connections
+            .saturating_add(usize::try_from(unit.pool.max).unwrap_or(usize::MAX)),
+    })
 }
 
 /// A row about a unit. What persons have taken out of work is `DISABLED`, however well it answers.

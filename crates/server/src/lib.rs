@@ -6,6 +6,7 @@ mod door;
 mod files;
 mod gate;
 mod guarded;
+mod hall;
 mod homed;
 mod host;
 mod inquiry;

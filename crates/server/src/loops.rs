@@ -1,9 +1,12 @@
 //! The event loops that serve clients: each a thread with a reactor, timers and a queue of tasks of its own. What a statement touches stays in one core's caches, and
 //! no loop takes a lock of another's for it.
+//!
+//! Beside them are as many threads for what takes long: a session that reads and plans a text of megabytes goes on there and comes back when it waits for its client.
 
 use std::cell::{Cell, OnceCell};
 use std::future::Future;
 use std::io;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,12 +18,18 @@ use crate::cores;
 
 thread_local! {
     static OWN: Cell<usize> = const { Cell::new(0) };
+    static ASIDE: Cell<bool> = const { Cell::new(false) };
     static CORES: OnceCell<Arc<[usize]>> = const { OnceCell::new() };
 }
 
 /// The number of the loop whose thread calls, from 1; 0 where it is another thread.
 pub(crate) fn current() -> usize {
     OWN.get()
+}
+
+/// Whether the calling thread is one for what takes long. It is no loop: sockets stay where they are.
+pub(crate) fn is_aside() -> bool {
+    ASIDE.get()
 }
 
 /// The number of the loop that stays on this core; 0 where there is none, or where the calling thread is no loop.
@@ -44,6 +53,8 @@ pub(crate) struct Loops {
 #[derive(Debug)]
 pub(crate) struct Map {
     loops: Vec<Loop>,
+    /// For what takes long; their numbers go on behind those of the loops.
+    aside: Vec<Loop>,
     cores: Arc<[usize]>,
 }
 
@@ -55,7 +66,8 @@ struct Loop {
 
 impl Map {
     fn get(&self, number: usize) -> Option<&Loop> {
-        self.loops.get(number.checked_sub(1)?)
+        let at = number.checked_sub(1)?;
+        self.loops.get(at).or_else(|| self.aside.get(at.checked_sub(self.loops.len())?))
     }
 
     fn clients(&self, number: usize) -> usize {
@@ -68,6 +80,12 @@ impl Map {
         let clients: usize = (1..=self.loops.len()).map(|other| self.clients(other)).sum();
         let average = clients.div_ceil(self.loops.len().max(1));
         number > 0 && self.clients(number) <= average + average / 4
+    }
+
+    /// The loop, or the thread aside, that has the fewest clients.
+    fn emptiest(&self, mut numbers: RangeInclusive<usize>) -> usize {
+        let first = *numbers.start();
+        numbers.by_ref().min_by_key(|&number| self.clients(number)).unwrap_or(first)
     }
 
     fn place(self: &Arc<Self>, number: usize) -> Option<Place> {
@@ -93,6 +111,22 @@ impl Place {
         let other = number != 0 && number != self.number && self.map.has_room(number);
         other.then(|| self.map.place(number)).flatten()
     }
+
+    /// A place where long work keeps nobody waiting; `None` for who is there.
+    pub(crate) fn aside(&self) -> Option<Self> {
+        let loops = self.map.loops.len();
+        if self.number > loops {
+            return None;
+        }
+        let last = loops + self.map.aside.len();
+        self.map.place(self.map.emptiest(loops + 1..=last))
+    }
+
+    /// A place on a loop again; `None` for who has one.
+    pub(crate) fn back(&self) -> Option<Self> {
+        let loops = self.map.loops.len();
+        (self.number > loops).then(|| self.map.place(self.map.emptiest(1..=loops))).flatten()
+    }
 }
 
 impl Drop for Place {
@@ -116,12 +150,14 @@ impl Loops {
         cores.truncate(if cores.len() == parallel { parallel } else { 0 });
         let count = if count == 0 { parallel } else { count };
         let cores: Arc<[usize]> = cores.into();
-        let (loops, running) = (1..=count)
-            .map(|number| start(number, Arc::clone(&cores)))
-            .collect::<io::Result<Vec<_>>>()?
-            .into_iter()
-            .unzip();
-        Ok(Self { map: Arc::new(Map { loops, cores }), _running: running })
+        let started = |works: Vec<Work>| {
+            works.into_iter().map(start).collect::<io::Result<Vec<_>>>().map(|all| all.into_iter())
+        };
+        let serve = |number| Work::Serve { number, cores: Arc::clone(&cores) };
+        let (loops, mut running): (_, Vec<_>) = started((1..=count).map(serve).collect())?.unzip();
+        let (aside, others): (_, Vec<_>) = started((1..=count).map(Work::Aside).collect())?.unzip();
+        running.extend(others);
+        Ok(Self { map: Arc::new(Map { loops, aside, cores }), _running: running })
     }
 
     /// A place on the loop of the core that a client's bytes arrive on, otherwise on the one that has the fewest clients.
@@ -130,21 +166,49 @@ impl Loops {
         if self.map.has_room(near) {
             return self.map.place(near);
         }
-        let emptiest = (1..=self.map.loops.len()).min_by_key(|&number| self.map.clients(number))?;
-        self.map.place(emptiest)
+        self.map.place(self.map.emptiest(1..=self.map.loops.len()))
     }
 }
 
-fn start(number: usize, cores: Arc<[usize]>) -> io::Result<(Loop, oneshot::Sender<()>)> {
+/// What a thread is for.
+enum Work {
+    /// An event loop, kept on its core if there are any.
+    Serve { number: usize, cores: Arc<[usize]> },
+    /// What takes long.
+    Aside(usize),
+}
+
+impl Work {
+    fn name(&self) -> String {
+        match self {
+            Self::Serve { number, .. } => format!("loop-{number}"),
+            Self::Aside(number) => format!("aside-{number}"),
+        }
+    }
+
+    /// Makes the calling thread one for this work.
+    fn begin(self) {
+        match self {
+            Self::Serve { number, cores } => serve_on(number, cores),
+            Self::Aside(number) => {
+                ASIDE.set(true);
+                if let Err(error) = cores::give_way() {
+                    tracing::debug!(number, %error, "a thread for long work has as much time as the event loops");
+                }
+            }
+        }
+    }
+}
+
+fn start(work: Work) -> io::Result<(Loop, oneshot::Sender<()>)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let handle = runtime.handle().clone();
     let (running, ended) = oneshot::channel();
-    let name = format!("loop-{number}");
-    thread::Builder::new().name(name).spawn(move || run(number, cores, runtime, ended))?;
+    thread::Builder::new().name(work.name()).spawn(move || run(work, runtime, ended))?;
     Ok((Loop { handle, clients: AtomicUsize::new(0) }, running))
 }
 
-fn run(number: usize, cores: Arc<[usize]>, runtime: Runtime, ended: impl Future) {
+fn serve_on(number: usize, cores: Arc<[usize]>) {
     OWN.set(number);
     // Both are about speed only, and some sandboxes forbid them.
     match cores.get(number - 1).copied().map(cores::stay_on) {
@@ -154,6 +218,10 @@ fn run(number: usize, cores: Arc<[usize]>, runtime: Runtime, ended: impl Future)
         Some(Ok(())) => CORES.with(|own| drop(own.set(cores))),
         None => {}
     }
+}
+
+fn run(work: Work, runtime: Runtime, ended: impl Future) {
+    work.begin();
     runtime.block_on(ended);
     // Not waiting for names that are being looked up.
     runtime.shutdown_background();
@@ -207,6 +275,20 @@ mod tests {
         assert!(places.iter().all(|place| place.beside(0).is_none() && place.beside(5).is_none()));
         drop(places);
         assert_eq!((1..=4).map(clients).sum::<usize>(), moved.len());
+    }
+
+    #[tokio::test]
+    async fn long_work_goes_on_beside_the_loops_and_comes_back() {
+        let loops = Loops::start(2).unwrap();
+        let place = loops.place(None).unwrap();
+        let (aside, other) = (place.aside().unwrap(), place.aside().unwrap());
+        assert!(place.back().is_none() && aside.aside().is_none());
+        assert_ne!(aside.number, other.number);
+        let stands = async { (current(), is_aside()) };
+        assert_eq!(aside.handle().unwrap().spawn(stands).await.unwrap(), (0, true));
+        let back = aside.back().unwrap();
+        assert!(back.number <= 2);
+        assert_eq!(back.handle().unwrap().spawn(async { is_aside() }).await.unwrap(), false);
     }
 
     #[tokio::test]

@@ -20,8 +20,37 @@ use crate::loops::{self, Place};
 const ELSEWHERE: u8 = 16;
 
 thread_local! {
-    /// The number of the loop that the session which is being polled should go to.
-    static WISH: Cell<usize> = const { Cell::new(0) };
+    /// Where the session which is being polled should go.
+    static WISH: Cell<Wish> = const { Cell::new(Wish::None) };
+}
+
+/// Where a session should go on.
+#[derive(Debug, Clone, Copy, Default)]
+enum Wish {
+    #[default]
+    None,
+    /// On the loop of this number.
+    Loop(usize),
+    /// Where it keeps nobody waiting.
+    Aside,
+    /// On any of the loops.
+    Back,
+}
+
+/// The session that is being polled has long work before it. True where it is in nobody's way already.
+pub(crate) fn steps_aside() -> bool {
+    if loops::current() == 0 {
+        return true;
+    }
+    WISH.set(Wish::Aside);
+    false
+}
+
+/// The long work of the session that is being polled is done.
+pub(crate) fn comes_back() {
+    if loops::is_aside() {
+        WISH.set(Wish::Back);
+    }
 }
 
 /// A client's socket. It wishes its session to be where its bytes arrive.
@@ -39,6 +68,9 @@ impl Client {
     }
 
     fn look(&mut self) {
+        if loops::is_aside() {
+            return;
+        }
         let near = self.near.event_loop();
         if near == 0 || near == loops::current() {
             self.elsewhere = 0;
@@ -47,7 +79,7 @@ impl Client {
         self.elsewhere += 1;
         if self.elsewhere >= ELSEWHERE {
             self.elsewhere = 0;
-            WISH.set(near);
+            WISH.set(Wish::Loop(near));
         }
     }
 }
@@ -122,7 +154,13 @@ impl Future for Roaming {
             self.on = None;
             return Poll::Ready(None);
         }
-        let Some(other) = place.beside(wish) else { return Poll::Pending };
+        let other = match wish {
+            Wish::None => None,
+            Wish::Loop(number) => place.beside(number),
+            Wish::Aside => place.aside(),
+            Wish::Back => place.back(),
+        };
+        let Some(other) = other else { return Poll::Pending };
         let on = self.on.take().map(|(session, _)| (session, other));
         Poll::Ready(Some(Self { on }))
     }

@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 
 use crate::homed::Homed;
 use crate::loops;
+use crate::roaming;
 use crate::tls::Client;
 
 /// Sockets, timers and tasks of one tokio runtime, and the client side of TLS. What a session asks for belongs to its event loop, but for tasks: those go on without it.
@@ -75,6 +76,14 @@ impl Runtime for TokioRuntime {
 
     fn event_loop(&self) -> usize {
         loops::current()
+    }
+
+    fn steps_aside(&self) -> bool {
+        roaming::steps_aside()
+    }
+
+    fn comes_back(&self) {
+        roaming::comes_back();
     }
 
     fn telling(&self, near: &Near) -> Option<SharedRuntime> {

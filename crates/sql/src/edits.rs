@@ -1,17 +1,24 @@
 //! Changes to a statement's text by byte span. What no edit touches arrives byte for byte.
 
+use std::borrow::Cow;
+
 use crate::span::Span;
 
 /// A set of replacements over one text. Order of insertion does not matter, except that insertions at the same point keep theirs.
 #[derive(Debug, Clone, Default)]
 pub struct Edits {
-    list: Vec<(Span, String)>,
+    list: Vec<(Span, Cow<'static, str>)>,
 }
 
 impl Edits {
     /// Replaces `span` by `text`. An empty span inserts.
     pub fn replace(&mut self, span: Span, text: impl Into<String>) {
-        self.list.push((span, text.into()));
+        self.list.push((span, Cow::Owned(text.into())));
+    }
+
+    /// Replaces `span` by a text that is written down in the program: of a long INSERT's rows thousands are taken out so.
+    pub fn replace_by(&mut self, span: Span, text: &'static str) {
+        self.list.push((span, Cow::Borrowed(text)));
     }
 
     /// Puts texts before and behind `span`. Of several around the same range the first is the outermost.
@@ -19,7 +26,7 @@ impl Edits {
         self.replace(Span::at(span.start), before);
         let end = Span::at(span.end);
         let others = self.list.iter().position(|(known, _)| *known == end);
-        self.list.insert(others.unwrap_or(self.list.len()), (end, behind.into()));
+        self.list.insert(others.unwrap_or(self.list.len()), (end, Cow::Owned(behind.into())));
     }
 
     /// Whether nothing is changed.

@@ -7,13 +7,20 @@ pub struct SyntaxError {
     pub message: String,
     /// Byte of the text where the unexpected token starts; the text's length for an early end.
     pub at: u32,
+    /// It may be a statement, but is nested more deeply, or longer as a chain or in pieces, than is read here.
+    pub is_too_complex: bool,
     /// The text breaks off or a piece is missing. Without this it may just be a construct this parser does not know.
     pub(crate) malformed: bool,
 }
 
 impl SyntaxError {
     pub(crate) fn new(message: impl Into<String>, at: usize) -> Self {
-        Self { message: message.into(), at: u32::try_from(at).unwrap_or(u32::MAX), malformed: true }
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        Self { message: message.into(), at, is_too_complex: false, malformed: true }
+    }
+
+    pub(crate) fn too_complex(message: impl Into<String>, at: usize) -> Self {
+        Self { is_too_complex: true, ..Self::new(message, at) }
     }
 }
 

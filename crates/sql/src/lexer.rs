@@ -1,6 +1,7 @@
 //! One pass over the text: tokens with byte spans, the digest, the literal slots and the hint comment.
 
 mod class;
+mod fold;
 mod quoted;
 mod skip;
 
@@ -13,6 +14,8 @@ use crate::syntax::{Placeholder, Syntax};
 use crate::token::{Hint, Token, TokenKind, Tokens};
 use class::is_operator_byte;
 pub(crate) use class::{Class, class_of, is_word_byte};
+use fold::Fold;
+pub(crate) use fold::FoldedRow;
 pub(crate) use quoted::{pieces, spliced};
 
 /// Cuts `text` into tokens.
@@ -23,17 +26,27 @@ pub(crate) use quoted::{pieces, spliced};
 /// # Errors
 /// An unterminated string, identifier or comment; a character no token starts with; a text of 4 GiB and more.
 pub fn tokenize(text: &str, syntax: &Syntax) -> Result<Tokens, SyntaxError> {
+    cut(text, syntax, Fold::new(false)).map(|(tokens, _)| tokens)
+}
+
+/// The same, and rows of literals behind a row are one token ([`Token::is_rows`]). Result: these rows, too, in text order.
+pub(crate) fn tokenize_folding(text: &str, syntax: &Syntax) -> Result<(Tokens, Vec<FoldedRow>)> {
+    cut(text, syntax, Fold::new(true))
+}
+
+fn cut(text: &str, syntax: &Syntax, fold: Fold) -> Result<(Tokens, Vec<FoldedRow>)> {
     if u32::try_from(text.len()).is_err() {
         return Err(SyntaxError::new("statement too long, expected less than 4 GiB", 0));
     }
-    let mut lexer = Lexer::new(text, syntax);
+    let mut lexer = Lexer::with(text, syntax, fold);
     lexer.run()?;
-    Ok(Tokens {
+    let tokens = Tokens {
         list: lexer.list,
         digest: lexer.digest.value(),
         parameters: lexer.parameters,
         hint: lexer.hint,
-    })
+    };
+    Ok((tokens, lexer.fold.rows.unwrap_or_default()))
 }
 
 type Result<T, E = SyntaxError> = std::result::Result<T, E>;
@@ -74,10 +87,15 @@ pub(crate) struct Lexer<'a> {
     depth: u32,
     /// Depth plus one at which a `BY` list is open, 0 outside: there a lone number is an ordinal, not a value.
     by: u32,
+    fold: Fold,
 }
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str, syntax: &'a Syntax) -> Self {
+        Self::with(text, syntax, Fold::new(false))
+    }
+
+    fn with(text: &'a str, syntax: &'a Syntax, fold: Fold) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
@@ -94,6 +112,7 @@ impl<'a> Lexer<'a> {
             semicolons: 0,
             depth: 0,
             by: 0,
+            fold,
         }
     }
 
@@ -130,6 +149,7 @@ impl<'a> Lexer<'a> {
                 Class::Bad => return Err(self.unexpected_character()),
             }
         }
+        self.refuse_too_many()?;
         match self.executable {
             Some(start) => Err(self.unterminated("comment", start, "*/")),
             None => Ok(()),
@@ -180,6 +200,9 @@ impl<'a> Lexer<'a> {
         let span = Span::new(start as u32, end as u32);
         self.list.push(Token { span, kind, slot, keyword: Keyword::NO_KEYWORD });
         self.at = end;
+        if self.list.len() >= self.fold.from {
+            self.look();
+        }
     }
 
     /// A number right behind `BY`, or behind a comma of its list.

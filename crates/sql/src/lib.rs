@@ -30,7 +30,7 @@ pub use format::format;
 pub use latin1::{read_latin1, write_latin1};
 pub use lexer::tokenize;
 pub use literal::literal;
-pub use parse::parse;
+pub use parse::{parse, parse_whole};
 pub use redact::redacted;
 pub use shape::{Shape, Slot};
 pub use span::Span;

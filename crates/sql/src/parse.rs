@@ -30,11 +30,11 @@ mod utility;
 
 use std::sync::Arc;
 
-use crate::ast::{Kind, Statement};
+use crate::ast::{Expr, InsertSource, Kind, Literal, Node, Statement};
 use crate::edits::Edits;
 use crate::error::SyntaxError;
 use crate::keyword::Keyword;
-use crate::lexer::tokenize;
+use crate::lexer::{FoldedRow, tokenize, tokenize_folding};
 use crate::span::Span;
 use crate::split::first_separator;
 use crate::syntax::Syntax;
@@ -51,11 +51,47 @@ type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 /// # Errors
 /// What [`tokenize`] refuses; a statement that breaks off or misses a piece; a second statement; nesting that is too deep.
 pub fn parse(text: &str, syntax: &Syntax) -> Result<Statement> {
-    let mut tokens = tokenize(text, syntax)?;
+    match tokenize_folding(text, syntax)? {
+        (tokens, rows) if rows.is_empty() => parse_tokens(text, syntax, (tokens, &rows)),
+        (tokens, rows) => {
+            let parsed = parse_tokens(text, syntax, (tokens, &rows));
+            // What looked like rows of an INSERT may be something else.
+            let is_all = parsed.as_ref().is_ok_and(|stmt| kept_rows(&stmt.kind) == rows.len());
+            if is_all { parsed } else { parse_whole(text, syntax) }
+        }
+    }
+}
+
+/// The same with trees for all rows of an INSERT, however many: for whoever needs each of them anyway.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_whole(text: &str, syntax: &Syntax) -> Result<Statement> {
+    parse_tokens(text, syntax, (tokenize(text, syntax)?, &[]))
+}
+
+fn kept_rows(kind: &Kind) -> usize {
+    match kind {
+        Kind::Insert(insert) => match &insert.source {
+            InsertSource::Values { rows, .. } => {
+                rows.iter().filter(|row| row.trees().is_none()).count()
+            }
+            InsertSource::Set(_) | InsertSource::Query(_) | InsertSource::Default => 0,
+        },
+        Kind::Explain { inner, .. } => kept_rows(inner),
+        _ => 0,
+    }
+}
+
+fn parse_tokens(
+    text: &str,
+    syntax: &Syntax,
+    (mut tokens, rows): (Tokens, &[FoldedRow]),
+) -> Result<Statement> {
     let end = cut_at_semicolon(text, &mut tokens, syntax)?;
     fill_keywords(text, &mut tokens, end);
     let statement = text.get(..end).unwrap_or(text);
-    let (kind, tables) = parse_kind(statement, &tokens.list, syntax)?;
+    let (kind, tables) = parse_kind((statement, syntax), &tokens.list, rows)?;
     if !tables.is_empty() {
         return parse(&spelled_out(statement, &tables), syntax);
     }
@@ -120,11 +156,15 @@ fn spelled_out(text: &str, tables: &[Span]) -> String {
 }
 
 /// The statement, and the words TABLE in it that begin a query.
-fn parse_kind(text: &str, tokens: &[Token], syntax: &Syntax) -> Result<(Kind, Vec<Span>)> {
+fn parse_kind(
+    (text, syntax): (&str, &Syntax),
+    tokens: &[Token],
+    rows: &[FoldedRow],
+) -> Result<(Kind, Vec<Span>)> {
     if tokens.len() == 1 {
         return Ok((Kind::Empty, Vec::new()));
     }
-    let mut parser = Parser::new(text, tokens, syntax);
+    let mut parser = Parser::new((text, syntax), tokens, rows);
     let parsed = parser.statement().and_then(|kind| {
         if parser.is_end() { Ok(kind) } else { parser.unexpected("the end of the statement") }
     });
@@ -135,6 +175,44 @@ fn parse_kind(text: &str, tokens: &[Token], syntax: &Syntax) -> Result<(Kind, Ve
         Err(error) => Err(error),
         Ok(kind) => Ok((kind, parser.tables)),
     }
+}
+
+/// A value of a row that is kept as text: a literal, perhaps with a sign.
+pub(crate) fn literal_of_row(
+    row: Span,
+    at: usize,
+    (text, syntax): (&str, &Syntax),
+) -> Option<Expr> {
+    let tokens = tokenize(row.of(text), syntax).ok()?.list;
+    let is_comma =
+        |token: &&Token| token.kind == TokenKind::Punctuation && token.span.of(row.of(text)) == ",";
+    let values = tokens.get(1..tokens.len().checked_sub(1)?)?;
+    let mut values = values.split(|token| is_comma(&token));
+    let placed = |token: &Token| {
+        let span = Span::new(row.start + token.span.start, row.start + token.span.end);
+        Token { span, ..*token }
+    };
+    match values.nth(at)? {
+        [value] => literal_expr(placed(value), (text, syntax)),
+        [sign, value] => {
+            let (sign, operand) = (placed(sign), literal_expr(placed(value), (text, syntax))?);
+            let span = sign.span.to(operand.span);
+            let op = sign.span.of(text).to_owned();
+            Some(Expr { span, node: Node::Unary { op, operand: Box::new(operand) } })
+        }
+        _ => None,
+    }
+}
+
+fn literal_expr(token: Token, (text, syntax): (&str, &Syntax)) -> Option<Expr> {
+    let value = match token.kind {
+        TokenKind::Word => match token.span.of(text) {
+            word if word.eq_ignore_ascii_case("null") => Literal::Null,
+            word => Literal::Boolean(word.eq_ignore_ascii_case("true")),
+        },
+        _ => crate::literal::literal(text, &token, syntax)?,
+    };
+    Some(Expr { span: token.span, node: Node::Literal(value) })
 }
 
 /// Whether every parenthesis has its partner: what breaks that is no construct of any server.

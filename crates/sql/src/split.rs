@@ -1,7 +1,7 @@
 //! Cutting a text of several statements at its top-level semicolons.
 
 use crate::error::SyntaxError;
-use crate::lexer::tokenize;
+use crate::lexer::tokenize_folding;
 use crate::span::Span;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
@@ -10,9 +10,9 @@ use crate::token::{Token, TokenKind};
 /// routines, triggers and events (`BEGIN … END`) stay in one piece.
 ///
 /// # Errors
-/// What [`tokenize`] refuses.
+/// What [`tokenize`](crate::tokenize) refuses; a statement of more than two million tokens, rows of literals left out.
 pub fn split(text: &str, syntax: &Syntax) -> Result<Vec<Span>, SyntaxError> {
-    let tokens = tokenize(text, syntax)?;
+    let (tokens, _) = tokenize_folding(text, syntax)?;
     let mut pieces = Vec::new();
     let mut list = tokens.list.as_slice();
     let mut start = 0u32;

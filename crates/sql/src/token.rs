@@ -74,6 +74,13 @@ pub struct Token {
     pub(crate) keyword: Keyword,
 }
 
+impl Token {
+    /// Whether it stands for rows of literals and the commas between them.
+    pub(crate) fn is_rows(&self) -> bool {
+        self.kind == TokenKind::Punctuation && self.slot
+    }
+}
+
 /// All tokens of a text, with what the same pass found out.
 #[derive(Debug, Clone)]
 pub struct Tokens {

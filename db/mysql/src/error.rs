@@ -103,6 +103,8 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         }
         ErrorKind::Protocol(_) => (1835, b"HY000"),
         ErrorKind::TooLarge(_) => (1153, b"08S01"),
+        // `ER_STACK_OVERRUN_NEED_MORE`: what its parser says of nesting.
+        ErrorKind::TooComplex(_) => (1436, b"HY000"),
         ErrorKind::Unavailable { .. } => (1429, b"HY000"),
         ErrorKind::Memory(_) => (1041, b"HY000"),
         ErrorKind::Cancelled => (1317, b"70100"),
@@ -147,6 +149,7 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         | ErrorKind::AccessDenied(_)
         | ErrorKind::Protocol(_)
         | ErrorKind::TooLarge(_)
+        | ErrorKind::TooComplex(_)
         | ErrorKind::Server(_)
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Timeout(_)

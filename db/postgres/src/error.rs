@@ -47,6 +47,7 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => "53300",
         ErrorKind::Protocol(_) => "08P01",
         ErrorKind::TooLarge(_) => "54000",
+        ErrorKind::TooComplex(_) => "54001",
         ErrorKind::Unavailable { .. } => "08006",
         ErrorKind::Cancelled => "57014",
         ErrorKind::Memory(_) => "53200",
@@ -196,6 +197,7 @@ fn message(kind: &ErrorKind) -> String {
         | ErrorKind::AccessDenied(_)
         | ErrorKind::Protocol(_)
         | ErrorKind::TooLarge(_)
+        | ErrorKind::TooComplex(_)
         | ErrorKind::Server(_)
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Timeout(_)

@@ -26,10 +26,10 @@ pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, edi
 
 /// How many values a row has; `None` where the statement does not tell, or means the defaults.
 fn width(ctx: &Context<'_>, insert: &Insert) -> Option<usize> {
-    let is_short = |row: &InsertRow| row.values.is_empty();
+    let is_short = |row: &InsertRow| row.width() == 0;
     match &insert.source {
         InsertSource::Values { rows, .. } if !rows.iter().any(is_short) => {
-            rows.iter().map(|row| row.values.len()).max()
+            rows.iter().map(InsertRow::width).max()
         }
         // A query's rows are as wide as the table, where the last columns cannot be left away.
         InsertSource::Query(_) if ctx.dialect.syntax().fold == Fold::Keep => Some(usize::MAX),

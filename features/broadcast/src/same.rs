@@ -5,7 +5,9 @@ use pando_kernel::Value;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
-use pando_sql::ast::{Expr, Insert, InsertSource, Kind, Literal, Node, QueryBody, Statement};
+use pando_sql::ast::{
+    Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, QueryBody, Statement,
+};
 use pando_sql::{Fold, visit};
 
 use crate::pinned::{Pinned, pinned};
@@ -70,7 +72,7 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             if limited {
                 return Err(limit("INSERT … SELECT"));
             }
-            generated(ctx, insert, route)
+            generated(ctx, (insert, &stmt.text), route)
         }
         Kind::Update(update) => {
             if update.limit.is_some() {
@@ -195,7 +197,7 @@ fn volatile(expr: &Expr) -> Option<String> {
 }
 
 /// A key that each copy's server counts up by itself drifts as soon as two sessions insert at once.
-fn generated(ctx: &Context<'_>, insert: &Insert, route: &mut Route) -> Result<()> {
+fn generated(ctx: &Context<'_>, (insert, text): (&Insert, &str), route: &mut Route) -> Result<()> {
     let Some(table) = insert.table.name.parts.last() else { return Ok(()) };
     let table = table.key();
     let Some(columns) = ctx.catalog.columns(&table) else {
@@ -212,7 +214,7 @@ fn generated(ctx: &Context<'_>, insert: &Insert, route: &mut Route) -> Result<()
             }
             None => Some(at),
         };
-        if !is_given(ctx, insert, at, &column.name) {
+        if !is_given(ctx, (insert, text), at, &column.name) {
             return Err(Error::refused(
                 30001,
                 format!(
@@ -227,10 +229,19 @@ fn generated(ctx: &Context<'_>, insert: &Insert, route: &mut Route) -> Result<()
 }
 
 /// Whether every inserted row has a value for the column at `at` of the column list.
-fn is_given(ctx: &Context<'_>, insert: &Insert, at: Option<usize>, name: &str) -> bool {
+fn is_given(
+    ctx: &Context<'_>,
+    (insert, text): (&Insert, &str),
+    at: Option<usize>,
+    name: &str,
+) -> bool {
     match &insert.source {
         InsertSource::Values { rows, .. } => at.is_some_and(|at| {
-            rows.iter().all(|row| row.values.get(at).is_some_and(|value| is_value(ctx, value)))
+            let syntax = ctx.dialect.syntax();
+            let value = |row: &InsertRow| {
+                row.value(at, text, syntax).is_some_and(|value| is_value(ctx, &value))
+            };
+            rows.iter().all(value)
         }),
         InsertSource::Set(assignments) => assignments.iter().any(|assignment| {
             let column = assignment.column.parts.last();

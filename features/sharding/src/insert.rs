@@ -1,5 +1,6 @@
 //! INSERT: each row goes to the one node its sharding values say.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use pando_kernel::Value;
@@ -7,7 +8,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::insert::{by_place, uneven_row, unknown_column};
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target, Units};
-use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertSource, Node};
+use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertRow, InsertSource, Node};
 use pando_sql::{Edits, Fold};
 
 use crate::asked::Asked;
@@ -22,7 +23,31 @@ use crate::value;
 /// The rows of an INSERT as values by column.
 pub(crate) struct Rows<'a> {
     pub(crate) columns: Vec<String>,
-    pub(crate) rows: Vec<Vec<&'a Expr>>,
+    pub(crate) rows: Vec<Row<'a>>,
+}
+
+/// One of them.
+pub(crate) enum Row<'a> {
+    /// A row of VALUES.
+    Written(&'a InsertRow),
+    /// Values that stand elsewhere.
+    Listed(Vec<&'a Expr>),
+}
+
+impl<'a> Row<'a> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Written(row) => row.width(),
+            Self::Listed(values) => values.len(),
+        }
+    }
+
+    fn get(&self, asked: &Asked<'_>, at: usize) -> Option<Cow<'a, Expr>> {
+        match self {
+            Self::Written(row) => row.value(at, &asked.stmt.text, asked.ctx.dialect.syntax()),
+            Self::Listed(values) => values.get(at).map(|value| Cow::Borrowed(*value)),
+        }
+    }
 }
 
 /// Routes an INSERT whose target may be sharded.
@@ -137,12 +162,10 @@ fn read<'a>(
         ))
     };
     let rows = match &insert.source {
-        InsertSource::Values { rows, .. } => {
-            rows.iter().map(|row| row.values.iter().collect()).collect()
-        }
+        InsertSource::Values { rows, .. } => rows.iter().map(Row::Written).collect::<Vec<_>>(),
         InsertSource::Set(assignments) => {
             let columns = assignments.iter().map(|a| last(&a.column)).collect();
-            let rows = vec![assignments.iter().map(|a| &a.value).collect()];
+            let rows = vec![Row::Listed(assignments.iter().map(|a| &a.value).collect())];
             return Ok(Ok(Rows { columns, rows }));
         }
         InsertSource::Query(_) => return refuse("INSERT … SELECT"),
@@ -158,7 +181,7 @@ fn read<'a>(
             Err(ErrorKind::UnknownTable(table.logic().to_string()).into())
         }
         Some(known) => {
-            let width = rows.iter().map(Vec::len).max().unwrap_or_default();
+            let width = rows.iter().map(Row::len).max().unwrap_or_default();
             let columns =
                 by_place(ctx.dialect, &known, width).map(|name| name.to_lowercase()).collect();
             Ok(Ok(Rows { columns, rows }))
@@ -174,7 +197,7 @@ pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, insert: &Insert, edit
     if insert.columns.is_some() || known.is_empty() {
         return;
     }
-    let width = rows.iter().map(|row| row.values.len()).max().unwrap_or_default();
+    let width = rows.iter().map(InsertRow::width).max().unwrap_or_default();
     let mut names: Vec<&str> = by_place(ctx.dialect, &known, width).collect();
     // A key that is made for a row too short for it stands behind the row's own values.
     let made = table.key_generator().map(|(column, _)| column);
@@ -187,8 +210,8 @@ pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, insert: &Insert, edit
 fn generated(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<Option<GeneratedKeys>> {
     let Some((column, generator)) = table.key_generator() else { return Ok(None) };
     let at = rows.columns.iter().position(|name| name.eq_ignore_ascii_case(column));
-    let is_wanted = |row: &Vec<&Expr>| {
-        at.is_none_or(|at| row.get(at).is_some_and(|expr| asks_for_key(asked, expr)))
+    let is_wanted = |row: &Row<'_>| {
+        at.is_none_or(|at| row.get(asked, at).is_some_and(|expr| asks_for_key(asked, &expr)))
     };
     let wanted: Vec<bool> = rows.rows.iter().map(is_wanted).collect();
     let count = wanted.iter().filter(|wanted| **wanted).count();
@@ -222,15 +245,15 @@ pub(crate) fn has_no_key_to_make(asked: &Asked<'_>, table: &Table, rows: &Rows<'
 
 /// The node of the first row.
 pub(crate) fn node_of_first(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<usize> {
-    let row = rows.rows.first().map_or(&[][..], Vec::as_slice);
-    node_of(asked, table, (&rows.columns, row), None)
+    let nothing = Row::Listed(Vec::new());
+    node_of(asked, table, (&rows.columns, rows.rows.first().unwrap_or(&nothing)), None)
 }
 
 /// The node of one row.
 fn node_of(
     asked: &Asked<'_>,
     table: &Table,
-    (columns, row): (&[String], &[&Expr]),
+    (columns, row): (&[String], &Row<'_>),
     made: Option<&Value>,
 ) -> Result<usize> {
     let key_column = table.key_generator().map(|(column, _)| column.to_lowercase());
@@ -264,17 +287,17 @@ fn node_of(
 fn given(
     asked: &Asked<'_>,
     table: &Table,
-    (columns, row): (&[String], &[&Expr]),
+    (columns, row): (&[String], &Row<'_>),
     key: &str,
 ) -> Result<Value> {
     let at = columns.iter().position(|column| column == key);
-    let Some(expr) = at.and_then(|at| row.get(at)) else {
+    let Some(expr) = at.and_then(|at| row.get(asked, at)) else {
         return Err(wrong(
             20056,
             format!("INSERT into `{}` must give its sharding column `{key}`", table.logic()),
         ));
     };
-    match literal::value(asked, expr) {
+    match literal::value(asked, &expr) {
         Some(value) if value.is_null() => Err(wrong(
             20020,
             format!("the sharding column `{key}` of `{}` must not be NULL", table.logic()),
@@ -314,8 +337,8 @@ fn counted_by_hand(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<
     };
     for column in columns.iter().filter(|column| column.auto_increment && !made(&column.name)) {
         let at = rows.columns.iter().position(|name| name.eq_ignore_ascii_case(&column.name));
-        let is_given = |row: &Vec<&Expr>| {
-            at.and_then(|at| row.get(at)).is_some_and(|expr| !asks_for_number(asked, expr))
+        let is_given = |row: &Row<'_>| {
+            at.and_then(|at| row.get(asked, at)).is_some_and(|expr| !asks_for_number(asked, &expr))
         };
         if !rows.rows.iter().all(is_given) {
             return Err(Error::refused(

@@ -9,7 +9,7 @@ use pando_sql::{Span, visit};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
-use crate::insert::{self, Rows};
+use crate::insert::{self, Row, Rows};
 use crate::kept::Finds;
 use crate::literal::{self, unwrapped};
 use crate::route::{Found, refused};
@@ -63,9 +63,12 @@ pub(crate) fn route(asked: &Asked<'_>, merge: &Merge) -> Result<Found> {
     let node = found(asked, table, &met)?;
     for mut row in rows {
         // Other columns say nothing about the shard.
-        for value in row.rows.iter_mut().flatten() {
-            if let Some((_, given)) = named(value, &source) {
-                *value = given;
+        for row in &mut row.rows {
+            let Row::Listed(values) = row else { continue };
+            for value in values {
+                if let Some((_, given)) = named(value, &source) {
+                    *value = given;
+                }
             }
         }
         insert::has_no_key_to_make(asked, table, &row)?;
@@ -198,14 +201,17 @@ fn inserted<'a>(
     if columns.len() != values.len() {
         return Err(doubt("whose INSERT has another number of values than of columns"));
     }
-    Ok(Some(Rows { columns, rows: vec![values.iter().collect()] }))
+    Ok(Some(Rows { columns, rows: vec![Row::Listed(values.iter().collect())] }))
 }
 
 /// Refuses an INSERT that gives the sharding key another value than the one it is looked for by.
 fn kept(row: &Rows<'_>, met: &[(&String, &(String, &Expr))], source: &Source<'_>) -> Result<()> {
     for (key, (looked_for, _)) in met {
         let at = row.columns.iter().position(|column| column == *key);
-        let value = at.and_then(|at| row.rows.first()?.get(at).copied());
+        let value = at.and_then(|at| match row.rows.first()? {
+            Row::Listed(values) => values.get(at).copied(),
+            Row::Written(_) => None,
+        });
         let same = value
             .and_then(|value| named(value, source))
             .is_some_and(|(name, _)| name == looked_for);

@@ -256,12 +256,13 @@ fn written(
 ) -> Option<Vec<(String, Given)>> {
     let InsertSource::Values { rows, .. } = &insert.source else { return None };
     let [row] = &rows[..] else { return None };
+    let values = row.trees()?;
     let listed = insert.columns.as_ref()?;
     let is_plain = insert.with.is_empty()
         && insert.on_duplicate.is_empty()
         && insert.on_conflict.is_none()
         && insert.table.alias.is_none()
-        && row.values.len() == listed.len();
+        && values.len() == listed.len();
     // What a generator or the server counts depends on values in more ways than routing does.
     if !is_plain || table.key_generator().is_some() || columns.iter().any(|c| c.auto_increment) {
         return None;
@@ -272,7 +273,7 @@ fn written(
     }
     let value = |key: &String| {
         let at = listed.iter().position(|column| column.value.eq_ignore_ascii_case(key))?;
-        Some((key.clone(), given(row.values.get(at)?)?))
+        Some((key.clone(), given(values.get(at)?)?))
     };
     table.keys().iter().map(value).collect()
 }

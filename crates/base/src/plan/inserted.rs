@@ -93,18 +93,19 @@ fn rows<'a>(insert: &'a Insert, columns: &'a [String]) -> Result<Vec<Given<'a>>>
         InsertSource::Values { rows, .. } => rows
             .iter()
             .map(|row| {
+                let values = row.trees().ok_or_else(|| Error::internal("a row was not read"))?;
                 // `VALUES ()` gives defaults, whatever the columns are.
-                if row.values.is_empty() {
+                if values.is_empty() {
                     return Ok(Given { columns: &[], values: Vec::new() });
                 }
-                if row.values.len() != columns.len() {
+                if values.len() != columns.len() {
                     return Err(Error::refused(
                         30001,
                         "in a BASE transaction INSERT must give a value for each column of the table",
                         "name the columns",
                     ));
                 }
-                Ok(Given { columns, values: row.values.iter().collect() })
+                Ok(Given { columns, values: values.iter().collect() })
             })
             .collect(),
         InsertSource::Set(assignments) => {

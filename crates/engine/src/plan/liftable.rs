@@ -184,12 +184,12 @@ impl<'a> Reader<'a> {
             && insert.on_duplicate.is_empty()
             && insert.on_conflict.is_none()
             && insert.returning.is_none()
-            && columns.len() == row.values.len()
+            && columns.len() == row.width()
             && columns.iter().all(fit);
         if !is_bare {
             return None;
         }
-        let mut pairs = columns.iter().zip(&row.values);
+        let mut pairs = columns.iter().zip(row.trees()?);
         pairs.try_for_each(|(column, value)| self.assigned(&column.value, value))?;
         self.found.inserts = true;
         Some(From { table: plain(&insert.table)?, tells: Tells::Nothing })

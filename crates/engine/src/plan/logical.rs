@@ -55,8 +55,15 @@ fn written_out(ctx: &Context<'_>, stmt: &Statement) -> Option<String> {
 }
 
 pub(super) fn parsed(ctx: &Context<'_>, text: &str) -> Result<Statement> {
-    pando_sql::parse(text, ctx.dialect.syntax())
-        .map_err(|error| ErrorKind::Syntax { message: error.message, at: error.at }.into())
+    pando_sql::parse(text, ctx.dialect.syntax()).map_err(unread)
+}
+
+/// A parser's error as the workspace's.
+pub(crate) fn unread(error: pando_sql::SyntaxError) -> Error {
+    match error.is_too_complex {
+        true => ErrorKind::TooComplex(format!("statement too complex: {}", error.message)).into(),
+        false => ErrorKind::Syntax { message: error.message, at: error.at }.into(),
+    }
 }
 
 /// Removes the current database's name in front of a table; gives back the name of another.

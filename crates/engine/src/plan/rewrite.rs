@@ -35,7 +35,7 @@ pub(super) fn finish(
     session_functions(ctx, stmt, &mut base);
     let keys = units.keys.take();
     if let (Some(keys), Kind::Insert(insert)) = (&keys, &stmt.kind) {
-        generated_keys(ctx, insert, keys, &mut base)?;
+        generated_keys(ctx, (insert, &stmt.text), keys, &mut base)?;
     }
     let parameters = parameters(stmt);
     let labelled = labels::labelled(ctx, stmt);
@@ -263,7 +263,7 @@ fn rows(stmt: &Statement, target: &Target, edits: &mut Edits) {
     }
     for pair in kept.windows(2) {
         if let [a, b] = pair {
-            edits.replace(Span::new(a.span.end, b.span.start), ", ");
+            edits.replace_by(Span::new(a.span.end, b.span.start), ", ");
         }
     }
     if last.span.end < span.end {
@@ -274,7 +274,7 @@ fn rows(stmt: &Statement, target: &Target, edits: &mut Edits) {
 /// Writes generated keys into an INSERT: in place of NULL and DEFAULT when the column is listed, else as a further column.
 fn generated_keys(
     ctx: &Context<'_>,
-    insert: &Insert,
+    (insert, text): (&Insert, &str),
     keys: &GeneratedKeys,
     edits: &mut Edits,
 ) -> Result<()> {
@@ -290,7 +290,7 @@ fn generated_keys(
         InsertSource::Values { rows, .. } => {
             for (i, row) in rows.iter().enumerate() {
                 let Some(value) = literal(i) else { continue };
-                match listed.and_then(|at| row.values.get(at)) {
+                match listed.and_then(|at| row.value(at, text, ctx.dialect.syntax())) {
                     Some(expr) => edits.replace(expr.span, value),
                     None => edits
                         .replace(Span::at(row.span.end.saturating_sub(1)), format!(", {value}")),

@@ -292,8 +292,9 @@ impl Session {
         for at in places {
             let own = plan.units.get(*at);
             let own = own.ok_or_else(|| Error::internal("a job without its unit"))?;
-            let statement =
-                pando_sql::parse(&own.sql, live.database.dialect.syntax()).map_err(syntax_error)?;
+            // Every row has an image, by its values.
+            let statement = pando_sql::parse_whole(&own.sql, live.database.dialect.syntax());
+            let statement = statement.map_err(syntax_error)?;
             let now = self.engine.inner.runtime.now();
             let global = self.base.global.as_mut();
             let global = global.ok_or_else(|| Error::internal("a change of no transaction"))?;

@@ -9,6 +9,7 @@ use pando_kernel::dialect::{Dialect, Facts};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
+use pando_kernel::runtime::LONG;
 use pando_kernel::session::{Key, Login, State, TransactionState};
 use pando_transaction::Transaction;
 
@@ -308,6 +309,14 @@ impl pando_kernel::session::Session for Session {
     }
 
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
+        // The tree is kept as long as the statement; what counts here is that few are read at once.
+        let _counted = match sql.len() > LONG {
+            true => {
+                let engine = Arc::clone(&self.engine.inner);
+                Box::pin(engine.reading.begin(&*engine.runtime, &sql)).await?
+            }
+            false => None,
+        };
         self.refresh()?;
         Box::pin(self.settle_text(&sql)).await?;
         self.make_prepared(sql, declared)

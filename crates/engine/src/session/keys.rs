@@ -6,7 +6,7 @@ use pando_kernel::error::Result;
 use pando_kernel::feature::Catalog;
 use pando_kernel::route::Need;
 use pando_sql::ast::{Expr, Insert, InsertSource, Kind, Literal, Node, Statement};
-use pando_sql::visit;
+use pando_sql::{Syntax, visit};
 
 use crate::plan::keeps_key;
 use crate::snapshot::LiveDatabase;
@@ -39,7 +39,8 @@ impl Session {
         let Some(at) = columns.iter().position(|column| column.auto_increment) else {
             return Ok(false);
         };
-        Ok(is_given(insert, (&columns[at].name, at), bound))
+        let syntax = live.database.dialect.syntax();
+        Ok(is_given((insert, &stmt.text, syntax), (&columns[at].name, at), bound))
     }
 }
 
@@ -54,7 +55,11 @@ fn asks(stmt: &Statement) -> bool {
     found
 }
 
-fn is_given(insert: &Insert, (name, at): (&str, usize), bound: &Bound) -> bool {
+fn is_given(
+    (insert, text, syntax): (&Insert, &str, &Syntax),
+    (name, at): (&str, usize),
+    bound: &Bound,
+) -> bool {
     let is_it = |other: &str| other.eq_ignore_ascii_case(name);
     match &insert.source {
         InsertSource::Values { rows, .. } => {
@@ -63,7 +68,8 @@ fn is_given(insert: &Insert, (name, at): (&str, usize), bound: &Bound) -> bool {
                 None => Some(at),
             };
             let Some(at) = at else { return false };
-            rows.iter().all(|row| row.values.get(at).is_some_and(|value| is_key(value, bound)))
+            rows.iter()
+                .all(|row| row.value(at, text, syntax).is_some_and(|value| is_key(&value, bound)))
         }
         InsertSource::Set(list) => list.iter().any(|one| {
             one.column.parts.last().is_some_and(|own| is_it(&own.value))

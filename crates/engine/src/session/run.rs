@@ -8,6 +8,7 @@ use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
+use pando_kernel::runtime::{LONG, aside};
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
@@ -95,6 +96,11 @@ impl Session {
 
     /// Starts one statement: here, or on storage units.
     pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
+        if stmt.text.len() > LONG {
+            // One that was prepared long ago: the request itself may be short.
+            let engine = Arc::clone(&self.engine.inner);
+            Box::pin(async move { aside(&*engine.runtime).await }).await;
+        }
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(&told(stmt));
         if self.show_warnings(stmt)? {
@@ -558,7 +564,7 @@ fn in_plan_order(
 
 /// A parser's error as the workspace's.
 pub(crate) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
-    ErrorKind::Syntax { message: error.message, at: error.at }.into()
+    plan::unread(error)
 }
 
 fn unknown(error: &Error) -> bool {

@@ -9,6 +9,7 @@ use std::task::Poll;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
+use pando_kernel::runtime::{LONG, aside};
 use pando_kernel::session::TransactionState;
 use pando_sql::Span;
 
@@ -120,14 +121,31 @@ impl Session {
             self.open_pipeline();
         }
         // A statement before it may have changed the configuration.
-        let result = match self.refresh().and_then(|()| self.read(&text)) {
-            Ok(statement) => Box::pin(self.start_statement(&statement, Bound::default())).await,
-            Err(error) => Err(error),
+        let result = if text.len() > LONG {
+            Box::pin(self.start_long(&text)).await
+        } else {
+            match self.refresh().and_then(|()| self.read(&text)) {
+                Ok(statement) => Box::pin(self.start_statement(&statement, Bound::default())).await,
+                Err(error) => Err(error),
+            }
         };
         match result {
             Ok(()) => Ok(true),
             Err(error) => Err(Box::pin(self.fail_text(error)).await),
         }
+    }
+
+    /// Starts a long statement: where it keeps nobody waiting, and with its memory counted.
+    async fn start_long(&mut self, text: &Arc<str>) -> Result<()> {
+        let engine = Arc::clone(&self.engine.inner);
+        aside(&*engine.runtime).await;
+        let mut counted = engine.reading.begin(&*engine.runtime, text).await?;
+        self.refresh()?;
+        let statement = self.read(text)?;
+        if let Some(counted) = &mut counted {
+            engine.reading.add(&*engine.runtime, (counted, &statement)).await?;
+        }
+        Box::pin(self.start_statement(&statement, Bound::default())).await
     }
 
     /// A statement of a text has failed, and with it the whole text.

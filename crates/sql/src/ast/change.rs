@@ -1,7 +1,8 @@
 //! INSERT, UPDATE and DELETE.
 
 use super::{
-    Cte, Expr, Ident, Limit, ObjectName, OrderItem, Query, SelectItem, Table, TableFactor,
+    Cte, Expr, Ident, InsertRow, Limit, ObjectName, OrderItem, Query, SelectItem, Table,
+    TableFactor,
 };
 use crate::span::Span;
 
@@ -48,15 +49,6 @@ pub enum InsertSource {
     Query(Box<Query>),
     /// DEFAULT VALUES.
     Default,
-}
-
-/// One row of VALUES.
-#[derive(Debug, Clone)]
-pub struct InsertRow {
-    /// Its values.
-    pub values: Vec<Expr>,
-    /// With its parentheses (and the `ROW` keyword, when written).
-    pub span: Span,
 }
 
 /// ON CONFLICT of an INSERT.

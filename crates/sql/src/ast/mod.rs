@@ -7,13 +7,13 @@ mod define;
 mod expr;
 mod name;
 mod query;
+mod row;
 mod session;
 
 use crate::span::Span;
 
 pub use change::{
-    ColumnAssignment, Delete, Insert, InsertRow, InsertSource, Merge, MergeThen, MergeWhen,
-    OnConflict, Update,
+    ColumnAssignment, Delete, Insert, InsertSource, Merge, MergeThen, MergeWhen, OnConflict, Update,
 };
 pub use define::{ColumnDefinition, Define, DefineAction, InnerKind, InnerName, ObjectKind};
 pub use expr::{BinaryOp, Expr, Function, Literal, Node};
@@ -22,6 +22,7 @@ pub use query::{
     Cte, Distinct, Join, JoinConstraint, JoinKind, Limit, Lock, OrderItem, Query, QueryBody,
     Select, SelectItem, SetOp, Table, TableFactor,
 };
+pub use row::InsertRow;
 pub use session::{
     Assignment, Copy, CopyDirection, Cursor, Load, PrepareBody, Scope, Show, Transaction,
 };

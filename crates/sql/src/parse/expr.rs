@@ -10,6 +10,9 @@ use crate::span::Span;
 /// Operands of a chain that are joined left-deep; the rest is joined as a balanced tree, so that `a OR b OR …` with a hundred
 /// thousand operands is neither refused nor a danger to the stack.
 const STRAIGHT: usize = 16;
+/// Operands a chain of one operator may have that servers walk by recursion: PostgreSQL refuses 8,000 `+` or `||`, MySQL 4,000 and MariaDB 1,000 as they come, for want of
+/// stack. Chains of AND and OR they keep as lists.
+const LONGEST: usize = 1 << 14;
 
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Result<Expr> {
@@ -18,6 +21,7 @@ impl Parser<'_> {
 
     /// An expression of operators that bind at least as tightly as `floor`.
     pub(super) fn expr_at(&mut self, floor: u8) -> Result<Expr> {
+        self.counts_operand()?;
         self.deeper(1, |parser| parser.climb(floor))
     }
 
@@ -103,6 +107,9 @@ impl Parser<'_> {
                 rest.push(right);
             }
             joined += 1;
+            if joined >= LONGEST && !self.is_listed(&op) {
+                return Err(self.too_deep(&format!("{LONGEST} operands in a chain")));
+            }
             if !joins_freely(&op) || !self.comes_again(&op, rung) {
                 break;
             }
@@ -116,6 +123,12 @@ impl Parser<'_> {
         }
         rest.insert(0, left);
         self.balanced(rest, &op)
+    }
+
+    /// Whether servers keep a chain of this operator as a list. `||` is OR or CONCAT in one of the languages.
+    fn is_listed(&self, op: &BinaryOp) -> bool {
+        matches!(op, BinaryOp::And | BinaryOp::Or)
+            || self.commas() && matches!(op, BinaryOp::Other(text) if text == "||")
     }
 
     fn comes_again(&self, op: &BinaryOp, rung: u8) -> bool {

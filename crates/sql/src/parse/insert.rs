@@ -140,11 +140,19 @@ impl Parser<'_> {
         let mut rows = Vec::new();
         loop {
             let row_start = self.start();
+            let folded = self.eat_rows();
+            if !folded.is_empty() {
+                rows.extend(folded.iter().map(|row| InsertRow::of_literals(row.width, row.span)));
+                if !self.eat_symbol(",") {
+                    return Ok((rows, self.since(start)));
+                }
+                continue;
+            }
             self.eat(Keyword::ROW);
             self.expect_symbol("(")?;
             let values = if self.is_symbol(")") { Vec::new() } else { self.exprs()? };
             self.expect_symbol(")")?;
-            rows.push(InsertRow { values, span: self.since(row_start) });
+            rows.push(InsertRow::of_trees(values, self.since(row_start)));
             if !self.eat_symbol(",") {
                 return Ok((rows, self.since(start)));
             }

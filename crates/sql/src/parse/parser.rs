@@ -3,6 +3,7 @@
 use super::Result;
 use crate::error::{SyntaxError, excerpt};
 use crate::keyword::Keyword;
+use crate::lexer::FoldedRow;
 use crate::span::Span;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
@@ -11,15 +12,22 @@ use crate::token::{Token, TokenKind};
 const DEEPEST: u32 = 180;
 /// Height a tree may reach, chains of left operands included.
 const TALLEST: u32 = 600;
+/// Operands a statement may have; rows of literals that an INSERT gives are kept as text and do not count. Servers take more, but a tree of so many is a hundred
+/// megabytes here.
+const MOST_OPERANDS: u32 = 1 << 19;
 
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     tokens: &'a [Token],
+    /// Rows of literals that are part of a folded token.
+    rows: &'a [FoldedRow],
     at: usize,
     pub(super) syntax: &'a Syntax,
     depth: u32,
     /// Height of what was built at this depth so far.
     height: u32,
+    /// Operands read so far, also those that were read twice.
+    operands: u32,
     /// Parameters taken so far.
     pub(super) parameters: u32,
     /// The words TABLE that begin a query.
@@ -36,8 +44,23 @@ pub(super) struct Mark {
 
 impl<'a> Parser<'a> {
     /// `tokens` ends with an end mark.
-    pub(super) fn new(text: &'a str, tokens: &'a [Token], syntax: &'a Syntax) -> Self {
-        Self { text, tokens, at: 0, syntax, depth: 0, height: 0, parameters: 0, tables: Vec::new() }
+    pub(super) fn new(
+        (text, syntax): (&'a str, &'a Syntax),
+        tokens: &'a [Token],
+        rows: &'a [FoldedRow],
+    ) -> Self {
+        Self {
+            text,
+            tokens,
+            rows,
+            at: 0,
+            syntax,
+            depth: 0,
+            height: 0,
+            operands: 0,
+            parameters: 0,
+            tables: Vec::new(),
+        }
     }
 
     /// The language with `::` casts, user operators and `TO` in SET.
@@ -225,6 +248,18 @@ impl<'a> Parser<'a> {
         if self.eat_symbol(symbol) { Ok(()) } else { self.unexpected(&format!("`{symbol}`")) }
     }
 
+    /// Takes a token that stands for rows of literals, if it is next, and gives these.
+    pub(super) fn eat_rows(&mut self) -> &'a [FoldedRow] {
+        let token = self.token();
+        if !token.is_rows() {
+            return &[];
+        }
+        self.at += 1;
+        let from = self.rows.partition_point(|row| row.span.start < token.span.start);
+        let to = self.rows.partition_point(|row| row.span.end <= token.span.end);
+        self.rows.get(from..to).unwrap_or(&[])
+    }
+
     /// Takes a bracketed group whose opening bracket is next, whatever stands inside.
     pub(super) fn skip_group(&mut self) -> Result<Span> {
         let start = self.start();
@@ -349,9 +384,19 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn too_deep(&self, limit: &str) -> SyntaxError {
+    /// Another operand is read.
+    #[inline]
+    pub(super) fn counts_operand(&mut self) -> Result<()> {
+        self.operands += 1;
+        if self.operands > MOST_OPERANDS {
+            return Err(self.too_deep(&format!("{MOST_OPERANDS} operands")));
+        }
+        Ok(())
+    }
+
+    pub(super) fn too_deep(&self, limit: &str) -> SyntaxError {
         let shown = excerpt(self.text_of(self.token()));
         let message = format!("unexpected `{shown}`, expected at most {limit}");
-        SyntaxError::new(message, self.start() as usize)
+        SyntaxError::too_complex(message, self.start() as usize)
     }
 }

@@ -4,8 +4,8 @@ use super::scope::Scope;
 use super::{Occurrence, Owner};
 use crate::ast::{
     ColumnAssignment, Copy, Cte, Cursor, Define, DefineAction, Delete, Expr, Function, Ident,
-    Insert, InsertSource, Join, JoinConstraint, Kind, Limit, Load, Merge, MergeThen, Node,
-    ObjectKind, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, Show, Table,
+    Insert, InsertRow, InsertSource, Join, JoinConstraint, Kind, Limit, Load, Merge, MergeThen,
+    Node, ObjectKind, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, Show, Table,
     TableFactor, Transaction, Update,
 };
 use crate::span::Span;
@@ -261,7 +261,8 @@ impl<'a, 's> Walk<'a, 's> {
         }));
         match &insert.source {
             InsertSource::Values { rows, .. } => {
-                rows.iter().for_each(|row| self.exprs(&row.values));
+                // Literals alone are kept as text: nobody looks for those.
+                rows.iter().filter_map(InsertRow::trees).for_each(|row| self.exprs(row));
             }
             InsertSource::Set(assignments) => self.assignments(assignments),
             InsertSource::Query(query) => self.query(query),

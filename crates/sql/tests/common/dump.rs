@@ -375,7 +375,7 @@ impl Dump<'_> {
         }
         out.push_str(&match &insert.source {
             InsertSource::Values { rows, .. } => {
-                format!(" values {}", self.list(rows, |row| self.exprs(&row.values)))
+                format!(" values {}", self.list(rows, |row| self.exprs(row.trees().unwrap_or(&[]))))
             }
             InsertSource::Set(list) => format!(" set {}", self.assignments(list)),
             InsertSource::Query(query) => format!(" {}", self.query(query)),

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use pando_kernel::runtime::{Stream, within};
-use pando_kernel::session::Doorway;
+use pando_kernel::session::{Doorway, entering};
 
 use crate::auth::ServerKey;
 use client::Client;
@@ -73,7 +73,8 @@ impl<D: Doorway> Door<D> {
         let runtime = self.doorway.runtime();
         // What is large is boxed: a client's task lives for hours, and what its login needed would stay a part of it.
         let login = Box::pin(login::log_in(self, stream, host, &settings));
-        let Some(login) = within(&*runtime, settings.login_timeout, login).await else {
+        let login = entering(&*self.doorway, settings.login_timeout, login).await;
+        let Some(login) = login else {
             tracing::debug!("a client did not log in in time");
             return;
         };

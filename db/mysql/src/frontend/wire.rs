@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
-use pando_kernel::runtime::{SharedRuntime, Stream};
+use pando_kernel::runtime::{LONG, SharedRuntime, Stream};
 use tokio::io::{AsyncReadExt, ReadBuf};
 
 use super::charset::Charsets;
@@ -82,6 +82,10 @@ impl Wire {
         let read = if buffer.is_empty() {
             ready!(self.poll_first(cx))
         } else {
+            if buffer.len() >= LONG && !self.runtime.steps_aside() {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             if buffer.capacity() - buffer.len() < READ / 2 {
                 buffer.reserve(READ);
             }
@@ -106,6 +110,9 @@ impl Wire {
 
     /// Gives back what an idle client has no use for.
     pub(super) fn rest(&mut self) {
+        if self.input.buffer_mut().is_empty() {
+            self.runtime.comes_back();
+        }
         for buffer in [self.input.buffer_mut(), self.output.buffer_mut()] {
             // `capacity` would tell what is left behind the bytes that were taken, not what is held.
             if buffer.is_empty() && buffer.try_reclaim(IDLE) {

@@ -19,8 +19,8 @@ mod wire;
 
 use std::sync::Arc;
 
-use pando_kernel::runtime::{Stream, within};
-use pando_kernel::session::Doorway;
+use pando_kernel::runtime::Stream;
+use pando_kernel::session::{Doorway, entering};
 
 use crate::auth::verifiers::Verifiers;
 use client::Client;
@@ -71,11 +71,10 @@ impl<D: Doorway> Door<D> {
 
     async fn enter(&self, stream: Box<dyn Stream>, host: String) -> Result<Box<Client<D>>, End> {
         let settings = self.doorway.settings();
-        let runtime = self.doorway.runtime();
         let limit = settings.login_timeout;
         let doorway = (&*self.doorway, &*self.verifiers);
         let login = Box::pin(login::log_in(doorway, stream, host, &settings));
-        match within(&*runtime, limit, login).await {
+        match entering(&*self.doorway, limit, login).await {
             None => Err(End::Told("the client did not log in in time".into())),
             Some(Err(end)) => Err(end),
             Some(Ok((wire, session))) => {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use pando_kernel::Error;
-use pando_kernel::runtime::{BoxFuture, SharedRuntime, Stream};
+use pando_kernel::runtime::{BoxFuture, LONG, SharedRuntime, Stream};
 use tokio::io::{AsyncReadExt, AsyncWrite, ReadBuf};
 
 use super::end::End;
@@ -155,6 +155,10 @@ impl Wire {
         if self.gone {
             return Poll::Ready(Err(gone()));
         }
+        if self.input.len() >= LONG && !self.runtime.steps_aside() {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         if self.input.capacity() - self.input.len() < READ / 2 {
             self.input.reserve(READ);
         }
@@ -187,6 +191,9 @@ impl Wire {
 
     /// Gives back what an idle client has no use for.
     pub(super) fn rest(&mut self) {
+        if self.input.is_empty() {
+            self.runtime.comes_back();
+        }
         if self.input.is_empty() && self.input.try_reclaim(IDLE) {
             self.input = BytesMut::new();
         }
