@@ -57,6 +57,7 @@ pub(crate) struct Serve {
     pub(crate) postgres: Option<String>,
     pub(crate) data: Option<PathBuf>,
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    pub(crate) tls_clients: Option<PathBuf>,
 }
 
 /// Reads the command line, with the log level; clap itself answers `--help`, `--version` and mistakes.
@@ -76,6 +77,7 @@ fn asked(matches: &ArgMatches) -> Asked {
             postgres: of.get_one::<String>("postgres").cloned(),
             data: path(of, "data"),
             tls: path(of, "tls-certificate").zip(path(of, "tls-key")),
+            tls_clients: path(of, "tls-client-ca"),
         }),
         Some(("check", of)) => Asked::Check {
             config: path(of, "config").unwrap_or_default(),
@@ -143,6 +145,11 @@ fn serve() -> Command {
                 .help("PEM file with the certificate chain shown to clients"),
         )
         .arg(file("tls-key").requires("tls-certificate").help("PEM file with its private key"))
+        .arg(
+            file("tls-client-ca").requires("tls-certificate").help(
+                "PEM file with the authorities that sign certificates of clients, for users who are required to show one",
+            ),
+        )
 }
 
 fn data() -> Arg {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use pando_kernel::backend::{Backend, Connector, Execution};
 use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
-use pando_kernel::{CopyInput, ErrorKind, Event, Value};
+use pando_kernel::{Channel, ClientTls, CopyInput, ErrorKind, Event, Secured, Value};
 use pando_mysql::MySqlConnector;
 use pando_mysql::backend::Settings;
 use pando_mysql::codec::{
@@ -52,10 +52,10 @@ impl Runtime for Pipe {
         &'a self,
         stream: Box<dyn Stream>,
         _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Ok(stream) })
+        _tls: &'a ClientTls,
+    ) -> BoxFuture<'a, io::Result<Secured>> {
+        let channel = Channel { is_secured: true, ..Channel::default() };
+        Box::pin(async { Ok(Secured { stream, channel }) })
     }
 }
 

@@ -15,7 +15,7 @@ mod wire;
 use std::sync::Arc;
 
 use pando_kernel::runtime::{Address, TlsMode};
-use pando_kernel::{Error, ErrorKind, Lists};
+use pando_kernel::{Error, ErrorKind, Identity, Lists};
 
 pub use connector::MySqlConnector;
 
@@ -30,6 +30,8 @@ pub struct Settings {
     pub tls: TlsMode,
     /// Path of a PEM file with the authorities to trust.
     pub authority: Option<String>,
+    /// The certificate shown to a server that asks for one.
+    pub identity: Option<Identity>,
     /// User name.
     pub user: String,
     /// Password; empty for none.
@@ -64,6 +66,7 @@ impl Settings {
             address,
             tls: TlsMode::Off,
             authority: None,
+            identity: None,
             user: String::new(),
             password: String::new(),
             database: String::new(),
