@@ -27,7 +27,8 @@ Examples:
   pando serve --data /var/lib/pando
   pando serve --config conf
   pando serve --config conf --mysql 127.0.0.1:0 --postgres 127.0.0.1:0      any free ports
-  pando serve --config conf --tls-certificate server.pem --tls-key server.key";
+  pando serve --config conf --tls-certificate server.pem --tls-key server.key
+  pando serve --config conf --tls-certificate server.pem --tls-key server.key --tls-client-ca ca.pem      asks clients for theirs";
 
 const CHECK_EXAMPLES: &str = "Exit code 0: the configuration can be served. Exit code 1: every mistake stands on standard error as file:line:column: path: message.
 

@@ -38,8 +38,9 @@ pub struct ConnectionOptions {
     pub connect_timeout: Option<Duration>,
     /// How long to wait for an answer; absent means no limit of the URL's.
     pub socket_timeout: Option<Duration>,
-    /// Whether the server may be asked for its key to encrypt a password with (`allowPublicKeyRetrieval`).
-    pub public_key_retrieval: bool,
+    /// Whether the server may be asked for its key to encrypt a password with (`allowPublicKeyRetrieval`); absent means that it may, as servers without TLS
+    /// could not be used otherwise.
+    pub public_key_retrieval: Option<bool>,
     /// A PEM file of the server's key, which needs no asking.
     pub public_key_file: Option<String>,
     /// The session's time zone (`serverTimezone`, `connectionTimeZone`), as written.
@@ -116,7 +117,7 @@ impl ConnectionOptions {
             methods: Methods::read(text(&["requireAuth", "require_auth"]))?,
             connect_timeout: time(url, "connectTimeout", unit)?,
             socket_timeout: time(url, "socketTimeout", unit)?,
-            public_key_retrieval: flag(url, "allowPublicKeyRetrieval")?.unwrap_or(false),
+            public_key_retrieval: flag(url, "allowPublicKeyRetrieval")?,
             public_key_file: owned(&["serverRSAPublicKeyFile"]),
             time_zone: owned(&["connectionTimeZone", "serverTimezone"]),
             character_set: owned(&["characterEncoding"]),

@@ -9,6 +9,7 @@ use pando_config::{
 use pando_kernel::runtime::{Address, TlsMode};
 use pando_kernel::{Connector, Dialect, Identity};
 use pando_mysql::MySqlConnector;
+use pando_mysql::backend::KeySource;
 use pando_postgres::PostgresConnector;
 
 use crate::Unit;
@@ -69,6 +70,11 @@ fn mysql(unit: &StorageUnit) -> pando_mysql::backend::Settings {
     settings.tls = tls(unit.connection.tls);
     settings.authority.clone_from(&unit.connection.root_certificate);
     settings.identity = identity(unit);
+    settings.key = match (&unit.connection.public_key_file, unit.connection.public_key_retrieval) {
+        (Some(path), _) => KeySource::File(path.clone()),
+        (None, Some(false)) => KeySource::Nowhere,
+        (None, Some(true) | None) => KeySource::Server,
+    };
     settings.user.clone_from(&unit.username);
     settings.password = password(unit);
     settings.database.clone_from(&unit.url.database);

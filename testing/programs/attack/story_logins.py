@@ -2,12 +2,13 @@
 are not what they say."""
 import os
 import pathlib
+import re
 import shutil
 import ssl
 import subprocess
 import time
 
-from plain.house import GLOBAL, SERVICES, Pando, case, direct, has, port, server, skip, until, work
+from plain.house import GLOBAL, SERVICES, TESTING, Pando, case, direct, has, port, server, skip, until, work
 
 from rogue_postgres import Between, Unit
 
@@ -239,6 +240,39 @@ def units_of_mysql():
         root.close()
 
 
+# --- the page --------------------------------------------------------------------------------------------------------------
+
+
+def page():
+    """`docs/hardening.md` does what it says, as pasted."""
+    text = pathlib.Path(TESTING, "../docs/hardening.md").read_text().split("## Logins and connections", 1)[1].split("\n## ")[0]
+    certificates, start, settings, enter = re.findall(r"```(?:sh|yaml)\n(.*?)```", text, re.S)
+    here = pathlib.Path(work, "page")
+    here.mkdir()
+
+    def shell(script, **environment):
+        return subprocess.run(["bash", "-euc", script], cwd=here, env={**os.environ, "HOME": str(here), **environment}, capture_output=True, text=True, timeout=60)
+
+    with case("logins: the page's certificates"):
+        done = shell(certificates)
+        assert done.returncode == 0, done.stderr
+    options = [str(here / word) if word.endswith((".pem", ".key")) else word for word in start.split()[4:]]
+    files = {"global.yaml": settings, **database("shop", f"jdbc:postgresql://127.0.0.1:{port('pg', 0)}/ds_0", "test", "test")}
+    pando = Pando(files, arguments=options)
+    by_psql, by_mariadb = enter.strip().splitlines()
+    with case("logins: the page's psql"):
+        done = shell(by_psql.replace("5433", str(pando.postgres)) + " -Atc 'select 41 + 1'")
+        assert done.stdout == "42\n", done.stderr
+    if has("mariadb"):
+        files.update(database("shop", f"jdbc:mariadb://127.0.0.1:{port('mariadb', 0)}/ds_0?useSsl=false", "test", "test"))
+        other = Pando(files, arguments=options)
+        with case("logins: the page's mariadb"):
+            done = shell(by_mariadb.replace("3307", str(other.mysql)) + " -BNe 'select 41 + 1'")
+            assert done.stdout == "42\n", done.stderr
+        other.stop("logins: the page's other end")
+    pando.stop("logins: the page's end")
+
+
 # --- clients ---------------------------------------------------------------------------------------------------------------
 
 
@@ -341,3 +375,4 @@ def main():
     units_of_postgres()
     units_of_mysql()
     clients()
+    page()

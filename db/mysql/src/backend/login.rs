@@ -181,7 +181,7 @@ async fn log_in(
     settings: &Settings,
     agreement: &Agreement,
 ) -> Result<crate::codec::Status> {
-    let mut login = ClientLogin::new(settings.password.clone(), agreement.secure);
+    let mut login = settings.login(agreement.secure);
     let (plugin, answer) = login.begin(&agreement.plugin, &agreement.scramble);
     let attributes = attributes();
     let response = HandshakeResponse {

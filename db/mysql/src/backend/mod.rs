@@ -14,6 +14,7 @@ mod wire;
 
 use std::sync::Arc;
 
+use crate::auth::{ClientLogin, PasswordKey};
 use pando_kernel::runtime::{Address, TlsMode};
 use pando_kernel::{Error, ErrorKind, Identity, Lists};
 
@@ -32,6 +33,8 @@ pub struct Settings {
     pub authority: Option<String>,
     /// The certificate shown to a server that asks for one.
     pub identity: Option<Identity>,
+    /// Where a key comes from that a password is encrypted with without TLS.
+    pub key: KeySource,
     /// User name.
     pub user: String,
     /// Password; empty for none.
@@ -46,6 +49,18 @@ pub struct Settings {
     pub max_packet: usize,
     /// What its connections know together of the columns of results.
     pub lists: Arc<Lists>,
+}
+
+/// Where a key comes from that a password is encrypted with without TLS.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum KeySource {
+    /// From whoever answers.
+    #[default]
+    Server,
+    /// From nowhere: a password that is wanted whole goes over TLS only.
+    Nowhere,
+    /// From this PEM file.
+    File(String),
 }
 
 /// What the affected count of an UPDATE means.
@@ -67,6 +82,7 @@ impl Settings {
             tls: TlsMode::Off,
             authority: None,
             identity: None,
+            key: KeySource::default(),
             user: String::new(),
             password: String::new(),
             database: String::new(),
@@ -75,6 +91,22 @@ impl Settings {
             max_packet: 64 << 20,
             lists: Arc::default(),
         }
+    }
+
+    fn login(&self, secure: bool) -> ClientLogin {
+        let key = match &self.key {
+            KeySource::Server => PasswordKey::Asked,
+            KeySource::Nowhere => PasswordKey::Refused(
+                "the server asks for the password by a key of its own on a connection without TLS, and \
+                 `allowPublicKeyRetrieval` is `false`"
+                    .to_owned(),
+            ),
+            KeySource::File(path) => match std::fs::read(path) {
+                Ok(pem) => PasswordKey::Known(pem),
+                Err(error) => PasswordKey::Refused(format!("`serverRSAPublicKeyFile`: `{path}`: {error}")),
+            },
+        };
+        ClientLogin::new(self.password.clone(), secure).with_key(key)
     }
 
     fn unavailable(&self, message: impl ToString) -> Error {
