@@ -3,7 +3,7 @@
 
 use bytes::BytesMut;
 use pando_kernel::{Column, Format, Kind, Native, RowCodec, Value};
-use pando_postgres::auth::scram::{self, Binding};
+use pando_postgres::auth::scram;
 use pando_postgres::codec::backend::{Backend, DataRow, Notice, encode_error};
 use pando_postgres::codec::frontend::{Bind, Binding, Frontend, Parse, put};
 use pando_postgres::codec::{Malformed, frame, startup};
@@ -183,7 +183,7 @@ proptest! {
 
     #[test]
     fn scram_refuses_or_answers_any_message(message in proptest::collection::vec(any::<u8>(), 0..80)) {
-        let client = scram::Client::new("pw", Binding::None).unwrap();
+        let client = scram::Client::new("pw", scram::Binding::None).unwrap();
         let _ = client.challenge(&message);
     }
 }

@@ -175,7 +175,11 @@ async fn a_password_in_clear_only_goes_over_tls_or_where_it_is_allowed_by_name()
 #[tokio::test]
 async fn what_is_not_named_is_not_answered() {
     type Ask = Authentication<'static>;
-    let only = |methods: Methods| Options { methods, ..options(TlsMode::Off) };
+    let only = |methods: Methods| {
+        let mut options = options(TlsMode::Off);
+        options.methods = methods;
+        options
+    };
     let none = Methods {
         password: false,
         readable_password: false,
@@ -398,7 +402,11 @@ async fn enter(options: Options, ours: Option<&[u8]>, theirs: Option<&[u8]>) -> 
 
 #[tokio::test]
 async fn the_door_binds_logins_to_its_certificate() {
-    let asks = |binding| Options { binding, ..options(TlsMode::Require) };
+    let asks = |binding| {
+        let mut options = options(TlsMode::Require);
+        options.binding = binding;
+        options
+    };
     use ChannelBinding::{Disable, Prefer, Require};
     for (binding, ours, theirs, expected) in [
         (Require, Some(HASH), Some(HASH), true),
