@@ -1,5 +1,11 @@
 //! What either end of a connection proves, and what it does not let itself be talked into.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests only"
+)]
 
 mod common;
 
@@ -135,7 +141,7 @@ async fn meet(
 }
 
 fn says(result: &Result<()>, expected: &str) {
-    let error = result.as_ref().err().expect("refused").to_string();
+    let error = result.as_ref().expect_err("refused").to_string();
     assert!(error.contains(expected), "{error}");
 }
 

@@ -190,7 +190,7 @@ fn text(tag: u8, value: &[u8]) -> Option<String> {
         // TeletexString: what people write is Latin-1.
         0x14 => value.iter().map(|byte| char::from(*byte)).collect(),
         // BMPString.
-        0x1E if value.len() % 2 == 0 => {
+        0x1E if value.len().is_multiple_of(2) => {
             let units = value.chunks_exact(2).map(|pair| {
                 let pair = pair.first_chunk().copied().unwrap_or_default();
                 u16::from_be_bytes(pair)

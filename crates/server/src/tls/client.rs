@@ -20,9 +20,10 @@ use super::{certificate, pem, provider};
 /// Configurations made so far, one for what is asked for: files are read when they have changed, not once per connection.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
-    configurations: Arc<Mutex<HashMap<Asked, (Stamps, Arc<ClientConfig>)>>>,
+    configurations: Arc<Mutex<HashMap<Asked, Made>>>,
 }
 
+type Made = (Stamps, Arc<ClientConfig>);
 type Asked = (Trust, Option<Identity>);
 
 /// When the files of authority, certificate and key were written.

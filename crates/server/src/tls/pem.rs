@@ -31,9 +31,11 @@ pub(super) fn certificates(path: &Path) -> io::Result<Vec<CertificateDer<'static
 
 /// The first private key of a PEM file.
 pub(super) fn key(path: &Path) -> io::Result<PrivateKeyDer<'static>> {
-    PrivateKeyDer::from_pem_file(path).map_err(|error| match error {
-        pem::Error::NoItemsFound => unreadable(path, "a private key", &NO_PEM),
-        error => unreadable(path, "a private key", &error),
+    PrivateKeyDer::from_pem_file(path).map_err(|error| {
+        if matches!(error, pem::Error::NoItemsFound) {
+            return unreadable(path, "a private key", &NO_PEM);
+        }
+        unreadable(path, "a private key", &error)
     })
 }
 
