@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -59,16 +59,6 @@ impl Runtime for Threads {
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         std::thread::spawn(move || block_on(task));
-    }
-
-    fn secure<'a>(
-        &'a self,
-        _: Box<dyn Stream>,
-        _: &'a str,
-        _: TlsMode,
-        _: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
     }
 }
 

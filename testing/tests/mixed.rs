@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use pando_kernel::backend::Connector;
 use pando_kernel::error::{Error, ErrorKind};
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use pando_kernel::two_phase::Verdict;
 use pando_kernel::{Execution, TransactionType, Value};
 use pando_pool::{Options, Pool};
@@ -321,16 +321,6 @@ impl Runtime for Hasty {
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         Threads.spawn(task);
-    }
-
-    fn secure<'a>(
-        &'a self,
-        stream: Box<dyn Stream>,
-        host: &'a str,
-        mode: TlsMode,
-        authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Threads.secure(stream, host, mode, authority)
     }
 }
 

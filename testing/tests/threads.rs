@@ -16,9 +16,9 @@ use std::time::Duration;
 use pando_engine::{Engine, LiveDatabase, Settings, Snapshot};
 use pando_kernel::backend::{Connector, Execution};
 use pando_kernel::event::Event;
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use pando_kernel::session::{Credential, Doorway, Key, Login, Settings as DoorSettings};
-use pando_kernel::{Result, Value};
+use pando_kernel::{Channel, Result, Value};
 use pando_pool::{Options, Pool};
 use pando_testing::poll::{Threads, block_on};
 
@@ -31,8 +31,8 @@ struct House {
 impl Doorway for House {
     type Session = pando_engine::Session;
 
-    fn credential(&self, _: &str, _: &str) -> Option<Credential> {
-        Some(Credential { password: "secret".into(), method: String::new() })
+    fn credential(&self, _: &str, _: &str, _: &Channel) -> Credential {
+        Credential::of_password("secret", "")
     }
 
     fn open(&self, login: Login) -> Result<Self::Session> {
@@ -84,16 +84,6 @@ impl<F: Fn(Box<dyn Stream>) + Send + Sync> Runtime for IntoDoor<F> {
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         Threads.spawn(task);
-    }
-
-    fn secure<'a>(
-        &'a self,
-        stream: Box<dyn Stream>,
-        host: &'a str,
-        mode: TlsMode,
-        authority: Option<&'a str>,
-    ) -> BoxFuture<'a, std::io::Result<Box<dyn Stream>>> {
-        Threads.secure(stream, host, mode, authority)
     }
 }
 

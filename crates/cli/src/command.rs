@@ -27,7 +27,8 @@ Examples:
   pando serve --data /var/lib/pando
   pando serve --config conf
   pando serve --config conf --mysql 127.0.0.1:0 --postgres 127.0.0.1:0      any free ports
-  pando serve --config conf --tls-certificate server.pem --tls-key server.key";
+  pando serve --config conf --tls-certificate server.pem --tls-key server.key
+  pando serve --config conf --tls-certificate server.pem --tls-key server.key --tls-client-ca ca.pem      asks clients for theirs";
 
 const CHECK_EXAMPLES: &str = "Exit code 0: the configuration can be served. Exit code 1: every mistake stands on standard error as file:line:column: path: message.
 
@@ -58,6 +59,7 @@ pub(crate) struct Serve {
     pub(crate) data: Option<PathBuf>,
     pub(crate) files: Option<PathBuf>,
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    pub(crate) tls_clients: Option<PathBuf>,
 }
 
 /// Reads the command line, with the log level; clap itself answers `--help`, `--version` and mistakes.
@@ -78,6 +80,7 @@ fn asked(matches: &ArgMatches) -> Asked {
             data: path(of, "data"),
             files: path(of, "files"),
             tls: path(of, "tls-certificate").zip(path(of, "tls-key")),
+            tls_clients: path(of, "tls-client-ca"),
         }),
         Some(("check", of)) => Asked::Check {
             config: path(of, "config").unwrap_or_default(),
@@ -150,6 +153,11 @@ fn serve() -> Command {
                 .help("PEM file with the certificate chain shown to clients"),
         )
         .arg(file("tls-key").requires("tls-certificate").help("PEM file with its private key"))
+        .arg(
+            file("tls-client-ca").requires("tls-certificate").help(
+                "PEM file with the authorities that sign certificates of clients, for users who are required to show one",
+            ),
+        )
 }
 
 fn data() -> Arg {

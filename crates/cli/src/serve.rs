@@ -24,7 +24,7 @@ pub(crate) fn run(asked: Serve) -> Result<(), String> {
         files: asked.files,
         mysql: listen(asked.mysql),
         postgres: listen(asked.postgres),
-        tls: asked.tls.map(|(chain, key)| Certificate { chain, key }),
+        tls: asked.tls.map(|(chain, key)| Certificate { chain, key, clients: asked.tls_clients }),
         ..Options::default()
     };
     pando_server::serve(options, ready).map_err(|error| error.to_string())

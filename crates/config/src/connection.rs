@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::proofs::{ChannelBinding, Methods};
 use crate::url::{Url, Vendor};
 
 /// How much TLS a connection needs.
@@ -27,12 +28,19 @@ pub struct ConnectionOptions {
     pub tls: Tls,
     /// A PEM file of authorities; absent means those of the system.
     pub root_certificate: Option<String>,
+    /// PEM files of the certificate shown to a server that asks for one, and of its key (`sslcert`, `sslkey`).
+    pub certificate: Option<(String, String)>,
+    /// Whether a login is bound to the server's certificate (PostgreSQL's `channelBinding`).
+    pub channel_binding: ChannelBinding,
+    /// What a server may ask for as a proof of who we are (PostgreSQL's `requireAuth`).
+    pub methods: Methods,
     /// How long to try to connect; absent means the pool's own limit.
     pub connect_timeout: Option<Duration>,
     /// How long to wait for an answer; absent means no limit of the URL's.
     pub socket_timeout: Option<Duration>,
-    /// Whether the server may be asked for its key to encrypt a password with (`allowPublicKeyRetrieval`).
-    pub public_key_retrieval: bool,
+    /// Whether the server may be asked for its key to encrypt a password with (`allowPublicKeyRetrieval`); absent means that it may, as servers without TLS
+    /// could not be used otherwise.
+    pub public_key_retrieval: Option<bool>,
     /// A PEM file of the server's key, which needs no asking.
     pub public_key_file: Option<String>,
     /// The session's time zone (`serverTimezone`, `connectionTimeZone`), as written.
@@ -53,7 +61,7 @@ pub struct ConnectionOptions {
 }
 
 /// Names of parameters read here, in lower case.
-const UNDERSTOOD: [&str; 23] = [
+const UNDERSTOOD: [&str; 25] = [
     "usessl",
     "sslmode",
     "requiressl",
@@ -61,6 +69,8 @@ const UNDERSTOOD: [&str; 23] = [
     "ssl",
     "sslrootcert",
     "serversslcert",
+    "sslcert",
+    "sslkey",
     "connecttimeout",
     "sockettimeout",
     "allowpublickeyretrieval",
@@ -79,6 +89,9 @@ const UNDERSTOOD: [&str; 23] = [
     "password",
 ];
 
+/// As these are, which only servers of PostgreSQL know.
+const PROOFS: [&str; 4] = ["channelbinding", "channel_binding", "requireauth", "require_auth"];
+
 impl ConnectionOptions {
     /// Reads the parameters of a URL.
     ///
@@ -92,13 +105,19 @@ impl ConnectionOptions {
         let postgres = !url.vendor.is_mysql_family();
         // Connector/J counts both in milliseconds, pgjdbc in seconds. Zero means no limit of the URL's.
         let unit = if postgres { Duration::from_secs(1) } else { Duration::from_millis(1) };
-        let known = |name: &str| UNDERSTOOD.contains(&name.to_ascii_lowercase().as_str());
+        let known = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            UNDERSTOOD.contains(&name.as_str()) || postgres && PROOFS.contains(&name.as_str())
+        };
         Ok(Self {
             tls: if postgres { tls_of_postgres(url)? } else { tls_of_mysql(url)? },
             root_certificate: owned(&["sslrootcert", "serverSslCert"]),
+            certificate: certificate(text(&["sslcert"]), text(&["sslkey"]))?,
+            channel_binding: ChannelBinding::read(text(&["channelBinding", "channel_binding"]))?,
+            methods: Methods::read(text(&["requireAuth", "require_auth"]))?,
             connect_timeout: time(url, "connectTimeout", unit)?,
             socket_timeout: time(url, "socketTimeout", unit)?,
-            public_key_retrieval: flag(url, "allowPublicKeyRetrieval")?.unwrap_or(false),
+            public_key_retrieval: flag(url, "allowPublicKeyRetrieval")?,
             public_key_file: owned(&["serverRSAPublicKeyFile"]),
             time_zone: owned(&["connectionTimeZone", "serverTimezone"]),
             character_set: owned(&["characterEncoding"]),
@@ -108,6 +127,18 @@ impl ConnectionOptions {
             prepare_threshold: count(url, "prepareThreshold")?,
             other: url.parameters.iter().filter(|(name, _)| !known(name)).cloned().collect(),
         })
+    }
+}
+
+/// One is of no use without the other.
+fn certificate(file: Option<&str>, key: Option<&str>) -> Result<Option<(String, String)>, String> {
+    match (file, key) {
+        (None, None) => Ok(None),
+        (Some(file), Some(key)) => Ok(Some((file.to_owned(), key.to_owned()))),
+        (Some(_), None) => Err("`sslcert` needs `sslkey`, a PEM file with its key".to_owned()),
+        (None, Some(_)) => {
+            Err("`sslkey` needs `sslcert`, a PEM file with its certificate".to_owned())
+        }
     }
 }
 
@@ -211,6 +242,19 @@ mod tests {
     }
 
     #[test]
+    fn a_certificate_has_two_files_by_the_same_names_for_every_vendor() {
+        let given = |text: &str| options(text).map(|options| options.certificate);
+        let both = Some(("a.pem".to_owned(), "k.pem".to_owned()));
+        for vendor in ["mysql", "mariadb", "postgresql"] {
+            let url = format!("jdbc:{vendor}://db/x");
+            assert_eq!(given(&format!("{url}?sslCert=a.pem&sslKey=k.pem")), Ok(both.clone()));
+            assert_eq!(given(&url), Ok(None));
+            assert!(given(&format!("{url}?sslcert=a.pem")).unwrap_err().contains("`sslkey`"));
+            assert!(given(&format!("{url}?sslkey=a.pem")).unwrap_err().contains("`sslcert`"));
+        }
+    }
+
+    #[test]
     fn times_have_the_drivers_units_and_unknown_parameters_are_kept() {
         let mysql =
             options("jdbc:mysql://db/x?connectTimeout=1500&socketTimeout=0&cachePrepStmts=1");
@@ -234,7 +278,14 @@ mod tests {
         {
             assert!(options(&format!("jdbc:mysql://db/x?{text}")).is_err(), "{text}");
         }
-        for text in ["sslmode=FOO", "prepareThreshold=-1", "prepareThreshold=x"] {
+        for text in [
+            "sslmode=FOO",
+            "prepareThreshold=-1",
+            "prepareThreshold=x",
+            "channelBinding=yes",
+            "requireAuth=gss",
+            "requireAuth=md5,!none",
+        ] {
             assert!(options(&format!("jdbc:postgresql://db/x?{text}")).is_err(), "{text}");
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pando_config::global::{Mode, Privilege, Protocol, TransactionType};
+use pando_config::global::{Level, Mode, Privilege, Protocol, TransactionType};
 use pando_config::rules::{StrategyKind, TransactionalRead};
 use pando_config::{Configuration, Errors, File, Tls, load_with, parse_folder};
 
@@ -154,6 +154,24 @@ fn absent_sections_have_the_defaults_of_shardingsphere() {
     assert_eq!(global.mode, Mode::Standalone(None));
     assert_eq!(global.props.default_port, 3307);
     assert_eq!(global.transaction.default_type, TransactionType::Local);
+}
+
+#[test]
+fn what_is_required_of_users_is_read_and_a_certificate_that_is_the_proof_names_its_user() {
+    let text = "authority:\n  users:\n    - {user: a}\n    - {user: b, require: ssl}\n    - {user: c, requireIssuer: /CN=ca}\n    \
+                - {user: d, authenticationMethodName: m}\n    - {user: e, authenticationMethodName: m, requireSubject: /CN=x}\n    \
+                - {user: f, require: VERIFY_FULL, requireSubject: /CN=x}\n  authenticators: {m: {type: certificate}}\n";
+    let files = [File { name: "global.yaml", text }];
+    let authority = parse_folder(&files, &|_| None).expect("valid").global.authority;
+    let required: Vec<Level> =
+        authority.users.iter().map(|user| authority.required(user).level).collect();
+    use Level::{Certificate, NamedCertificate, Nothing, Tls};
+    assert_eq!(
+        required,
+        [Nothing, Tls, Certificate, NamedCertificate, Certificate, NamedCertificate]
+    );
+    let issuer = authority.users[2].require.issuer.as_ref();
+    assert_eq!(issuer.map(|issuer| issuer.value.as_str()), Some("/CN=ca"));
 }
 
 /// The properties of which a file with this text is told that they have no effect.

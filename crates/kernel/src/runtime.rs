@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::channel::{ClientTls, Secured};
 use crate::error::{Error, Result};
 
 /// A boxed future that may be polled from any thread.
@@ -75,14 +76,15 @@ pub trait Runtime: Send + Sync + Debug {
     /// Runs a future to its end in the background.
     fn spawn(&self, task: BoxFuture<'static, ()>);
 
-    /// Secures the client side of a stream. `authority` is the path of a PEM file with trusted roots.
+    /// Secures the client side of a stream to `host`. A runtime without TLS fails.
     fn secure<'a>(
         &'a self,
-        stream: Box<dyn Stream>,
-        host: &'a str,
-        mode: TlsMode,
-        authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>>;
+        _stream: Box<dyn Stream>,
+        _host: &'a str,
+        _tls: &'a ClientTls,
+    ) -> BoxFuture<'a, io::Result<Secured>> {
+        Box::pin(async { Err(io::Error::new(io::ErrorKind::Unsupported, "no TLS here")) })
+    }
 
     /// The number of the event loop whose thread calls, from 1, for who keeps things near those who use them; 0 where there is none.
     fn event_loop(&self) -> usize {
@@ -117,7 +119,7 @@ pub trait Runtime: Send + Sync + Debug {
 /// Secures the server side of accepted streams.
 pub trait TlsAcceptor: Send + Sync + Debug {
     /// The server's handshake on a fresh stream.
-    fn accept(&self, stream: Box<dyn Stream>) -> BoxFuture<'static, io::Result<Box<dyn Stream>>>;
+    fn accept(&self, stream: Box<dyn Stream>) -> BoxFuture<'static, io::Result<Secured>>;
 }
 
 /// Shared handle of the runtime.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use crate::channel::Channel;
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::event::{Description, Event, Whole};
@@ -125,8 +126,9 @@ pub trait Doorway: Send + Sync + 'static {
     /// The engine's session.
     type Session: Session;
 
-    /// The credential of a user; `None` when there is no such user (the door then plays the same exchange and refuses at its end).
-    fn credential(&self, user: &str, host: &str) -> Option<Credential>;
+    /// How a user who comes over this channel proves who he is. Whoever cannot be let in, because there is no such user or his channel lacks what he must
+    /// have, gets a credential that no proof fits: the door plays the same exchange and refuses at its end.
+    fn credential(&self, user: &str, host: &str, over: &Channel) -> Credential;
 
     /// Counts a client that has not logged in, for as long as the future lives. Ready when there are too many newer ones, and it has to leave.
     fn knocks(&self) -> BoxFuture<'static, ()> {
@@ -185,10 +187,41 @@ pub async fn entering<T>(
 /// How a user proves who he is.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// The password in plain; empty means none is needed.
-    pub password: String,
+    /// What it takes.
+    pub proof: Proof,
     /// Authentication method asked for in the configuration, upper-cased (`MD5`, `SCRAM_SHA_256`, `NATIVE`, `CACHING_SHA2`, …); empty is the door's default.
     pub method: String,
+}
+
+/// What it takes to be let in.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// This password, in plain; empty means none is needed.
+    Password(String),
+    /// Nothing more: the channel's certificate is the proof.
+    Given,
+    /// Nothing is enough.
+    Impossible,
+}
+
+impl Credential {
+    /// That of a user with this password.
+    pub fn of_password(password: impl Into<String>, method: impl Into<String>) -> Self {
+        Self { proof: Proof::Password(password.into()), method: method.into() }
+    }
+
+    /// That of somebody who is not let in.
+    pub fn of_nobody(method: impl Into<String>) -> Self {
+        Self { proof: Proof::Impossible, method: method.into() }
+    }
+
+    /// The password that has to be shown; `None` where none would do.
+    pub fn password(&self) -> Option<&str> {
+        match &self.proof {
+            Proof::Password(password) => Some(password),
+            Proof::Given | Proof::Impossible => None,
+        }
+    }
 }
 
 impl Debug for Credential {

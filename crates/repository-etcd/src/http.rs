@@ -8,6 +8,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use pando_kernel::ClientTls;
 use pando_kernel::runtime::{Address, SharedRuntime, TlsMode, within};
 
 use crate::options::Endpoint;
@@ -49,7 +50,9 @@ impl Connection {
             let address = Address::Tcp(endpoint.host.clone(), endpoint.port);
             let mut stream = runtime.connect(&address).await?;
             if endpoint.tls != TlsMode::Off {
-                stream = runtime.secure(stream, &endpoint.host, endpoint.tls, roots).await?;
+                let authority = roots.map(str::to_owned);
+                let tls = ClientTls { mode: endpoint.tls, authority, identity: None };
+                stream = runtime.secure(stream, &endpoint.host, &tls).await?.stream;
             }
             handshake(TokioIo::new(stream)).await.map_err(std::io::Error::other)
         };

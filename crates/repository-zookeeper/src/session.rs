@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use pando_kernel::ClientTls;
 use pando_kernel::runtime::{Address, TlsMode, within};
 use pando_repository::Speaker;
 use tokio::sync::{mpsc, watch};
@@ -110,8 +111,9 @@ impl Keeper {
         let address = Address::Tcp(server.host.clone(), server.port);
         let mut stream = runtime.connect(&address).await?;
         if self.options.tls != TlsMode::Off {
-            let authority = self.options.authority.as_deref();
-            stream = runtime.secure(stream, &server.host, self.options.tls, authority).await?;
+            let authority = self.options.authority.clone();
+            let tls = ClientTls { mode: self.options.tls, authority, identity: None };
+            stream = runtime.secure(stream, &server.host, &tls).await?.stream;
         }
         let (mut input, mut output) = tokio::io::split(stream);
         let mut buffer = BytesMut::new();

@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pando_config::{ConnectionOptions, Database, Report, StorageUnit, Tls, Vendor};
+use pando_config::{
+    ChannelBinding, ConnectionOptions, Database, Methods, Report, StorageUnit, Tls, Vendor,
+};
 use pando_kernel::runtime::{Address, TlsMode};
-use pando_kernel::{Connector, Dialect};
+use pando_kernel::{Connector, Dialect, Identity};
 use pando_mysql::MySqlConnector;
+use pando_mysql::backend::KeySource;
 use pando_postgres::PostgresConnector;
 
 use crate::Unit;
@@ -66,6 +69,12 @@ fn mysql(unit: &StorageUnit) -> pando_mysql::backend::Settings {
     let mut settings = pando_mysql::backend::Settings::new(&unit.name, address(unit));
     settings.tls = tls(unit.connection.tls);
     settings.authority.clone_from(&unit.connection.root_certificate);
+    settings.identity = identity(unit);
+    settings.key = match (&unit.connection.public_key_file, unit.connection.public_key_retrieval) {
+        (Some(path), _) => KeySource::File(path.clone()),
+        (None, Some(false)) => KeySource::Nowhere,
+        (None, Some(true) | None) => KeySource::Server,
+    };
     settings.user.clone_from(&unit.username);
     settings.password = password(unit);
     settings.database.clone_from(&unit.url.database);
@@ -85,6 +94,14 @@ fn postgres(unit: &StorageUnit) -> pando_postgres::Options {
     );
     options.tls = tls(unit.connection.tls);
     options.authority.clone_from(&unit.connection.root_certificate);
+    options.identity = identity(unit);
+    options.binding = match unit.connection.channel_binding {
+        ChannelBinding::Disable => pando_postgres::ChannelBinding::Disable,
+        ChannelBinding::Prefer => pando_postgres::ChannelBinding::Prefer,
+        ChannelBinding::Require => pando_postgres::ChannelBinding::Require,
+    };
+    let Methods { password, readable_password, md5, scram, nothing } = unit.connection.methods;
+    options.methods = pando_postgres::Methods { password, readable_password, md5, scram, nothing };
     if unit.connection.prepare_threshold == Some(0) {
         options.statements = 0;
     }
@@ -97,6 +114,11 @@ fn postgres(unit: &StorageUnit) -> pando_postgres::Options {
     let given = given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
     options.parameters = given.map(|(name, value)| (name.to_owned(), value)).collect();
     options
+}
+
+fn identity(unit: &StorageUnit) -> Option<Identity> {
+    let (certificate, key) = unit.connection.certificate.clone()?;
+    Some(Identity { certificate, key })
 }
 
 fn address(unit: &StorageUnit) -> Address {
@@ -117,6 +139,12 @@ fn tls(asked: Tls) -> TlsMode {
     }
 }
 
+/// Parameters by which Java's drivers are given a client's certificate, in key stores of Java or PKCS #12.
+fn is_key_store(name: &str) -> bool {
+    let known = ["keyStore", "clientCertificateKeyStoreUrl", "clientCertificateKeyStoreType"];
+    known.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// Settings of Java's drivers and pools that mean nothing here are named once, so that nobody believes they hold.
 fn warn(unit: &StorageUnit, report: &mut Report) {
     let ConnectionOptions { connect_timeout, socket_timeout, session_variables, other, .. } =
@@ -133,7 +161,9 @@ fn warn(unit: &StorageUnit, report: &mut Report) {
         idle("`sessionVariables` of the URL");
     }
     for (name, _) in other {
-        idle(&format!("parameter `{name}` of the URL"));
+        let more =
+            if is_key_store(name) { "; give PEM files as `sslCert` and `sslKey`" } else { "" };
+        report.warn(url.problem(format!("parameter `{name}` of the URL has no effect{more}")));
     }
     if unit.read_only {
         report.warn(unit.at.problem("`readOnly` has no effect; withhold the rights on the server"));

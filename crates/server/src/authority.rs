@@ -1,7 +1,8 @@
 //! Who may log in, from where, and what he may see.
 
-use pando_config::global;
-use pando_kernel::session::Credential;
+use pando_config::global::{self, CERTIFICATE, Level, Require};
+use pando_kernel::Channel;
+use pando_kernel::session::{Credential, Proof};
 
 /// The users and their rights.
 #[derive(Debug)]
@@ -32,15 +33,20 @@ impl Authority {
         Self { config }
     }
 
-    /// How this user proves who he is; `None` when he is unknown or may not come from there.
-    pub(crate) fn credential(&self, user: &str, host: &str) -> Option<Credential> {
-        let user = self.user(user, host)?;
-        let name = user.authenticator.as_ref().or(self.config.default_authenticator.as_ref());
-        let method = name.and_then(|name| self.config.authenticators.get(name));
-        Some(Credential {
-            password: user.password.reveal().to_owned(),
-            method: method.map(|method| method.kind.to_uppercase()).unwrap_or_default(),
-        })
+    /// How this user proves who he is, as [`Doorway::credential`](pando_kernel::session::Doorway::credential) says. Who is unknown, may not come from there or
+    /// over this channel is asked for what others are asked for.
+    pub(crate) fn credential(&self, user: &str, host: &str, over: &Channel) -> Credential {
+        let known = self.user(user, host);
+        let method = self.config.method(known);
+        let Some(own) = known else { return Credential::of_nobody(method) };
+        if let Err(lacks) = fulfils(over, &self.config.required(own), user) {
+            tracing::debug!(user, host, "not let in: {lacks}");
+            return Credential::of_nobody(method);
+        }
+        if method == CERTIFICATE {
+            return Credential { proof: Proof::Given, method };
+        }
+        Credential::of_password(own.password.reveal(), method)
     }
 
     /// What this user may see; nothing when he is unknown.
@@ -69,6 +75,33 @@ impl Authority {
     }
 }
 
+/// Whether the channel has what is required of this user's.
+///
+/// # Errors
+/// What it lacks, for the log.
+fn fulfils(channel: &Channel, require: &Require, user: &str) -> Result<(), &'static str> {
+    if require.level >= Level::Tls && !channel.is_secured {
+        return Err("the connection is not encrypted");
+    }
+    if !require.needs_certificate() {
+        return Ok(());
+    }
+    let Some(peer) = &channel.peer else { return Err("the client has shown no certificate") };
+    if require.level == Level::NamedCertificate && peer.common_name.as_deref() != Some(user) {
+        return Err("the certificate's common name is another one");
+    }
+    let differs = |asked: &Option<pando_config::Placed<String>>, shown: &str| {
+        asked.as_ref().is_some_and(|asked| asked.value != shown)
+    };
+    if differs(&require.subject, &peer.subject) {
+        return Err("the certificate's subject is another one");
+    }
+    if differs(&require.issuer, &peer.issuer) {
+        return Err("the certificate's issuer is another one");
+    }
+    Ok(())
+}
+
 /// `%` stands for any characters; an empty pattern is any host. `localhost` is every address of this machine's own.
 fn fits(pattern: &str, host: &str) -> bool {
     if pattern.is_empty() {
@@ -93,6 +126,7 @@ fn fits(pattern: &str, host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use pando_config::{Algorithm, At, Placed, Secret};
+    use pando_kernel::Peer;
 
     use super::*;
 
@@ -104,6 +138,7 @@ mod tests {
             password: Secret::new(password.into()),
             admin: false,
             authenticator: authenticator.map(|name| Placed::nowhere(name.to_owned())),
+            require: Require::default(),
         }
     }
 
@@ -131,8 +166,8 @@ mod tests {
     }
 
     fn check(name: &str, host: &str, expected: Option<(&str, &str)>) {
-        let found = authority().credential(name, host);
-        let found = found.as_ref().map(|found| (found.password.as_str(), found.method.as_str()));
+        let found = authority().credential(name, host, &Channel::default());
+        let found = found.password().map(|password| (password, found.method.as_str()));
         assert_eq!(found, expected, "{name}@{host}");
     }
 
@@ -145,6 +180,84 @@ mod tests {
         check("bob", "::1", Some(("home", "")));
         check("bob", "10.0.0.1", None);
         check("eve", "127.0.0.1", None);
+    }
+
+    fn shown(name: &str, subject: &str, issuer: &str) -> Channel {
+        let (common_name, subject, issuer) =
+            (Some(name.to_owned()), subject.to_owned(), issuer.to_owned());
+        let peer = Some(Peer { common_name, subject, issuer });
+        Channel { is_secured: true, endpoint: None, peer }
+    }
+
+    fn secured() -> Channel {
+        Channel { is_secured: true, ..Channel::default() }
+    }
+
+    fn lets_in(require: &Require, over: &Channel, expected: bool) {
+        for (authenticator, proof) in
+            [(None, Proof::Password("pw".into())), (Some("cert"), Proof::Given)]
+        {
+            let mut ann = user("ann", "%", "pw", authenticator);
+            ann.require = require.clone();
+            let cert = (Placed::nowhere("cert".to_owned()), Algorithm::nowhere("certificate", []));
+            let authority = Authority::new(global::Authority {
+                users: vec![ann],
+                authenticators: [cert].into_iter().collect(),
+                ..global::Authority::default()
+            });
+            let found = authority.credential("ann", "::1", over).proof;
+            // Without a password the certificate must be his own.
+            let names_him = require.subject.is_some()
+                || over
+                    .peer
+                    .as_ref()
+                    .is_some_and(|peer| peer.common_name.as_deref() == Some("ann"));
+            let is_enough = authenticator.is_none() || (over.peer.is_some() && names_him);
+            let expected = if expected && is_enough { proof } else { Proof::Impossible };
+            assert!(found == expected, "{require:?} {over:?} {authenticator:?}");
+        }
+    }
+
+    #[test]
+    fn a_channel_must_have_what_its_user_is_required_to_show() {
+        let require = |level| Require { level, ..Require::default() };
+        let (plain, tls) = (Channel::default(), secured());
+        let (own, other) = (shown("ann", "/CN=ann", "/CN=ca"), shown("bob", "/CN=bob", "/CN=ca"));
+        for (level, expected) in [
+            (Level::Nothing, [true, true, true, true]),
+            (Level::Tls, [false, true, true, true]),
+            (Level::Certificate, [false, false, true, true]),
+            (Level::NamedCertificate, [false, false, true, false]),
+        ] {
+            for (channel, expected) in [&plain, &tls, &own, &other].into_iter().zip(expected) {
+                lets_in(&require(level), channel, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn subject_and_issuer_must_be_those_that_are_required() {
+        let named = |subject: Option<&str>, issuer: Option<&str>| Require {
+            level: Level::Certificate,
+            subject: subject.map(|name| Placed::nowhere(name.to_owned())),
+            issuer: issuer.map(|name| Placed::nowhere(name.to_owned())),
+        };
+        let other = shown("bob", "/O=a/CN=bob", "/CN=ca");
+        lets_in(&named(Some("/O=a/CN=bob"), None), &other, true);
+        lets_in(&named(Some("/O=a/CN=bob"), Some("/CN=ca")), &other, true);
+        lets_in(&named(Some("/O=a/CN=bob"), Some("/CN=other")), &other, false);
+        lets_in(&named(None, Some("/CN=ca")), &other, true);
+        lets_in(&named(Some("/O=a/CN=BOB"), None), &other, false);
+        lets_in(&named(Some("/CN=bob"), None), &secured(), false);
+    }
+
+    #[test]
+    fn who_is_unknown_is_asked_as_others_are() {
+        let mut authority = authority();
+        let nobody = |authority: &Authority| authority.credential("eve", "::1", &secured());
+        assert!(nobody(&authority) == Credential::of_nobody(""));
+        authority.config.default_authenticator = Some(Placed::nowhere("old".to_owned()));
+        assert!(nobody(&authority) == Credential::of_nobody("MD5"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pando_config::global::Global;
 use pando_engine::Engine;
+use pando_kernel::Channel;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, TlsAcceptor};
 use pando_kernel::session::{Credential, Doorway, Key, Login, Settings};
@@ -98,8 +99,8 @@ impl Gate {
 impl Doorway for Gate {
     type Session = Guarded;
 
-    fn credential(&self, user: &str, host: &str) -> Option<Credential> {
-        self.live().authority.credential(user, host)
+    fn credential(&self, user: &str, host: &str, over: &Channel) -> Credential {
+        self.live().authority.credential(user, host, over)
     }
 
     fn knocks(&self) -> BoxFuture<'static, ()> {

@@ -28,13 +28,15 @@ pub struct Options {
     pub drain: Duration,
 }
 
-/// PEM files of the certificate shown to clients.
+/// PEM files of the certificate shown to clients, and of who signs theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certificate {
     /// The chain, the server's own certificate first.
     pub chain: PathBuf,
     /// Its private key.
     pub key: PathBuf,
+    /// Authorities that sign certificates of clients; `None` asks clients for none.
+    pub clients: Option<PathBuf>,
 }
 
 /// Whether and where a door listens.

@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pando_kernel::runtime::{Address, BoxFuture, Near, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Near, Runtime, SharedRuntime, Stream};
+use pando_kernel::{ClientTls, Secured};
 use rustix::net::sockopt;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::Handle;
@@ -95,10 +96,9 @@ impl Runtime for TokioRuntime {
         &'a self,
         stream: Box<dyn Stream>,
         host: &'a str,
-        mode: TlsMode,
-        authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(self.tls.secure(stream, host, mode, authority))
+        tls: &'a ClientTls,
+    ) -> BoxFuture<'a, io::Result<Secured>> {
+        Box::pin(self.tls.secure(stream, host, tls))
     }
 }
 

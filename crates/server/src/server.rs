@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pando_config::global::{Global, Protocol};
+use pando_config::global::{Global, Level, Protocol};
 use pando_engine::Engine;
 use pando_governor::{Governor, House, Instance, Origin};
 use pando_kernel::error::{Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ use crate::runtime::TokioRuntime;
 use crate::stop::{Stop, Stopping};
 use crate::store;
 use crate::tidings;
-use crate::tls::{Acceptor, Terms};
+use crate::tls::{Acceptor, Files, Terms};
 
 /// A server whose doors are open. Dropping it without [`Server::stop`] leaves the doors open as long as the runtime lives.
 #[derive(Debug)]
@@ -239,6 +239,7 @@ pub(crate) fn certificate(
     options: &Options,
     global: &Global,
 ) -> Result<Option<Arc<dyn TlsAcceptor>>> {
+    may_enter(options, global)?;
     let Some(files) = &options.tls else {
         if global.props.frontend_ssl_enabled {
             return Err(configuration(
@@ -250,10 +251,31 @@ pub(crate) fn certificate(
     let props = &global.props;
     let terms =
         Terms { versions: &props.frontend_ssl_versions, ciphers: &props.frontend_ssl_ciphers };
-    match Acceptor::load(&files.chain, &files.key, &terms) {
+    let clients = files.clients.as_deref();
+    match Acceptor::load(&Files { chain: &files.chain, key: &files.key, clients }, &terms) {
         Ok(acceptor) => Ok(Some(acceptor)),
         Err(error) => Err(configuration(error.to_string())),
     }
+}
+
+/// A user of whom something is required that no client here can have is a mistake.
+fn may_enter(options: &Options, global: &Global) -> Result<()> {
+    for user in &global.authority.users {
+        let (level, files) = (global.authority.required(user).level, options.tls.as_ref());
+        let lacks = match level {
+            Level::Nothing => continue,
+            Level::Tls if files.is_none() => "TLS: give `--tls-certificate` and `--tls-key`",
+            Level::Certificate | Level::NamedCertificate
+                if files.is_none_or(|files| files.clients.is_none()) =>
+            {
+                "a certificate: give `--tls-client-ca`"
+            }
+            Level::Tls | Level::Certificate | Level::NamedCertificate => continue,
+        };
+        let message = format!("user `{}@{}` needs {lacks}", user.name, user.host);
+        return Err(configuration(user.at.problem(message).to_string()));
+    }
+    Ok(())
 }
 
 async fn bind(

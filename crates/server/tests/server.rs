@@ -7,7 +7,9 @@ mod support;
 use std::path::Path;
 use std::time::Duration;
 
+use pando_kernel::Identity;
 use pando_kernel::runtime::TlsMode;
+use pando_postgres::ChannelBinding;
 use pando_server::{Certificate, Listen, Options, Server};
 
 use support::{BANK, GLOBAL, Running, SECURED, SHOP, code, folder, options, write};
@@ -206,7 +208,8 @@ fn tls_file(name: &str) -> std::path::PathBuf {
 
 async fn secured() -> Running {
     let folder = folder(&[("global.yaml", GLOBAL), ("database-bank.yaml", BANK)]);
-    let certificate = Certificate { chain: tls_file("certificate.pem"), key: tls_file("key.pem") };
+    let (chain, key) = (tls_file("certificate.pem"), tls_file("key.pem"));
+    let certificate = Certificate { chain, key, clients: None };
     let options = Options { tls: Some(certificate), ..options(folder.path()) };
     let server = Server::start(options).await.unwrap();
     Running { server, folder }
@@ -235,6 +238,103 @@ async fn both_doors_speak_tls_and_clients_check_as_much_as_they_ask_for() {
         assert_eq!(mysql.ask("SELECT 1").await.unwrap(), ["1"], "{tls:?}");
         let mut postgres = running.by_postgres(postgres).await.unwrap();
         assert_eq!(postgres.ask("SELECT 1").await.unwrap(), ["1"], "{tls:?}");
+    }
+}
+
+/// Users who need nothing but a password, TLS, any certificate, their own, a named one, and their own instead of a password.
+const REQUIRING: &str = "
+authority:
+  users:
+  - {user: root@%, password: root, admin: true}
+  - {user: tls@%, password: root, require: SSL}
+  - {user: any@%, password: root, require: X509}
+  - {user: ann@%, password: root, require: VERIFY_FULL}
+  - {user: named@%, password: root, requireSubject: /C=SE/O=Shop/CN=ann, requireIssuer: /CN=clients}
+  - {user: other@%, password: root, requireSubject: /C=SE/O=Shop/CN=other}
+  - {user: bare@%, authenticationMethodName: by_certificate}
+  - {user: ann@127.0.0.1, authenticationMethodName: by_certificate}
+  - {user: lent@%, authenticationMethodName: by_certificate, requireSubject: /C=SE/O=Shop/CN=ann}
+  authenticators: {by_certificate: {type: CERTIFICATE}}
+";
+
+fn requiring(global: &str) -> (tempfile::TempDir, Options) {
+    let folder = folder(&[("global.yaml", global), ("database-bank.yaml", BANK)]);
+    let (chain, key) = (tls_file("certificate.pem"), tls_file("key.pem"));
+    let certificate = Certificate { chain, key, clients: Some(tls_file("clients.pem")) };
+    let options = Options { tls: Some(certificate), ..options(folder.path()) };
+    (folder, options)
+}
+
+fn identity(name: &str) -> Option<Identity> {
+    let file = |end: &str| tls_file(&format!("{name}{end}.pem")).to_string_lossy().into_owned();
+    Some(Identity { certificate: file(""), key: file("-key") })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn users_show_the_certificates_that_are_required_of_them() {
+    let (folder, options) = requiring(REQUIRING);
+    let server = Server::start(options).await.unwrap();
+    let running = Running { server, folder };
+    let (plain, tls) = ((TlsMode::Off, None), (TlsMode::Require, None));
+    let (own, forged) =
+        ((TlsMode::Require, identity("ann")), (TlsMode::Require, identity("forged")));
+    // Without TLS, with it, with a certificate of ann's, with one in her name that somebody else has signed.
+    for (user, password, expected) in [
+        ("root", "root", [true, true, true, false]),
+        ("tls", "root", [false, true, true, false]),
+        ("any", "root", [false, false, true, false]),
+        ("any", "wrong", [false, false, false, false]),
+        ("ann", "", [false, false, true, false]),
+        ("named", "root", [false, false, true, false]),
+        ("named", "", [false, false, false, false]),
+        ("other", "root", [false, false, false, false]),
+        ("bare", "", [false, false, false, false]),
+        ("lent", "", [false, false, true, false]),
+    ] {
+        for ((mode, identity), expected) in [&plain, &tls, &own, &forged].into_iter().zip(expected)
+        {
+            let mut mysql = running.mysql();
+            (mysql.user, mysql.password) = (user.into(), password.into());
+            mysql.database = "bank".into();
+            (mysql.tls, mysql.identity) = (*mode, identity.clone());
+            let entered = running.by_mysql(mysql).await.is_ok();
+            assert_eq!(entered, expected, "MySQL: {user} {password} {mode:?} {identity:?}");
+            let mut postgres = running.postgres();
+            (postgres.user, postgres.password) = (user.into(), password.into());
+            postgres.database = "bank".into();
+            (postgres.tls, postgres.identity) = (*mode, identity.clone());
+            let entered = running.by_postgres(postgres).await.is_ok();
+            assert_eq!(entered, expected, "PostgreSQL: {user} {password} {mode:?} {identity:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_no_client_could_show_is_not_required_of_users() {
+    let (_folder, mut options) = requiring(REQUIRING);
+    options.tls.as_mut().unwrap().clients = None;
+    let error = Server::start(options.clone()).await.err().unwrap().to_string();
+    assert!(error.contains("global.yaml:6:") && error.contains("--tls-client-ca"), "{error}");
+    options.tls = None;
+    let error = Server::start(options).await.err().unwrap().to_string();
+    assert!(error.contains("`tls@%`") && error.contains("--tls-certificate"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_is_bound_to_the_certificate_that_was_shown() {
+    let running = secured().await;
+    for (mode, binding, expected) in [
+        (TlsMode::Require, ChannelBinding::Require, true),
+        (TlsMode::Require, ChannelBinding::Prefer, true),
+        (TlsMode::Require, ChannelBinding::Disable, true),
+        (TlsMode::Off, ChannelBinding::Require, false),
+        (TlsMode::Off, ChannelBinding::Prefer, true),
+    ] {
+        let mut postgres = running.postgres();
+        postgres.database = "bank".into();
+        (postgres.tls, postgres.binding) = (mode, binding);
+        let entered = running.by_postgres(postgres).await.is_ok();
+        assert_eq!(entered, expected, "{mode:?} {binding:?}");
     }
 }
 

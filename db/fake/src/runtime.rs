@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use pando_kernel::runtime::{Address, BoxFuture, Near, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Near, Runtime, SharedRuntime, Stream};
 
 /// The seam. Clones are the same one. It has no sockets: `connect` and `secure` fail.
 #[derive(Debug, Clone)]
@@ -227,16 +227,6 @@ impl Runtime for FakeRuntime {
     fn telling(&self, near: &Near) -> Option<SharedRuntime> {
         self.shared.lock().nears.push(near.clone());
         Some(self.handle())
-    }
-
-    fn secure<'a>(
-        &'a self,
-        _stream: Box<dyn Stream>,
-        _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(unsupported()) })
     }
 
     fn now(&self) -> Instant {

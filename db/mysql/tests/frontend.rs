@@ -88,6 +88,36 @@ fn tls_is_taken_up_before_the_login() {
 }
 
 #[test]
+fn a_certificate_that_the_house_takes_for_the_proof_needs_no_password() {
+    let house = House::with(|settings| settings.tls = Some(Arc::new(Clear)));
+    run_in(house, async |house| {
+        for password in ["", "whatever"] {
+            let mut secured = settings("certified", password);
+            assert_eq!(number(&enter(&house, secured.clone()).await.unwrap_err()), 1045);
+            secured.tls = TlsMode::Require;
+            let mut backend = enter(&house, secured).await.unwrap();
+            text(&mut *backend, "SELECT 1").await.unwrap();
+            // The house asks anew, and the channel is still the same.
+            backend.start(Execution::Reset).unwrap();
+            reply(&mut *backend).await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn nobody_is_asked_as_somebody_with_the_same_method_is() {
+    run(async |house| {
+        let mut seen = Vec::new();
+        for user in ["native", "veteran"] {
+            let refused = Raw::refused(house.enter(1 << 16), user).await;
+            assert!(refused.contains("mysql_native_password"), "{refused}");
+            seen.push(refused.replace(&format!("{user}\\'@"), "somebody"));
+        }
+        assert_eq!(seen[0], seen[1]);
+    });
+}
+
+#[test]
 fn logins_are_refused_for_unknown_databases_and_a_full_house() {
     run(async |house| {
         let mut nowhere = settings("any", "secret");

@@ -10,9 +10,9 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use pando_kernel::backend::{Backend, Connector, Execution};
 use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
-use pando_kernel::{CopyInput, ErrorKind, Event, Value};
+use pando_kernel::{Channel, ClientTls, CopyInput, ErrorKind, Event, Secured, Value};
 use pando_mysql::MySqlConnector;
-use pando_mysql::backend::Settings;
+use pando_mysql::backend::{KeySource, Settings};
 use pando_mysql::codec::{
     Capabilities, Column, ColumnDefinition, ErrPacket, Handshake, Inbound, OkHeader, OkPacket,
     Outbound, Status,
@@ -52,10 +52,10 @@ impl Runtime for Pipe {
         &'a self,
         stream: Box<dyn Stream>,
         _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Ok(stream) })
+        _tls: &'a ClientTls,
+    ) -> BoxFuture<'a, io::Result<Secured>> {
+        let channel = Channel { is_secured: true, ..Channel::default() };
+        Box::pin(async { Ok(Secured { stream, channel }) })
     }
 }
 
@@ -236,6 +236,45 @@ fn a_bad_public_key_is_refused() {
         let (backend, ()) = tokio::join!(connector.connect(&runtime), serve);
         assert!(backend.unwrap_err().to_string().contains("public key"));
     });
+}
+
+#[test]
+fn a_server_is_not_asked_for_a_key_where_that_is_forbidden() {
+    let (folder, known) = (std::env::temp_dir(), include_str!("support/public.pem"));
+    let file = folder.join(format!("pando-key-{}.pem", std::process::id()));
+    std::fs::write(&file, known).unwrap();
+    let file = file.to_string_lossy().into_owned();
+    for (key, expected) in [
+        (KeySource::Nowhere, Err("`allowPublicKeyRetrieval`")),
+        (KeySource::File("/nowhere/key.pem".into()), Err("/nowhere/key.pem")),
+        // As long as the key, and nothing of the password in it.
+        (KeySource::File(file.clone()), Ok(256)),
+    ] {
+        run(async {
+            let (runtime, mut server) = pipe();
+            let serve = async {
+                server.greet(b"caching_sha2_password").await;
+                server.read().await;
+                server.send(&[1, 4]).await;
+                if let Ok(length) = expected {
+                    let sent = server.read().await;
+                    assert_eq!(sent.len(), length);
+                    assert!(!sent.windows(6).any(|bytes| bytes == b"secret"));
+                    server.ok().await;
+                }
+            };
+            let mut settings = Settings::new("unit", Address::Tcp("nowhere".into(), 0));
+            (settings.user, settings.password) = ("app".into(), "secret".into());
+            settings.key = key;
+            let connector = MySqlConnector::new(settings);
+            let (backend, ()) = tokio::join!(connector.connect(&runtime), serve);
+            match expected {
+                Ok(_) => drop(backend.unwrap()),
+                Err(why) => assert!(backend.unwrap_err().to_string().contains(why)),
+            }
+        });
+    }
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]

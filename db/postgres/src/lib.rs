@@ -12,5 +12,5 @@ mod position;
 pub mod row;
 pub mod types;
 
-pub use backend::{Options, PostgresConnector};
+pub use backend::{ChannelBinding, Methods, Options, PostgresConnector};
 pub use dialect::Postgres;

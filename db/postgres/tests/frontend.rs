@@ -144,13 +144,13 @@ async fn scram_lets_in_who_knows_the_password() {
         let mut peer = start(&door, &[("user", user)]).await;
         let (tag, _) = peer.message().await.unwrap();
         assert_eq!(tag, b'R');
-        let client = scram::Client::new(password).unwrap();
+        let client = scram::Client::new(password, scram::Binding::None).unwrap();
         let mut out = BytesMut::new();
         let first = client.first();
         SaslInitial { mechanism: scram::MECHANISM, data: Some(first.as_bytes()) }.encode(&mut out);
         peer.send(&out).await;
         let (_, body) = peer.message().await.unwrap();
-        let (proof, proved) = client.prove(&body[4..]).unwrap();
+        let (proof, proved) = client.challenge(&body[4..]).unwrap().prove();
         out.clear();
         encode_sasl(&mut out, proof.as_bytes());
         peer.send(&out).await;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use pando_engine::{Engine, LiveDatabase, Session, Snapshot};
 use pando_kernel::error::Result;
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use pando_kernel::session::{Credential, Doorway, Key, Login, Settings};
+use pando_kernel::{Channel, ClientTls, Secured};
 use pando_pool::{Options, Pool};
 use pando_rooms::Built;
 use pando_server::TokioRuntime;
@@ -44,8 +45,8 @@ impl House {
 impl Doorway for House {
     type Session = Session;
 
-    fn credential(&self, _user: &str, _host: &str) -> Option<Credential> {
-        Some(Credential { password: String::new(), method: String::new() })
+    fn credential(&self, _user: &str, _host: &str, _over: &Channel) -> Credential {
+        Credential::of_password("", "")
     }
 
     fn announce(&self) -> u32 {
@@ -109,9 +110,9 @@ impl Runtime for Scripted {
         &'a self,
         stream: Box<dyn Stream>,
         _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Ok(stream) })
+        _tls: &'a ClientTls,
+    ) -> BoxFuture<'a, io::Result<Secured>> {
+        let channel = Channel { is_secured: true, ..Channel::default() };
+        Box::pin(async { Ok(Secured { stream, channel }) })
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use pando_base::{Bounds, Branch, Call, Concern, Plan, Reply, Table, TableName, Undone, Unit};
 use pando_kernel::dialect::Dialect;
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use pando_kernel::{Columns, Connector, Error, Event, Execution, Result, Value};
 use pando_mysql::MySqlConnector;
 use pando_pool::{Connection, Options, Pool};
@@ -49,16 +49,6 @@ impl Runtime for Tokio {
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         tokio::spawn(task);
-    }
-
-    fn secure<'a>(
-        &'a self,
-        _stream: Box<dyn Stream>,
-        _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
     }
 }
 

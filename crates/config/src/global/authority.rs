@@ -1,5 +1,6 @@
 //! `authority`: users and what they may see.
 
+use super::require::{Level, Require};
 use crate::algorithm::{Algorithm, Named};
 use crate::node::{Content, Node};
 use crate::place::{At, Placed, Report};
@@ -35,7 +36,12 @@ pub struct User {
     pub admin: bool,
     /// The authenticator's name.
     pub authenticator: Option<Placed<String>>,
+    /// What its connection must have beside that.
+    pub require: Require,
 }
+
+/// The type of an authenticator that takes the client's certificate for the proof, and no password.
+pub const CERTIFICATE: &str = "CERTIFICATE";
 
 /// Which databases users may see.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,6 +73,7 @@ impl Default for Authority {
             password: Secret::new("root".into()),
             admin: true,
             authenticator: None,
+            require: Require::default(),
         };
         Self {
             users: vec![root],
@@ -93,6 +100,25 @@ impl Authority {
         fields.finish();
         let privilege = privilege.unwrap_or_default();
         Self { users, authenticators, default_authenticator, privilege }
+    }
+
+    /// The type of the authenticator of this user, or of whoever is none; upper-cased, empty for the protocol's own.
+    pub fn method(&self, user: Option<&User>) -> String {
+        let own = user.and_then(|user| user.authenticator.as_ref());
+        let name = own.or(self.default_authenticator.as_ref());
+        let authenticator = name.and_then(|name| self.authenticators.get(name));
+        authenticator.map(|found| found.kind.to_uppercase()).unwrap_or_default()
+    }
+
+    /// What this user's connection must have. Where the certificate is the only proof it must name him, by its common name or as `requireSubject` says.
+    pub fn required(&self, user: &User) -> Require {
+        let mut require = user.require.clone();
+        if self.method(Some(user)) == CERTIFICATE {
+            let named = require.subject.is_some();
+            let least = if named { Level::Certificate } else { Level::NamedCertificate };
+            require.level = require.level.max(least);
+        }
+        require
     }
 }
 
@@ -128,7 +154,8 @@ fn user_of_text(node: &Node, report: &mut Report) -> Option<User> {
     };
     let (name, host) = name_and_host(user, node, report)?;
     let password = Secret::new(password.to_owned());
-    Some(User { at: node.at.clone(), name, host, password, admin: true, authenticator: None })
+    let (authenticator, require) = (None, Require::default());
+    Some(User { at: node.at.clone(), name, host, password, admin: true, authenticator, require })
 }
 
 fn user_of_fields(node: &Node, report: &mut Report) -> Option<User> {
@@ -141,10 +168,11 @@ fn user_of_fields(node: &Node, report: &mut Report) -> Option<User> {
     let password = fields.optional_string("password").map(|text| text.value).unwrap_or_default();
     let admin = fields.optional_boolean("admin").unwrap_or(false);
     let authenticator = unless_empty(&mut fields, "authenticationMethodName");
+    let require = Require::read(&mut fields);
     fields.finish();
     let (name, host) = user?;
     let password = Secret::new(password);
-    Some(User { at: node.at.clone(), name, host, password, admin, authenticator })
+    Some(User { at: node.at.clone(), name, host, password, admin, authenticator, require })
 }
 
 /// The name of an authenticator; ShardingSphere's exports have an empty text where there is none.

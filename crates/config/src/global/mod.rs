@@ -5,12 +5,14 @@ mod idle;
 mod mode;
 mod parser;
 mod props;
+mod require;
 mod transaction;
 
-pub use authority::{Authority, Permission, Privilege, User};
+pub use authority::{Authority, CERTIFICATE, Permission, Privilege, User};
 pub use mode::{Mode, Repository};
 pub use parser::{CacheSize, GlobalClock, SqlFederation, SqlTranslator};
 pub use props::{Health, Properties, Protocol};
+pub use require::{Level, Require};
 pub use transaction::{Transaction, TransactionType};
 
 use crate::node::Node;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pando_health::{Observation, Probed, Prober, Seen, Settings, Tell};
 use pando_kernel::health::Vitals;
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use pando_kernel::{Connector, Event, Execution};
 use pando_mysql::MySqlConnector;
 use pando_postgres::PostgresConnector;
@@ -37,16 +37,6 @@ impl Runtime for Tokio {
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         tokio::spawn(task);
-    }
-
-    fn secure<'a>(
-        &'a self,
-        _stream: Box<dyn Stream>,
-        _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
     }
 }
 

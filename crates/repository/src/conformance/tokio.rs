@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use tokio::runtime::Handle;
 
 /// Sockets, timers and tasks of one tokio runtime.
@@ -44,15 +44,5 @@ impl Runtime for Tokio {
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         drop(self.0.spawn(task));
-    }
-
-    fn secure<'a>(
-        &'a self,
-        _: Box<dyn Stream>,
-        _: &'a str,
-        _: TlsMode,
-        _: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
     }
 }

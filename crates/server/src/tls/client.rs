@@ -3,22 +3,31 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use pando_kernel::runtime::{Stream, TlsMode};
+use pando_kernel::{Channel, ClientTls, Identity, Secured};
 use rustls::ClientConfig;
 use rustls::client::danger::ServerCertVerifier;
 use rustls_pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 
 use super::verify::AnyName;
-use super::{pem, provider};
+use super::{certificate, pem, provider};
 
-/// Configurations made so far, one per mode and authority: a trust store is read from disk once, not once per connection.
+/// Configurations made so far, one for what is asked for: files are read when they have changed, not once per connection.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
-    configurations: Arc<Mutex<HashMap<Trust, Arc<ClientConfig>>>>,
+    configurations: Arc<Mutex<HashMap<Asked, Made>>>,
 }
+
+type Made = (Stamps, Arc<ClientConfig>);
+type Asked = (Trust, Option<Identity>);
+
+/// When the files of authority, certificate and key were written.
+type Stamps = [Option<SystemTime>; 3];
 
 /// Which certificates are believed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,48 +43,72 @@ impl Client {
         &self,
         stream: Box<dyn Stream>,
         host: &str,
-        mode: TlsMode,
-        authority: Option<&str>,
-    ) -> io::Result<Box<dyn Stream>> {
-        let authority = authority.map(str::to_owned);
-        let trust = match mode {
-            TlsMode::Off => return Ok(stream),
+        tls: &ClientTls,
+    ) -> io::Result<Secured> {
+        let authority = tls.authority.clone();
+        let trust = match tls.mode {
+            TlsMode::Off => return Ok(Secured { stream, channel: Channel::default() }),
             TlsMode::Prefer | TlsMode::Require => Trust::Anything,
             TlsMode::VerifyCa => Trust::Chain(authority),
             TlsMode::VerifyFull => Trust::ChainAndName(authority),
         };
-        let name = server_name(host, mode)?;
-        let connector = TlsConnector::from(self.configuration(trust)?);
-        Ok(Box::new(connector.connect(name, stream).await?))
+        let name = server_name(host, tls.mode)?;
+        let configuration = self.configuration((trust, tls.identity.clone()))?;
+        let stream = TlsConnector::from(configuration).connect(name, stream).await?;
+        let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+        let endpoint = shown.and_then(|theirs| certificate::endpoint(theirs));
+        let channel = Channel { is_secured: true, endpoint, peer: None };
+        Ok(Secured { stream: Box::new(stream), channel })
     }
 
-    fn configuration(&self, trust: Trust) -> io::Result<Arc<ClientConfig>> {
+    fn configuration(&self, asked: Asked) -> io::Result<Arc<ClientConfig>> {
+        let stamps = stamps(&asked);
         let mut known = self.configurations.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known.get(&trust) {
+        if let Some((read, found)) = known.get(&asked)
+            && *read == stamps
+        {
             return Ok(Arc::clone(found));
         }
-        let made = Arc::new(configure(&trust)?);
-        known.insert(trust, Arc::clone(&made));
+        let made = Arc::new(configure(&asked)?);
+        known.insert(asked, (stamps, Arc::clone(&made)));
         Ok(made)
     }
 }
 
-fn configure(trust: &Trust) -> io::Result<ClientConfig> {
+fn stamps((trust, identity): &Asked) -> Stamps {
+    let authority = match trust {
+        Trust::Anything => None,
+        Trust::Chain(authority) | Trust::ChainAndName(authority) => authority.as_ref(),
+    };
+    let own = identity.as_ref();
+    [authority, own.map(|own| &own.certificate), own.map(|own| &own.key)]
+        .map(|path| std::fs::metadata(Path::new(path?)).and_then(|file| file.modified()).ok())
+}
+
+fn configure((trust, identity): &Asked) -> io::Result<ClientConfig> {
     let builder = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
     let believing = |verifier: Arc<dyn ServerCertVerifier>| {
-        builder.clone().dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+        builder.clone().dangerous().with_custom_certificate_verifier(verifier)
     };
-    Ok(match trust {
+    let builder = match trust {
         Trust::Anything => believing(Arc::new(AnyName::from_anyone(provider()))),
         Trust::Chain(authority) => {
             let roots = pem::roots(authority.as_deref())?;
             believing(Arc::new(AnyName::signed_by(provider(), roots)))
         }
         Trust::ChainAndName(authority) => {
-            builder.with_root_certificates(pem::roots(authority.as_deref())?).with_no_client_auth()
+            builder.clone().with_root_certificates(pem::roots(authority.as_deref())?)
         }
+    };
+    let Some(Identity { certificate, key }) = identity else {
+        return Ok(builder.with_no_client_auth());
+    };
+    let chain = pem::certificates(Path::new(certificate))?;
+    builder.with_client_auth_cert(chain, pem::key(Path::new(key))?).map_err(|error| {
+        let message = format!("`{certificate}` and `{key}` cannot be used together: {error}");
+        io::Error::new(io::ErrorKind::InvalidInput, message)
     })
 }
 

@@ -6,21 +6,38 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pando_kernel::runtime::{BoxFuture, Stream, TlsAcceptor};
+use pando_kernel::{Channel, Secured};
 use rustls::crypto::CryptoProvider;
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
 use rustls::{ServerConfig, SupportedCipherSuite, SupportedProtocolVersion};
 
-use super::{pem, provider};
+use super::{certificate, pem, provider};
 
 /// Secures accepted streams with one certificate chain.
 pub(crate) struct Acceptor {
     acceptor: tokio_rustls::TlsAcceptor,
+    /// See [`Channel::endpoint`].
+    endpoint: Option<Vec<u8>>,
+}
+
+/// PEM files of a door.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Files<'a> {
+    /// The chain, the server's own certificate first.
+    pub(crate) chain: &'a Path,
+    /// Its key.
+    pub(crate) key: &'a Path,
+    /// Who signs the certificates of clients; without it none is asked for.
+    pub(crate) clients: Option<&'a Path>,
 }
 
 impl Acceptor {
     /// Reads the chain and its key.
-    pub(crate) fn load(certificate: &Path, key: &Path, terms: &Terms<'_>) -> io::Result<Arc<Self>> {
-        let chain = pem::certificates(certificate)?;
-        let key = pem::key(key)?;
+    pub(crate) fn load(files: &Files<'_>, terms: &Terms<'_>) -> io::Result<Arc<Self>> {
+        let chain = pem::certificates(files.chain)?;
+        let key = pem::key(files.key)?;
+        let endpoint = chain.first().and_then(|own| certificate::endpoint(own));
         let suites = CryptoProvider {
             cipher_suites: cipher_suites(terms.ciphers)?,
             ..CryptoProvider::clone(&provider())
@@ -31,13 +48,23 @@ impl Acceptor {
                 let (versions, ciphers) = (terms.versions.join(","), terms.ciphers.join(","));
                 invalid(format!("no cipher suite of `{ciphers}` belongs to `{versions}`"))
             })?
-            .with_no_client_auth()
+            .with_client_cert_verifier(clients(files.clients)?)
             .with_single_cert(chain, key)
             .map_err(|error| {
-                invalid(format!("`{}` and its key cannot be used: {error}", certificate.display()))
+                invalid(format!("`{}` and its key cannot be used: {error}", files.chain.display()))
             })?;
-        Ok(Arc::new(Self { acceptor: Arc::new(config).into() }))
+        Ok(Arc::new(Self { acceptor: Arc::new(config).into(), endpoint }))
     }
+}
+
+/// Who judges the certificates of clients. One that is shown must be good; whether a user needs one is judged when he is known.
+fn clients(authority: Option<&Path>) -> io::Result<Arc<dyn ClientCertVerifier>> {
+    let Some(path) = authority else { return Ok(WebPkiClientVerifier::no_client_auth()) };
+    let roots = Arc::new(pem::roots_of(path)?);
+    WebPkiClientVerifier::builder_with_provider(roots, provider())
+        .allow_unauthenticated()
+        .build()
+        .map_err(|error| invalid(format!("`{}` cannot be used: {error}", path.display())))
 }
 
 /// What is offered to clients.
@@ -56,9 +83,15 @@ impl fmt::Debug for Acceptor {
 }
 
 impl TlsAcceptor for Acceptor {
-    fn accept(&self, stream: Box<dyn Stream>) -> BoxFuture<'static, io::Result<Box<dyn Stream>>> {
-        let handshake = self.acceptor.accept(stream);
-        Box::pin(async move { Ok(Box::new(handshake.await?) as Box<dyn Stream>) })
+    fn accept(&self, stream: Box<dyn Stream>) -> BoxFuture<'static, io::Result<Secured>> {
+        let (handshake, endpoint) = (self.acceptor.accept(stream), self.endpoint.clone());
+        Box::pin(async move {
+            let stream = handshake.await?;
+            let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+            let peer = shown.and_then(|own| certificate::peer(own));
+            let channel = Channel { is_secured: true, endpoint, peer };
+            Ok(Secured { stream: Box::new(stream), channel })
+        })
     }
 }
 
@@ -139,7 +172,8 @@ mod tests {
     fn a_missing_certificate_file_is_named_in_the_error() {
         let terms = Terms { versions: &[], ciphers: &[] };
         let nowhere = Path::new("/nowhere/cert.pem");
-        let error = Acceptor::load(nowhere, Path::new("/nowhere/key.pem"), &terms).unwrap_err();
+        let files = Files { chain: nowhere, key: Path::new("/nowhere/key.pem"), clients: None };
+        let error = Acceptor::load(&files, &terms).unwrap_err();
         assert!(error.to_string().contains("/nowhere/cert.pem"), "{error}");
     }
 }

@@ -19,10 +19,23 @@ pub enum ClientStep {
     Done(Bytes),
 }
 
+/// The key by which a password is encrypted that a server of MySQL wants whole over a connection without TLS. One that answers in the server's place and
+/// gives a key of its own has the password.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum PasswordKey {
+    /// The one that the server gives when it is asked.
+    #[default]
+    Asked,
+    /// This one, in PEM, known beforehand.
+    Known(Vec<u8>),
+    /// None: such a server does not get the password, for this reason.
+    Refused(String),
+}
+
 /// A login under way.
-#[derive(Debug)]
 pub struct ClientLogin {
     password: String,
+    key: PasswordKey,
     plugin: Plugin,
     scramble: Vec<u8>,
     secure: bool,
@@ -38,8 +51,14 @@ impl ClientLogin {
     /// A login with this password. `secure` says that the connection is encrypted or local, so that a password may
     /// travel in clear.
     pub fn new(password: String, secure: bool) -> Self {
-        let plugin = Plugin::Native;
-        Self { password, plugin, scramble: Vec::new(), secure, wants_key: false }
+        let (plugin, key) = (Plugin::Native, PasswordKey::default());
+        Self { password, key, plugin, scramble: Vec::new(), secure, wants_key: false }
+    }
+
+    /// This login with another way to come by the server's key.
+    #[must_use]
+    pub fn with_key(self, key: PasswordKey) -> Self {
+        Self { key, ..self }
     }
 
     /// The first answer, to the scramble of the handshake, and the plugin that makes it. A server whose default this
@@ -106,10 +125,17 @@ impl ClientLogin {
         match (self.plugin, data) {
             (Plugin::CachingSha2, FAST_OK) => Ok(ClientStep::Wait),
             (Plugin::CachingSha2, FULL) if self.secure => self.clear(),
-            (Plugin::CachingSha2, FULL) => {
-                self.wants_key = true;
-                Ok(ClientStep::Send(vec![REQUEST_KEY]))
-            }
+            (Plugin::CachingSha2, FULL) => match &self.key {
+                PasswordKey::Asked => {
+                    self.wants_key = true;
+                    Ok(ClientStep::Send(vec![REQUEST_KEY]))
+                }
+                PasswordKey::Known(pem) => {
+                    encrypt_password(self.password.as_bytes(), &self.scramble, pem)
+                        .map(ClientStep::Send)
+                }
+                PasswordKey::Refused(why) => Err(Error::protocol(why.clone())),
+            },
             _ => Err(Error::protocol("the server sent unexpected authentication data")),
         }
     }
@@ -123,5 +149,11 @@ impl ClientLogin {
         let mut clear = self.password.clone().into_bytes();
         clear.push(0);
         Ok(ClientStep::Send(clear))
+    }
+}
+
+impl std::fmt::Debug for ClientLogin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientLogin").field("plugin", &self.plugin).finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ mod rsa;
 mod server;
 mod sha2;
 
-pub use client::{ClientLogin, ClientStep};
+pub use client::{ClientLogin, ClientStep, PasswordKey};
 pub use rsa::{ServerKey, encrypt_password};
 pub use server::{ServerLogin, ServerStep};
 

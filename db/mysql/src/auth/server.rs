@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use bytes::{Bytes, BytesMut};
 use pando_kernel::Result;
+use pando_kernel::session::Proof;
 
 use super::rsa::ServerKey;
 use super::{Plugin, SCRAMBLE_LEN, same};
@@ -21,9 +23,8 @@ pub enum ServerStep {
 }
 
 /// A login under way.
-#[derive(Debug)]
 pub struct ServerLogin {
-    password: Option<String>,
+    proof: Proof,
     plugin: Plugin,
     scramble: [u8; SCRAMBLE_LEN],
     secure: bool,
@@ -43,15 +44,14 @@ const FULL: &[u8] = &[4];
 const REQUEST_KEY: &[u8] = &[2];
 
 impl ServerLogin {
-    /// A login against this password; `None` is a user who does not exist: the exchange is the same and ends in
-    /// `Denied`. `secure` says that the connection is encrypted.
+    /// A login by this proof. Where none is enough the exchange is that of a wrong password. `secure` says that the connection is encrypted.
     pub fn new(
-        password: Option<String>,
+        proof: Proof,
         scramble: [u8; SCRAMBLE_LEN],
         secure: bool,
         key: Arc<ServerKey>,
     ) -> Self {
-        Self { password, plugin: Plugin::CachingSha2, scramble, secure, key, stage: Stage::Answer }
+        Self { proof, plugin: Plugin::CachingSha2, scramble, secure, key, stage: Stage::Answer }
     }
 
     /// Judges the answer of the login packet. `required` is the plugin the user is configured for; without one, the
@@ -101,12 +101,18 @@ impl ServerLogin {
 
     fn judge(&mut self, answer: &[u8]) -> ServerStep {
         let empty = answer.is_empty() || answer == [0];
-        let right = self.password.as_ref().is_some_and(|password| {
-            if password.is_empty() || empty {
-                return password.is_empty() && empty;
+        let right = match &self.proof {
+            Proof::Given => true,
+            Proof::Password(password) if password.is_empty() || empty => {
+                password.is_empty() && empty
             }
-            same(&self.plugin.answer(password.as_bytes(), &self.scramble), answer)
-        });
+            Proof::Password(password) => self.fits(password, answer),
+            Proof::Impossible => {
+                // Takes as long as with a password that is known.
+                self.fits("nobody's password", answer);
+                false
+            }
+        };
         match (right, self.plugin) {
             (true, Plugin::CachingSha2) if !empty => ServerStep::Accepted(Some(more(FAST_OK))),
             (true, _) => ServerStep::Accepted(None),
@@ -118,12 +124,26 @@ impl ServerLogin {
         }
     }
 
+    fn fits(&self, password: &str, answer: &[u8]) -> bool {
+        same(&self.plugin.answer(password.as_bytes(), &self.scramble), answer)
+    }
+
+    /// Whether the password in clear is the right one; by its hash, so that the time does not tell how long the right one is, nor that there is none.
     fn compare(&self, clear: &[u8]) -> ServerStep {
         let clear = clear.strip_suffix(&[0]).unwrap_or(clear);
-        match &self.password {
-            Some(password) if same(password.as_bytes(), clear) => ServerStep::Accepted(None),
-            Some(_) | None => ServerStep::Denied,
-        }
+        let (known, exists) = match &self.proof {
+            Proof::Password(password) => (password.as_str(), true),
+            Proof::Given | Proof::Impossible => ("", false),
+        };
+        let hash = |bytes: &[u8]| digest(&SHA256, bytes);
+        let is_same = same(hash(known.as_bytes()).as_ref(), hash(clear).as_ref());
+        if exists && is_same { ServerStep::Accepted(None) } else { ServerStep::Denied }
+    }
+}
+
+impl std::fmt::Debug for ServerLogin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerLogin").field("plugin", &self.plugin).finish_non_exhaustive()
     }
 }
 
@@ -150,7 +170,8 @@ mod tests {
 
     /// Plays both sides against each other; returns whether the login succeeds and the packets after the first answer.
     fn play(case: &Case) -> (bool, usize) {
-        let stored = case.stored.map(str::to_owned);
+        let known = |password: &str| Proof::Password(password.to_owned());
+        let stored = case.stored.map_or(Proof::Impossible, known);
         let mut server = ServerLogin::new(stored, SCRAMBLE, case.secure, Arc::default());
         let mut client = ClientLogin::new(case.given.into(), case.secure);
         let (plugin, answer) = client.begin(case.server_default.name().as_bytes(), &SCRAMBLE);
@@ -216,6 +237,17 @@ mod tests {
                 secure,
             };
             assert_eq!(play(&case(None)), play(&case(Some("right"))));
+        }
+    }
+
+    #[test]
+    fn a_certificate_needs_no_password_and_minds_none() {
+        for answer in [&b""[..], b"\0", &[7; 20], &[7; 32]] {
+            for plugin in ["", "mysql_native_password", "caching_sha2_password"] {
+                let mut server = ServerLogin::new(Proof::Given, SCRAMBLE, true, Arc::default());
+                let step = server.begin(None, plugin.as_bytes(), answer).unwrap();
+                assert!(matches!(step, ServerStep::Accepted(_)), "{plugin} {answer:?}");
+            }
         }
     }
 

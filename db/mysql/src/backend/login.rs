@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::{BufMut, BytesMut};
 use pando_kernel::runtime::{Address, SharedRuntime, TlsMode};
-use pando_kernel::{Error, Result};
+use pando_kernel::{ClientTls, Error, Result};
 
 use super::connection::Connection;
 use super::wire::Wire;
@@ -167,11 +167,13 @@ async fn secure(
         Address::Unix(_) => "localhost",
     };
     let plain = wire.into_stream()?;
-    let stream = runtime
-        .secure(plain, host, settings.tls, settings.authority.as_deref())
+    let (mode, authority) = (settings.tls, settings.authority.clone());
+    let tls = ClientTls { mode, authority, identity: settings.identity.clone() };
+    let secured = runtime
+        .secure(plain, host, &tls)
         .await
         .map_err(|error| settings.unavailable(format!("TLS: {error}")).because(error))?;
-    let mut wire = Wire::new(settings.unit.clone(), stream, settings.max_packet);
+    let mut wire = Wire::new(settings.unit.clone(), secured.stream, settings.max_packet);
     wire.output.restart(sequence);
     wire.input.expect(sequence.wrapping_add(1));
     Ok(wire)
@@ -207,7 +209,7 @@ pub(super) fn misreads(status: Status, agreement: &Agreement) -> bool {
 }
 
 async fn log_in(wire: &mut Wire, settings: &Settings, agreement: &Agreement) -> Result<()> {
-    let mut login = ClientLogin::new(settings.password.clone(), agreement.secure);
+    let mut login = settings.login(agreement.secure);
     let (plugin, answer) = login.begin(&agreement.plugin, &agreement.scramble);
     let attributes = attributes();
     let response = HandshakeResponse {

@@ -14,8 +14,9 @@ mod wire;
 
 use std::sync::Arc;
 
+use crate::auth::{ClientLogin, PasswordKey};
 use pando_kernel::runtime::{Address, TlsMode};
-use pando_kernel::{Error, ErrorKind, Lists};
+use pando_kernel::{Error, ErrorKind, Identity, Lists};
 
 pub use connector::MySqlConnector;
 
@@ -30,6 +31,10 @@ pub struct Settings {
     pub tls: TlsMode,
     /// Path of a PEM file with the authorities to trust.
     pub authority: Option<String>,
+    /// The certificate shown to a server that asks for one.
+    pub identity: Option<Identity>,
+    /// Where a key comes from that a password is encrypted with without TLS.
+    pub key: KeySource,
     /// User name.
     pub user: String,
     /// Password; empty for none.
@@ -44,6 +49,18 @@ pub struct Settings {
     pub max_packet: usize,
     /// What its connections know together of the columns of results.
     pub lists: Arc<Lists>,
+}
+
+/// Where a key comes from that a password is encrypted with without TLS.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum KeySource {
+    /// From whoever answers.
+    #[default]
+    Server,
+    /// From nowhere: a password that is wanted whole goes over TLS only.
+    Nowhere,
+    /// From this PEM file.
+    File(String),
 }
 
 /// What the affected count of an UPDATE means.
@@ -64,6 +81,8 @@ impl Settings {
             address,
             tls: TlsMode::Off,
             authority: None,
+            identity: None,
+            key: KeySource::default(),
             user: String::new(),
             password: String::new(),
             database: String::new(),
@@ -72,6 +91,22 @@ impl Settings {
             max_packet: 64 << 20,
             lists: Arc::default(),
         }
+    }
+
+    fn login(&self, secure: bool) -> ClientLogin {
+        let key = match &self.key {
+            KeySource::Server => PasswordKey::Asked,
+            KeySource::Nowhere => PasswordKey::Refused(
+                "the server asks for the password by a key of its own on a connection without TLS, and \
+                 `allowPublicKeyRetrieval` is `false`"
+                    .to_owned(),
+            ),
+            KeySource::File(path) => match std::fs::read(path) {
+                Ok(pem) => PasswordKey::Known(pem),
+                Err(error) => PasswordKey::Refused(format!("`serverRSAPublicKeyFile`: `{path}`: {error}")),
+            },
+        };
+        ClientLogin::new(self.password.clone(), secure).with_key(key)
     }
 
     fn unavailable(&self, message: impl ToString) -> Error {

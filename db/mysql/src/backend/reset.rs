@@ -45,7 +45,7 @@ impl Connection {
     }
 
     fn write_change_user(&mut self) -> Reset {
-        let mut login = ClientLogin::new(self.settings.password.clone(), self.agreement.secure);
+        let mut login = self.settings.login(self.agreement.secure);
         let mut payload = BytesMut::new();
         put_change_user(&self.settings, &self.agreement, &mut login, &mut payload);
         self.command(|out| out.unsplit(payload));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::runtime::Stream;
 use pando_kernel::session::{Credential, Doorway, Login, Session, Settings};
-use pando_kernel::{Error, ErrorKind};
+use pando_kernel::{Channel, Error, ErrorKind};
 
 use super::Door;
 use super::charset::Charset;
@@ -63,7 +63,8 @@ pub(super) struct Entered<S> {
 pub(super) struct Facts {
     pub(super) capabilities: Capabilities,
     pub(super) host: String,
-    pub(super) secure: bool,
+    /// What TLS has told; COM_CHANGE_USER asks for it again.
+    pub(super) channel: Arc<Channel>,
     /// The number of the collation that the login named.
     pub(super) collation: u16,
     scramble: [u8; SCRAMBLE_LEN],
@@ -93,7 +94,7 @@ pub(super) async fn log_in<D: Doorway>(
     let mut facts = Facts {
         capabilities: offered,
         host,
-        secure: false,
+        channel: Arc::default(),
         collation: 0,
         scramble: new_scramble().map_err(|error| End::Told(error.to_string()))?,
         id: door.doorway.announce(),
@@ -106,9 +107,9 @@ pub(super) async fn log_in<D: Doorway>(
         };
         let (sequence, runtime) = (wire.input.expected(), door.doorway.runtime());
         let secured = acceptor.accept(wire.into_stream()).await?;
-        wire = Wire::new(secured, runtime, settings.idle_timeout);
+        wire = Wire::new(secured.stream, runtime, settings.idle_timeout);
         wire.input.expect(sequence);
-        facts.secure = true;
+        facts.channel = Arc::new(secured.channel);
         packet = wire.packet().await?;
     }
     let response = match HandshakeResponse::decode(&packet.payload) {
@@ -200,7 +201,7 @@ async fn enter<D: Doorway>(
         return Err(wire.last_words(&bad_handshake()).await);
     };
     let (user, database) = (&*user, &*database);
-    let credential = door.doorway.credential(user, &facts.host);
+    let credential = door.doorway.credential(user, &facts.host, &facts.channel);
     if !prove(door, wire, facts, (claim, credential)).await? {
         let using = if claim.answer.len() > 1 { "YES" } else { "NO" };
         let host = &facts.host;
@@ -255,12 +256,11 @@ async fn prove<D: Doorway>(
     door: &Door<D>,
     wire: &mut Wire,
     facts: &Facts,
-    (claim, credential): (&Claim<'_>, Option<Credential>),
+    (claim, credential): (&Claim<'_>, Credential),
 ) -> Result<bool, End> {
-    let required =
-        credential.as_ref().and_then(|credential| Plugin::from_method(&credential.method));
-    let password = credential.map(|credential| credential.password);
-    let mut login = ServerLogin::new(password, facts.scramble, facts.secure, Arc::clone(&door.key));
+    let required = Plugin::from_method(&credential.method);
+    let (scramble, secure) = (facts.scramble, facts.channel.is_secured);
+    let mut login = ServerLogin::new(credential.proof, scramble, secure, Arc::clone(&door.key));
     let mut step = login.begin(required, claim.plugin, claim.answer);
     loop {
         match step {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pando_kernel::backend::{Backend, Connector, Execution};
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use pando_kernel::{Columns, Completion, Error, Event, Rows, Value};
 use pando_mysql::MySqlConnector;
 use pando_mysql::backend::Settings;
@@ -55,16 +55,6 @@ impl Runtime for Tokio {
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         tokio::spawn(task);
-    }
-
-    fn secure<'a>(
-        &'a self,
-        _stream: Box<dyn Stream>,
-        _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(io::Error::other("no TLS in these tests")) })
     }
 }
 

@@ -64,6 +64,34 @@ impl Raw {
         raw
     }
 
+    /// All that the door answers to a login of this user with a wrong password by the plugin that it does not ask for first, as text.
+    pub async fn refused(stream: DuplexStream, user: &str) -> String {
+        let mut raw = Self::greeted(stream).await;
+        let response = HandshakeResponse {
+            head: SslRequest { capabilities: BASE, max_packet: 1 << 24, charset: 45 },
+            user: user.as_bytes(),
+            auth: &[7; 32],
+            database: b"",
+            plugin: b"caching_sha2_password",
+            attributes: b"",
+        };
+        let mut payload = BytesMut::new();
+        response.encode(&mut payload);
+        raw.send(1, &payload).await;
+        let mut seen = String::new();
+        let mut sequence = 3;
+        while let Some(packet) = raw.read().await {
+            // The scramble is another one each time.
+            let told = if packet[0] == 0xFE { &packet[..22] } else { &packet[..] };
+            seen.push_str(&told.escape_ascii().to_string());
+            if packet[0] != 0xFF {
+                raw.send(sequence, &[7; 20]).await;
+                sequence += 2;
+            }
+        }
+        seen
+    }
+
     pub async fn send(&mut self, sequence: u8, payload: &[u8]) {
         let mut out = Outbound::new();
         out.restart(sequence);

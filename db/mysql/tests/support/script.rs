@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use pando_kernel::error::Result;
-use pando_kernel::runtime::{
-    Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsAcceptor, TlsMode,
-};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsAcceptor};
 use pando_kernel::session::{
-    Credential, Doorway, Key, Login, Session, Settings, State, TransactionState,
+    Credential, Doorway, Key, Login, Proof, Session, Settings, State, TransactionState,
 };
 use pando_kernel::{
-    Cell, Column, Columns, Completion, CopyInput, CursorId, Description, Error, ErrorKind, Event,
-    Execute, Kind, Native, NeutralCodec, Prepared, Request, Rows, ServerError, Value,
+    Cell, Channel, ClientTls, Column, Columns, Completion, CopyInput, CursorId, Description, Error,
+    ErrorKind, Event, Execute, Kind, Native, NeutralCodec, Prepared, Request, Rows, Secured,
+    ServerError, Value,
 };
 use pando_mysql::Door;
 use pando_mysql::dialect::SYNTAX;
@@ -79,15 +78,19 @@ impl House {
 impl Doorway for House {
     type Session = Script;
 
-    fn credential(&self, user: &str, _host: &str) -> Option<Credential> {
+    fn credential(&self, user: &str, _host: &str, over: &Channel) -> Credential {
         let (password, method) = match user {
             "native" => ("secret", "NATIVE"),
             "sha2" => ("secret", "CACHING_SHA2"),
             "any" | "full" | "down" => ("secret", ""),
             "open" => ("", ""),
-            _ => return None,
+            "certified" if over.is_secured => {
+                return Credential { proof: Proof::Given, method: String::new() };
+            }
+            "veteran" => return Credential::of_nobody("NATIVE"),
+            _ => return Credential::of_nobody(""),
         };
-        Some(Credential { password: password.into(), method: method.into() })
+        Credential::of_password(password, method)
     }
 
     fn announce(&self) -> u32 {
@@ -146,10 +149,10 @@ impl Runtime for Inside {
         &'a self,
         stream: Box<dyn Stream>,
         _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Ok(stream) })
+        _tls: &'a ClientTls,
+    ) -> BoxFuture<'a, io::Result<Secured>> {
+        let channel = Channel { is_secured: true, ..Channel::default() };
+        Box::pin(async { Ok(Secured { stream, channel }) })
     }
 }
 
@@ -158,8 +161,9 @@ impl Runtime for Inside {
 pub struct Clear;
 
 impl TlsAcceptor for Clear {
-    fn accept(&self, stream: Box<dyn Stream>) -> BoxFuture<'static, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Ok(stream) })
+    fn accept(&self, stream: Box<dyn Stream>) -> BoxFuture<'static, io::Result<Secured>> {
+        let channel = Channel { is_secured: true, ..Channel::default() };
+        Box::pin(async { Ok(Secured { stream, channel }) })
     }
 }
 

@@ -50,8 +50,8 @@ impl Verifiers {
         // Others need not wait for the rounds.
         drop(known);
         let verifier = match password {
-            Some(password) => Verifier::of(password, salt)?,
-            None => Verifier::of(&format!("{:?}", random::<HASH>()?), salt)?,
+            Some(password) => Verifier::of(password, salt),
+            None => Verifier::of(&format!("{:?}", random::<HASH>()?), salt),
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_VERIFIERS {
@@ -74,16 +74,16 @@ impl Verifiers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scram::{Client, Server};
+    use super::super::scram::{Binding, Client, MECHANISM, Server};
     use super::*;
 
     /// Logs in; gives the salt the client was told, and whether it was let in.
     fn log_in(verifiers: &Verifiers, user: &str, known: Option<&str>) -> (String, bool) {
-        let mut server = Server::new(verifiers.get(user, known).unwrap()).unwrap();
-        let client = Client::new("secret").unwrap();
-        let reply = server.first(client.first().as_bytes()).unwrap();
+        let mut server = Server::new(verifiers.get(user, known).unwrap(), None).unwrap();
+        let client = Client::new("secret", Binding::None).unwrap();
+        let reply = server.first(MECHANISM, client.first().as_bytes()).unwrap();
         let salt = reply.split(',').nth(1).unwrap().to_owned();
-        let (proof, _) = client.prove(reply.as_bytes()).unwrap();
+        let (proof, _) = client.challenge(reply.as_bytes()).unwrap().prove();
         (salt, server.finish(proof.as_bytes()).is_ok())
     }
 

@@ -18,7 +18,7 @@ pub(super) async fn cancel(
 ) -> Result<()> {
     let lost = |error: std::io::Error| unavailable(&options.unit, error.to_string()).because(error);
     let Ok(process) = u32::try_from(token.id) else { return Ok(()) };
-    let mut stream = login::open(options, runtime).await?;
+    let mut stream = login::open(options, runtime).await?.stream;
     let mut request = BytesMut::new();
     encode_cancel(&mut request, Cancel { process, key: &token.secret.to_be_bytes() });
     stream.write_all(&request).await.map_err(lost)?;

@@ -2,16 +2,15 @@
 //! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP>
 
 use bytes::Buf;
-use pando_kernel::runtime::{Address, SharedRuntime, Stream, TlsMode};
-use pando_kernel::{CancelToken, Error, ErrorKind, Result};
+use pando_kernel::runtime::{Address, SharedRuntime, TlsMode};
+use pando_kernel::{CancelToken, Channel, Error, ErrorKind, Result, Secured};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::connection::Connection;
 use super::wire::Wire;
 use super::{Options, request, unavailable};
-use crate::auth::{Failure, md5, scram};
+use crate::auth::scram;
 use crate::codec::backend::{Authentication, Backend};
-use crate::codec::frontend::{SaslInitial, encode_password, encode_sasl};
 use crate::codec::startup;
 use crate::error;
 
@@ -30,8 +29,9 @@ pub(super) async fn connect(
     options: &Options,
     runtime: &SharedRuntime,
 ) -> Result<(Connection, Option<String>)> {
-    let stream = open(options, runtime).await?;
-    let mut login = Login { options, wire: Wire::new(stream, LOGIN_LIMIT), version: None };
+    let Secured { stream, channel } = open(options, runtime).await?;
+    let wire = Wire::new(stream, LOGIN_LIMIT);
+    let mut login = Login { options, wire, channel, version: None };
     startup::encode(&mut login.wire.output, &options.startup());
     login.authenticate().await?;
     let token = login.settle().await?;
@@ -42,11 +42,11 @@ pub(super) async fn connect(
 }
 
 /// Opens the stream and secures it as the options ask.
-pub(super) async fn open(options: &Options, runtime: &SharedRuntime) -> Result<Box<dyn Stream>> {
+pub(super) async fn open(options: &Options, runtime: &SharedRuntime) -> Result<Secured> {
     let lost = |error: std::io::Error| unavailable(&options.unit, error.to_string()).because(error);
     let mut stream = runtime.connect(&options.address).await.map_err(lost)?;
     if options.tls == TlsMode::Off || matches!(options.address, Address::Unix(_)) {
-        return Ok(stream);
+        return Ok(Secured { stream, channel: Channel::default() });
     }
     let mut request = bytes::BytesMut::new();
     startup::encode_ssl(&mut request);
@@ -54,28 +54,29 @@ pub(super) async fn open(options: &Options, runtime: &SharedRuntime) -> Result<B
     stream.flush().await.map_err(lost)?;
     // One byte and no more: what follows it must already be encrypted.
     match stream.read_u8().await.map_err(lost)? {
-        b'S' => runtime
-            .secure(stream, options.host(), options.tls, options.authority.as_deref())
-            .await
-            .map_err(lost),
-        b'N' if options.tls == TlsMode::Prefer => Ok(stream),
+        b'S' => runtime.secure(stream, options.host(), &options.client_tls()).await.map_err(lost),
+        b'N' if options.tls == TlsMode::Prefer => {
+            Ok(Secured { stream, channel: Channel::default() })
+        }
         b'N' => Err(unavailable(&options.unit, "the server does not offer TLS")),
         _ => Err(unavailable(&options.unit, "the server does not understand a request for TLS")),
     }
 }
 
-struct Login<'a> {
-    options: &'a Options,
-    wire: Wire,
+pub(super) struct Login<'a> {
+    pub(super) options: &'a Options,
+    pub(super) wire: Wire,
+    pub(super) channel: Channel,
     version: Option<String>,
 }
 
 /// A message of the login that is of interest.
-enum Step {
+pub(super) enum Step {
     Ok,
     Cleartext,
     Md5([u8; 4]),
-    Sasl(bool),
+    /// The mechanisms offered.
+    Sasl(Offered),
     Continue(Vec<u8>),
     Final(Vec<u8>),
     Unknown(u32),
@@ -84,57 +85,14 @@ enum Step {
     Ready,
 }
 
+/// Which of the mechanisms that we know a server offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Offered {
+    pub(super) plain: bool,
+    pub(super) plus: bool,
+}
+
 impl Login<'_> {
-    async fn authenticate(&mut self) -> Result<()> {
-        loop {
-            match self.step().await? {
-                Step::Ok => return Ok(()),
-                Step::Cleartext => {
-                    let password = self.options.password.as_bytes();
-                    encode_password(&mut self.wire.output, password);
-                }
-                Step::Md5(salt) => {
-                    let answer = md5::answer(&self.options.user, &self.options.password, salt);
-                    encode_password(&mut self.wire.output, answer.as_bytes());
-                }
-                Step::Sasl(true) => self.scram().await?,
-                Step::Sasl(false) => {
-                    return Err(self.refused("the server offers no SASL mechanism we know"));
-                }
-                Step::Unknown(code) => {
-                    let message = format!("the server asks for authentication method {code}");
-                    return Err(self.refused(&message));
-                }
-                Step::Continue(_)
-                | Step::Final(_)
-                | Step::Version(_)
-                | Step::Key(_)
-                | Step::Ready => {
-                    return Err(Error::protocol("the server breaks the order of the login"));
-                }
-            }
-        }
-    }
-
-    async fn scram(&mut self) -> Result<()> {
-        let failed = |failure: Failure, login: &Self| login.refused(&failure.to_string());
-        let client =
-            scram::Client::new(&self.options.password).map_err(|failure| failed(failure, self))?;
-        let first = client.first();
-        SaslInitial { mechanism: scram::MECHANISM, data: Some(first.as_bytes()) }
-            .encode(&mut self.wire.output);
-        let Step::Continue(data) = self.step().await? else {
-            return Err(Error::protocol("the server breaks the order of SCRAM"));
-        };
-        let (proof, proved) = client.prove(&data).map_err(|failure| failed(failure, self))?;
-        encode_sasl(&mut self.wire.output, proof.as_bytes());
-        let Step::Final(data) = self.step().await? else {
-            return Err(Error::protocol("the server breaks the order of SCRAM"));
-        };
-        // A server that only pretends to know the password could be anybody.
-        proved.check(&data).map_err(|failure| failed(failure, self))
-    }
-
     /// Reads until the server is ready.
     async fn settle(&mut self) -> Result<CancelToken> {
         let mut token = CancelToken::default();
@@ -183,7 +141,7 @@ impl Login<'_> {
     }
 
     /// Writes what is queued and reads up to the next message of interest.
-    async fn step(&mut self) -> Result<Step> {
+    pub(super) async fn step(&mut self) -> Result<Step> {
         let unit = &self.options.unit;
         let lost = |error: std::io::Error| unavailable(unit, error.to_string()).because(error);
         self.wire.write().await.map_err(lost)?;
@@ -208,7 +166,7 @@ impl Login<'_> {
         }
     }
 
-    fn refused(&self, message: &str) -> Error {
+    pub(super) fn refused(&self, message: &str) -> Error {
         unavailable(&self.options.unit, message)
     }
 }
@@ -219,7 +177,10 @@ fn interpret(message: Backend<'_>) -> Result<Option<Step>> {
             Authentication::Ok => Step::Ok,
             Authentication::Cleartext => Step::Cleartext,
             Authentication::Md5(salt) => Step::Md5(salt),
-            Authentication::Sasl(offered) => Step::Sasl(offered.offers(scram::MECHANISM)),
+            Authentication::Sasl(names) => Step::Sasl(Offered {
+                plain: names.offers(scram::MECHANISM),
+                plus: names.offers(scram::MECHANISM_PLUS),
+            }),
             Authentication::SaslContinue(data) => Step::Continue(data.to_vec()),
             Authentication::SaslFinal(data) => Step::Final(data.to_vec()),
             Authentication::Other(code) => Step::Unknown(code),

@@ -7,6 +7,7 @@ mod lifted;
 mod line;
 mod login;
 mod options;
+mod prove;
 mod request;
 mod statements;
 mod whole;
@@ -18,6 +19,7 @@ use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_kernel::{Backend, CancelToken, Connector, Dialect, Error, ErrorKind, Result};
 
 pub use options::Options;
+pub use prove::{ChannelBinding, Methods};
 
 use crate::dialect::Postgres;
 

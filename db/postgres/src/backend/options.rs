@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pando_kernel::Lists;
 use pando_kernel::runtime::{Address, TlsMode};
+use pando_kernel::{ClientTls, Identity, Lists};
 
 use super::lifted::Changes;
+use super::prove::{ChannelBinding, Methods};
 use crate::codec::frame::LARGE_LIMIT;
 
 /// Where a storage unit is and how to log in there.
@@ -26,6 +27,12 @@ pub struct Options {
     pub tls: TlsMode,
     /// Path of a PEM file with trusted roots, for the modes that verify.
     pub authority: Option<String>,
+    /// The certificate shown to a server that asks for one.
+    pub identity: Option<Identity>,
+    /// Whether a SCRAM login is bound to the server's certificate; default where the server offers it.
+    pub binding: ChannelBinding,
+    /// What the server may ask of us.
+    pub methods: Methods,
     /// Settings given at start-up, beside and before our own; what `RESET ALL` goes back to.
     pub parameters: Vec<(String, String)>,
     /// Prepared statements kept per connection, default 256; 0 prepares anew each time.
@@ -66,6 +73,9 @@ impl Options {
             database: database.into(),
             tls: TlsMode::Off,
             authority: None,
+            identity: None,
+            binding: ChannelBinding::default(),
+            methods: Methods::default(),
             parameters: Vec::new(),
             statements: 256,
             max_frame: LARGE_LIMIT,
@@ -90,6 +100,11 @@ impl Options {
         });
         pairs.extend(more.map(|(name, value)| (name.as_str(), value.as_str())));
         pairs
+    }
+
+    pub(super) fn client_tls(&self) -> ClientTls {
+        let (mode, authority) = (self.tls, self.authority.clone());
+        ClientTls { mode, authority, identity: self.identity.clone() }
     }
 
     /// The host name a certificate is checked against.

@@ -1,11 +1,11 @@
 //! The server's side of proving who a client is.
 
-use pando_kernel::session::{Credential, Doorway};
+use pando_kernel::session::{Credential, Doorway, Proof};
 use pando_kernel::{Error, ErrorKind};
 
 use super::end::{End, own};
 use super::login::Entrance;
-use crate::auth::{Failure, equal, md5, random, scram};
+use crate::auth::{Failure, is_password, md5, random, scram};
 use crate::codec::backend::Authentication;
 use crate::codec::frontend::{SaslInitial, password};
 
@@ -22,10 +22,9 @@ pub(super) async fn authenticate<D: Doorway>(
     entrance: &mut Entrance<'_, D>,
     user: &str,
 ) -> Result<(), End> {
-    let credential = entrance.doorway.credential(user, &entrance.host);
-    let method = credential.as_ref().map_or(Method::Scram, |known| choose(known, entrance.secured));
-    let known = credential.as_ref().map(|credential| credential.password.as_str());
-    let right = match method {
+    let credential = entrance.doorway.credential(user, &entrance.host, &entrance.channel);
+    let known = credential.password();
+    let right = match choose(&credential, entrance.channel.is_secured) {
         Method::Trust => true,
         Method::Cleartext => cleartext(entrance, known).await?,
         Method::Md5 => by_md5(entrance, user, known).await?,
@@ -40,9 +39,13 @@ pub(super) async fn authenticate<D: Doorway>(
 }
 
 fn choose(credential: &Credential, secured: bool) -> Method {
+    let is_trusted = match &credential.proof {
+        Proof::Given => true,
+        Proof::Password(password) => password.is_empty() || credential.method == "TRUST",
+        Proof::Impossible => false,
+    };
     match credential.method.as_str() {
-        _ if credential.password.is_empty() => Method::Trust,
-        "TRUST" => Method::Trust,
+        _ if is_trusted => Method::Trust,
         "MD5" => Method::Md5,
         // A password in clear only goes where nobody can listen.
         "PASSWORD" | "CLEARTEXT" | "CLEAR_TEXT" if secured => Method::Cleartext,
@@ -57,7 +60,7 @@ async fn cleartext<D: Doorway>(
     Authentication::Cleartext.encode(entrance.wire.output.buffer());
     let answer = answer(entrance).await?;
     let given = text(entrance, &answer).await?;
-    Ok(known.is_some_and(|known| equal(known.as_bytes(), given)))
+    Ok(is_password(known, given))
 }
 
 async fn by_md5<D: Doorway>(
@@ -69,7 +72,7 @@ async fn by_md5<D: Doorway>(
     Authentication::Md5(salt).encode(entrance.wire.output.buffer());
     let answer = answer(entrance).await?;
     let given = text(entrance, &answer).await?;
-    Ok(known.is_some_and(|known| md5::verify(user, known, salt, given)))
+    Ok(md5::verify((user, known), salt, given))
 }
 
 async fn by_scram<D: Doorway>(
@@ -77,13 +80,15 @@ async fn by_scram<D: Doorway>(
     user: &str,
     known: Option<&str>,
 ) -> Result<bool, End> {
-    Authentication::encode_sasl(entrance.wire.output.buffer(), &[scram::MECHANISM]);
+    let endpoint = entrance.channel.endpoint.clone();
+    let offered = scram::Server::mechanisms(endpoint.as_deref());
+    Authentication::encode_sasl(entrance.wire.output.buffer(), offered);
     let first = answer(entrance).await?;
     let verifier = entrance.verifiers.get(user, known);
     let verifier = ours(entrance, verifier).await?;
-    let mut server = ours(entrance, scram::Server::new(verifier)).await?;
+    let mut server = ours(entrance, scram::Server::new(verifier, endpoint)).await?;
     let initial = match SaslInitial::decode(&first) {
-        Ok(initial) if initial.mechanism == scram::MECHANISM => initial,
+        Ok(initial) if offered.contains(&initial.mechanism) => initial,
         Ok(_) => {
             let error = Error::protocol("client selected an invalid SASL authentication mechanism");
             return Err(entrance.wire.last_words(&error).await);
@@ -98,7 +103,7 @@ async fn by_scram<D: Doorway>(
             answer(entrance).await?.to_vec()
         }
     };
-    let reply = server.first(&data);
+    let reply = server.first(initial.mechanism, &data);
     let reply = theirs(entrance, reply).await?;
     Authentication::SaslContinue(reply.as_bytes()).encode(entrance.wire.output.buffer());
     let last = answer(entrance).await?;

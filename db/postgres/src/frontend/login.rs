@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes};
 use pando_kernel::runtime::Stream;
 use pando_kernel::session::{Doorway, Key, Login, Session, Settings};
-use pando_kernel::{Error, ErrorKind};
+use pando_kernel::{Channel, Error, ErrorKind};
 
 use super::auth::authenticate;
 use super::end::{End, own};
@@ -30,8 +30,8 @@ pub(super) struct Entrance<'a, D> {
     pub(super) verifiers: &'a Verifiers,
     pub(super) host: String,
     pub(super) wire: Wire,
-    /// The stream is encrypted.
-    pub(super) secured: bool,
+    /// What TLS has told; nothing yet, or a stream in clear.
+    pub(super) channel: Channel,
 }
 
 /// Lets a client in: TLS, start-up packet, authentication, session, greeting.
@@ -42,7 +42,8 @@ pub(super) async fn log_in<D: Doorway>(
     settings: &Settings,
 ) -> Result<(Wire, D::Session), End> {
     let wire = fresh(doorway, stream, settings);
-    let mut entrance = Entrance { doorway, verifiers, host, wire, secured: false };
+    let channel = Channel::default();
+    let mut entrance = Entrance { doorway, verifiers, host, wire, channel };
     let packet = match opening(&mut entrance, settings).await? {
         Some(packet) => packet,
         None => return Err(End::Quit),
@@ -98,7 +99,7 @@ async fn opening<D: Doorway>(
                 return Ok(None);
             }
             Opening::GssEnc => refuse(entrance).await?,
-            Opening::Ssl => match settings.tls.as_ref().filter(|_| !entrance.secured) {
+            Opening::Ssl => match settings.tls.as_ref().filter(|_| !entrance.channel.is_secured) {
                 None => refuse(entrance).await?,
                 Some(acceptor) => {
                     entrance.wire.output.buffer().put_u8(b'S');
@@ -112,9 +113,9 @@ async fn opening<D: Doorway>(
                             "received unencrypted data after SSL request".into(),
                         ));
                     };
-                    let stream = acceptor.accept(stream).await?;
-                    entrance.wire = fresh(entrance.doorway, stream, settings);
-                    entrance.secured = true;
+                    let secured = acceptor.accept(stream).await?;
+                    entrance.wire = fresh(entrance.doorway, secured.stream, settings);
+                    entrance.channel = secured.channel;
                 }
             },
         }

@@ -287,16 +287,6 @@ mod tests {
         }
 
         fn spawn(&self, _: BoxFuture<'static, ()>) {}
-
-        fn secure<'a>(
-            &'a self,
-            _: Box<dyn Stream>,
-            _: &'a str,
-            _: pando_kernel::runtime::TlsMode,
-            _: Option<&'a str>,
-        ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-            Box::pin(std::future::pending())
-        }
     }
 
     /// Gives what it has, then nothing more; takes everything.

@@ -12,9 +12,9 @@ use pando_kernel::session::{
     Credential, Doorway, Key, Login, Session, Settings, State, TransactionState,
 };
 use pando_kernel::{
-    Cell, Column, Columns, Completion, CopyForm, CopyInput, CursorId, Description, Error, Event,
-    Format, Kind, Native, NeutralCodec, Parameter, Prepared, Request, Result, RowCodec, Rows,
-    ServerError, Value, Whole,
+    Cell, Channel, Column, Columns, Completion, CopyForm, CopyInput, CursorId, Description, Error,
+    Event, Format, Kind, Native, NeutralCodec, Parameter, Prepared, Request, Result, RowCodec,
+    Rows, ServerError, Value, Whole,
 };
 use pando_postgres::codec::backend::{Authentication, Backend, Status};
 use pando_postgres::codec::frame;
@@ -44,10 +44,7 @@ pub(crate) struct TestDoor {
 
 impl TestDoor {
     pub(crate) fn new() -> TestDoor {
-        let user = |password: &str, method: &str| Credential {
-            password: password.into(),
-            method: method.into(),
-        };
+        let user = |password: &str, method: &str| Credential::of_password(password, method);
         let users =
             [("ann", user("secret", "")), ("mad", user("secret", "MD5")), ("free", user("", ""))];
         TestDoor {
@@ -73,8 +70,8 @@ impl TestDoor {
 impl Doorway for TestDoor {
     type Session = Script;
 
-    fn credential(&self, user: &str, _host: &str) -> Option<Credential> {
-        self.users.get(user).cloned()
+    fn credential(&self, user: &str, _host: &str, _over: &Channel) -> Credential {
+        self.users.get(user).cloned().unwrap_or_else(|| Credential::of_nobody(""))
     }
 
     fn open(&self, login: Login) -> Result<Script> {

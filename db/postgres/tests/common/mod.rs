@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use pando_kernel::{Backend, Columns, Connector, Error, Event, Execution, Result, Value};
 use pando_postgres::{Options, PostgresConnector};
 
@@ -39,16 +39,6 @@ impl Runtime for TestRuntime {
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         tokio::spawn(task);
-    }
-
-    fn secure<'a>(
-        &'a self,
-        _stream: Box<dyn Stream>,
-        _host: &'a str,
-        _mode: TlsMode,
-        _authority: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
     }
 }
 

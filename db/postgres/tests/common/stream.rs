@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
-use pando_kernel::{Backend, Connector};
+use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
+use pando_kernel::{Backend, Channel, ClientTls, Connector, Secured};
 use pando_postgres::codec::backend::{Authentication, KeyData, ReadyForQuery, Status};
 use pando_postgres::{Options, PostgresConnector};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
-/// Hands out one prepared stream.
+/// Hands out one prepared stream, and for TLS that changes nothing tells what it was given.
 #[derive(Debug)]
-struct OneStream(Mutex<Option<DuplexStream>>);
+struct OneStream(Mutex<Option<DuplexStream>>, Channel);
 
 impl Runtime for OneStream {
     fn connect<'a>(&'a self, _: &'a Address) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
@@ -31,19 +31,24 @@ impl Runtime for OneStream {
 
     fn secure<'a>(
         &'a self,
-        _: Box<dyn Stream>,
+        stream: Box<dyn Stream>,
         _: &'a str,
-        _: TlsMode,
-        _: Option<&'a str>,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
-        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
+        _: &'a ClientTls,
+    ) -> BoxFuture<'a, io::Result<Secured>> {
+        let channel = self.1.clone();
+        Box::pin(async { Ok(Secured { stream, channel }) })
     }
 }
 
 /// A runtime with the one stream it has, and that stream's other end.
 pub(crate) fn pair() -> (SharedRuntime, DuplexStream) {
+    pair_over(Channel::default())
+}
+
+/// The same, where TLS tells this of the channel.
+pub(crate) fn pair_over(channel: Channel) -> (SharedRuntime, DuplexStream) {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
-    (Arc::new(OneStream(Mutex::new(Some(ours)))), theirs)
+    (Arc::new(OneStream(Mutex::new(Some(ours)), channel)), theirs)
 }
 
 /// A connection that is logged in, and its server's end.
