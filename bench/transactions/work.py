@@ -44,6 +44,11 @@ def own(units, hold=0):
     return os.path.join(HERE, "lua", "units.lua"), (f"--touched={units}", f"--hold={hold}")
 
 
+def reading(units):
+    script, options = own(units)
+    return Scenario(f"reads_{units}", f"one row read on each of {units} of five units, at the level that servers begin with", script, "many", (*options, "--reads=on"))
+
+
 def touching(units):
     script, options = own(units)
     return Scenario(f"units_{units}", f"one row on each of {units} of five units", script, "many", options)
@@ -53,5 +58,6 @@ SCENARIOS = [
     Scenario("read_write", "sysbench: 10 point selects, 2 updates, delete and insert over two units", f"{STOCK}/oltp_read_write.lua", "few", ("--range_selects=off",)),
     Scenario("write_only", "sysbench: 2 updates, delete and insert over two units", f"{STOCK}/oltp_write_only.lua", "few"),
     *[touching(units) for units in (1, 2, 3, 5)],
+    *[reading(units) for units in (1, 2)],
     Scenario("hold", "one row on each of two units, held for 60 ms, 32 clients over 8 connections to each unit", own(2, 60)[0], "many", own(2, 60)[1], 32, SMALL),
 ]

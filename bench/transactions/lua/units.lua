@@ -1,4 +1,4 @@
--- A transaction that changes one row on each of `touched` of five units, ids being dealt out by `id % 5`, and may then wait for `hold` milliseconds.
+-- A transaction that changes, or only reads, one row on each of `touched` of five units, ids being dealt out by `id % 5`, and may then wait for `hold` milliseconds.
 local ffi = require("ffi")
 ffi.cdef("int usleep(unsigned int);")
 
@@ -7,6 +7,7 @@ sysbench.cmdline.options = {
    tables = {"not used", 1},
    auto_inc = {"not used", false},
    touched = {"units that a transaction touches", 2},
+   reads = {"read instead of changing", false},
    hold = {"milliseconds between the changes and the commit", 0},
 }
 
@@ -31,7 +32,11 @@ function event()
    con:query("BEGIN")
    for _, unit in ipairs(units) do
       local id = UNITS * sysbench.rand.uniform(1, sysbench.opt.table_size - 1) + unit
-      con:query(string.format("UPDATE spread SET k = k + 1 WHERE id = %d", id))
+      if sysbench.opt.reads then
+         con:query(string.format("SELECT k FROM spread WHERE id = %d", id))
+      else
+         con:query(string.format("UPDATE spread SET k = k + 1 WHERE id = %d", id))
+      end
    end
    if sysbench.opt.hold > 0 then
       ffi.C.usleep(1000 * sysbench.opt.hold)

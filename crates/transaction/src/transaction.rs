@@ -340,6 +340,15 @@ impl Transaction {
         self.state == TransactionState::Open && self.held.iter().any(over)
     }
 
+    /// Whether a unit has changes of the transaction that are not ended.
+    pub fn has_open_changes(&self) -> bool {
+        let is_open = |held: &Held| {
+            let condition = held.connection.as_ref().map(|connection| connection.condition());
+            condition.is_none_or(|now| now.transaction != TransactionState::Idle)
+        };
+        self.held.iter().any(|held| held.wrote && is_open(held))
+    }
+
     /// Whether a statement has ended an ordinary part of an open transaction by itself. A branch of XA refuses that.
     pub fn has_ended_part(&self) -> bool {
         let over = |held: &Held| {

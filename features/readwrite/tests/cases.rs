@@ -128,6 +128,7 @@ fn outcome(sql: &str, state: &[&str]) -> String {
             Some(("held", unit)) => session.held.push(unit.into()),
             _ if *line == "transaction" => session.transaction = TransactionState::Open,
             _ if *line == "written" => session.has_written = true,
+            _ if *line == "one state" => session.sees_one_state = true,
             _ => {}
         }
     }

@@ -82,6 +82,18 @@ def told(bank, name, expected, *rest, **more):
     house.check(f"snapshot-{bank.family}-{name}-level", found == expected, f"it is told {found}")
 
 
+def started_with(bank, level):
+    """A client of PostgreSQL that names its level in the start-up packet."""
+    client = postgres.Client(bank.pando.postgres, timeout=60, login=False)
+    options = f"-c default_transaction_isolation={level}".replace("repeatable read", "repeatable\\ read")
+    client.raw(postgres.startup({"user": "test", "database": "shop", "options": options}))
+    client.authenticate("test", "test")
+    client.ready()
+    why = choose(client, "XA")
+    assert not why, why
+    return client
+
+
 def of_servers(bank, default):
     """What servers, roles and databases begin with."""
     told(bank, "default", default, bank.client())
@@ -94,6 +106,8 @@ def of_servers(bank, default):
     if not bank.pg:
         told(bank, "back", default, client)
     client.close()
+    if bank.pg:
+        told(bank, "start-up-options", "repeatable read", started_with(bank, "repeatable read"))
 
 
 def tells_no_torn_reads(bank):

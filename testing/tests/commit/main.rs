@@ -330,6 +330,7 @@ fn play_all(family: Family) {
                             // What is asked about the units belongs to them, not to how it is committed.
                             continue;
                         }
+                        let began = std::time::Instant::now();
                         let mut step = 0;
                         loop {
                             let cold = is_cold.then(|| (shop.engine)(&plot, kind));
@@ -341,6 +342,7 @@ fn play_all(family: Family) {
                             step += 1;
                             assert!(step < MOST, "{family:?} {kind} {way:?} has no end");
                         }
+                        eprintln!("TIME {family:?} {kind} {way:?} {loss:?} {is_cold} {step} {:?}", began.elapsed());
                         let least = if loss == Loss::Seen { 0 } else { 1 };
                         assert!(step >= least, "{family:?} {kind} {way:?}: nothing was lost");
                     }

@@ -215,14 +215,14 @@ impl Session {
         Ok(done)
     }
 
-    /// A procedure may have ended the client's transaction, on its own unit: alone there, the transaction is over; else what it has not ended is undone.
+    /// A procedure may have ended the client's transaction, on its own unit: where no other has been changed, the transaction is over; else what it has not ended is undone.
     async fn look_whether_ended(&mut self) -> Result<()> {
         if self.opened != Opened::Client || !self.transaction.has_ended_part() {
             return Ok(());
         }
-        let alone = self.transaction.units().len() == 1;
+        let is_whole = !self.transaction.has_open_changes();
         self.end_transaction(false).await?;
-        match alone {
+        match is_whole {
             true => Ok(()),
             false => Err(server_error(
                 1180,

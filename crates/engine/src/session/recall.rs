@@ -151,8 +151,8 @@ impl Session {
         bound.era = kept.era();
         bound.text.clone_from(own);
         self.refuse_moved(live, &kept.template.statement, plan.writes)?;
-        if self.transaction_type() == TransactionType::Xa && Box::pin(self.strays(live, plan)).await
-        {
+        let several = plan.units.len() > 1 && self.transaction_type() == TransactionType::Xa;
+        if several && Box::pin(self.strays(live, plan)).await {
             let stmt =
                 pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
             return Box::pin(self.start_on_units(&stmt, Bound { text: None, ..bound.clone() }))

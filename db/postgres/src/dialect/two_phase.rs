@@ -242,9 +242,11 @@ mod tests {
 
     #[test]
     fn a_server_without_prepared_transactions_is_refused_with_what_to_set() {
-        let told = Postgres.read_standing(&[Value::Int(0), Value::Bool(false)]).unwrap_err();
+        let level = Value::Text("read committed".into());
+        let row = |prepares, copies| [Value::Int(prepares), Value::Bool(copies), level.clone()];
+        let told = Postgres.read_standing(&row(0, false)).unwrap_err();
         assert!(told.to_string().contains("max_prepared_transactions = 0"), "{told}");
-        let replica = Postgres.read_standing(&[Value::Int(0), Value::Bool(true)]);
+        let replica = Postgres.read_standing(&row(0, true));
         assert_eq!(replica.unwrap(), Standing::ReadOnly);
     }
 }
