@@ -369,14 +369,10 @@ impl<'a> Lexer<'a> {
     fn dot(&mut self) -> Result<()> {
         let start = self.at;
         let behind_name = self.list.last().is_some_and(|last| {
+            let is_quoted =
+                matches!(last.kind, TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier);
             last.span.end as usize == start
-                && match last.kind {
-                    TokenKind::Word => true,
-                    TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => {
-                        !self.syntax.backslash_escapes
-                    }
-                    _ => false,
-                }
+                && (last.kind == TokenKind::Word || is_quoted && !self.syntax.backslash_escapes)
         });
         if self.byte(start + 1).is_ascii_digit() && !behind_name {
             let end = self.exponent(self.digits(start + 1));

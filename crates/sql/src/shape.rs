@@ -225,7 +225,10 @@ impl Scan<'_> {
     }
 
     fn quoted(&mut self, quote: u8) -> Option<()> {
-        let length = memchr::memchr(quote, self.bytes.get(self.at + 1..)?)?;
+        let rest = self.bytes.get(self.at + 1..)?;
+        // The lexer takes no zero byte in a name.
+        let length =
+            memchr::memchr2(quote, 0, rest).filter(|end| rest.get(*end) == Some(&quote))?;
         self.at += length + 2;
         (self.byte(0) != quote && self.byte(0) != b'\'').then_some(())
     }
