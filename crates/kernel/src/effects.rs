@@ -18,33 +18,49 @@ pub trait Effects: Send + Sync + Debug {
     fn is_harmless(&self, function: &str) -> bool;
 }
 
-/// The names in one database of a storage unit, in lower case, that may have effects: functions that users have made, tables with triggers, rules or policies that call
-/// them, views.
+/// The names in one database of a storage unit, in lower case, that may have effects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effectful {
     /// Everything may: an operator, a cast or a domain runs what users have made, and stands in no statement's text.
     pub everything: bool,
-    /// Functions that are called by their name with a parenthesis behind it.
+    /// Functions that users have made, which are called by their name with a parenthesis behind it.
     pub calls: HashSet<String>,
-    /// All other names.
+    /// What has effects wherever it stands: views, tables with policies that call something, functions that are called as if they were columns.
     pub names: HashSet<String>,
+    /// Tables that have effects when they are written: by triggers, rules, defaults, checks, indexes.
+    pub written: HashSet<String>,
+}
+
+/// What a statement does to the tables that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It only reads.
+    Reads,
+    /// It may write.
+    Writes,
 }
 
 impl Effectful {
-    /// Whether a name, in lower case, may have effects wherever it stands.
-    pub fn has(&self, name: &str) -> bool {
-        self.everything || self.names.contains(name)
+    /// Whether a name, in lower case, may have effects where it stands in a statement.
+    pub fn has(&self, name: &str, access: Access) -> bool {
+        self.everything
+            || self.names.contains(name)
+            || access == Access::Writes && self.written.contains(name)
     }
 
     /// Whether a call of this name, in lower case, is one of a function that may have effects.
     pub fn has_call(&self, name: &str) -> bool {
-        self.has(name) || self.calls.contains(name)
+        self.everything || self.calls.contains(name)
     }
 
     /// Takes in those of another storage unit.
     pub fn add(&mut self, other: &Self) {
         self.everything |= other.everything;
-        self.calls.extend(other.calls.iter().cloned());
-        self.names.extend(other.names.iter().cloned());
+        let extend = |own: &mut HashSet<String>, other: &HashSet<String>| {
+            own.extend(other.iter().cloned());
+        };
+        extend(&mut self.calls, &other.calls);
+        extend(&mut self.names, &other.names);
+        extend(&mut self.written, &other.written);
     }
 }

@@ -22,6 +22,7 @@ pub struct Connection {
     /// Has its connection with it until this is dropped.
     slot: Slot,
     fate: Fate,
+    dress: Option<Dress>,
     gone: Gone,
 }
 
@@ -32,6 +33,9 @@ enum Fate {
     Scrub,
     Close,
 }
+
+/// A client-session state: its number, and the text that brings it about on a connection that is as after login.
+pub type Dress = (u64, Arc<str>);
 
 impl Fate {
     /// What is run on a connection before it serves others, if it must be put in order.
@@ -46,7 +50,7 @@ impl Fate {
 impl Connection {
     pub(crate) fn lent(mut slot: Slot, live: Box<Live>) -> Self {
         slot.live = Some(live);
-        Self { slot, fate: Fate::Return, gone: Gone }
+        Self { slot, fate: Fate::Return, dress: None, gone: Gone }
     }
 
     /// The storage unit's name.
@@ -88,9 +92,11 @@ impl Connection {
         }
     }
 
-    /// The same where nobody knows what is left behind: all is forgotten that its server can forget ([`Execution::Scrub`]), and a connection that does not is closed.
-    pub fn taint(&mut self) {
+    /// The same where nobody knows what is left behind: all is forgotten that its server can forget ([`Execution::Scrub`]), and a connection that does not is closed. Then it
+    /// is brought to this state, which its borrower has had accepted: the next one probably wants the same.
+    pub fn taint(&mut self, dress: Option<Dress>) {
         self.fate = Fate::Scrub;
+        self.dress = dress;
     }
 
     /// Closes the connection instead of giving it back.
@@ -142,7 +148,9 @@ impl Drop for Connection {
             if shared.begin_recovery() {
                 recover::start(Arc::clone(shared), slot, (live, self.fate.remedy()));
             }
-        } else if self.fate == Fate::Return || live.begin_to_clean(self.fate.remedy()) {
+        } else if self.fate == Fate::Return
+            || live.begin_to_clean(self.fate.remedy(), self.dress.take())
+        {
             slot.live = Some(live);
         }
     }

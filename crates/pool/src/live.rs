@@ -10,6 +10,7 @@ use pando_kernel::runtime::Near;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Backend, CancelToken, CopyInput, Error, Event, Execution, Result};
 
+use crate::connection::Dress;
 use crate::fence::Fence;
 use crate::leash::{Leash, Leashed};
 
@@ -76,11 +77,13 @@ impl Live {
 
     /// Tells the server to forget what its last borrower may have done. Nobody waits for the answer but whoever takes it next, and by then it has usually come. False when
     /// it cannot be told.
-    pub(crate) fn begin_to_clean(&mut self, how: Execution) -> bool {
-        if self.backend.start(how).is_err() {
+    pub(crate) fn begin_to_clean(&mut self, how: Execution, dress: Option<Dress>) -> bool {
+        let (state, text) = dress.map_or((0, None), |(state, text)| (state, Some(text)));
+        let mut all = std::iter::once(how).chain(text.map(Execution::Text));
+        if all.any(|one| self.backend.start(one).is_err()) {
             return false;
         }
-        self.memory.session_state = 0;
+        self.memory.session_state = state;
         self.memory.is_cleaning = true;
         let mut cx = Context::from_waker(Waker::noop());
         !matches!(self.backend.poll_flush(&mut cx), Poll::Ready(Err(_)))
@@ -89,11 +92,10 @@ impl Live {
     /// Whether it is clean, once it has said so. One that could not be cleaned must serve nobody any more.
     pub(crate) fn poll_cleaned(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         while self.memory.is_cleaning {
-            match ready!(self.backend.poll_event(cx)) {
-                Ok(Event::Done) => self.memory.is_cleaning = false,
-                Ok(_) => {}
-                Err(_) => return Poll::Ready(false),
+            if ready!(self.backend.poll_event(cx)).is_err() {
+                return Poll::Ready(false);
             }
+            self.memory.is_cleaning = self.backend.condition().outstanding > 0;
         }
         Poll::Ready(clean(self.backend.condition()))
     }

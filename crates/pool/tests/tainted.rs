@@ -16,7 +16,7 @@ fn it_forgets_before_it_is_lent_again() {
         let mut connection = scene.take();
         connection.set_session_state(7);
         match taints {
-            true => connection.taint(),
+            true => connection.taint(None),
             false => connection.spoil(),
         }
         drop(connection);
@@ -35,7 +35,7 @@ fn it_forgets_before_it_is_lent_again() {
 fn what_is_tainted_is_not_only_reset() {
     let scene = scene(at_most(1));
     let mut connection = scene.take();
-    connection.taint();
+    connection.taint(None);
     connection.spoil();
     scene.run(&mut connection, "BEGIN").unwrap();
     drop(connection);
@@ -48,7 +48,7 @@ fn one_that_cannot_forget_serves_nobody() {
     let scene = scene(at_most(1));
     scene.unit.reply_once("SCRUB", Reply::Error(server_error("57014", "timeout")));
     let mut connection = scene.take();
-    connection.taint();
+    connection.taint(None);
     drop(connection);
     let mut connection = scene.take();
     scene.run(&mut connection, "COMMIT").unwrap();
@@ -56,11 +56,26 @@ fn one_that_cannot_forget_serves_nobody() {
 }
 
 #[test]
+fn it_comes_back_with_the_variables_it_is_told() {
+    let scene = scene(at_most(1));
+    let mut connection = scene.take();
+    connection.taint(Some((7, "SET a = 1".into())));
+    drop(connection);
+    assert_eq!(scene.take().session_state(), 7);
+    assert_eq!(scene.unit.statements(), ["SCRUB", "SET a = 1"]);
+    scene.unit.reply("SET a = 2", Reply::Error(server_error("42000", "no")));
+    let mut connection = scene.take();
+    connection.taint(Some((8, "SET a = 2".into())));
+    drop(connection);
+    assert_eq!((scene.take().session_state(), scene.unit.connections().opened), (0, 2));
+}
+
+#[test]
 fn nobody_is_lent_one_that_has_not_answered_yet() {
     let scene = scene(at_most(1));
     scene.unit.reply("SCRUB", Reply::Hang);
     let mut connection = scene.take();
-    connection.taint();
+    connection.taint(None);
     drop(connection);
     assert!(scene.pool.take_idle().unwrap().is_none());
     let mut taking = scene.taking();
@@ -76,7 +91,7 @@ fn those_that_are_clean_are_taken_before() {
     let (first, mut second) = (scene.take(), scene.take());
     let clean = first.token();
     drop(first);
-    second.taint();
+    second.taint(None);
     drop(second);
     assert_eq!(scene.take().token(), clean);
 }

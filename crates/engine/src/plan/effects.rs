@@ -2,17 +2,21 @@
 //! its template.
 
 use pando_kernel::Effectful;
-use pando_kernel::effects::Effects;
+use pando_kernel::effects::{Access, Effects};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Target, UnitName};
-use pando_sql::ast::{Kind, Statement};
-use pando_sql::{Token, TokenKind, tokenize};
+use pando_sql::ast::{Kind, Node, Query, QueryBody, Statement};
+use pando_sql::{Token, TokenKind, tokenize, visit};
 
+use super::template::is_plain_function;
 use super::{Plan, state};
 
 /// Words behind which a name with a parenthesis is a table, an alias or a type.
 const NAMING: &[&str] =
     &["as", "ignore", "insert", "into", "ordinality", "recursive", "table", "with"];
+
+/// Words of statements that write.
+const WRITING: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "into"];
 
 /// Words that stand in front of a parenthesis and call nothing. Sorted.
 const UNCALLED: &[&str] = &[
@@ -120,7 +124,8 @@ pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> bool {
     let Some(Some(effectful)) = known.next().filter(|_| known.all(|one| one.is_some())) else {
         return true;
     };
-    let of = |target: &Target| in_tables(&effectful, target);
+    let access = access(ctx, stmt);
+    let of = |target: &Target| in_tables(&effectful, target, access);
     plan.units.iter().any(|unit| of(&unit.target)) || in_text(ctx, stmt, (effects, &effectful))
 }
 
@@ -131,23 +136,51 @@ pub(crate) fn unknown(ctx: &Context<'_>, plan: &Plan) -> Option<UnitName> {
     units.find(|unit| ctx.catalog.effectful(unit).is_none()).cloned()
 }
 
-/// What a template has to know of the statement itself, whatever its target.
-pub(super) fn text_leaves(ctx: &Context<'_>, stmt: &Statement, unit: &UnitName) -> bool {
-    let Some(effects) = ctx.dialect.effects() else { return false };
-    let Some(effectful) = ctx.catalog.effectful(unit) else { return true };
-    in_text(ctx, stmt, (effects, &effectful))
+/// What a template knows of its statements' effects.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfText {
+    /// As [`Plan::leaves`], whatever the target.
+    leaves: bool,
+    access: Access,
 }
 
-/// Whether a target's tables may have effects; `None` where its unit was not asked yet.
-pub(super) fn target_leaves(ctx: &Context<'_>, target: &Target) -> Option<bool> {
-    if ctx.dialect.effects().is_none() {
-        return Some(false);
+impl OfText {
+    /// Of a statement that was planned for this unit.
+    pub(super) fn of(ctx: &Context<'_>, stmt: &Statement, unit: &UnitName) -> Self {
+        let leaves = match (ctx.dialect.effects(), ctx.catalog.effectful(unit)) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(effects), Some(effectful)) => in_text(ctx, stmt, (effects, &effectful)),
+        };
+        Self { leaves, access: access(ctx, stmt) }
     }
-    ctx.catalog.effectful(&target.unit).map(|effectful| in_tables(&effectful, target))
+
+    /// Whether a statement leaves something at this target; `None` where its unit was not asked yet.
+    pub(super) fn leaves_at(self, ctx: &Context<'_>, target: &Target) -> Option<bool> {
+        if ctx.dialect.effects().is_none() {
+            return Some(false);
+        }
+        let effectful = ctx.catalog.effectful(&target.unit)?;
+        Some(self.leaves || in_tables(&effectful, target, self.access))
+    }
 }
 
-fn in_tables(effectful: &Effectful, target: &Target) -> bool {
-    target.tables.iter().any(|table| effectful.has(&table.actual.to_lowercase()))
+fn in_tables(effectful: &Effectful, target: &Target, access: Access) -> bool {
+    target.tables.iter().any(|table| effectful.has(&table.actual.to_lowercase(), access))
+}
+
+/// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted among them.
+fn access(ctx: &Context<'_>, stmt: &Statement) -> Access {
+    let writes = |token: &Token| {
+        let word = token.span.of(&stmt.text);
+        token.kind == TokenKind::Word && WRITING.iter().any(|one| word.eq_ignore_ascii_case(one))
+    };
+    let tokens = tokenize(&stmt.text, ctx.dialect.syntax());
+    let is_query = matches!(stmt.kind, Kind::Select(_));
+    match tokens.is_ok_and(|tokens| is_query && !tokens.list.iter().any(writes)) {
+        true => Access::Reads,
+        false => Access::Writes,
+    }
 }
 
 /// Statements that make, change or look after what stands on a unit: they run what indexes, columns and checks are made of.
@@ -169,12 +202,12 @@ fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful
         return true;
     }
     let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return true };
-    let list = &tokens.list[..];
+    let (list, access) = (&tokens.list[..], access(ctx, stmt));
     list.iter().enumerate().any(|(at, token)| {
         let Some(name) = name(token, &stmt.text) else {
             return token.kind == TokenKind::UnicodeIdentifier;
         };
-        if effectful.has(&name) {
+        if effectful.has(&name, access) {
             return true;
         }
         let is_call = list.get(at + 1).is_some_and(|next| next.span.of(&stmt.text) == "(");
@@ -222,6 +255,25 @@ fn is_named(list: &[Token], at: usize, text: &str) -> bool {
     }
     let Some(before) = at.checked_sub(1) else { return false };
     said(before) == ")" || NAMING.contains(&&*said(before).to_lowercase())
+}
+
+/// Whether a statement may change rows, if only by a function of the user's own.
+pub(crate) fn may_write(kind: &Kind) -> bool {
+    let mut writes =
+        super::writes(kind) || !matches!(kind, Kind::Select(query) if !has_into(query));
+    visit::exprs(kind, &mut |expr| {
+        writes |= matches!(&expr.node, Node::Function(call) if !is_plain_function(call));
+    });
+    writes
+}
+
+/// Whether a query makes a table of its rows.
+fn has_into(query: &Query) -> bool {
+    match &query.body {
+        QueryBody::Select(select) => select.into.is_some(),
+        QueryBody::Set { left, right, .. } => has_into(left) || has_into(right),
+        QueryBody::Values(_) => false,
+    }
 }
 
 #[cfg(test)]

@@ -9,15 +9,16 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
 use pando_kernel::shortcut::{Pick, Shortcut, Values};
 use pando_kernel::{Lists, Parameter, Value};
-use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Query, QueryBody, Statement};
+use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
+use super::effects::OfText;
 use super::labels::labelled;
 use super::liftable::{LONGEST_NAME, liftable};
 use super::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
 use super::wide::{Given, Source, Wide};
-use super::{Plan, Planned, Purpose, Told, Unit, effects, rewrite};
+use super::{Plan, Planned, Purpose, Told, Unit, rewrite};
 
 /// Functions that give the same for every session, and leave nothing behind. Sorted.
 const PLAIN_FUNCTIONS: &[&str] = &[
@@ -136,8 +137,7 @@ struct One {
     parts: Vec<Part>,
     parameters: Vec<u32>,
     writes: bool,
-    /// As [`Plan::leaves`], of whatever target.
-    leaves: bool,
+    effects: OfText,
     /// With the text cut at the values that are lifted.
     lifting: Option<(Lifting, Vec<Part>)>,
     /// How columns are told: of all targets alike, as their names are the logic ones.
@@ -344,7 +344,7 @@ impl One {
         let count = if redirects.is_empty() { pick.count().min(MOST_KEPT) } else { 0 };
         let kept = (0..count).map(|_| OnceLock::new()).collect();
         let is_decided = spans.is_empty();
-        let leaves = effects::text_leaves(ctx, stmt, &unit.target.unit);
+        let effects = OfText::of(ctx, stmt, &unit.target.unit);
         let (lifting, lists) = (None, Arc::default());
         Some(Self {
             pick,
@@ -354,7 +354,7 @@ impl One {
             parts,
             parameters,
             writes,
-            leaves,
+            effects,
             lifting,
             lists,
         })
@@ -376,7 +376,7 @@ impl One {
             target = self.redirected(ctx, stmt, target)?;
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
-        let leaves = self.leaves || effects::target_leaves(ctx, &target)?;
+        let leaves = self.effects.leaves_at(ctx, &target)?;
         let plan = Arc::new(Plan { leaves, ..self.made(target, now, told)? });
         // Long values of one statement are not kept for all others of its shape.
         let is_usual = |unit: &Unit| unit.sql.len() <= 2 * stmt.text.len() + KEPT;
@@ -436,25 +436,6 @@ fn piece<'a>(part: &'a Part, target: &'a Target) -> Option<Lift<'a>> {
             Lift::Text(Some(name).filter(|name| name.len() <= LONGEST_NAME)?)
         }
     })
-}
-
-/// Whether a statement may change rows, if only by a function of the user's own.
-pub(crate) fn may_write(kind: &Kind) -> bool {
-    let mut writes =
-        super::writes(kind) || !matches!(kind, Kind::Select(query) if !has_into(query));
-    visit::exprs(kind, &mut |expr| {
-        writes |= matches!(&expr.node, Node::Function(call) if !is_plain_function(call));
-    });
-    writes
-}
-
-/// Whether a query makes a table of its rows.
-fn has_into(query: &Query) -> bool {
-    match &query.body {
-        QueryBody::Select(select) => select.into.is_some(),
-        QueryBody::Set { left, right, .. } => has_into(left) || has_into(right),
-        QueryBody::Values(_) => false,
-    }
 }
 
 /// Whether what looks like a value names something: a string that is an alias, or a select item whose own text, values and all, becomes its label.
@@ -595,7 +576,8 @@ fn are_plain(ctx: &Context<'_>, stmt: &Statement) -> bool {
     all
 }
 
-fn is_plain_function(call: &Function) -> bool {
+/// Whether it is on the list of functions that give the same for every session.
+pub(super) fn is_plain_function(call: &Function) -> bool {
     let [name] = &call.name.parts[..] else { return false };
     let name = name.value.to_lowercase();
     call.over.is_none() && PLAIN_FUNCTIONS.binary_search(&name.as_str()).is_ok()

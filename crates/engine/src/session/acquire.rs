@@ -101,7 +101,7 @@ impl Session {
             false => Ok(0),
         };
         let laid = locked
-            .and_then(|locked| Ok(locked + lay(&mut connection, plan)?))
+            .and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?))
             .and_then(|laid| Ok((laid, whole_execution(unit, plan, bound)?)));
         match laid {
             Ok((laid, execution)) => {
@@ -181,7 +181,7 @@ impl Session {
             let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
             let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
             let locked = self.lock_what_is_read(live, &mut connection, &own);
-            match locked.and_then(|locked| Ok(locked + lay(&mut connection, plan)?)) {
+            match locked.and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?)) {
                 Ok(laid) => swallow += laid,
                 Err(error) => {
                     self.release(connection).await;
@@ -377,6 +377,34 @@ impl Session {
         Ok((swallow, begin))
     }
 
+    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before it serves others. Returns how many replies
+    /// belong to it.
+    pub(super) fn lay(
+        &self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        plan: &Plan,
+    ) -> Result<usize> {
+        if plan.leaves {
+            self.taint(live, connection);
+        } else if !plan.before.is_empty() {
+            connection.spoil();
+        }
+        for text in &plan.before {
+            // What runs under it must not run without it, nor without a transaction that could not begin.
+            connection.start(Execution::Aside(Arc::clone(text)))?;
+        }
+        Ok(plan.before.len())
+    }
+
+    /// Has a connection forget everything when it goes back, and wear the session's variables again.
+    pub(super) fn taint(&self, live: &LiveDatabase, connection: &mut Connection) {
+        let (id, list) = (self.variables.id(), self.variables.list());
+        let dress = || (id, live.database.dialect.set_statement(list).into());
+        let is_worn = id != 0 && connection.session_state() == id;
+        connection.taint(is_worn.then(dress));
+    }
+
     /// Brings a connection to the session's variables. Returns how many replies belong to that.
     pub(super) fn dress(&self, live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
         self.dress_in(live, connection, &self.variables)
@@ -424,21 +452,6 @@ fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
         name.ends_with("isolation") || name.ends_with("read_only") || name.starts_with(MODE)
     };
     variables.list().iter().filter(move |(name, _)| is_level(name))
-}
-
-/// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before it serves others. Returns how many replies
-/// belong to it.
-pub(super) fn lay(connection: &mut Connection, plan: &Plan) -> Result<usize> {
-    if plan.leaves {
-        connection.taint();
-    } else if !plan.before.is_empty() {
-        connection.spoil();
-    }
-    for text in &plan.before {
-        // What runs under it must not run without it, nor without a transaction that could not begin.
-        connection.start(Execution::Aside(Arc::clone(text)))?;
-    }
-    Ok(plan.before.len())
 }
 
 /// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the same order.

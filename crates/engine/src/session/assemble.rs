@@ -294,5 +294,5 @@ fn text(bytes: Option<&[u8]>) -> Result<&str> {
 /// Puts a connection back to how it was, tables of its own included, before it serves others.
 pub(super) fn put_back(connection: Connection) {
     let mut connection = connection;
-    connection.taint();
+    connection.taint(None);
 }

@@ -304,7 +304,7 @@ impl Session {
         // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
         let (mut connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
         if plan.leaves {
-            connection.taint();
+            self.taint(live, &mut connection);
         }
         Ok((connection, swallow, jobs))
     }

@@ -97,7 +97,7 @@ impl Session {
             }
         }
         // The expression may be a call of anything.
-        connection.taint();
+        self.taint(live, connection);
         answer(connection, sql).await
     }
 }

@@ -386,7 +386,7 @@ impl Session {
             copy.marked.push(Arc::clone(&unit.target.unit));
         }
         if copy.plan.leaves {
-            connection.taint();
+            self.taint(&live, &mut connection);
         }
         let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));

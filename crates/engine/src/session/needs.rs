@@ -113,6 +113,19 @@ impl Session {
         Ok(())
     }
 
+    /// Whether something had to be learnt of the effects of what was planned: it is to be planned anew then.
+    pub(super) async fn learns_of_effects(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        planned: &Planned,
+    ) -> Result<bool> {
+        let Planned::Plan(plan) = planned else { return Ok(false) };
+        match self.in_context(live, None, |ctx| plan::unknown_effects(ctx, plan)) {
+            Some(unit) => self.learn_effects(live, &unit).await,
+            None => Ok(false),
+        }
+    }
+
     /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose settings may be anything; where there is no other
     /// the statement does without, and its connection is taken for one on which anything was done. Returns whether it was read.
     pub(super) async fn learn_effects(

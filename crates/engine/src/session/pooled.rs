@@ -12,7 +12,7 @@ use crate::handle::Manner;
 use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
-use super::acquire::{Started, grouped, lay};
+use super::acquire::{Started, grouped};
 use super::{Bound, Session};
 
 /// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and waits with none. One slow or silent
@@ -72,7 +72,7 @@ impl Session {
                     }
                     swallow = 0;
                 }
-                swallow += lay(&mut connection, plan)?;
+                swallow += self.lay(live, &mut connection, plan)?;
                 let part = jobs.by_ref().take(share).collect();
                 self.give_jobs((connection, swallow), part, (plan, bound), started)?;
             }

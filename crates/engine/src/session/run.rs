@@ -15,7 +15,7 @@ use pando_sql::ast::{Kind, QueryBody, Statement};
 use crate::bulk::Splice;
 use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
-use crate::plan::{self, Plan, Planned, Purpose, unknown_effects};
+use crate::plan::{self, Plan, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use super::acquire::Started;
@@ -229,13 +229,7 @@ impl Session {
                 Ok(Planned::Needs(need)) => need,
                 // One half of it may rest on other columns than the other.
                 Ok(_) if catalog.epoch() != epoch => continue,
-                Ok(Planned::Plan(plan)) if purpose == Purpose::Run => {
-                    let unknown = self.in_context(live, None, |ctx| unknown_effects(ctx, &plan));
-                    match unknown {
-                        Some(unit) if self.learn_effects(live, &unit).await? => continue,
-                        Some(_) | None => return Ok(Planned::Plan(plan)),
-                    }
-                }
+                Ok(planned) if self.learns_of_effects(live, &planned).await? => continue,
                 Ok(planned) => return Ok(planned),
                 Err(error) if unknown(&error) && catalog.forget_stale() => continue,
                 Err(error) => return Err(error),

@@ -16,7 +16,7 @@ static HARMLESS: LazyLock<Vec<&str>> =
 /// <https://dev.mysql.com/doc/refman/8.0/en/create-table-generated-columns.html>
 const QUERY: &str = "\
 SELECT 'call', ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN ('sys', 'mysql') \
-UNION SELECT 'name', EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA <> 'sys' \
+UNION SELECT 'written', EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA <> 'sys' \
 UNION SELECT 'name', TABLE_NAME FROM information_schema.VIEWS WHERE TABLE_SCHEMA NOT IN ('sys', 'mysql', 'information_schema', 'performance_schema')";
 
 impl Effects for MySql {
@@ -27,15 +27,16 @@ impl Effects for MySql {
     fn read(&self, rows: &[Vec<Value>]) -> Effectful {
         let mut effectful = Effectful::default();
         for row in rows {
-            match &row[..] {
-                [Value::Text(kind), Value::Text(name)] if kind == "call" => {
-                    effectful.calls.insert(name.to_lowercase());
-                }
-                [_, Value::Text(name)] => {
-                    effectful.names.insert(name.to_lowercase());
-                }
-                _ => effectful.everything = true,
-            }
+            let [Value::Text(kind), Value::Text(name)] = &row[..] else {
+                effectful.everything = true;
+                continue;
+            };
+            let own = match kind.as_str() {
+                "call" => &mut effectful.calls,
+                "written" => &mut effectful.written,
+                _ => &mut effectful.names,
+            };
+            own.insert(name.to_lowercase());
         }
         // Its views call functions of its own.
         effectful.names.insert("sys".to_owned());

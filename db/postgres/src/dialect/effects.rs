@@ -18,25 +18,27 @@ static HARMLESS: LazyLock<Vec<&str>> =
 ///
 /// - `call`: a function that is none of the vendor's; `name`: one that can also be called as if it were a column (`row.function`).
 /// - `all`: what runs a user's function and stands in no statement: operators, casts and ranges. Those in C are the work of an administrator, and of extensions.
-/// - `runs`: a relation, or 0 for any, that may run anything: triggers that are not a key's, rules, foreign tables, expressions that call such a function.
-/// - `calls`: a relation, or 0 for any, and a function of the vendor's that one of its expressions calls: defaults, generated columns, checks, indexes, policies, views.
-/// - `leads`: a relation from which one gets to the other: parts and their whole, keys that cascade, views.
+/// - `read runs`: a relation, or 0 for any, that may run anything when it is read: foreign tables, views, policies and virtual columns that call such a function.
+/// - `read calls`: a relation, or 0 for any, and a function of the vendor's that is called when it is read.
+/// - `read leads`: a view, and what it reads; a whole, and its parts.
+/// - `write runs`, `write calls`, `write leads`: the same when it is written: triggers that are no key's, rules, defaults, checks, indexes; parts and their whole, keys that cascade.
 /// - `table`: a relation and its name, of those that may turn out to run something.
 ///
 /// <https://www.postgresql.org/docs/current/catalogs.html>
 const QUERY: &str = "\
-WITH tree (relation, text) AS (
- SELECT adrelid, adbin::pg_catalog.text FROM pg_catalog.pg_attrdef
- UNION ALL SELECT conrelid, conbin::pg_catalog.text FROM pg_catalog.pg_constraint WHERE conbin IS NOT NULL
- UNION ALL SELECT 0, typdefaultbin::pg_catalog.text FROM pg_catalog.pg_type WHERE typdefaultbin IS NOT NULL
- UNION ALL SELECT indrelid, indexprs::pg_catalog.text FROM pg_catalog.pg_index WHERE indexprs IS NOT NULL
- UNION ALL SELECT indrelid, indpred::pg_catalog.text FROM pg_catalog.pg_index WHERE indpred IS NOT NULL
- UNION ALL SELECT polrelid, polqual::pg_catalog.text FROM pg_catalog.pg_policy WHERE polqual IS NOT NULL
- UNION ALL SELECT polrelid, polwithcheck::pg_catalog.text FROM pg_catalog.pg_policy WHERE polwithcheck IS NOT NULL
- UNION ALL SELECT partrelid, partexprs::pg_catalog.text FROM pg_catalog.pg_partitioned_table WHERE partexprs IS NOT NULL
- UNION ALL SELECT ev_class, ev_action::pg_catalog.text FROM pg_catalog.pg_rewrite WHERE ev_class OPERATOR(pg_catalog.>=) 16384
-), called (relation, kind, function) AS (
- SELECT DISTINCT tree.relation, found.part[1], found.part[2]::pg_catalog.oid FROM tree
+WITH tree (relation, access, text) AS (
+ SELECT adrelid, CASE WHEN a.attgenerated OPERATOR(pg_catalog.=) 'v' THEN 'read' ELSE 'write' END, adbin::pg_catalog.text FROM pg_catalog.pg_attrdef d
+  JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum
+ UNION ALL SELECT conrelid, 'write', conbin::pg_catalog.text FROM pg_catalog.pg_constraint WHERE conbin IS NOT NULL
+ UNION ALL SELECT 0, 'write', typdefaultbin::pg_catalog.text FROM pg_catalog.pg_type WHERE typdefaultbin IS NOT NULL
+ UNION ALL SELECT indrelid, 'write', indexprs::pg_catalog.text FROM pg_catalog.pg_index WHERE indexprs IS NOT NULL
+ UNION ALL SELECT indrelid, 'write', indpred::pg_catalog.text FROM pg_catalog.pg_index WHERE indpred IS NOT NULL
+ UNION ALL SELECT polrelid, 'read', polqual::pg_catalog.text FROM pg_catalog.pg_policy WHERE polqual IS NOT NULL
+ UNION ALL SELECT polrelid, 'write', polwithcheck::pg_catalog.text FROM pg_catalog.pg_policy WHERE polwithcheck IS NOT NULL
+ UNION ALL SELECT partrelid, 'write', partexprs::pg_catalog.text FROM pg_catalog.pg_partitioned_table WHERE partexprs IS NOT NULL
+ UNION ALL SELECT ev_class, CASE WHEN rulename OPERATOR(pg_catalog.=) '_RETURN' THEN 'read' ELSE 'write' END, ev_action::pg_catalog.text FROM pg_catalog.pg_rewrite WHERE ev_class OPERATOR(pg_catalog.>=) 16384
+), called (relation, access, kind, function) AS (
+ SELECT DISTINCT tree.relation, tree.access, found.part[1], found.part[2]::pg_catalog.oid FROM tree
  CROSS JOIN LATERAL pg_catalog.regexp_matches(tree.text, ':(funcid|opfuncid|aggfnoid|winfnoid|hashfuncid|negfuncid) ([0-9]+)', 'g') AS found (part)
  WHERE tree.relation OPERATOR(pg_catalog.=) 0 OR tree.relation OPERATOR(pg_catalog.>=) 16384
 ), fact (kind, a, b) AS (
@@ -48,26 +50,52 @@ WITH tree (relation, text) AS (
    UNION SELECT rngsubdiff::pg_catalog.oid FROM pg_catalog.pg_range UNION SELECT rngcanonical::pg_catalog.oid FROM pg_catalog.pg_range) AS used (function)
   JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) used.function
   WHERE p.oid OPERATOR(pg_catalog.>=) 16384 AND p.prolang NOT IN (12, 13)
- UNION SELECT 'runs', tgrelid::pg_catalog.text, NULL FROM pg_catalog.pg_trigger WHERE NOT tgisinternal
- UNION SELECT 'runs', ev_class::pg_catalog.text, NULL FROM pg_catalog.pg_rewrite
+ UNION SELECT 'write runs', tgrelid::pg_catalog.text, NULL FROM pg_catalog.pg_trigger WHERE NOT tgisinternal
+ UNION SELECT 'write runs', ev_class::pg_catalog.text, NULL FROM pg_catalog.pg_rewrite
   WHERE ev_class OPERATOR(pg_catalog.>=) 16384 AND rulename OPERATOR(pg_catalog.<>) '_RETURN'
- UNION SELECT 'runs', oid::pg_catalog.text, NULL FROM pg_catalog.pg_class WHERE relkind OPERATOR(pg_catalog.=) 'f'
- UNION SELECT CASE WHEN c.function OPERATOR(pg_catalog.<) 16384 THEN 'calls' ELSE 'runs' END, c.relation::pg_catalog.text,
+ UNION SELECT 'read runs', oid::pg_catalog.text, NULL FROM pg_catalog.pg_class WHERE relkind OPERATOR(pg_catalog.=) 'f'
+ UNION SELECT c.access OPERATOR(pg_catalog.||) CASE WHEN c.function OPERATOR(pg_catalog.<) 16384 THEN ' calls' ELSE ' runs' END, c.relation::pg_catalog.text,
   CASE WHEN c.function OPERATOR(pg_catalog.<) 16384 THEN p.proname::pg_catalog.text END
   FROM called c LEFT JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) c.function
   WHERE c.function OPERATOR(pg_catalog.<>) 0 AND NOT (c.kind IN ('opfuncid', 'hashfuncid', 'negfuncid')
    AND (c.function OPERATOR(pg_catalog.<) 16384 OR p.prolang IN (12, 13)))
- UNION SELECT 'leads', inhparent::pg_catalog.text, inhrelid::pg_catalog.text FROM pg_catalog.pg_inherits
- UNION SELECT 'leads', inhrelid::pg_catalog.text, inhparent::pg_catalog.text FROM pg_catalog.pg_inherits
- UNION SELECT 'leads', confrelid::pg_catalog.text, conrelid::pg_catalog.text FROM pg_catalog.pg_constraint
+ UNION SELECT 'read leads', inhparent::pg_catalog.text, inhrelid::pg_catalog.text FROM pg_catalog.pg_inherits
+ UNION SELECT 'write leads', inhparent::pg_catalog.text, inhrelid::pg_catalog.text FROM pg_catalog.pg_inherits
+ UNION SELECT 'write leads', inhrelid::pg_catalog.text, inhparent::pg_catalog.text FROM pg_catalog.pg_inherits
+ UNION SELECT 'write leads', confrelid::pg_catalog.text, conrelid::pg_catalog.text FROM pg_catalog.pg_constraint
   WHERE contype OPERATOR(pg_catalog.=) 'f' AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd'))
- UNION SELECT 'leads', r.ev_class::pg_catalog.text, d.refobjid::pg_catalog.text FROM pg_catalog.pg_depend d
+ UNION SELECT 'read leads', r.ev_class::pg_catalog.text, d.refobjid::pg_catalog.text FROM pg_catalog.pg_depend d
   JOIN pg_catalog.pg_rewrite r ON r.oid OPERATOR(pg_catalog.=) d.objid
   WHERE d.classid OPERATOR(pg_catalog.=) 2618 AND d.refclassid OPERATOR(pg_catalog.=) 1259 AND d.refobjid OPERATOR(pg_catalog.>=) 16384
 )
 SELECT kind, a, b FROM fact
 UNION ALL SELECT 'table', c.oid::pg_catalog.text, c.relname::pg_catalog.text FROM pg_catalog.pg_class c
- WHERE c.oid::pg_catalog.text IN (SELECT a FROM fact WHERE kind IN ('runs', 'calls', 'leads'))";
+ WHERE c.oid::pg_catalog.text IN (SELECT a FROM fact WHERE kind NOT IN ('call', 'name', 'all'))";
+
+/// Relations that may run something.
+#[derive(Debug, Default)]
+struct Reached<'a> {
+    run: HashSet<&'a str>,
+    /// From the first one gets to the second.
+    leads: Vec<(&'a str, &'a str)>,
+}
+
+impl Reached<'_> {
+    /// Adds those from which one gets to one that does.
+    fn follow(&mut self) {
+        loop {
+            let before = self.run.len();
+            for (from, to) in &self.leads {
+                if self.run.contains(to) {
+                    self.run.insert(from);
+                }
+            }
+            if self.run.len() == before {
+                return;
+            }
+        }
+    }
+}
 
 impl Effects for Postgres {
     fn query(&self) -> &'static str {
@@ -76,38 +104,42 @@ impl Effects for Postgres {
 
     fn read(&self, rows: &[Vec<Value>]) -> Effectful {
         let mut effectful = Effectful::default();
-        let (mut run, mut leads, mut tables) = (HashSet::new(), Vec::new(), HashMap::new());
+        let (mut read, mut write, mut tables) =
+            (Reached::default(), Reached::default(), HashMap::new());
         for row in rows {
             let said = |at: usize| match row.get(at) {
                 Some(Value::Text(text)) => text.as_str(),
                 _ => "",
             };
-            let (a, b) = (said(1), said(2));
-            match said(0) {
+            let (kind, a, b) = (said(0), said(1), said(2));
+            match kind {
                 "call" => drop(effectful.calls.insert(a.to_lowercase())),
                 "name" => drop(effectful.names.insert(a.to_lowercase())),
-                "calls" if self.is_harmless(b) => {}
-                "calls" | "runs" => drop(run.insert(a)),
-                "leads" => leads.push((a, b)),
+                "read calls" | "write calls" if self.is_harmless(b) => {}
+                "read calls" | "read runs" => drop(read.run.insert(a)),
+                "write calls" | "write runs" => drop(write.run.insert(a)),
+                "read leads" => read.leads.push((a, b)),
+                "write leads" => write.leads.push((a, b)),
                 "table" => drop(tables.insert(a, b)),
                 // Whatever else it says.
                 _ => effectful.everything = true,
             }
         }
-        loop {
-            let before = run.len();
-            let led: Vec<&str> =
-                leads.iter().filter(|(_, to)| run.contains(to)).map(|(from, _)| *from).collect();
-            run.extend(led);
-            if run.len() == before {
-                break;
+        read.follow();
+        // What is written is read as well, and a view's tables are written through it.
+        write.run.extend(&read.run);
+        write.leads.extend(&read.leads);
+        write.follow();
+        effectful.everything |= write.run.contains("0");
+        for (relation, name) in tables {
+            if read.run.contains(relation) {
+                effectful.names.insert(name.to_lowercase());
+            } else if write.run.contains(relation) {
+                effectful.written.insert(name.to_lowercase());
             }
         }
-        effectful.everything |= run.contains("0");
-        let names = tables.iter().filter(|(relation, _)| run.contains(*relation));
-        effectful.names.extend(names.map(|(_, name)| name.to_lowercase()));
         // Writing to it is SET.
-        effectful.names.insert("pg_settings".to_owned());
+        effectful.written.insert("pg_settings".to_owned());
         effectful
     }
 
@@ -118,6 +150,8 @@ impl Effects for Postgres {
 
 #[cfg(test)]
 mod tests {
+    use pando_kernel::effects::Access;
+
     use super::*;
 
     fn read(rows: &[(&str, &str, &str)]) -> Effectful {
@@ -160,19 +194,26 @@ mod tests {
             ("table", "2", "part"),
             ("table", "3", "seen"),
             ("table", "4", "plain"),
-            ("runs", "2", ""),
-            ("leads", "1", "2"),
-            ("leads", "3", "1"),
-            ("calls", "4", "lower"),
+            ("table", "5", "policed"),
+            ("table", "6", "seen too"),
+            ("write runs", "2", ""),
+            ("write leads", "1", "2"),
+            ("read leads", "3", "1"),
+            ("read leads", "6", "5"),
+            ("write calls", "4", "lower"),
+            ("read runs", "5", ""),
         ]);
-        assert!(["whole", "part", "seen"].iter().all(|one| found.has(one)));
-        assert!(!found.has("plain") && !found.everything);
+        let written = ["whole", "part", "seen"];
+        assert!(written.iter().all(|one| found.has(one, Access::Writes)));
+        assert!(!written.iter().any(|one| found.has(one, Access::Reads)));
+        assert!(["policed", "seen too"].iter().all(|one| found.has(one, Access::Reads)));
+        assert!(!found.has("plain", Access::Writes) && !found.everything);
     }
 
     #[test]
     fn a_domain_that_calls_something_may_be_anywhere() {
-        assert!(read(&[("calls", "0", "set_config")]).everything);
-        assert!(!read(&[("calls", "0", "lower")]).everything);
+        assert!(read(&[("write calls", "0", "set_config")]).everything);
+        assert!(!read(&[("write calls", "0", "lower")]).everything);
         assert!(read(&[("all", "", "")]).everything);
     }
 }
