@@ -56,7 +56,6 @@ mod temporary;
 mod text;
 mod verbs;
 mod victim;
-mod vouch;
 mod warnings;
 mod whole;
 
@@ -80,7 +79,6 @@ use base::Base;
 use bound::{Bound, Window};
 use cursor::Cursor;
 use reply::Reply;
-pub(crate) use run::syntax_error;
 pub(crate) use setting::{answer, undress};
 use verbs::Opened;
 
