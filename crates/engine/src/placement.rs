@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::Value;
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Catalog, Context, DataNode, Database, LogicTable, SessionView};
 use pando_kernel::route::{Route, UnitName};
 
@@ -109,8 +109,8 @@ fn is_looked_for(
         })
         .collect();
     let text = format!("SELECT 1 FROM {} WHERE {}", quote(&name), conditions.join(" AND "));
-    let stmt =
-        pando_sql::parse(&text, ctx.dialect.syntax()).map_err(crate::session::syntax_error)?;
+    let stmt = pando_sql::parse(&text, ctx.dialect.syntax())
+        .map_err(|error| Error::internal(error.to_string()))?;
     let mut route = Route::Unclaimed;
     for room in &ctx.database.features {
         // A value that the rule knows no place for is looked for nowhere.

@@ -7,9 +7,10 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
 use pando_sql::ast::{Kind, Statement};
+use pando_sql::redacted;
 
 use crate::aside::HEAVY;
-use crate::plan::{names_unit, unknown};
+use crate::plan::{Plan, names_unit, unknown};
 
 use super::Session;
 use super::run::syntax_error;
@@ -38,6 +39,15 @@ pub(super) fn told(stmt: &Statement) -> Arc<str> {
         Some((before, rest)) if rest.starts_with('(') => format!("{before}(…)").into(),
         Some((before, _)) => format!("{before}'…'").into(),
         None => Arc::clone(&stmt.text),
+    }
+}
+
+/// Tells the log what becomes of a statement.
+pub(super) fn show(stmt: &Statement, plan: &Plan) {
+    let logic = redacted(&stmt.text);
+    for unit in &plan.units {
+        let actual = redacted(&unit.sql);
+        tracing::info!(target: "pando::sql", %logic, unit = %unit.target.unit, %actual);
     }
 }
 

@@ -57,7 +57,6 @@ mod text;
 mod verbs;
 mod victim;
 mod view;
-mod vouch;
 mod warnings;
 mod whole;
 
@@ -82,7 +81,6 @@ use bound::{Bound, Window};
 use cursor::Cursor;
 pub(crate) use needs::read_effects;
 use reply::Reply;
-pub(crate) use run::syntax_error;
 pub(crate) use setting::{answer, undress};
 use verbs::Opened;
 

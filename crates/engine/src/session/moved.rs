@@ -1,5 +1,7 @@
 //! A transaction goes on under the configuration that it began with, but not where that would lose rows.
 
+mod vouch;
+
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};

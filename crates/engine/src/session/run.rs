@@ -19,7 +19,7 @@ use crate::plan::{self, Plan, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use super::acquire::Started;
-use super::administer::told;
+use super::administer::{show, told};
 use super::altered::Touched;
 use super::finish::{first_key, unit_lost, upserts};
 use super::modes::opens_transaction;
@@ -278,11 +278,7 @@ impl Session {
     ) -> Result<()> {
         self.refuse_unadmitted(plan.writes)?;
         if self.settings().sql_show {
-            let logic = pando_sql::redacted(&stmt.text);
-            for unit in &plan.units {
-                let actual = pando_sql::redacted(&unit.sql);
-                tracing::info!(target: "pando::sql", %logic, unit = %unit.target.unit, %actual);
-            }
+            show(stmt, plan);
         }
         if self.transaction.state() == TransactionState::Idle {
             self.refuse_unheeding(stmt)?;
@@ -557,7 +553,7 @@ fn in_plan_order(
 }
 
 /// A parser's error as the workspace's.
-pub(crate) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
+pub(super) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
     plan::unread(error)
 }
 

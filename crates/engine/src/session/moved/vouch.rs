@@ -17,7 +17,7 @@ use crate::placement;
 use crate::plan::writer_of;
 use crate::snapshot::LiveDatabase;
 
-use super::Session;
+use crate::session::Session;
 
 /// Actual tables of one that are looked at.
 const NODES: usize = 32;
@@ -31,7 +31,11 @@ impl Session {
     ///
     /// # Errors
     /// `Refused`, with what is where.
-    pub(super) async fn vouch(&mut self, live: &Arc<LiveDatabase>, stmt: &Statement) -> Result<()> {
+    pub(in crate::session) async fn vouch(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+    ) -> Result<()> {
         if !live.doubts.are() {
             return Ok(());
         }
