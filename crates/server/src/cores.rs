@@ -30,7 +30,7 @@ mod system {
     /// # Errors
     /// What the system says where it does not allow it.
     pub(crate) fn give_way() -> io::Result<()> {
-        const NICE: i32 = 10;
+        const NICE: i32 = 5;
         rustix::process::setpriority_process(None, NICE)?;
         Ok(())
     }
