@@ -25,16 +25,6 @@ mod system {
         Ok(sched_setaffinity(None, &set)?)
     }
 
-    /// Has the calling thread wait while others have work: here a thread has a niceness of its own (setpriority(2), "C library/kernel differences").
-    ///
-    /// # Errors
-    /// What the system says where it does not allow it.
-    pub(crate) fn give_way() -> io::Result<()> {
-        const NICE: i32 = 10;
-        rustix::process::setpriority_process(None, NICE)?;
-        Ok(())
-    }
-
     /// The core that the last of this socket's bytes arrived on (socket(7), `SO_INCOMING_CPU`): where the other side runs if it is on this machine, otherwise the core that
     /// serves the network card's queue.
     pub(crate) fn arrival(socket: &TcpStream) -> Option<usize> {
@@ -56,16 +46,12 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn give_way() -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
     pub(crate) fn arrival(_: &TcpStream) -> Option<usize> {
         None
     }
 }
 
-pub(crate) use system::{allowed, arrival, give_way, stay_on};
+pub(crate) use system::{allowed, arrival, stay_on};
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {

@@ -190,12 +190,7 @@ impl Work {
     fn begin(self) {
         match self {
             Self::Serve { number, cores } => serve_on(number, cores),
-            Self::Aside(number) => {
-                ASIDE.set(true);
-                if let Err(error) = cores::give_way() {
-                    tracing::debug!(number, %error, "a thread for long work has as much time as the event loops");
-                }
-            }
+            Self::Aside(_) => ASIDE.set(true),
         }
     }
 }

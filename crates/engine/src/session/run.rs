@@ -8,7 +8,7 @@ use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::request::{Execute, Pipeline};
 use pando_kernel::route::Spread;
-use pando_kernel::runtime::{LONG, aside};
+use pando_kernel::runtime::LONG;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
@@ -31,6 +31,8 @@ use super::retell::Retelling;
 use super::round::Rest;
 use super::tag::tag;
 use super::{Bound, Opened, Session, Window};
+
+pub(super) use crate::plan::unread as syntax_error;
 
 /// How often a statement may ask for something to be found out before it is planned.
 pub(super) const MAX_NEEDS: usize = 64;
@@ -97,9 +99,7 @@ impl Session {
     /// Starts one statement: here, or on storage units.
     pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         if stmt.text.len() > LONG {
-            // One that was prepared long ago: the request itself may be short.
-            let engine = Arc::clone(&self.engine.inner);
-            Box::pin(async move { aside(&*engine.runtime).await }).await;
+            Box::pin(self.step_aside()).await;
         }
         self.ticket = self.ticket.wrapping_add(1);
         self.handle.begins(&told(stmt));
@@ -550,11 +550,6 @@ fn in_plan_order(
     }
     inputs.sort_by_key(|(job, _)| *job);
     inputs.into_iter().map(|(_, input)| input).collect()
-}
-
-/// A parser's error as the workspace's.
-pub(super) fn syntax_error(error: pando_sql::SyntaxError) -> Error {
-    plan::unread(error)
 }
 
 fn unknown(error: &Error) -> bool {

@@ -135,10 +135,16 @@ impl Session {
         }
     }
 
-    /// Starts a long statement: where it keeps nobody waiting, and with its memory counted.
-    async fn start_long(&mut self, text: &Arc<str>) -> Result<()> {
+    /// Goes on where long work keeps nobody waiting. The request itself may be short, when its statement was prepared before.
+    pub(super) async fn step_aside(&mut self) {
         let engine = Arc::clone(&self.engine.inner);
         aside(&*engine.runtime).await;
+    }
+
+    /// Starts a long statement: where it keeps nobody waiting, and with its memory counted.
+    async fn start_long(&mut self, text: &Arc<str>) -> Result<()> {
+        self.step_aside().await;
+        let engine = Arc::clone(&self.engine.inner);
         let mut counted = engine.reading.begin(&*engine.runtime, text).await?;
         self.refresh()?;
         let statement = self.read(text)?;
