@@ -108,11 +108,14 @@ impl Family {
     }
 }
 
+/// Makes an engine that loses connections, whose transactions are of this type.
+type Opening = dyn Fn(&Plot, TransactionType) -> Engine;
+
 /// Two storage units of one server, and how to get at them past the engine.
 struct Shop {
     family: Family,
     ways: Vec<Arc<dyn Connector>>,
-    engine: Box<dyn Fn(&Plot, TransactionType) -> Engine>,
+    engine: Box<Opening>,
     runtime: SharedRuntime,
     next: i64,
 }
@@ -330,7 +333,6 @@ fn play_all(family: Family) {
                             // What is asked about the units belongs to them, not to how it is committed.
                             continue;
                         }
-                        let began = std::time::Instant::now();
                         let mut step = 0;
                         loop {
                             let cold = is_cold.then(|| (shop.engine)(&plot, kind));
@@ -342,7 +344,6 @@ fn play_all(family: Family) {
                             step += 1;
                             assert!(step < MOST, "{family:?} {kind} {way:?} has no end");
                         }
-                        eprintln!("TIME {family:?} {kind} {way:?} {loss:?} {is_cold} {step} {:?}", began.elapsed());
                         let least = if loss == Loss::Seen { 0 } else { 1 };
                         assert!(step >= least, "{family:?} {kind} {way:?}: nothing was lost");
                     }
