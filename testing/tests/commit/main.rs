@@ -1,5 +1,7 @@
-//! No COMMIT ends with anything but a commit that is known, or an error: each step of each way to commit, with the connection of a storage unit lost there,
-//! on real servers of three families, in the three types of transactions, by a session that knows its units and by one that has just started.
+//! No COMMIT ends with anything but a commit that is known, or an error: each step of each way to commit, with the
+//! connection of a storage unit lost there,
+//! on real servers of three families, in the three types of transactions, by a session that knows its units and by
+//! one that has just started.
 
 #![allow(
     clippy::panic,
@@ -321,6 +323,8 @@ async fn play(
 fn play_all(family: Family) {
     let Some(mut shop) = Shop::of(family) else { return };
     block_on(async {
+        // A run that was broken off may have left what holds the table.
+        shop.recover().await;
         shop.ask("DROP TABLE IF EXISTS commit_t").await;
         shop.ask("CREATE TABLE commit_t (id INT PRIMARY KEY, v INT)").await;
         let plot = Plot::default();
