@@ -41,7 +41,8 @@ impl Session {
         if !may_look || !several || self.asked_isolation(transaction.modes()).is_none() {
             return false;
         }
-        let may_wait = aim != Aim::Reads && self.only_changes && !transaction.has_savepoints();
+        let may_wait =
+            aim != Aim::Reads && self.planning.only_changes && !transaction.has_savepoints();
         let family = self.live.as_ref().and_then(|live| live.database.dialect.two_phase());
         if may_wait && family.is_some_and(TwoPhase::sees_when_it_reads) {
             self.transaction.sees(Sight::Later);
