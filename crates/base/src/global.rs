@@ -464,7 +464,8 @@ impl Global {
     /// Takes back its statements from a number on; from 0 on all, and it lets go of its rows.
     ///
     /// # Errors
-    /// What keeps a unit's part from being taken back: rows that somebody else has changed, or an undo log that was removed (40002), or the unit's own. All other
+    /// What keeps a unit's part from being taken back: rows that somebody else has changed, or an undo log that was
+    /// removed (40002), or the unit's own. All other
     /// units' parts are taken back all the same.
     pub async fn rollback(&self, field: &Field, from: u64) -> Result<()> {
         let mut result = Ok(());

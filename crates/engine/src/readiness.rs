@@ -30,7 +30,8 @@ pub(crate) struct Readiness {
     seen: Mutex<Option<Instant>>,
     /// All were known once: so is the level.
     asked: AtomicBool,
-    /// The highest level that a unit's transactions have where nobody names one: 0 for none at which they see one state. It never falls, as connections stay for
+    /// The highest level that a unit's transactions have where nobody names one: 0 for none at which they see one
+    /// state. It never falls, as connections stay for
     /// long that were opened while it held.
     level: AtomicU8,
 }
@@ -83,7 +84,8 @@ impl Readiness {
         self.asked.load(Ordering::Acquire)
     }
 
-    /// The level of transactions for which nobody has named one, as far as units have told, if they see one state of the data there.
+    /// The level of transactions for which nobody has named one, as far as units have told, if they see one state of
+    /// the data there.
     pub(crate) fn level(&self) -> Option<Isolation> {
         match self.level.load(Ordering::Acquire) {
             0 => None,

@@ -207,12 +207,14 @@ pub trait TwoPhase: Send + Sync + Debug {
     /// Reads a row of [`TwoPhase::prepared_query`]; `None` when somebody else made the branch.
     fn read_prepared(&self, row: &[Value]) -> Option<InDoubt>;
 
-    /// Whether a transaction sees the state of its first query, while its changes find what is there by then: those need no snapshot.
+    /// Whether a transaction sees the state of its first query, while its changes find what is there by then: those
+    /// need no snapshot.
     fn sees_when_it_reads(&self) -> bool {
         false
     }
 
-    /// A query with one row that [`TwoPhase::read_standing`] reads, whose last column is the level, as a text, that transactions have where nobody names one: the
+    /// A query with one row that [`TwoPhase::read_standing`] reads, whose last column is the level, as a text, that
+    /// transactions have where nobody names one: the
     /// login's, whatever the session has set. Its error tells that a right is missing.
     fn standing_query(&self) -> &'static str;
 

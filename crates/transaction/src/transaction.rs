@@ -181,13 +181,15 @@ impl Transaction {
         self.modes = modes;
     }
 
-    /// Marks the transaction as failed by an error that its client hears: only its end, or a return to a savepoint, is accepted.
+    /// Marks the transaction as failed by an error that its client hears: only its end, or a return to a savepoint,
+    /// is accepted.
     pub fn fail(&mut self) {
         self.told |= self.state != TransactionState::Idle;
         self.stop();
     }
 
-    /// Marks that a unit's connection was lost: the transaction can only be rolled back. Its client need not have heard of it.
+    /// Marks that a unit's connection was lost: the transaction can only be rolled back. Its client need not have
+    /// heard of it.
     pub fn lose(&mut self) {
         self.lost = true;
         self.stop();
@@ -245,8 +247,10 @@ impl Transaction {
         }
     }
 
-    /// Enlists a fresh connection: queues what opens the transaction on it. Returns how many replies belong to that. What [`Transaction::left_to_tell`] has
-    /// left is to be told behind them. The connection stays with the caller until [`Transaction::give_back`]. `ready` is the unit's, in an XA transaction.
+    /// Enlists a fresh connection: queues what opens the transaction on it. Returns how many replies belong to that.
+    /// What [`Transaction::left_to_tell`] has
+    /// left is to be told behind them. The connection stays with the caller until [`Transaction::give_back`]. `ready`
+    /// is the unit's, in an XA transaction.
     ///
     /// # Errors
     /// What the connection says to being given executions.
@@ -362,8 +366,10 @@ impl Transaction {
 
     /// Ends the transaction: commits, unless it has failed. Nothing is committed when a unit is known to be lost before.
     ///
-    /// It is rolled back without an error only where its client has heard of the failure ([`Transaction::fail`]). Else the outcome is an error of class 40001
-    /// (1213) when everything was rolled back because a unit was lost: the client may run the transaction again. Otherwise it is the first unit's error; when
+    /// It is rolled back without an error only where its client has heard of the failure ([`Transaction::fail`]).
+    /// Else the outcome is an error of class 40001
+    /// (1213) when everything was rolled back because a unit was lost: the client may run the transaction again.
+    /// Otherwise it is the first unit's error; when
     /// some units had committed already, its message says which did and which did not.
     pub async fn commit(&mut self) -> Ended {
         if self.state == TransactionState::Failed || self.lost || !self.is_whole() {
@@ -524,7 +530,8 @@ pub fn aborted(why: &str) -> Error {
     )
 }
 
-/// The whole transaction is rolled back because a storage unit that was to record its decision has no ledger any more. Whoever runs it again finds a new one.
+/// The whole transaction is rolled back because a storage unit that was to record its decision has no ledger any
+/// more. Whoever runs it again finds a new one.
 pub fn ledger_gone(unit: &str, error: Error) -> Error {
     aborted(&format!("Pando's own tables were removed from storage unit `{unit}` ({error})"))
         .because(error)

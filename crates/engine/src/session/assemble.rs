@@ -102,9 +102,9 @@ impl Session {
         for read in &assembly.reads {
             let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
                 .map_err(super::run::syntax_error)?;
-            self.shows_change = assembly.changes();
+            self.planning.shows_change = assembly.changes();
             let plan = Box::pin(self.planned(live, &stmt, &Bound::default(), Purpose::Run)).await;
-            self.shows_change = false;
+            self.planning.shows_change = false;
             if let Planned::Plan(plan) = plan? {
                 units.extend(plan.units);
             }

@@ -61,7 +61,8 @@ impl Session {
         units.len() > 1 && !none_defers()
     }
 
-    /// Has the units check what they left to the end of the transaction, which has failed where one finds a fault or cannot be asked. What was lost meanwhile
+    /// Has the units check what they left to the end of the transaction, which has failed where one finds a fault or
+    /// cannot be asked. What was lost meanwhile
     /// the commit itself finds, and tells.
     ///
     /// # Errors

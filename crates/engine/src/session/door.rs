@@ -82,13 +82,10 @@ impl Session {
             last_suspended: None,
             warnings: super::warnings::Warnings::default(),
             text_request: false,
+            planning: super::view::Planning::default(),
             at_hand: AtHand::default(),
-            learns: false,
             names_tables: false,
             temporary: None,
-            shows_change: false,
-            only_changes: false,
-            sees_one_state: false,
             login,
         };
         session.start_variables()?;

@@ -138,7 +138,7 @@ impl Session {
     ) -> Result<Vec<String>> {
         let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
         let window = self.window.take();
-        self.learns = false;
+        self.planning.learns = false;
         self.start_on_units(&stmt, Bound::default()).await?;
         let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
         while let Some(event) = self.next_of_reply().await? {

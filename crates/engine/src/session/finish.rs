@@ -215,7 +215,8 @@ impl Session {
         Ok(done)
     }
 
-    /// A procedure may have ended the client's transaction, on its own unit: where no other has been changed, the transaction is over; else what it has not ended is undone.
+    /// A procedure may have ended the client's transaction, on its own unit: where no other has been changed, the
+    /// transaction is over; else what it has not ended is undone.
     async fn look_whether_ended(&mut self) -> Result<()> {
         if self.opened != Opened::Client || !self.transaction.has_ended_part() {
             return Ok(());
@@ -316,7 +317,8 @@ impl Session {
         }
     }
 
-    /// Commits the transaction, where no client may be told that it is rolled back but by an error: what a statement commits by itself before it runs.
+    /// Commits the transaction, where no client may be told that it is rolled back but by an error: what a statement
+    /// commits by itself before it runs.
     ///
     /// # Errors
     /// Whatever kept it from being committed.
@@ -327,7 +329,8 @@ impl Session {
         }
     }
 
-    /// Ends the transaction and what hangs on it. False where it was rolled back: because that was asked for, or because its client has heard before that it has
+    /// Ends the transaction and what hangs on it. False where it was rolled back: because that was asked for, or
+    /// because its client has heard before that it has
     /// failed.
     ///
     /// # Errors

@@ -32,7 +32,8 @@ impl Session {
         }
     }
 
-    /// A unit has joined, and is told behind all savepoints what was set before them: at the return to one of them it has to be told again.
+    /// A unit has joined, and is told behind all savepoints what was set before them: at the return to one of them it
+    /// has to be told again.
     pub(super) fn told_behind_marks(&mut self) {
         if !self.local_settings.is_empty() {
             self.marks.iter_mut().for_each(|mark| mark.settings = u64::MAX);

@@ -139,18 +139,12 @@ pub struct Session {
     warnings: warnings::Warnings,
     /// The current request is a text: its end ends what it opened.
     text_request: bool,
+    /// What planning is told of the statement under way.
+    planning: view::Planning,
     /// The templates used last.
     at_hand: AtHand,
-    /// The statement under way is worth a template.
-    learns: bool,
     /// The open transaction was asked of a table while no database was chosen.
     names_tables: bool,
     /// The session's temporary tables, and the connection that has them.
     temporary: Option<Box<temporary::Temporary>>,
-    /// The statement under way only changes rows, and reads nothing but what it locks.
-    only_changes: bool,
-    /// A query outside a transaction is planned that is to see one state of several units.
-    sees_one_state: bool,
-    /// A change is shown that is not run: what it reads is planned as in its transaction.
-    shows_change: bool,
 }

@@ -36,7 +36,7 @@ impl Recalled {
 impl Session {
     /// The plan of a text by its template; `None` when it has to be parsed and planned. Notes then whether that is worth remembering.
     pub(super) fn recall(&mut self, text: &Arc<str>, bound: &Bound) -> Option<Recalled> {
-        self.learns = false;
+        self.planning.learns = false;
         if self.settings().sql_show {
             // The log tells the statement's own text, which a template does not have.
             return None;
@@ -125,7 +125,7 @@ impl Session {
             }
             Some(Entry::None(then)) if then == now => None,
             Some(Entry::Template(_) | Entry::None(_) | Entry::Seen) => {
-                self.learns = true;
+                self.planning.learns = true;
                 None
             }
             None => None,
@@ -192,7 +192,7 @@ impl Session {
         stmt: &Statement,
         (bound, plan): (&Bound, &Plan),
     ) {
-        if !std::mem::take(&mut self.learns) || self.defined.is_some() {
+        if !std::mem::take(&mut self.planning.learns) || self.defined.is_some() {
             return;
         }
         let now = moment(live);

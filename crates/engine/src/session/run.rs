@@ -116,7 +116,7 @@ impl Session {
             return Ok(());
         }
         let away = self.leave(stmt)?;
-        self.learns &= away.is_none();
+        self.planning.learns &= away.is_none();
         let result = self.start_on_units(stmt, bound).await;
         self.come_back(away);
         result
@@ -162,8 +162,8 @@ impl Session {
         };
         let plan = Arc::new(self.on_leaders(&live, (stmt, &bound), plan).await?);
         self.refuse_moved(&live, stmt, plan.writes)?;
-        self.learns &= self.temporary.is_none();
-        if self.learns && !bound.prepared {
+        self.planning.learns &= self.temporary.is_none();
+        if self.planning.learns && !bound.prepared {
             Box::pin(self.look_at_table(&live, stmt)).await;
         }
         self.learn(&live, stmt, (&bound, &plan));
@@ -303,7 +303,7 @@ impl Session {
                 self.open_for_statement(Vec::new());
             }
         }
-        self.only_changes =
+        self.planning.only_changes =
             matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
         if plan.writes {
             self.transaction.wrote_if_open();

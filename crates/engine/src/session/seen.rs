@@ -1,6 +1,7 @@
 //! Global snapshots: at REPEATABLE READ and SERIALIZABLE a transaction of type XA sees all or nothing of every other one, on all units.
 //!
-//! Whoever's default the level is: what a client is told of its level holds. It costs a transaction on all units, and holds up the commits of others for a moment; READ
+//! Whoever's default the level is: what a client is told of its level holds. It costs a transaction on all units, and
+//! holds up the commits of others for a moment; READ
 //! COMMITTED is how to go without.
 
 use std::sync::Arc;
@@ -27,8 +28,10 @@ use super::modes::SNAPSHOT;
 type Part = (Connection, usize);
 
 impl Session {
-    /// Whether the open transaction is to look at all units now, before it does something on one of them: it is at a level at which it sees one state of the data, and
-    /// has not looked. Where changes see what is there by then, it looks with its first query; not behind a savepoint, to which it might return, and look anew.
+    /// Whether the open transaction is to look at all units now, before it does something on one of them: it is at a
+    /// level at which it sees one state of the data, and
+    /// has not looked. Where changes see what is there by then, it looks with its first query; not behind a
+    /// savepoint, to which it might return, and look anew.
     pub(super) fn looks_now(&mut self, aim: Aim) -> bool {
         let transaction = &self.transaction;
         let may_look = transaction.kind() == TransactionType::Xa
@@ -38,7 +41,8 @@ impl Session {
         if !may_look || !several || self.asked_isolation(transaction.modes()).is_none() {
             return false;
         }
-        let may_wait = aim != Aim::Reads && self.only_changes && !transaction.has_savepoints();
+        let may_wait =
+            aim != Aim::Reads && self.planning.only_changes && !transaction.has_savepoints();
         let family = self.live.as_ref().and_then(|live| live.database.dialect.two_phase());
         if may_wait && family.is_some_and(TwoPhase::sees_when_it_reads) {
             self.transaction.sees(Sight::Later);
@@ -55,7 +59,8 @@ impl Session {
             && self.asks_for_one_state()
     }
 
-    /// Whether a query outside a transaction that has to see one state of several units was planned for copies, which have no part in that.
+    /// Whether a query outside a transaction that has to see one state of several units was planned for copies, which
+    /// have no part in that.
     pub(super) async fn strays(&mut self, live: &LiveDatabase, plan: &Plan) -> bool {
         let may_stray = !plan.writes
             && self.transaction_type() == TransactionType::Xa
@@ -69,7 +74,8 @@ impl Session {
         self.asks_for_one_state() && !plan.units.iter().all(leads)
     }
 
-    /// Finds out at which level transactions are for which nobody names one. A unit that cannot take part in distributed transactions says so when it is to.
+    /// Finds out at which level transactions are for which nobody names one. A unit that cannot take part in
+    /// distributed transactions says so when it is to.
     pub(super) async fn know_level(&mut self) {
         let is_asked = self.transaction_type() == TransactionType::Xa
             && self.live.as_ref().is_some_and(|live| !live.together.ready.knows_level());

@@ -81,7 +81,8 @@ impl Session {
         Ok(true)
     }
 
-    /// A query that calls what nobody here knows may have written where the servers of a distributed transaction cannot tell: its parts are prepared like those
+    /// A query that calls what nobody here knows may have written where the servers of a distributed transaction
+    /// cannot tell: its parts are prepared like those
     /// that have.
     pub(super) fn note_unseen_writes(
         &mut self,

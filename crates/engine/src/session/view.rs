@@ -13,6 +13,19 @@ use crate::snapshot::LiveDatabase;
 
 use super::{Bound, Session};
 
+/// What planning is told of the statement under way.
+#[derive(Debug, Default)]
+pub(super) struct Planning {
+    /// It is worth a template.
+    pub(super) learns: bool,
+    /// It only changes rows, and reads nothing but what it locks.
+    pub(super) only_changes: bool,
+    /// It is a query outside a transaction that is to see one state of several units.
+    pub(super) sees_one_state: bool,
+    /// It is a change that is shown and not run: what it reads is planned as in its transaction.
+    pub(super) shows_change: bool,
+}
+
 impl Session {
     /// Calls planning with what it may look at.
     pub(super) fn in_context<T>(
@@ -36,13 +49,13 @@ impl Session {
     fn view(&self) -> SessionView {
         let state = self.transaction.state();
         SessionView {
-            transaction: if self.shows_change && state == TransactionState::Idle {
+            transaction: if self.planning.shows_change && state == TransactionState::Idle {
                 TransactionState::Open
             } else {
                 state
             },
             held: self.transaction.units(),
-            has_written: self.transaction.has_written() || self.shows_change,
+            has_written: self.transaction.has_written() || self.planning.shows_change,
             ticket: self.ticket,
             connections_per_query: self.settings().max_connections_per_query,
             describes: false,
@@ -55,7 +68,7 @@ impl Session {
     /// Whether what is planned now has no use for what copies hold.
     fn shows_one_state(&self) -> bool {
         if self.transaction.state() == TransactionState::Idle {
-            return self.sees_one_state;
+            return self.planning.sees_one_state;
         }
         self.transaction.kind() == TransactionType::Xa
             && !self.transaction.is_locking()
@@ -72,9 +85,9 @@ impl Session {
         if !self.strays(live, &plan).await {
             return Ok(plan);
         }
-        self.sees_one_state = true;
+        self.planning.sees_one_state = true;
         let planned = Box::pin(self.plan(live, stmt, bound, Purpose::Run)).await;
-        self.sees_one_state = false;
+        self.planning.sees_one_state = false;
         planned
     }
 }

@@ -56,7 +56,8 @@ impl Transaction {
         self.savepoints.len() > BATCH || settings.len() > BATCH
     }
 
-    /// What is left to tell a unit that has just joined and has answered to what opened its part: the other savepoints, and then these settings.
+    /// What is left to tell a unit that has just joined and has answered to what opened its part: the other
+    /// savepoints, and then these settings.
     pub fn left_to_tell(&self, settings: &[String], dialect: &dyn Dialect) -> Vec<String> {
         let mut texts = self.verbs(self.savepoints.iter().skip(BATCH), dialect);
         texts.extend_from_slice(settings);
@@ -78,7 +79,8 @@ impl Transaction {
     /// Undoes what was done since a savepoint. A failed transaction is open again.
     ///
     /// # Errors
-    /// The vendor's own (3B001, 1305) when there is no such savepoint; one of class 40001 when somebody may have changed what was read; else the first unit's error.
+    /// The vendor's own (3B001, 1305) when there is no such savepoint; one of class 40001 when somebody may have
+    /// changed what was read; else the first unit's error.
     pub async fn rollback_to(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
         let at = self.find_savepoint(name, dialect)?;
         if self.lost {

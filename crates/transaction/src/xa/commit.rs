@@ -526,7 +526,8 @@ pub(crate) fn unsure(error: Error) -> Error {
     server_error(1180, "08007", told)
 }
 
-/// SQLSTATE 08007: the transaction is committed where it changed anything that Pando knows of, and a view or a procedure may have changed something behind its back.
+/// SQLSTATE 08007: the transaction is committed where it changed anything that Pando knows of, and a view or a
+/// procedure may have changed something behind its back.
 fn strayed(unit: &str) -> Error {
     let told = format!(
         "the transaction is committed on every storage unit that it has changed; storage unit `{unit}`, of which it has only read as far as is known, was lost before it answered: whether something that a query there has changed by itself is committed is not known"

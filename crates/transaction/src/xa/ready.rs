@@ -24,7 +24,8 @@ pub struct Ready {
     pub identity: Option<Arc<str>>,
     /// Where it is now. Two units with one identity are one place, or one is a copy of the other.
     pub place: String,
-    /// The level at which a transaction sees one state of the data, where its user's transactions have it although nobody has named one.
+    /// The level at which a transaction sees one state of the data, where its user's transactions have it although
+    /// nobody has named one.
     pub level: Option<Isolation>,
     /// When it was asked. Connections that were opened before, and live, speak to the server that answered; later ones may speak to one that was
     /// started anew with other settings.

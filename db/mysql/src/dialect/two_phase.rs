@@ -84,7 +84,8 @@ impl TwoPhase for MySql {
         SEE
     }
 
-    /// InnoDB makes the view with the first plain SELECT; whatever a change reads it locks, and finds as it is then, what its triggers read included.
+    /// InnoDB makes the view with the first plain SELECT; whatever a change reads it locks, and finds as it is then,
+    /// what its triggers read included.
     /// <https://dev.mysql.com/doc/refman/8.0/en/innodb-consistent-read.html>
     fn sees_when_it_reads(&self) -> bool {
         true
@@ -135,7 +136,8 @@ impl Ledger for MySql {
 
     fn setup(&self) -> Vec<String> {
         [
-            // Where the decisions were removed, and nothing else, the identity goes with them: under the same one a transaction that was decided to commit would
+            // Where the decisions were removed, and nothing else, the identity goes with them: under the same one a
+            // transaction that was decided to commit would
             // be taken for one that nobody has decided, and be rolled back where it is prepared.
             "SELECT GET_LOCK('pando_ledger', 5)",
             "SET @pando_renounces = (SELECT IF(SUM(TABLE_NAME = 'pando_decision') = 0, 'DELETE FROM pando_unit', 'DO 0') \

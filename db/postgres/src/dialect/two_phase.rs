@@ -135,7 +135,8 @@ impl TwoPhase for Postgres {
     }
 }
 
-/// Where the decisions were removed, and nothing else, the identity goes with them: under the same one a transaction that was decided to commit would be taken for one
+/// Where the decisions were removed, and nothing else, the identity goes with them: under the same one a transaction
+/// that was decided to commit would be taken for one
 /// that nobody has decided, and be rolled back where it is prepared.
 const RENOUNCE: &str = "DO $$ BEGIN \
      IF pg_catalog.to_regclass('pando.decision') IS NULL AND pg_catalog.to_regclass('pando.unit') IS NOT NULL THEN \
