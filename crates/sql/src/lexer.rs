@@ -432,6 +432,10 @@ impl<'a> Lexer<'a> {
         let system = self.byte(start + 1) == b'@';
         let mut end = start + 1 + usize::from(system);
         match self.byte(end) {
+            // A system variable has no name of that kind.
+            b'\'' | b'"' if system && self.syntax.backslash_escapes => {
+                return Err(self.unexpected_character());
+            }
             quote @ (b'\'' | b'"') if self.syntax.backslash_escapes => {
                 end = self
                     .escaped_end(end, quote)

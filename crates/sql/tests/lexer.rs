@@ -225,6 +225,7 @@ fn what_breaks_off_is_refused_where_it_starts() {
         (&COMMAS, "a /*!50000 'b' /* c */", 2),
         (&COMMAS, "x'1", 0),
         (&COMMAS, "$$a$$", 0),
+        (&COMMAS, "@@'a'", 0),
         (&COMMAS, "a `b\0`", 2),
         (&COMMAS, "a # \0", 4),
         (&COMMAS, "a /*+ QB_NAME(`*/ `) */", 2),

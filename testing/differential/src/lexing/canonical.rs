@@ -53,8 +53,7 @@ fn value(text: &str, token: &Token, syntax: &Syntax) -> Option<String> {
             Some(format!("{prefix}{}", quoted(&value, syntax)))
         }
         TokenKind::BitString | TokenKind::HexString if raw.contains('\'') => {
-            let digits: String = raw.split('\'').skip(1).step_by(2).collect();
-            Some(format!("{}'{digits}'", &raw[..1]))
+            Some(format!("{}'{}'", &raw[..1], digits(raw)))
         }
         TokenKind::Variable if raw.starts_with(['@']) && raw.ends_with(['\'', '"']) => {
             // Its name is a string.
@@ -90,5 +89,24 @@ fn quoted(value: &str, syntax: &Syntax) -> String {
         }
     }
     out.push('\'');
+    out
+}
+
+/// What stands between the quotes of a string in pieces; comments between these may hold quotes of their own.
+fn digits(raw: &str) -> String {
+    let (mut out, mut is_open, mut rest) = (String::new(), false, raw);
+    while let Some(c) = rest.chars().next() {
+        if !is_open && rest.starts_with("--") {
+            let end = rest.find(['\n', '\r']).unwrap_or(rest.len());
+            rest = rest.get(end..).unwrap_or("");
+            continue;
+        }
+        match c {
+            '\'' => is_open = !is_open,
+            _ if is_open => out.push(c),
+            _ => {}
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or("");
+    }
     out
 }
