@@ -44,7 +44,7 @@ pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
 pub use lifted::{Chance, Lifted};
 pub(crate) use limited::{Limited, is_for_keys, limited};
-pub use outcome::{Plan, Planned, Purpose, Told, Unit};
+pub use outcome::{Leaves, Plan, Planned, Purpose, Told, Unit};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
