@@ -23,6 +23,8 @@ pub trait Effects: Send + Sync + Debug {
 pub struct Effectful {
     /// Everything may: an operator, a cast or a domain runs what users have made, and stands in no statement's text.
     pub everything: bool,
+    /// Some of the functions may prepare statements, drop those of others, or do what nobody can read off them; else what they leave is gone with a reset.
+    pub prepares: bool,
     /// Functions that users have made, which are called by their name with a parenthesis behind it.
     pub calls: HashSet<String>,
     /// What has effects wherever it stands: views, tables with policies that call something, functions that are called as if they were columns.
@@ -56,6 +58,7 @@ impl Effectful {
     /// Takes in those of another storage unit.
     pub fn add(&mut self, other: &Self) {
         self.everything |= other.everything;
+        self.prepares |= other.prepares;
         let extend = |own: &mut HashSet<String>, other: &HashSet<String>| {
             own.extend(other.iter().cloned());
         };

@@ -22,6 +22,7 @@ pub struct Connection {
     /// Has its connection with it until this is dropped.
     slot: Slot,
     fate: Fate,
+    is_tainted: bool,
     dress: Option<Dress>,
     gone: Gone,
 }
@@ -37,6 +38,15 @@ enum Fate {
 /// A client-session state: its number, and the text that brings it about on a connection that is as after login.
 pub type Dress = (u64, Arc<str>);
 
+/// What may be left on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// What [`Execution::Reset`] takes back.
+    State,
+    /// What only [`Execution::Scrub`] does.
+    Anything,
+}
+
 impl Fate {
     /// What is run on a connection before it serves others, if it must be put in order.
     fn remedy(self) -> Execution {
@@ -50,7 +60,7 @@ impl Fate {
 impl Connection {
     pub(crate) fn lent(mut slot: Slot, live: Box<Live>) -> Self {
         slot.live = Some(live);
-        Self { slot, fate: Fate::Return, dress: None, gone: Gone }
+        Self { slot, fate: Fate::Return, is_tainted: false, dress: None, gone: Gone }
     }
 
     /// The storage unit's name.
@@ -92,10 +102,13 @@ impl Connection {
         }
     }
 
-    /// The same where nobody knows what is left behind: all is forgotten that its server can forget ([`Execution::Scrub`]), and a connection that does not is closed. Then it
-    /// is brought to this state, which its borrower has had accepted: the next one probably wants the same.
-    pub fn taint(&mut self, dress: Option<Dress>) {
-        self.fate = Fate::Scrub;
+    /// The same where nobody knows what is left behind, and a connection that does not forget it is closed. Then it is brought to this state, which its borrower has had accepted: the next one probably wants the same.
+    pub fn taint(&mut self, left: Left, dress: Option<Dress>) {
+        self.is_tainted = true;
+        match left {
+            Left::State => self.spoil(),
+            Left::Anything => self.fate = Fate::Scrub,
+        }
         self.dress = dress;
     }
 
@@ -141,7 +154,7 @@ impl Drop for Connection {
             return;
         }
         shared.rest(&mut live.memory);
-        if self.fate == Fate::Scrub {
+        if self.is_tainted {
             shared.taints.fetch_add(1, Ordering::Relaxed);
         }
         if !clean(condition) {

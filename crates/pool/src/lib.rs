@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Result};
 
-pub use connection::{Connection, Dress};
+pub use connection::{Connection, Dress, Left};
 pub use leash::Leash;
 pub use loose::LoosePool;
 pub use options::Options;

@@ -7,24 +7,27 @@ use std::time::Duration;
 
 use pando_fake::{Reply, poll_once, server_error};
 
+use pando_pool::Left;
 use scene::{at_most, expect, scene};
 
 #[test]
 fn it_forgets_before_it_is_lent_again() {
-    for (taints, told) in [(true, "SCRUB"), (false, "RESET")] {
+    for (left, told) in
+        [(Some(Left::Anything), "SCRUB"), (Some(Left::State), "RESET"), (None, "RESET")]
+    {
         let scene = scene(at_most(1));
         let mut connection = scene.take();
         connection.set_session_state(7);
-        match taints {
-            true => connection.taint(None),
-            false => connection.spoil(),
+        match left {
+            Some(left) => connection.taint(left, None),
+            None => connection.spoil(),
         }
         drop(connection);
         assert_eq!(scene.numbers(), (1, 1, 0));
         let connection = scene.take();
         assert_eq!(scene.unit.statements(), [told]);
         assert_eq!((connection.session_state(), scene.unit.connections().opened), (0, 1));
-        assert_eq!(scene.pool.taints(), u64::from(taints));
+        assert_eq!(scene.pool.taints(), u64::from(left.is_some()));
         drop(connection);
         drop(scene.take());
         assert_eq!(scene.unit.statements(), [told], "once is enough");
@@ -35,7 +38,7 @@ fn it_forgets_before_it_is_lent_again() {
 fn what_is_tainted_is_not_only_reset() {
     let scene = scene(at_most(1));
     let mut connection = scene.take();
-    connection.taint(None);
+    connection.taint(Left::Anything, None);
     connection.spoil();
     scene.run(&mut connection, "BEGIN").unwrap();
     drop(connection);
@@ -48,7 +51,7 @@ fn one_that_cannot_forget_serves_nobody() {
     let scene = scene(at_most(1));
     scene.unit.reply_once("SCRUB", Reply::Error(server_error("57014", "timeout")));
     let mut connection = scene.take();
-    connection.taint(None);
+    connection.taint(Left::Anything, None);
     drop(connection);
     let mut connection = scene.take();
     scene.run(&mut connection, "COMMIT").unwrap();
@@ -59,13 +62,13 @@ fn one_that_cannot_forget_serves_nobody() {
 fn it_comes_back_with_the_variables_it_is_told() {
     let scene = scene(at_most(1));
     let mut connection = scene.take();
-    connection.taint(Some((7, "SET a = 1".into())));
+    connection.taint(Left::Anything, Some((7, "SET a = 1".into())));
     drop(connection);
     assert_eq!(scene.take().session_state(), 7);
     assert_eq!(scene.unit.statements(), ["SCRUB", "SET a = 1"]);
     scene.unit.reply("SET a = 2", Reply::Error(server_error("42000", "no")));
     let mut connection = scene.take();
-    connection.taint(Some((8, "SET a = 2".into())));
+    connection.taint(Left::Anything, Some((8, "SET a = 2".into())));
     drop(connection);
     assert_eq!((scene.take().session_state(), scene.unit.connections().opened), (0, 2));
 }
@@ -75,7 +78,7 @@ fn nobody_is_lent_one_that_has_not_answered_yet() {
     let scene = scene(at_most(1));
     scene.unit.reply("SCRUB", Reply::Hang);
     let mut connection = scene.take();
-    connection.taint(None);
+    connection.taint(Left::Anything, None);
     drop(connection);
     assert!(scene.pool.take_idle().unwrap().is_none());
     let mut taking = scene.taking();
@@ -91,7 +94,7 @@ fn those_that_are_clean_are_taken_before() {
     let (first, mut second) = (scene.take(), scene.take());
     let clean = first.token();
     drop(first);
-    second.taint(None);
+    second.taint(Left::Anything, None);
     drop(second);
     assert_eq!(scene.take().token(), clean);
 }

@@ -355,7 +355,11 @@ def tenants():
     own.query("create role leak_app login password 'leak_app'; grant all on schema public to leak_app")
     own.query("create table docs (id int primary key, tenant text, body text); insert into docs values (1, 'a', 'secret of a'), (2, 'b', 'secret of b');"
               "alter table docs enable row level security; alter table docs force row level security; create policy p on docs using (tenant = current_setting('app.tenant', true));"
-              "create function be(name text) returns text language sql as $$ select set_config('app.tenant', name, false) $$; grant all on docs to leak_app")
+              "create function be(name text) returns text language sql as $$ select set_config('app.tenant', name, false) $$;"
+              "create function hold() returns int language plpgsql as $$ begin perform pg_advisory_lock(815), set_config('statement_timeout', '54321', false); return 1; end $$;"
+              "create function holding() returns trigger language plpgsql as $$ begin perform hold(); return new; end $$; create table counted (a int); insert into counted values (1);"
+              "create trigger t before update on counted for each row execute function holding();"
+              "grant all on docs, counted to leak_app")
     pando = Pando({"global.yaml": GLOBAL, "database-leak.yaml": config("pg", "leak_app", "leak_app")})
     with case("pg: rows of another tenant"):
         first, second = pando.client("pg", "leak"), pando.client("pg", "leak")
@@ -364,6 +368,12 @@ def tenants():
                 first.query(text)
                 if second.query("select body from docs"):
                     raise RuntimeError(f"after {text} the next session reads {second.query('select body from docs')}")
+        # None of these functions can prepare statements: their connection is reset, and keeps what Pando has prepared.
+        for text in ("select hold()", "with w as (update counted set a = a + 1 returning a) select a from w", "update counted set a = a + 1"):
+            for _ in range(4):
+                first.query(text)
+                if second.query("select current_setting('statement_timeout'), (select count(*) from pg_locks where locktype = 'advisory') from counted") != [["0", "0"]]:
+                    raise RuntimeError(f"after {text} the next session has its settings or locks")
         first.query("begin")
         first.query("select be('a')")
         if first.query("select body from docs") != [["secret of a"]]:

@@ -9,7 +9,7 @@ use pando_sql::ast::{Kind, Node, Query, QueryBody, Statement};
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
 use super::template::is_plain_function;
-use super::{Plan, state};
+use super::{Leaves, Plan, state};
 
 /// Words behind which a name with a parenthesis is a table, an alias or a type.
 const NAMING: &[&str] =
@@ -108,25 +108,34 @@ const UNCALLED: &[&str] = &[
     "xor",
 ];
 
-/// Whether a plan may leave something on its connections.
-pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> bool {
+/// What a plan may leave on its connections.
+pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
     if state::is_unread(&stmt.kind) {
-        return true;
+        return Leaves::Anything;
     }
-    let Some(effects) = ctx.dialect.effects() else { return false };
+    let Some(effects) = ctx.dialect.effects() else { return Leaves::Nothing };
     if defines(&stmt.kind) {
-        return true;
+        return Leaves::Anything;
     }
     let mut units: Vec<&UnitName> = plan.units.iter().map(|unit| &unit.target.unit).collect();
     units.dedup();
     let mut known = units.iter().map(|unit| ctx.catalog.effectful(unit));
     // All units' names are in each answer.
     let Some(Some(effectful)) = known.next().filter(|_| known.all(|one| one.is_some())) else {
-        return true;
+        return Leaves::Anything;
     };
     let access = access(ctx, stmt);
     let of = |target: &Target| in_tables(&effectful, target, access);
-    plan.units.iter().any(|unit| of(&unit.target)) || in_text(ctx, stmt, (effects, &effectful))
+    let in_text = || in_text(ctx, stmt, (effects, &effectful));
+    match plan.units.iter().any(|unit| of(&unit.target)) || in_text() {
+        true => left(&effectful),
+        false => Leaves::Nothing,
+    }
+}
+
+/// What something with effects may leave.
+fn left(effectful: &Effectful) -> Leaves {
+    if effectful.prepares { Leaves::Anything } else { Leaves::State }
 }
 
 /// A unit of a plan of which it is not known what may have effects there, and somebody should ask.
@@ -139,7 +148,7 @@ pub(crate) fn unknown(ctx: &Context<'_>, plan: &Plan) -> Option<UnitName> {
 /// What a template knows of its statements' effects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfText {
-    /// As [`Plan::leaves`], whatever the target.
+    /// It has effects, whatever the target.
     leaves: bool,
     access: Access,
 }
@@ -155,13 +164,16 @@ impl OfText {
         Self { leaves, access: access(ctx, stmt) }
     }
 
-    /// Whether a statement leaves something at this target; `None` where its unit was not asked yet.
-    pub(super) fn leaves_at(self, ctx: &Context<'_>, target: &Target) -> Option<bool> {
+    /// What a statement leaves at this target; `None` where its unit was not asked yet.
+    pub(super) fn leaves_at(self, ctx: &Context<'_>, target: &Target) -> Option<Leaves> {
         if ctx.dialect.effects().is_none() {
-            return Some(false);
+            return Some(Leaves::Nothing);
         }
         let effectful = ctx.catalog.effectful(&target.unit)?;
-        Some(self.leaves || in_tables(&effectful, target, self.access))
+        Some(match self.leaves || in_tables(&effectful, target, self.access) {
+            true => left(&effectful),
+            false => Leaves::Nothing,
+        })
     }
 }
 

@@ -10,7 +10,9 @@ use pando_kernel::route::{Route, Spread, Target};
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
 use pando_sql::{Edits, Span};
 
-use super::{Plan, Planned, Purpose, Told, Unit, catalogue, direct, dropped, rewrite, writes};
+use super::{
+    Leaves, Plan, Planned, Purpose, Told, Unit, catalogue, direct, dropped, rewrite, writes,
+};
 
 /// What one storage unit has of the tables.
 struct Share {
@@ -154,7 +156,7 @@ fn plan(stmt: &Statement, define: &Define, shares: Vec<Share>) -> Plan {
         keys: None,
         writes: writes(&stmt.kind),
         before: Vec::new(),
-        leaves: false,
+        leaves: Leaves::Nothing,
         told: Told::default(),
     }
 }

@@ -45,7 +45,7 @@ pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, t
 pub use lifted::{Chance, Lifted};
 pub(crate) use limited::{Limited, is_for_keys, limited};
 pub(crate) use logical::unread;
-pub use outcome::{Plan, Planned, Purpose, Told, Unit};
+pub use outcome::{Leaves, Plan, Planned, Purpose, Told, Unit};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;

@@ -43,10 +43,22 @@ pub struct Plan {
     pub writes: bool,
     /// Statements that run on the one unit's connection before; that connection then stands apart from any transaction, and is reset.
     pub before: Vec<Arc<str>>,
-    /// It may leave something on its connections that nobody knows of: those forget everything before they serve others.
-    pub leaves: bool,
+    /// What it may leave on its connections that nobody knows of: they forget it before they serve others.
+    pub leaves: Leaves,
     /// How the columns of its replies are told.
     pub told: Told,
+}
+
+/// What a statement may leave on its connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Leaves {
+    /// Nothing that its text does not tell.
+    #[default]
+    Nothing,
+    /// What a reset takes back.
+    State,
+    /// Anything, prepared statements under other names among it.
+    Anything,
 }
 
 /// Columns as a unit gave them first, and as they were told: nearly every reply of a target has the same. What makes a plan once notes nothing. Plans do not differ by it.

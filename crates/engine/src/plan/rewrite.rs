@@ -16,7 +16,7 @@ use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
 use super::parts::{Part, Parts};
 use super::unions::{self, Union};
-use super::{Plan, Told, Unit, labels, parts, temporary, writes};
+use super::{Leaves, Plan, Told, Unit, labels, parts, temporary, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -52,7 +52,7 @@ pub(super) fn finish(
             keys,
             writes,
             before: Vec::new(),
-            leaves: false,
+            leaves: Leaves::Nothing,
             told: Told::default(),
         });
     }
@@ -74,7 +74,7 @@ pub(super) fn finish(
         keys,
         writes: writes(&stmt.kind),
         before,
-        leaves: false,
+        leaves: Leaves::Nothing,
         told: Told::default(),
     })
 }

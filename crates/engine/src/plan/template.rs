@@ -18,7 +18,7 @@ use super::liftable::{LONGEST_NAME, liftable};
 use super::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
 use super::wide::{Given, Source, Wide};
-use super::{Plan, Planned, Purpose, Told, Unit, rewrite};
+use super::{Leaves, Plan, Planned, Purpose, Told, Unit, rewrite};
 
 /// Functions that give the same for every session, and leave nothing behind. Sorted.
 const PLAIN_FUNCTIONS: &[&str] = &[
@@ -248,7 +248,7 @@ impl Template {
         plan: &Plan,
         chance: Chance,
     ) -> Vec<Lifted> {
-        if plan.leaves {
+        if plan.leaves == Leaves::Anything {
             // Its connections forget what is prepared on them.
             return Vec::new();
         }
@@ -398,7 +398,7 @@ impl One {
             keys: None,
             writes: self.writes,
             before: Vec::new(),
-            leaves: false,
+            leaves: Leaves::Nothing,
             told,
         })
     }

@@ -14,7 +14,7 @@ use pando_sql::{Slot, Span, TokenKind};
 
 use super::liftable::{LONGEST_NAME, liftable};
 use super::lifted::{Chance, Form, Lifted, Lifting, Piece};
-use super::{Plan, Planned, Purpose, Told, Unit, unions};
+use super::{Leaves, Plan, Planned, Purpose, Told, Unit, unions};
 
 /// The first of the numbers that literals are replaced by, and the step from one to the next: ranges between two of them are wide, and all fit into 32 bits.
 const FIRST: u64 = 700_000_001;
@@ -35,7 +35,7 @@ pub(super) struct Wide {
     connections: usize,
     lifting: Option<Lifting>,
     /// As [`Plan::leaves`].
-    leaves: bool,
+    leaves: Leaves,
     /// The plan, where it is the same for all values.
     kept: OnceLock<Arc<Plan>>,
 }

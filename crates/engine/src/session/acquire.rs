@@ -8,12 +8,12 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Parameter, TransactionType};
-use pando_pool::Connection;
+use pando_pool::{Connection, Left};
 use pando_transaction::{Ready, aborted, catch_up, finish};
 
 use crate::execute::Channel;
 use crate::handle::Manner;
-use crate::plan::{Lifted, Plan, Unit};
+use crate::plan::{Leaves, Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
@@ -385,9 +385,8 @@ impl Session {
         connection: &mut Connection,
         plan: &Plan,
     ) -> Result<usize> {
-        if plan.leaves {
-            self.taint(live, connection);
-        } else if !plan.before.is_empty() {
+        self.taint(live, connection, plan.leaves);
+        if !plan.before.is_empty() {
             connection.spoil();
         }
         for text in &plan.before {
@@ -397,12 +396,17 @@ impl Session {
         Ok(plan.before.len())
     }
 
-    /// Has a connection forget everything when it goes back, and wear the session's variables again.
-    pub(super) fn taint(&self, live: &LiveDatabase, connection: &mut Connection) {
+    /// Has a connection forget what is left on it when it goes back, and wear the session's variables again.
+    pub(super) fn taint(&self, live: &LiveDatabase, connection: &mut Connection, leaves: Leaves) {
+        let left = match leaves {
+            Leaves::Nothing => return,
+            Leaves::State => Left::State,
+            Leaves::Anything => Left::Anything,
+        };
         let (id, list) = (self.variables.id(), self.variables.list());
         let dress = || (id, live.database.dialect.set_statement(list).into());
         let is_worn = id != 0 && connection.session_state() == id;
-        connection.taint(is_worn.then(dress));
+        connection.taint(left, is_worn.then(dress));
     }
 
     /// Brings a connection to the session's variables. Returns how many replies belong to that.

@@ -9,7 +9,7 @@ use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations}
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Execution};
-use pando_pool::Connection;
+use pando_pool::{Connection, Left};
 use pando_sql::ast::Statement;
 use pando_sql::{Edits, Syntax};
 
@@ -294,5 +294,5 @@ fn text(bytes: Option<&[u8]>) -> Result<&str> {
 /// Puts a connection back to how it was, tables of its own included, before it serves others.
 pub(super) fn put_back(connection: Connection) {
     let mut connection = connection;
-    connection.taint(None);
+    connection.taint(Left::Anything, None);
 }

@@ -11,7 +11,7 @@ use pando_sql::visit;
 use pando_transaction::finish;
 
 use crate::handle::Manner;
-use crate::plan::Purpose;
+use crate::plan::{Leaves, Purpose};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
@@ -97,7 +97,7 @@ impl Session {
             }
         }
         // The expression may be a call of anything.
-        self.taint(live, connection);
+        self.taint(live, connection, Leaves::Anything);
         answer(connection, sql).await
     }
 }

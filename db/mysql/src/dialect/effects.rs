@@ -25,7 +25,8 @@ impl Effects for MySql {
     }
 
     fn read(&self, rows: &[Vec<Value>]) -> Effectful {
-        let mut effectful = Effectful::default();
+        // A reset forgets what is prepared as well.
+        let mut effectful = Effectful { prepares: true, ..Effectful::default() };
         for row in rows {
             let [Value::Text(kind), Value::Text(name)] = &row[..] else {
                 effectful.everything = true;

@@ -17,6 +17,8 @@ static HARMLESS: LazyLock<Vec<&str>> =
 /// Rows of three texts. Numbers up to 16383 are those of what every server is made with.
 ///
 /// - `call`: a function that is none of the vendor's; `name`: one that can also be called as if it were a column (`row.function`).
+/// - `prepares`: there is a function that may prepare statements, drop prepared ones or seed random(), as the words for it stand in its source or it runs texts that it makes; or one in a
+///   language other than SQL and PL/pgSQL, but for those of extensions that are known for not doing so. A statement's keyword cannot be written otherwise.
 /// - `all`: what runs a user's function and stands in no statement: operators, casts and ranges. Those in C are the work of an administrator, and of extensions.
 /// - `read runs`: a relation, or 0 for any, that may run anything when it is read: foreign tables, views, policies and virtual columns that call such a function.
 /// - `read calls`: a relation, or 0 for any, and a function of the vendor's that is called when it is read.
@@ -45,6 +47,12 @@ WITH tree (relation, access, text) AS (
  SELECT 'call', proname::pg_catalog.text, NULL::pg_catalog.text FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.>=) 16384
  UNION SELECT 'name', p.proname::pg_catalog.text, NULL FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) p.proargtypes[0]
   WHERE p.oid OPERATOR(pg_catalog.>=) 16384 AND (p.pronargs OPERATOR(pg_catalog.-) p.pronargdefaults) OPERATOR(pg_catalog.<=) 1 AND t.typtype IN ('c', 'p')
+ UNION SELECT 'prepares', NULL, NULL FROM pg_catalog.pg_proc p LEFT JOIN pg_catalog.pg_depend d
+   ON d.classid OPERATOR(pg_catalog.=) 1255 AND d.objid OPERATOR(pg_catalog.=) p.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'
+  LEFT JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid JOIN pg_catalog.pg_language l ON l.oid OPERATOR(pg_catalog.=) p.prolang
+  WHERE p.oid OPERATOR(pg_catalog.>=) 16384 AND NOT coalesce(e.extname IN ('btree_gin', 'btree_gist', 'citext', 'cube', 'earthdistance', 'fuzzystrmatch', 'hstore',
+   'intarray', 'isn', 'ltree', 'pg_stat_statements', 'pg_trgm', 'pgcrypto', 'seg', 'unaccent', 'uuid-ossp', 'vector'), false)
+  AND (l.lanname NOT IN ('sql', 'plpgsql') OR p.prosrc OPERATOR(pg_catalog.~*) 'execute|prepare|deallocate|discard|seed')
  UNION SELECT 'all', NULL, NULL FROM (
    SELECT oprcode::pg_catalog.oid FROM pg_catalog.pg_operator UNION SELECT castfunc FROM pg_catalog.pg_cast
    UNION SELECT rngsubdiff::pg_catalog.oid FROM pg_catalog.pg_range UNION SELECT rngcanonical::pg_catalog.oid FROM pg_catalog.pg_range) AS used (function)
@@ -70,7 +78,7 @@ WITH tree (relation, access, text) AS (
 )
 SELECT kind, a, b FROM fact
 UNION ALL SELECT 'table', c.oid::pg_catalog.text, c.relname::pg_catalog.text FROM pg_catalog.pg_class c
- WHERE c.oid::pg_catalog.text IN (SELECT a FROM fact WHERE kind NOT IN ('call', 'name', 'all'))";
+ WHERE c.oid::pg_catalog.text IN (SELECT a FROM fact WHERE kind NOT IN ('call', 'name', 'all', 'prepares'))";
 
 /// Relations that may run something.
 #[derive(Debug, Default)]
@@ -113,6 +121,7 @@ impl Effects for Postgres {
             };
             let (kind, a, b) = (said(0), said(1), said(2));
             match kind {
+                "prepares" => effectful.prepares = true,
                 "call" => drop(effectful.calls.insert(a.to_lowercase())),
                 "name" => drop(effectful.names.insert(a.to_lowercase())),
                 "read calls" | "write calls" if self.is_harmless(b) => {}
