@@ -20,6 +20,8 @@ pub(crate) struct Doubts {
     any: AtomicBool,
     /// By the tables' names in lower case.
     tables: Mutex<HashMap<String, Doubt>>,
+    /// One looks at a time: of a thousand clients that begin at once the others go by what the first has seen.
+    pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Clone)]
@@ -62,7 +64,8 @@ impl Doubts {
                 (key, Doubt { table: Arc::new(table), last: None })
             })
             .collect();
-        Self { any: AtomicBool::new(!tables.is_empty()), tables: Mutex::new(tables) }
+        let any = AtomicBool::new(!tables.is_empty());
+        Self { any, tables: Mutex::new(tables), turn: tokio::sync::Mutex::default() }
     }
 
     /// Whether any table is in doubt.
@@ -122,6 +125,7 @@ mod tests {
         let doubts = Doubts {
             any: AtomicBool::new(true),
             tables: Mutex::new([("t".to_owned(), doubt)].into()),
+            ..Doubts::default()
         };
         let now = Instant::now();
         let word = |verdict: Verdict| match verdict {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use pando_config::Database;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::DataNode;
 use pando_kernel::runtime::within;
@@ -12,7 +11,8 @@ use pando_repository::Error as Failure;
 use crate::cluster::Admits;
 use crate::error::{coded, refusal, refused, repository as failed};
 use crate::governor::{ATTEMPTS, Governor, Now};
-use crate::house::{Found, MOST_COUNTED};
+use crate::house::Found;
+use crate::standing::{Looks, counted, told};
 use crate::{commit, left, overtaken, tables};
 
 /// How long a change waits for the one before it.
@@ -145,9 +145,10 @@ impl Governor {
         };
         let (after, _) =
             change.model.read(name, crate::governor::ENVIRONMENT).map_err(|why| refusal(&why))?;
-        let mut found = None;
+        let before = base.database(name).map(|before| &**before);
+        let mut looks = Looks::new(&*self.shared.house, before, &after);
         for check in &change.checks {
-            if let Some(why) = self.unmet((base, &after), name, check, &mut found).await? {
+            if let Some(why) = self.unmet(base, name, check, &mut looks).await? {
                 return Err(refusal(&check.unmet(name, &why)));
             }
         }
@@ -157,11 +158,12 @@ impl Governor {
     /// Why a check does not hold; nothing when it does.
     async fn unmet(
         &self,
-        (base, after): (&Now, &Database),
+        base: &Now,
         name: &str,
         check: &Check,
-        found: &mut Option<Vec<Found>>,
+        looks: &mut Looks<'_>,
     ) -> Result<Option<String>> {
+        let after = looks.after;
         let house = &self.shared.house;
         match check {
             Check::Connects { unit, privileges } => {
@@ -176,74 +178,63 @@ impl Governor {
                 }))
             }
             Check::HasNoSingleTable { unit } => {
-                let Some(before) = base.database(name) else { return Ok(None) };
-                let found = self.found_once(found, before).await?;
+                let found = &looks.at_source().await?.all;
                 let served = self.singles(&base.model, name, found)?.served;
                 let used = served.into_iter().find(|table| table.unit == *unit);
                 Ok(used.map(|table| format!("`{}`", table.table)))
             }
             Check::HasTable { unit, schema, table } => {
-                let found = self.found_once(found, after).await?;
                 let members = tables::members(after, unit);
-                let stands = found.iter().any(|one| {
+                let stands = looks.at_end().await?.all.iter().any(|one| {
                     members.contains(&one.unit)
                         && one.table.eq_ignore_ascii_case(table)
                         && schema.as_ref().is_none_or(|own| one.schema.as_ref() == Some(own))
                 });
                 Ok((!stands).then(|| "it does not exist".to_owned()))
             }
-            Check::IsEmpty { nodes, .. } => self.inhabited(base, name, nodes, after).await,
+            Check::IsEmpty { nodes, .. } => self.inhabited(nodes, looks).await,
             Check::IsPlaced { table, nodes } => {
-                let found = self.found_once(found, after).await?;
-                for node in standing(found, nodes) {
+                for node in looks.at_end().await?.at(nodes) {
                     if let Some(why) = house.misplaced(after, table, node).await? {
                         return Ok(Some(why));
                     }
                 }
                 Ok(None)
             }
-            Check::IsCarried { unit } => {
-                let Some(before) = base.database(name) else { return Ok(None) };
-                self.left_behind(before, after, unit).await
-            }
-            Check::IsCopy { unit, of } => {
-                // Who does not answer has nothing that anybody could reach now.
-                let Ok(found) = self.found_once(found, after).await else { return Ok(None) };
-                let is_there = |one: &Found| {
-                    let mut others = found.iter().filter(|other| other.unit == *of);
-                    others.any(|other| (&other.schema, &other.table) == (&one.schema, &one.table))
-                };
-                let mut own = found.iter().filter(|one| one.unit == *unit);
-                Ok(own.find(|one| !is_there(one)).map(|one| format!("`{}`", told(one))))
-            }
-            Check::IsWhole { nodes, .. } => Ok(torn(self.found_once(found, after).await?, nodes)),
+            Check::IsWhole { nodes, .. } => Ok(looks.at_end().await?.torn(nodes)),
             Check::IsAlike { nodes, .. } => {
-                let found = self.found_once(found, after).await?;
-                if let Some(why) = torn(found, nodes) {
+                let found = looks.at_end().await?;
+                if let Some(why) = found.torn(nodes) {
                     return Ok(Some(why));
                 }
-                let all: Vec<Found> = standing(found, nodes).cloned().collect();
+                let all: Vec<Found> = found.at(nodes).cloned().collect();
                 match all.len() {
                     0 | 1 => Ok(None),
                     _ => house.differ(after, &all).await,
                 }
             }
+            Check::IsCarried { unit } => self.left_behind(unit, looks).await,
+            Check::IsCopy { unit, of } => {
+                // Who does not answer has nothing that anybody could reach now.
+                let Ok(found) = looks.at_end().await else { return Ok(None) };
+                let is_there = |one: &Found| {
+                    let mut others = found.all.iter().filter(|other| other.unit == *of);
+                    others.any(|other| (&other.schema, &other.table) == (&one.schema, &one.table))
+                };
+                let mut own = found.all.iter().filter(|one| one.unit == *unit);
+                Ok(own.find(|one| !is_there(one)).map(|one| format!("`{}`", told(one))))
+            }
         }
     }
 
-    /// The first of the nodes that has rows, and how many: of a database as it was, or as it will be where it was not yet.
+    /// The first of the nodes that has rows, and how many.
     pub(crate) async fn inhabited(
         &self,
-        base: &Now,
-        name: &str,
         nodes: &[DataNode],
-        after: &Database,
+        looks: &mut Looks<'_>,
     ) -> Result<Option<String>> {
-        let before = base.database(name).map(|before| &**before);
-        let before = before.filter(|before| !before.storage_units.is_empty());
-        let database = before.unwrap_or(after);
-        let found = self.shared.house.tables(database).await?;
-        for table in standing(&found, nodes) {
+        let database = looks.source();
+        for table in looks.at_source().await?.at(nodes) {
             let rows = self.shared.house.rows(database, table).await?;
             if rows > 0 {
                 return Ok(Some(format!("{} in `{}`", counted(rows), told(table))));
@@ -252,19 +243,16 @@ impl Governor {
         Ok(None)
     }
 
-    /// A table with fewer rows where a storage unit stands then than where it stands now. A place that does not answer cannot be asked: its server may be gone for good.
-    async fn left_behind(
-        &self,
-        before: &Database,
-        after: &Database,
-        unit: &str,
-    ) -> Result<Option<String>> {
+    /// A table with fewer rows where a storage unit stands then than where it stands now. A place that does not answer cannot be asked: its server may be
+    /// gone for good.
+    async fn left_behind(&self, unit: &str, looks: &mut Looks<'_>) -> Result<Option<String>> {
         let house = &self.shared.house;
-        let Ok(old) = house.tables(before).await else { return Ok(None) };
-        let new = house.tables(after).await?;
-        for table in old.iter().filter(|table| table.unit == unit) {
+        let (before, after) = (looks.source(), looks.after);
+        let Ok(old) = looks.at_source().await else { return Ok(None) };
+        let old: Vec<Found> = old.all.iter().filter(|table| table.unit == unit).cloned().collect();
+        for table in &old {
             let there = house.rows(before, table).await?;
-            let here = match new.contains(table) {
+            let here = match looks.at_end().await?.all.contains(table) {
                 true => house.rows(after, table).await?,
                 false => 0,
             };
@@ -274,57 +262,5 @@ impl Governor {
             }
         }
         Ok(None)
-    }
-
-    async fn found_once<'f>(
-        &self,
-        found: &'f mut Option<Vec<Found>>,
-        database: &Database,
-    ) -> Result<&'f [Found]> {
-        let known = match found.take() {
-            Some(known) => known,
-            None => self.shared.house.tables(database).await?,
-        };
-        Ok(found.insert(known))
-    }
-}
-
-/// Those of the tables found that nodes speak of.
-fn standing<'f>(found: &'f [Found], nodes: &'f [DataNode]) -> impl Iterator<Item = &'f Found> {
-    let is_node = |one: &Found, node: &DataNode| {
-        *node.unit == *one.unit && node.table.eq_ignore_ascii_case(&one.table)
-    };
-    found.iter().filter(move |one| nodes.iter().any(|node| is_node(one, node)))
-}
-
-/// Which of the nodes are there and which are not, where it is some of both.
-fn torn(found: &[Found], nodes: &[DataNode]) -> Option<String> {
-    let stands = |node: &&DataNode| standing(found, std::slice::from_ref(node)).next().is_some();
-    let (there, missing): (Vec<_>, Vec<_>) = nodes.iter().partition(stands);
-    let (first, gap) = there.first().zip(missing.first())?;
-    Some(format!(
-        "`{}.{}` is there, `{}.{}` is not ({} of {} are there)",
-        first.unit,
-        first.table,
-        gap.unit,
-        gap.table,
-        there.len(),
-        nodes.len()
-    ))
-}
-
-fn told(table: &Found) -> String {
-    match table.schema.as_deref().filter(|schema| *schema != "public") {
-        None => format!("{}.{}", table.unit, table.table),
-        Some(schema) => format!("{}.{schema}.{}", table.unit, table.table),
-    }
-}
-
-fn counted(rows: usize) -> String {
-    match rows {
-        0 => "no rows".to_owned(),
-        1 => "1 row".to_owned(),
-        rows if rows > MOST_COUNTED => format!("more than {MOST_COUNTED} rows"),
-        rows => format!("{rows} rows"),
     }
 }

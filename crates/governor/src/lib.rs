@@ -15,6 +15,7 @@ mod keys;
 mod left;
 mod member;
 mod overtaken;
+mod standing;
 mod state;
 mod stored;
 mod tables;

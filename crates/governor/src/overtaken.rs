@@ -5,6 +5,7 @@ use pando_model::{Change, Check};
 
 use crate::error::coded;
 use crate::governor::{ENVIRONMENT, Governor, Now};
+use crate::standing::Looks;
 
 /// Looks once more at what had to be empty, now that every instance serves the change.
 ///
@@ -14,9 +15,11 @@ pub(crate) async fn look(governor: &Governor, base: &Now, changes: &[Change]) ->
     for change in changes {
         let Some(name) = &change.database else { continue };
         let Ok((after, _)) = change.model.read(name, ENVIRONMENT) else { continue };
+        let before = base.database(name).map(|before| &**before);
+        let mut looks = Looks::new(&*governor.shared.house, before, &after);
         for check in &change.checks {
             let Check::IsEmpty { table, nodes, .. } = check else { continue };
-            let why = match governor.inhabited(base, name, nodes, &after).await {
+            let why = match governor.inhabited(nodes, &mut looks).await {
                 Ok(None) => continue,
                 Ok(Some(rows)) => format!("{rows} came meanwhile"),
                 Err(error) => error.to_string(),

@@ -11,7 +11,7 @@ use pando_governor::{Found, MOST_COMPARED, MOST_COUNTED, MOST_PLACED};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::{DataNode, LogicTable};
-use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::runtime::{BoxFuture, SharedRuntime, all};
 use pando_kernel::{Connector, Value, feature};
 
 use crate::inquiry::Inquiry;
@@ -42,12 +42,16 @@ impl<'l> Look<'l> {
     /// # Errors
     /// As the units say; `Timeout`.
     pub(crate) async fn tables(&self) -> Result<Vec<Found>> {
-        let mut found = Vec::new();
-        for (unit, connector) in &self.units {
-            let mut inquiry = Inquiry::connect(unit, connector, self.runtime).await?;
-            let rows = inquiry.rows(&connector.dialect().tables_query()).await?;
-            found.extend(rows.iter().filter_map(|row| table(unit, row)));
-        }
+        let asking = self.units.iter().map(|(unit, connector)| {
+            let asked = async move {
+                let mut inquiry = Inquiry::connect(unit, connector, self.runtime).await?;
+                let rows = inquiry.rows(&connector.dialect().tables_query()).await?;
+                let found = rows.iter().filter_map(|row| table(unit, row));
+                Ok(found.collect::<Vec<Found>>())
+            };
+            Box::pin(asked) as BoxFuture<'_, Result<Vec<Found>>>
+        });
+        let mut found: Vec<Found> = all(asking.collect()).await?.into_iter().flatten().collect();
         found.sort_unstable();
         found.dedup();
         Ok(found)

@@ -1,8 +1,12 @@
 """Rules that would put rows out of reach, or have them looked for in the wrong place: refused with the way that works, whichever way the rule comes."""
+import base64
+import json
 import os
 import re
 import signal
+import subprocess
 import tempfile
+import urllib.request
 
 from plain import house
 from plain.house import ERRORS, GLOBAL, Pando, case, direct, has, port, reset, skip, sources, until
@@ -20,6 +24,10 @@ def main():
             by_statement(family)
         with case(f"reach-files-{family}", quiet=True):
             by_files(family)
+    family = next((family for family in ("pg", "mariadb") if has(family)), None)
+    if family:
+        with case("reach-by-hand", quiet=True):
+            by_hand(family)
 
 
 def refused(client, text, *parts):
@@ -295,3 +303,61 @@ def by_files(family):
         assert client.value("SELECT COUNT(*) FROM hidden") == "2"
         client.close()
         pando.stop(f"reach-end-{family}")
+
+
+class Etcd:
+    """A server of its own, written to past Pando."""
+
+    def __init__(self):
+        self.folder = f"{house.work}/etcd"
+        os.chmod(house.work, 0o755)
+        up = subprocess.run([f"{house.TESTING}/services/up", self.folder, "pg=0", "mariadb=0", "mysql=0", "etcd=1"], capture_output=True, text=True)
+        assert up.returncode == 0, up.stdout[-300:] + up.stderr[-300:]
+        self.port = re.search(r"ETCD1_PORT=(\d+)", open(f"{self.folder}/env").read())[1]
+
+    def call(self, name, **fields):
+        body = json.dumps({key: base64.b64encode(value.encode()).decode() for key, value in fields.items()})
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v3/kv/{name}", body.encode(), timeout=10) as answer:
+            return json.load(answer)
+
+    def entries(self):
+        text = lambda coded: base64.b64decode(coded).decode(errors="replace")
+        return {text(one["key"]): text(one.get("value", "")) for one in self.call("range", key="/", range_end="0").get("kvs", [])}
+
+    def down(self):
+        subprocess.run([f"{house.TESTING}/services/down", self.folder], capture_output=True)
+
+
+def by_hand(family):
+    """Somebody writes another rule into the repository: no check has seen it."""
+    etcd = Etcd()
+    try:
+        reset(family)
+        mode = ("mode:\n  type: Cluster\n  repository:\n    type: etcd\n    props:\n      namespace: by_hand\n"
+                f"      server-lists: \"http://127.0.0.1:{etcd.port}\"\n")
+        pando = Pando({"global.yaml": mode}, environment={"PANDO_SECRET_KEY": "0123456789abcdef" * 4})
+        first = pando.client(family, "postgres" if family == "pg" else "", user="root", password="root")
+        first.query("CREATE DATABASE shop")
+        first.close()
+        client = pando.client(family, "shop", user="root", password="root")
+        client.query(units(family))
+        client.query(f"CREATE SHARDING TABLE RULE items({AUTO % 4})")
+        client.query("CREATE TABLE items (id bigint primary key, name varchar(20))")
+        for text in many("items", 0, 100):
+            client.query(text)
+        with case("reach-by-hand-refused"):
+            found = [(key, value) for key, value in etcd.entries().items() if "sharding-count" in value]
+            assert len(found) == 1, found
+            key, value = found[0]
+            nodes = lambda: client.query("SHOW SHARDING TABLE NODES")[0][1].count(",") + 1
+            etcd.call("put", key=key, value=value.replace("4", "3"))
+            assert until(20, lambda: nodes() == 3), nodes()
+            refused(client, "SELECT COUNT(*) FROM items", "items", "id = ")
+            refused(client, "INSERT INTO items VALUES (1000, 'x')", "items")
+            etcd.call("put", key=key, value=value)
+            assert until(20, lambda: nodes() == 4), nodes()
+            assert client.value("SELECT COUNT(*) FROM items") == "100"
+        client.close()
+        pando.stop("reach-by-hand-stop")
+    finally:
+        etcd.down()

@@ -243,7 +243,7 @@ fn a_wrong_document_is_told_by_its_place() {
         ("databaseName: shop\nhush: 1\n", Some((2, 1))),
         ("databaseName: shop\ndataSources:\n  ds_0: {url: \"hush\"}\n", Some((3, 15))),
         ("a: [1, 2\nb", Some((3, 1))),
-        ("", Some((1, 1))),
+        ("", None),
         ("databaseName: shop\n", None),
     ] {
         assert_eq!(pando_model::wrong_at(text, &environment), place, "{text}");
