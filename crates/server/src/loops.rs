@@ -79,7 +79,7 @@ impl Map {
     fn has_room(&self, number: usize) -> bool {
         let clients: usize = (1..=self.loops.len()).map(|other| self.clients(other)).sum();
         let average = clients.div_ceil(self.loops.len().max(1));
-        number > 0 && self.clients(number) <= average + average / 4
+        (1..=self.loops.len()).contains(&number) && self.clients(number) <= average + average / 4
     }
 
     /// The loop, or the thread aside, that has the fewest clients.
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(aside.handle().unwrap().spawn(stands).await.unwrap(), (0, true));
         let back = aside.back().unwrap();
         assert!(back.number <= 2);
-        assert_eq!(back.handle().unwrap().spawn(async { is_aside() }).await.unwrap(), false);
+        assert!(!back.handle().unwrap().spawn(async { is_aside() }).await.unwrap());
     }
 
     #[tokio::test]

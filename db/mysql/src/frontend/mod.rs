@@ -73,8 +73,8 @@ impl<D: Doorway> Door<D> {
         let runtime = self.doorway.runtime();
         // What is large is boxed: a client's task lives for hours, and what its login needed would stay a part of it.
         let login = Box::pin(login::log_in(self, stream, host, &settings));
-        let login = entering(&*self.doorway, settings.login_timeout, login).await;
-        let Some(login) = login else {
+        let login = Box::pin(entering(&*self.doorway, settings.login_timeout, login));
+        let Some(login) = login.await else {
             tracing::debug!("a client did not log in in time");
             return;
         };
