@@ -15,7 +15,7 @@ mod wire;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_kernel::{Backend, CancelToken, Connector, Dialect, Error, ErrorKind, Result};
+use pando_kernel::{Backend, CancelToken, Connector, Dialect, Error, ErrorKind, Place, Result};
 
 pub use options::Options;
 
@@ -60,6 +60,10 @@ impl Connector for PostgresConnector {
 
     fn dialect(&self) -> Arc<dyn Dialect> {
         Arc::new(Postgres)
+    }
+
+    fn place(&self) -> Option<Place> {
+        Some(self.options.place())
     }
 
     fn server_version(&self) -> Option<Arc<str>> {

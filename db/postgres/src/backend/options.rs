@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pando_kernel::Lists;
 use pando_kernel::runtime::{Address, TlsMode};
+use pando_kernel::{Lists, Place};
 
 use super::lifted::Changes;
 use crate::codec::frame::LARGE_LIMIT;
@@ -86,6 +86,19 @@ impl Options {
         });
         pairs.extend(more.map(|(name, value)| (name.as_str(), value.as_str())));
         pairs
+    }
+
+    /// Where the unit's tables stand.
+    pub(super) fn place(&self) -> Place {
+        let server = match &self.address {
+            Address::Tcp(host, port) => format!("{}:{port}", host.to_lowercase()),
+            Address::Unix(path) => path.clone(),
+        };
+        let is_path = |name: &str| name.eq_ignore_ascii_case("search_path");
+        let path = self.parameters.iter().find(|(name, _)| is_path(name));
+        let schemas = path.map_or("public", |(_, path)| path.as_str()).split(',');
+        let schemas = schemas.map(|schema| schema.trim().trim_matches('"').to_owned());
+        Place { database: format!("{server}/{}", self.database), schemas: schemas.collect() }
     }
 
     /// The host name a certificate is checked against.
