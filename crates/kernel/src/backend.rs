@@ -41,6 +41,20 @@ pub trait Connector: Send + Sync + Debug {
     fn server_version(&self) -> Option<Arc<str>> {
         None
     }
+
+    /// Where its tables stand, when a statement could reach others beside them there by a schema's name.
+    fn place(&self) -> Option<Place> {
+        None
+    }
+}
+
+/// Where the tables of a storage unit stand: a part of a server's database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The server and its database, the same for all who reach the same one by the same name.
+    pub database: String,
+    /// The schemas in which tables are looked for, in order; never empty.
+    pub schemas: Vec<String>,
 }
 
 /// One connection to a storage unit. Several executions may be started before the first is read; their replies come in order.

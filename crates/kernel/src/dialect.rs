@@ -10,6 +10,7 @@ use crate::alone::Alone;
 use crate::column::{Attribute, Column};
 use crate::effects::Effects;
 use crate::error::{Error, Result};
+use crate::guard::Guard;
 use crate::health::Health;
 use crate::presentation::Presentation;
 use crate::relation::Relations;
@@ -114,6 +115,11 @@ pub trait Language: Send + Sync + Debug {
 
     /// How changes that are committed are taken back by images of their rows; `None` where they cannot.
     fn undo(&self) -> Option<&dyn Undo> {
+        None
+    }
+
+    /// What statements may reach beside the tables of their database; `None` where there is nothing beside.
+    fn guard(&self) -> Option<&dyn Guard> {
         None
     }
 

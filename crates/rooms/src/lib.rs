@@ -11,8 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pando_config::{Database, Errors, PoolOptions, Problem, Report};
+use pando_kernel::guard::{Reach, Standing};
 use pando_kernel::route::{Place, UnitName};
-use pando_kernel::{Connector, States, feature};
+use pando_kernel::{Connector, Dialect, Feature, States, feature};
 
 pub use algorithms::algorithms;
 pub use served::check_global;
@@ -63,8 +64,9 @@ pub fn build_with_states(
     served::check(database, &mut report);
     let units = units::build(database, data, &mut report);
     let features = rooms::build(database, states, &mut report);
-    let warnings = report.finish()?;
     let dialect = units.first().map_or_else(units::any_language, |unit| unit.connector.dialect());
+    no_ledgers(database, (&units, &features), dialect.as_ref(), &mut report);
+    let warnings = report.finish()?;
     let mut writers =
         places::writers(database, &groups(database), &rooms::groups(database, states));
     writers.retain(|unit| !states.disabled.contains(unit));
@@ -83,4 +85,29 @@ pub fn build_with_states(
 /// The read/write groups as configured, each with the member first that is configured to take writes; none when their section is wrong.
 pub fn groups(database: &Database) -> Vec<Place> {
     rooms::groups(database, &States::default())
+}
+
+/// The ledgers of transactions are led to by no rule and no schema.
+fn no_ledgers(
+    database: &Database,
+    (units, features): (&[Unit], &[Arc<dyn Feature>]),
+    dialect: &dyn Dialect,
+    report: &mut Report,
+) {
+    let Some(guard) = dialect.guard() else { return };
+    let tables = features.iter().flat_map(|room| room.tables());
+    for node in tables.flat_map(|table| table.nodes) {
+        if guard.is_ledger(&node.table) {
+            let message = format!("`{}` belongs to the ledgers of transactions", node.table);
+            report.error(database.name.at.problem(message));
+        }
+    }
+    let own_schemas = || None;
+    let standing = Standing { reach: Reach::Administrator, own_schemas: &own_schemas };
+    for place in units.iter().filter_map(|unit| unit.connector.place()) {
+        let path = place.schemas.join(",");
+        if let Err(error) = guard.judge_setting("search_path", &path, &standing) {
+            report.error(database.name.at.problem(error.to_string()));
+        }
+    }
 }

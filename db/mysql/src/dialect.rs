@@ -15,7 +15,7 @@ mod waits;
 use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn, Takes, TransactionVerb};
-use pando_kernel::{Kind, Parameter, Value};
+use pando_kernel::{Guard, Kind, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::{FAMILY, float_text};
@@ -54,6 +54,10 @@ impl Language for MySql {
 
     fn syntax(&self) -> &'static Syntax {
         &SYNTAX
+    }
+
+    fn guard(&self) -> Option<&dyn Guard> {
+        Some(self)
     }
 
     fn quote(&self, name: &str) -> String {

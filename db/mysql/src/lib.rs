@@ -7,6 +7,7 @@ pub mod codec;
 pub mod dialect;
 pub mod error;
 pub mod frontend;
+mod guard;
 mod modes;
 pub mod row;
 pub mod types;

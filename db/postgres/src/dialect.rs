@@ -17,7 +17,7 @@ mod waits;
 use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn, Takes, TransactionVerb};
-use pando_kernel::{Native, Parameter, Value};
+use pando_kernel::{Guard, Native, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::oid;
@@ -55,6 +55,10 @@ impl Language for Postgres {
 
     fn syntax(&self) -> &'static Syntax {
         &SYNTAX
+    }
+
+    fn guard(&self) -> Option<&dyn Guard> {
+        Some(self)
     }
 
     fn quote(&self, name: &str) -> String {

@@ -8,6 +8,7 @@ mod defaults;
 pub mod dialect;
 pub mod error;
 pub mod frontend;
+mod guard;
 mod position;
 pub mod row;
 pub mod types;

@@ -8,7 +8,7 @@ use pando_kernel::dialect::{
     TableColumn, TransactionVerb, VariableEffect, Variables,
 };
 use pando_kernel::presentation::Presentation;
-use pando_kernel::{Column, Dialect, Error, Kind, Result, Value};
+use pando_kernel::{Column, Dialect, Error, Guard, Kind, Result, Value};
 use pando_sql::{Syntax, TokenKind, tokenize};
 
 use crate::catalog;
@@ -41,6 +41,10 @@ impl Language for SqliteDialect {
 
     fn syntax(&self) -> &'static Syntax {
         self.tongue.syntax()
+    }
+
+    fn guard(&self) -> Option<&dyn Guard> {
+        Some(self)
     }
 
     fn quote(&self, name: &str) -> String {

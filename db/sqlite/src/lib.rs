@@ -8,6 +8,7 @@ mod connector;
 mod dialect;
 mod error;
 mod functions;
+mod guard;
 mod infer;
 mod line;
 mod parameters;

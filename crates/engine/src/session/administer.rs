@@ -66,7 +66,9 @@ impl Session {
         let text = self.spelled_out(text);
         let statement = pando_sql::parse(&text, syntax).map_err(syntax_error)?;
         self.refuse_unreadable(&statement)?;
-        self.placed(statement)
+        let statement = self.placed(statement)?;
+        self.guard(&statement)?;
+        Ok(statement)
     }
 
     /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit may know statements that are not known here,

@@ -119,6 +119,7 @@ impl Session {
         let Kind::Set(assignments) = &set.kind else {
             return Err(ErrorKind::Variable(format!("`{name}` is no variable's name")).into());
         };
+        self.guard(&set)?;
         for one in assignments {
             dialect.set(&one.name, one.value_span.of(&set.text))?;
         }

@@ -23,7 +23,8 @@ pub(super) fn visible(snapshot: &Snapshot, login: &Login) -> Arc<[String]> {
         .collect()
 }
 
-fn permitted(login: &Login, name: &str) -> bool {
+/// Whether the user may see a database of this name.
+pub(super) fn permitted(login: &Login, name: &str) -> bool {
     let only = login.databases.as_ref();
     only.is_none_or(|only| only.iter().any(|own| own.eq_ignore_ascii_case(name)))
 }

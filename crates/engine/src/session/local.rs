@@ -191,6 +191,7 @@ impl Session {
             ));
         }
         let stmt = pando_sql::parse(text, syntax).map_err(super::run::syntax_error)?;
+        self.guard(&stmt)?;
         let mut units = Vec::new();
         match self.planned(&live, &stmt, bound, Purpose::Run).await {
             Ok(Planned::Plan(plan)) => units.extend(plan.units),

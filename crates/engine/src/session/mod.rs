@@ -22,6 +22,7 @@ mod door;
 mod errand;
 mod finish;
 mod global;
+mod guard;
 mod home;
 mod insert_query;
 mod keys;
@@ -64,11 +65,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use pando_kernel::dialect::Facts;
-use pando_kernel::error::Result;
 use pando_kernel::event::Event;
 use pando_kernel::request::CursorId;
 use pando_kernel::session::Login;
-use pando_kernel::{Statements, TransactionType};
+use pando_kernel::{Result, Statements, TransactionType};
 use pando_transaction::Transaction;
 
 use crate::handle::Handle;

@@ -30,6 +30,7 @@ impl Session {
         name: &str,
         value: &str,
     ) -> Result<()> {
+        self.guard_setting(&name.to_lowercase(), value)?;
         let text = dialect.literal(&pando_kernel::Value::Text(value.to_owned()));
         for (name, value) in dialect.told(&name.to_lowercase(), &text) {
             self.facts_mut().tell(&name, &value);

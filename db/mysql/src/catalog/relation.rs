@@ -12,6 +12,7 @@ use pando_sql::visit;
 use super::relations::{Relation, Role, SCHEMATA, VENDORS};
 use super::version;
 use crate::dialect::MySql;
+use crate::guard::words::LEDGER;
 
 /// Whether a sub-query must keep apart from the query around it. A server that merges the two no longer sees that an expression of ORDER BY is the
 /// one that SELECT DISTINCT has in its list, and refuses the query. MySQL 8.0 answers `IN` and EXISTS over two that are merged with the same rows again.
@@ -71,16 +72,18 @@ pub(super) fn sub_query(
         .collect();
     let schema = relation.schema;
     let mut own = format!("x.{schema} = DATABASE()");
-    let hidden: Vec<String> =
-        view.tables.iter().filter(|t| t.hidden).map(|t| literal(&t.actual)).collect();
+    // The ledgers are nobody's to see: a dump that listed them would fail on them.
+    let ledgers = LEDGER.iter().map(|own| literal(own));
+    let hidden = view.tables.iter().filter(|t| t.hidden).map(|t| literal(&t.actual));
+    let hidden: Vec<String> = hidden.chain(ledgers).collect();
     match table {
-        Some(table) if !hidden.is_empty() => {
+        Some(table) => {
             let _ = write!(own, " AND x.{table} NOT IN ({})", hidden.join(", "));
         }
-        None if relation.table.is_some() && !hidden.is_empty() => {
+        None if relation.table.is_some() => {
             let _ = write!(own, " AND NOT EXISTS ({})", part_of_any("x.CONSTRAINT_NAME", &hidden));
         }
-        Some(_) | None => {}
+        None => {}
     }
     let vendors = match view.number {
         0 => format!(" OR x.{schema} IN ('{}')", VENDORS.join("', '")),

@@ -9,6 +9,7 @@ use pando_sql::ast::DefineAction;
 
 use super::MySql;
 use super::variables::ALL;
+use crate::guard::words::LEDGER;
 
 /// The connection's own user as the privilege tables write users.
 const OWN: &str = "CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@', QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
@@ -120,8 +121,9 @@ impl Metadata for MySql {
     fn tables_query(&self) -> String {
         format!(
             "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
-             AND TABLE_NAME NOT IN ('pando_unit', 'pando_decision', 'pando_undo', 'pando_row_lock') \
-             ORDER BY TABLE_NAME LIMIT {ALL}"
+             AND TABLE_NAME NOT IN ('{}') \
+             ORDER BY TABLE_NAME LIMIT {ALL}",
+            LEDGER.join("', '")
         )
     }
 

@@ -16,7 +16,7 @@ mod wire;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_kernel::{Backend, CancelToken, Connector, Dialect, Error, ErrorKind, Result};
+use pando_kernel::{Backend, CancelToken, Connector, Dialect, Error, ErrorKind, Place, Result};
 
 pub use options::Options;
 pub use prove::{ChannelBinding, Methods};
@@ -62,6 +62,10 @@ impl Connector for PostgresConnector {
 
     fn dialect(&self) -> Arc<dyn Dialect> {
         Arc::new(Postgres)
+    }
+
+    fn place(&self) -> Option<Place> {
+        Some(self.options.place())
     }
 
     fn server_version(&self) -> Option<Arc<str>> {

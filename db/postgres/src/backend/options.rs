@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use pando_kernel::runtime::{Address, TlsMode};
-use pando_kernel::{ClientTls, Identity, Lists};
+use pando_kernel::{ClientTls, Identity, Lists, Place};
 
 use super::lifted::Changes;
 use super::prove::{ChannelBinding, Methods};
@@ -105,6 +105,19 @@ impl Options {
     pub(super) fn client_tls(&self) -> ClientTls {
         let (mode, authority) = (self.tls, self.authority.clone());
         ClientTls { mode, authority, identity: self.identity.clone() }
+    }
+
+    /// Where the unit's tables stand.
+    pub(super) fn place(&self) -> Place {
+        let server = match &self.address {
+            Address::Tcp(host, port) => format!("{}:{port}", host.to_lowercase()),
+            Address::Unix(path) => path.clone(),
+        };
+        let is_path = |name: &str| name.eq_ignore_ascii_case("search_path");
+        let path = self.parameters.iter().find(|(name, _)| is_path(name));
+        let schemas = path.map_or("public", |(_, path)| path.as_str()).split(',');
+        let schemas = schemas.map(|schema| schema.trim().trim_matches('"').to_owned());
+        Place { database: format!("{server}/{}", self.database), schemas: schemas.collect() }
     }
 
     /// The host name a certificate is checked against.

@@ -12,6 +12,7 @@ use super::own;
 use super::relations::{Owner, Relation, Role};
 use crate::dialect::metadata::SYSTEM_COLUMNS;
 use crate::dialect::{POSTGRES, Postgres};
+use crate::guard::words::LEDGER;
 
 /// Catalogues whose objects are numbered anew in each unit.
 const NUMBERED: &str = "'pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_constraint'::pg_catalog.regclass, \
@@ -75,6 +76,10 @@ pub(super) fn sub_query(
     if names.shift() > 0 && relation.holding == Holding::Tables {
         changed |= only_users(relation, columns, &mut rows);
     }
+    if let Some(condition) = no_ledger(relation, columns) {
+        rows.conditions.push(condition);
+        changed = true;
+    }
     let filter = match &rows.conditions[..] {
         [] => String::new(),
         all => format!(" WHERE {}", all.join(" AND ")),
@@ -82,6 +87,47 @@ pub(super) fn sub_query(
     let Relation { schema, .. } = relation;
     let text = format!("(SELECT {} FROM {schema}.{name} x{}{filter})", list.join(", "), rows.joins);
     changed.then_some(text)
+}
+
+/// Columns with the name of a row's schema; that of the ledgers is nobody's to see, and a dump that listed it would fail on it.
+const SCHEMAS: [&str; 9] = [
+    "nspname",
+    "schemaname",
+    "table_schema",
+    "constraint_schema",
+    "sequence_schema",
+    "event_object_schema",
+    "object_schema",
+    "schema_name",
+    "view_schema",
+];
+
+/// Columns with its number.
+const NAMESPACES: [&str; 3] = ["relnamespace", "typnamespace", "connamespace"];
+
+/// The condition that a row has nothing to do with the ledgers; `None` where none has.
+fn no_ledger(relation: &Relation, columns: &[TableColumn]) -> Option<String> {
+    let of = |names: &[&str]| columns.iter().find(|column| names.contains(&column.name.as_str()));
+    let number = format!(
+        "(SELECT l.oid FROM pg_catalog.pg_namespace l WHERE l.nspname = {})",
+        literal(LEDGER)
+    );
+    if let Some(column) = of(&SCHEMAS) {
+        return Some(format!("x.{} IS DISTINCT FROM {}", column.name, literal(LEDGER)));
+    }
+    if let Some(column) = of(&NAMESPACES) {
+        return Some(format!("x.{} IS DISTINCT FROM {number}", column.name));
+    }
+    let Owner::Number(owner) = relation.owner else { return None };
+    let of_class = match role(relation, owner) {
+        Some(Role::Object(class)) => {
+            format!(" AND x.{class} = 'pg_catalog.pg_class'::pg_catalog.regclass")
+        }
+        _ => String::new(),
+    };
+    Some(format!(
+        "NOT EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = x.{owner} AND k.relnamespace = {number}{of_class})"
+    ))
 }
 
 fn role(relation: &Relation, column: &str) -> Option<Role> {

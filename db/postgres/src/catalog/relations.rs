@@ -142,6 +142,7 @@ const RELATIONS: &[Relation] = &[
         owner: Number("typrelid"),
         columns: &[("typrelid", N), ("typname", Role::Own)],
     },
+    shared(&["pg_namespace"], &[]),
     Relation {
         schema: CATALOG,
         names: &["pg_database"],

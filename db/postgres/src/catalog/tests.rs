@@ -17,6 +17,9 @@ struct Few;
 
 const COLUMNS: &[(&str, &[(&str, &str)])] = &[
     ("pg_catalog.pg_class", &[("oid", "oid"), ("relname", "name"), ("relkind", "\"char\"")]),
+    ("pg_catalog.pg_namespace", &[("oid", "oid"), ("nspname", "name")]),
+    ("pg_catalog.pg_type", &[("oid", "oid"), ("typname", "name"), ("typnamespace", "oid")]),
+    ("pg_catalog.pg_attribute", &[("attrelid", "oid"), ("attname", "name")]),
     ("pg_catalog.pg_tables", &[("schemaname", "name"), ("tablename", "name")]),
     ("pg_catalog.pg_database", &[("oid", "oid"), ("datname", "name"), ("datdba", "oid")]),
     ("pg_catalog.pg_depend", &[("classid", "oid"), ("objid", "oid")]),
@@ -77,11 +80,30 @@ fn renamed(text: &str) -> String {
 #[test]
 fn a_unit_whose_tables_keep_their_names_gets_the_text_as_it_is() {
     for text in [
-        "SELECT c.relname, pg_get_indexdef(c.oid) FROM pg_catalog.pg_class c",
+        "SELECT c.amname, pg_get_indexdef(c.oid) FROM pg_catalog.pg_am c",
         "SELECT 't'::regclass, conrelid::regclass FROM pg_constraint_of_mine",
-        "SELECT * FROM pg_tables",
+        "SELECT * FROM pg_settings",
     ] {
         assert_eq!(presented(text, &[], 0), text);
+    }
+}
+
+#[test]
+fn no_relation_shows_the_ledgers() {
+    let schema = "(SELECT l.oid FROM pg_catalog.pg_namespace l WHERE l.nspname = 'pando')";
+    for (text, condition) in [
+        ("SELECT * FROM pg_namespace n", "x.nspname IS DISTINCT FROM 'pando'".to_owned()),
+        ("SELECT * FROM pg_tables t", "x.schemaname IS DISTINCT FROM 'pando'".to_owned()),
+        ("SELECT * FROM pg_type t", format!("x.typnamespace IS DISTINCT FROM {schema}")),
+        (
+            "SELECT * FROM pg_attribute a",
+            format!(
+                "NOT EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = x.attrelid AND k.relnamespace = {schema})"
+            ),
+        ),
+    ] {
+        let shown = presented(text, &[], 0);
+        assert!(shown.contains(&format!(" WHERE {condition}) ")), "{shown}");
     }
 }
 
@@ -91,10 +113,12 @@ fn a_relation_becomes_a_sub_query_under_its_own_name_or_alias() {
     assert!(text.starts_with("SELECT pg_class.relname FROM (SELECT x.\"oid\", "), "{text}");
     assert!(text.contains(")::name AS \"relname\", x.\"relkind\" FROM pg_catalog.pg_class x "));
     assert!(text.contains("('t_0'::text, 't'::text, false), ('t_1'::text, 't'::text, true)"));
-    assert!(text.ends_with(" WHERE m.h IS NOT TRUE) AS pg_class"), "{text}");
+    let ending = " WHERE m.h IS NOT TRUE AND NOT EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = x.oid AND k.relnamespace = \
+                  (SELECT l.oid FROM pg_catalog.pg_namespace l WHERE l.nspname = 'pando'))) AS ";
+    assert!(text.ends_with(&format!("{ending}pg_class")), "{text}");
     let text = renamed("SELECT c.relname, c.xmin FROM pg_class AS c WHERE c.oid = 1");
     assert!(text.contains("(SELECT x.xmin, x.\"oid\""), "{text}");
-    assert!(text.ends_with(" WHERE m.h IS NOT TRUE) AS c WHERE c.oid = 1"), "{text}");
+    assert!(text.ends_with(&format!("{ending}c WHERE c.oid = 1")), "{text}");
 }
 
 #[test]
