@@ -43,6 +43,7 @@ pub fn plain_rows(kind: &Kind) -> Option<Span> {
     let InsertSource::Values { rows, span } = &insert.source else { return None };
     let constant =
         |node: &Node| matches!(node, Node::Literal(_) | Node::Parameter(_) | Node::Default);
-    let mut values = rows.iter().flat_map(|row| &row.values);
+    // Rows without trees are literals.
+    let mut values = rows.iter().filter_map(|row| row.trees()).flatten();
     values.all(|value| constant(&value.node)).then_some(*span)
 }
