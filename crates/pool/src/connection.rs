@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use pando_kernel::{Backend, Connector, Execution};
 
+use crate::Pool;
 use crate::leash::Leash;
 use crate::live::{Gone, Live, clean};
 use crate::recover;
@@ -115,6 +116,14 @@ impl Connection {
     /// Closes the connection instead of giving it back.
     pub fn discard(mut self) {
         self.fate = Fate::Close;
+    }
+}
+
+impl Pool {
+    /// How often a connection came back on which anything may have been done ([`Connection::taint`]): as long as the number is the same, nobody has defined anything here by a
+    /// function of his own.
+    pub fn taints(&self) -> u64 {
+        self.shared.taints.load(Ordering::Relaxed)
     }
 }
 

@@ -18,7 +18,7 @@ mod take;
 mod wait;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Result};
@@ -128,12 +128,6 @@ impl Pool {
     /// there was none. One idle connection is looked at for it, without asking its server; those that are closed go.
     pub fn breaks(&self) -> u64 {
         self.shared.breaks()
-    }
-
-    /// How often a connection came back on which anything may have been done ([`Connection::taint`]): as long as the number is the same, nobody has defined anything here by a
-    /// function of his own.
-    pub fn taints(&self) -> u64 {
-        self.shared.taints.load(Ordering::Relaxed)
     }
 
     /// How many connections there are now.

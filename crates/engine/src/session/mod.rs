@@ -79,9 +79,8 @@ use crate::variables::Variables;
 use base::Base;
 use bound::{Bound, Window};
 use cursor::Cursor;
-pub(crate) use needs::read_effects;
 use reply::Reply;
-pub(crate) use setting::{answer, undress};
+pub(crate) use setting::{answer, read_effects, undress};
 use verbs::Opened;
 
 /// A client's session.

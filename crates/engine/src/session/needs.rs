@@ -8,8 +8,6 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Catalog, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
-use pando_kernel::{Effectful, Effects};
-use pando_pool::Connection;
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 
@@ -19,7 +17,7 @@ use crate::plan::{self, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use super::origin::number_of;
-use super::setting::{answer, undress};
+use super::setting::read_effects;
 use super::{Bound, Session};
 
 impl Session {
@@ -309,17 +307,6 @@ impl Session {
         self.catalog(live).learn_columns(epoch, table, columns);
         Ok(())
     }
-}
-
-/// What of a unit may have effects on connections, asked on a connection that is as after login.
-pub(crate) async fn read_effects(
-    connection: &mut Connection,
-    effects: &dyn Effects,
-) -> Result<Effectful> {
-    if connection.session_state() != 0 {
-        undress(connection).await?;
-    }
-    Ok(effects.read(&answer(connection, effects.query()).await?))
 }
 
 /// A row of the dialect's query for names.

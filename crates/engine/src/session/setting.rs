@@ -7,6 +7,7 @@ use pando_kernel::dialect::{Dialect, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::session::TransactionState;
+use pando_kernel::{Effectful, Effects};
 use pando_sql::Span;
 use pando_sql::ast::{Assignment, Scope, Statement};
 use pando_transaction::finish;
@@ -449,6 +450,17 @@ pub(crate) async fn answer(
     text: &str,
 ) -> Result<Vec<Vec<pando_kernel::Value>>> {
     pando_transaction::rows(&mut **connection, text).await
+}
+
+/// What of a unit may have effects on connections, asked on a connection that is as after login.
+pub(crate) async fn read_effects(
+    connection: &mut pando_pool::Connection,
+    effects: &dyn Effects,
+) -> Result<Effectful> {
+    if connection.session_state() != 0 {
+        undress(connection).await?;
+    }
+    Ok(effects.read(&answer(connection, effects.query()).await?))
 }
 
 fn keep(variables: &mut Variables, name: &str, text: &str) -> Result<()> {
