@@ -110,7 +110,7 @@ mod tests {
         let stmt = pando_sql::parse(&format!("SELECT * FROM t WHERE a IN ({list})"), &STANDARD);
         time.block_on(reading.add(&*runtime, (&mut counted, &stmt.unwrap()))).unwrap();
         let left = reading.room.available_permits();
-        let tree = 100_000 * NODE >> 10;
+        let tree = (100_000 * NODE) >> 10;
         assert!((ROOM as usize) - (320 << 10) - left >= tree, "{left}");
         drop(counted);
         assert_eq!(reading.room.available_permits(), ROOM as usize);
