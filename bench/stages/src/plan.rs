@@ -8,7 +8,7 @@ use pando_engine::plan::{Plan, Planned, Purpose, Template};
 use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, SessionView};
-use pando_kernel::{Context, Dialect, Kind, Parameter, UnitName, Value};
+use pando_kernel::{Context, Dialect, Effectful, Kind, Parameter, UnitName, Value};
 use pando_rooms::Built;
 use pando_sql::Shape;
 use pando_sql::ast::Statement;
@@ -173,5 +173,9 @@ impl Catalog for Known {
 
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
         Some(Arc::clone(&self.tables))
+    }
+
+    fn effectful(&self, _unit: &str) -> Option<Arc<Effectful>> {
+        Some(Arc::default())
     }
 }

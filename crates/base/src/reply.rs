@@ -33,13 +33,11 @@ pub(crate) struct Cut {
     pub(crate) limit: usize,
 }
 
-/// Reads the oldest unfinished reply to its end. Result: the client's part, and our columns of each row. So many completions at its beginning are those of
-/// statements of our own.
+/// Reads the oldest unfinished reply to its end. Result: the client's part, and our columns of each row.
 #[expect(clippy::wildcard_enum_match_arm, reason = "everything else is the client's")]
 pub(crate) async fn cut(
     connection: &mut Connection,
     how: Cut,
-    mut own: usize,
 ) -> Result<(Reply, Vec<Vec<Option<String>>>)> {
     let mut reply = Reply::default();
     let mut ours = Vec::new();
@@ -71,7 +69,6 @@ pub(crate) async fn cut(
                     }
                 }
             }
-            Event::Complete(_) if own > 0 => own -= 1,
             Event::Complete(completion) => {
                 reply.completion = completion.clone();
                 reply.events.push(Event::Complete(completion));

@@ -115,7 +115,7 @@ impl Unit<'_> {
             self.start(&query)?;
         }
         let how = Cut { more: 0, has_result: true, limit };
-        let changed = cut(self.connection, how, 0).await;
+        let changed = cut(self.connection, how).await;
         let after =
             if reads_after { answer(self.connection, limit).await?.rows } else { Vec::new() };
         let (reply, _) = changed?;
@@ -161,7 +161,7 @@ impl Unit<'_> {
             Some(_) => answer(self.connection, limit).await,
             None => Ok(crate::ask::Answer::default()),
         };
-        let changed = cut(self.connection, Cut { more: 0, has_result: true, limit }, 0).await;
+        let changed = cut(self.connection, Cut { more: 0, has_result: true, limit }).await;
         let before = before?.rows;
         let (reply, _) = changed?;
         before.iter().try_for_each(|row| shape.fits(row))?;

@@ -16,7 +16,7 @@ use crate::plan::{Plan, Told, Work};
 use crate::reply::{Cut, Reply, cut};
 use crate::restore;
 use crate::text::{Call, Text};
-use crate::unit::{Bounds, Branch, Unit, Waiting, is_collision, server, server_error};
+use crate::unit::{Bounds, Branch, Unit, Waiting, is_collision, server};
 
 /// Names asked for in one query, rows claimed in one statement.
 const NAMES: usize = 500;
@@ -126,30 +126,20 @@ impl Unit<'_> {
         self.log(plan, did, branch).await
     }
 
-    /// Opens the local transaction together with the statement: in one text where they can be, so that one does not happen without the other.
+    /// Opens the local transaction together with the statement, so that one does not happen without the other.
     async fn open_with(
         &mut self,
         text: &Text,
         call: &Call,
         how: Cut,
     ) -> Result<(Reply, Vec<Vec<Option<String>>>)> {
-        if !call.prepared && self.undo.guard().is_none() {
-            let opening = self.opening(&[SNAPSHOT]);
-            let before = format!("{}; ", opening.join("; "));
-            let joined = Text { text: format!("{before}{}", text.text), ..Text::default() };
-            self.connection.start(joined.execution(call, how.more))?;
-            let told = cut(self.connection, how, opening.len()).await;
-            return told.map_err(|error| moved(error, before.chars().count()));
-        }
-        let opening = self.begin(&[SNAPSHOT])?;
-        if self.undo.guard().is_none() {
-            self.succeed(opening).await?;
-            self.connection.start(text.execution(call, how.more))?;
-        } else {
-            self.connection.start(text.execution(call, how.more))?;
-            self.succeed(opening).await?;
-        }
-        cut(self.connection, how, 0).await
+        let opening = match self.undo.guard() {
+            Some(_) => self.begin(&[SNAPSHOT])?,
+            None => self.begin_or_nothing(&[SNAPSHOT])?,
+        };
+        self.connection.start(text.execution(call, how.more))?;
+        self.succeed(opening).await?;
+        cut(self.connection, how).await
     }
 
     /// Claims the rows, writes the images and commits.
@@ -366,18 +356,6 @@ fn settled(told: Vec<Result<Answer>>, claims: usize, did: Did) -> Result<Tried> 
         }
     }
     Ok(Tried::Done(Reply { logged: true, ..did.reply }))
-}
-
-/// The error as if so many letters had not stood in front of the statement.
-fn moved(error: Error, letters: usize) -> Error {
-    let Some(mut told) = server_error(&error).cloned() else { return error };
-    for (field, value) in &mut told.fields {
-        if *field == b'P' {
-            let place = value.parse::<usize>().unwrap_or_default();
-            *value = place.saturating_sub(letters).to_string();
-        }
-    }
-    ErrorKind::Server(Box::new(told)).into()
 }
 
 fn is_over(bounds: &Bounds<'_>, began: Instant) -> bool {

@@ -137,6 +137,15 @@ impl<'a> Unit<'a> {
         Ok(texts.len())
     }
 
+    /// The same where the server runs nothing of what is started next unless it has opened one.
+    pub(crate) fn begin_or_nothing(&mut self, modes: &[&str]) -> Result<usize> {
+        let texts = self.opening(modes);
+        for text in &texts {
+            self.connection.start(Execution::Aside(text.as_str().into()))?;
+        }
+        Ok(texts.len())
+    }
+
     pub(crate) fn start(&mut self, text: &str) -> Result<()> {
         self.connection.start(Execution::Text(text.into()))
     }

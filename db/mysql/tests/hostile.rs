@@ -261,6 +261,7 @@ fn a_server_is_not_asked_for_a_key_where_that_is_forbidden() {
                     assert_eq!(sent.len(), length);
                     assert!(!sent.windows(6).any(|bytes| bytes == b"secret"));
                     server.ok().await;
+                    server.reading().await;
                 }
             };
             let mut settings = Settings::new("unit", Address::Tcp("nowhere".into(), 0));

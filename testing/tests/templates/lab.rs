@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use pando_engine::plan::{Fit, Plan, Planned, Purpose, Template, plan};
 use pando_fake::{Still, table_column};
-use pando_kernel::Kind;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Context, Database, SessionView};
 use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
+use pando_kernel::{Effectful, Kind};
 use pando_sql::Shape;
 
 /// The statement's own plan.
@@ -59,6 +59,10 @@ impl Catalog for Known {
     }
 
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        Some(Arc::default())
+    }
+
+    fn effectful(&self, _unit: &str) -> Option<Arc<Effectful>> {
         Some(Arc::default())
     }
 }

@@ -143,7 +143,8 @@ impl Session {
             // Whether it took what it was to wear is among what nobody reads.
             connection.set_session_state(UNKNOWN);
         }
-        self.release_channel(Channel::new(connection, 0, 0)).await;
+        // Boxed, as nothing in a hurry ends here: a client's task has room for whatever it may wait for.
+        Box::pin(self.release_channel(Channel::new(connection, 0, 0))).await;
     }
 
     /// The connections of a paused reply work for the session again.

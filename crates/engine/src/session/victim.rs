@@ -28,7 +28,8 @@ impl Session {
             return Ok(idle);
         }
         match self.handle.has_some() {
-            false => self.handle.taken(pool.take()).await,
+            // Boxed, as who waits has time for it: every client's task is as large as the largest of what it may wait for.
+            false => Box::pin(self.handle.taken(pool.take())).await,
             true => Box::pin(self.handle.taken_further(pool)).await,
         }
     }
