@@ -11,6 +11,9 @@ use pando_kernel::{
     Backend, CancelToken, Condition, Connector, Error, ErrorKind, Event, Execution, Result,
 };
 
+/// A statement that every server refuses while it runs.
+const FAILING: &str = "SELECT (SELECT 1 UNION ALL SELECT 1)";
+
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -156,9 +159,11 @@ impl Backend for Line {
             self.fault = Some((number, fault));
         }
         match (fault, self.fault) {
-            (Some(Fault::Error), _) => {
-                inner.start(Execution::Text("SELECT (SELECT 1 UNION ALL SELECT 1)".into()))
+            // In the same way, so that what hangs on it fails as well.
+            (Some(Fault::Error), _) if matches!(execution, Execution::Aside(_)) => {
+                inner.start(Execution::Aside(FAILING.into()))
             }
+            (Some(Fault::Error), _) => inner.start(Execution::Text(FAILING.into())),
             // Nothing reaches the server from here on.
             (_, Some((_, Fault::LostBefore | Fault::GoneBefore))) => Ok(()),
             (None, Some((_, Fault::LostAfter | Fault::GoneAfter))) => Ok(()),
