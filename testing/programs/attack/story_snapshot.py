@@ -164,13 +164,15 @@ def main():
                 told(bank, "of-the-database", "repeatable read", bank.client())
                 tells_no_torn_reads(bank)
             else:
-                client = bank.units[0].direct("test")
+                clients = [unit.direct("test") for unit in bank.units]
                 name = "transaction_isolation" if family == "mysql" else "tx_isolation"
-                client.query(f"set global {name} = 'READ-COMMITTED'")
+                for client in clients:
+                    client.query(f"set global {name} = 'READ-COMMITTED'")
                 try:
                     bank.start()
                     told(bank, "of-the-server", "read committed", bank.client())
                 finally:
-                    client.query(f"set global {name} = 'REPEATABLE-READ'")
-                    client.close()
+                    for client in clients:
+                        client.query(f"set global {name} = 'REPEATABLE-READ'")
+                        client.close()
             bank.pando.kill()
