@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::presentation::{Asked, Holding};
 use pando_kernel::session::{Login, TransactionState};
-use pando_sql::ast::{Kind, Literal, Node, ObjectKind, Statement};
+use pando_sql::ast::{Expr, Kind, Literal, Node, ObjectKind, Statement};
 use pando_sql::{Edits, Span, visit};
 
 use crate::plan::writes;
@@ -208,14 +208,13 @@ impl Session {
             named.extend(show.database.iter().map(|database| database.value.as_str()));
         }
         let mut texts = Vec::new();
-        if named.is_empty() && !tables.is_empty() {
-            visit::exprs(&stmt.kind, &mut |expr| {
-                if let Node::Literal(Literal::Text(text)) = &expr.node
-                    && self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
-                {
-                    texts.push(text.as_str());
-                }
-            });
+        // Elsewhere the catalogue of one database tells of no other.
+        if named.is_empty() && !tables.is_empty() && dialect.default_schema().is_none() {
+            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, &mut texts));
+            let known = |text: &&str| {
+                self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
+            };
+            texts.retain(known);
         }
         let named = if named.is_empty() { texts } else { named };
         let first = *named.first()?;
@@ -223,6 +222,43 @@ impl Session {
         let current = self.facts.database.as_deref().unwrap_or_default();
         let alone = named.iter().all(|name| name.eq_ignore_ascii_case(other));
         (alone && !other.eq_ignore_ascii_case(current)).then(|| other.clone())
+    }
+}
+
+/// The strings that a condition holds against a column of the catalogue which says in what database something stands.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn asked_databases<'a>(condition: &'a Expr, found: &mut Vec<&'a str>) {
+    let text = |value: &'a Expr| match &value.node {
+        Node::Literal(Literal::Text(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match &condition.node {
+        Node::Binary { left, right, .. } if is_of_database(left) => found.extend(text(right)),
+        Node::Binary { left, right, .. } if is_of_database(right) => found.extend(text(left)),
+        Node::Like { operand, pattern, .. } if is_of_database(operand) => {
+            found.extend(text(pattern));
+        }
+        Node::InList { operand, list, .. } if is_of_database(operand) => {
+            found.extend(list.iter().filter_map(text));
+        }
+        _ => {}
+    }
+}
+
+/// Whether an expression is such a column, in whatever case or collation it is compared.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn is_of_database(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Column(name) => name.parts.last().is_some_and(|column| {
+            let column = column.value.to_ascii_lowercase();
+            column.ends_with("_schema") || matches!(column.as_str(), "schema_name" | "db")
+        }),
+        Node::Nested(inner) => is_of_database(inner),
+        Node::Unary { operand, .. }
+        | Node::Collate { operand, .. }
+        | Node::Cast { operand, .. } => is_of_database(operand),
+        Node::Function(call) => matches!(&call.arguments[..], [only] if is_of_database(only)),
+        _ => false,
     }
 }
 
