@@ -218,6 +218,10 @@ impl Judge<'_> {
                     "what a role owns may hold the ledgers: it is dropped or given away on the storage unit itself",
                 ));
             }
+            if is("all") && next("in") && rest.get(1).is_some_and(|item| item.is_word("tablespace"))
+            {
+                return Err(denied("what stands in a tablespace may be the ledgers"));
+            }
             if is("copy") && reaches_file(rest) {
                 self.privileged("a file or program of the server")?;
             }

@@ -33,6 +33,13 @@ MADE = [
     "create publication everything for all tables",
 ]
 
+LEDGERS = [
+    "do $$ begin execute format('drop schema %I cascade', 'pando'); end $$",
+    "do $$ begin execute format('truncate %I.%I', 'pando', 'unit'); end $$",
+    "alter table all in tablespace pg_default set tablespace pg_default",
+    "select nextval('pando.numbers')",
+]
+
 # Where two logical databases share one, a limited user's ordinary statements.
 ORDINARY = [
     "create table bought (id serial primary key, total int)",
@@ -56,7 +63,7 @@ def postgres():
     pando, one = setting("pg")
     number = one.value("select 'hr.items'::regclass::oid")
     one.query("create schema pando")
-    one.query(f"create table pando.unit (identity text); insert into pando.unit values ('{SECRET}')")
+    one.query(f"create table pando.unit (identity text); insert into pando.unit values ('{SECRET}'); create sequence pando.numbers")
     ledger = one.value("select 'pando.unit'::regclass::oid")
     texts = [f"select table_to_xml({name}, true, true, '')" for table in (number, ledger) for name in (table, f"{table}::regclass", f"'{table}'", f"'{table}'::regclass")]
     texts += [f"select query_to_xml('select table_to_xml({number}, true, true, '''')', true, true, '')", "select schema_to_xml('hr', true, true, '')",
@@ -67,7 +74,9 @@ def postgres():
     made = seen("pg", pando, MADE, None)
     check("pg-other-names", not made, "\n".join(made), f"{len(MADE)} statements")
     client = pando.client("pg", "shop", user="test", password="test")
-    by_all = [text for text in MADE[:-1] + texts[4:8] if not told(client, text)[1]]
+    by_all = [text for text in MADE[:-1] + LEDGERS + texts[4:8] if not told(client, text)[1]]
+    kept = one.value("select identity from pando.unit")
+    check("pg-ledger-is-there", kept == SECRET, f"it holds {kept}")
     check("pg-administrators-too", not by_all, "\n".join(by_all))
     refused = []
     for text in ORDINARY:

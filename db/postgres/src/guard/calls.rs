@@ -128,19 +128,24 @@ impl Judge<'_> {
 
     /// A sequence is named by a text.
     fn sequence(&self, function: &str, arguments: &[Item<'_>]) -> Result<()> {
-        let Some(own) = self.own_schemas() else { return Ok(()) };
         let name = match arguments {
-            [Item::Text(name, _), ..] => name,
+            [Item::Text(name, _), ..] => Some(name),
             // Of a table whose name stands there.
             [Item::Name(of), Item::Mark("("), Item::Text(table, _), ..]
                 if alike(of.last(), "pg_get_serial_sequence") && of.parts.len() == 1 =>
             {
-                table
+                Some(table)
             }
-            _ => return Err(denied(format!("the sequence of `{function}` cannot be judged"))),
+            _ => None,
         };
-        match schemas::of_name(name) {
-            Some(schema) if !schemas::is_own(&own, &schema) => Err(schemas::foreign(&schema)),
+        let schema = name.and_then(|name| schemas::of_name(name));
+        if schema.as_ref().is_some_and(|schema| alike(schema, LEDGER)) {
+            return Err(is_ledger(LEDGER));
+        }
+        let Some(own) = self.own_schemas() else { return Ok(()) };
+        match (name, schema) {
+            (None, _) => Err(denied(format!("the sequence of `{function}` cannot be judged"))),
+            (_, Some(schema)) if !schemas::is_own(&own, &schema) => Err(schemas::foreign(&schema)),
             _ => Ok(()),
         }
     }
