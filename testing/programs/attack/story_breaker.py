@@ -1,6 +1,7 @@
 """Ways past the guard by another name: a table by its number, a function of the vendor's behind an operator or aggregate of one's own, a whole schema, what a storage
 unit tells of itself behind a hint. And what such an operator leaves on a connection. What ordinary code says of tables of its own is let through."""
 from plain.house import GLOBAL, ERRORS, Pando, case, check, direct, has, skip
+from plain.postgres import Client as Postgres, startup
 from story_guard import HINT, SECRET, attempt, setting
 
 
@@ -85,7 +86,29 @@ def postgres():
             refused.append(f"{text}: {answer[:200]}")
     foreign, error = attempt("pg", pando, lambda client: client.query("select setval(pg_get_serial_sequence('hr.items', 'id'), 7)"))
     check("pg-ordinary", not refused and error is not None, "\n".join(refused) or f"of another schema: {foreign}", f"{len(ORDINARY)} statements")
+    paths(pando)
     pando.stop("pg-stop")
+
+
+def paths(pando):
+    """A search path of several schemas that is given at the login, as drivers do."""
+    for given, expected in (("hr,shop", "mine"), ('"shop" , hr', "mine"), ('"shop"; drop table own', None), ("shop hr", None)):
+        client = Postgres(pando.postgres, login=False)
+        client.raw(startup({"user": "test", "database": "shop", "search_path": given}))
+        try:
+            client.authenticate("test", "test")
+            client.ready()
+            answer = told(client, "select v from own where id = 1")[0]
+            if expected:
+                answer += told(client, f"select v from {'items' if 'hr' in given else 'own'} where id = 1")[0]
+                told(client, "set search_path = nowhere")
+                told(client, "reset search_path")
+                answer += told(client, "select v from own where id = 1")[0]
+        except ERRORS as error:
+            answer = str(error)
+        holds = answer.count("mine") == 2 and SECRET in answer if expected else "mine" not in answer
+        check(f"pg-path {given}", holds, answer)
+    check("pg-path-injects", pando.client("pg", "shop").value("select count(*) from own") == "2", "a path ran SQL")
 
 
 def left():
