@@ -6,11 +6,11 @@ pub(crate) mod words;
 
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::guard::{Guard, Known, Reach, Scrutiny, denied, is_ledger, mentions, plain_rows};
-use pando_sql::ast::{Assignment, DefineAction, Kind, ObjectKind, Scope};
+use pando_sql::ast::{Assignment, DefineAction, Kind, ObjectKind, ObjectName, Scope};
 use pando_sql::{Dotted, Item, alike, reading};
 
 use crate::dialect::{MySql, SYNTAX};
-use words::{FAR, LEDGER, RUNNERS, SERVERS, TELLING, USERS};
+use words::{FAR, LEDGER, RUNNERS, SERVERS, TELLING, USERS, WHOLE};
 
 impl Guard for MySql {
     fn judge(&self, asked: &Scrutiny<'_>) -> Result<()> {
@@ -77,6 +77,17 @@ impl Judge {
                     && define.action != DefineAction::Comment =>
             {
                 Err(denied("a physical database is not changed through a logical one"))
+            }
+            // Without a name it is the session's own.
+            Kind::Define(define)
+                if define.object == ObjectKind::Database
+                    && define.action == DefineAction::Alter
+                    && self.reach == Reach::Own
+                    && define.names.iter().any(is_database) =>
+            {
+                Err(denied(
+                    "another database is not changed, and names here are those of storage units",
+                ))
             }
             Kind::Show(show)
                 if self.is_hinted && self.reach == Reach::Own && show.database.is_some() =>
@@ -164,6 +175,7 @@ impl Judge {
                 if SERVERS.iter().any(|words| begins(rest, words)) {
                     self.privileged(&spoken(rest))?;
                 }
+                self.shows(rest, at > 0 || self.depth > 0 || self.is_hinted)?;
                 if self.reach == Reach::Own && USERS.iter().any(|words| begins(rest, words)) {
                     return Err(denied(format!("{} is for administrators", spoken(rest))));
                 }
@@ -180,6 +192,20 @@ impl Judge {
             }
         }
         self.tables_elsewhere(items)
+    }
+
+    /// What a storage unit would tell by itself, of its own user and of all its databases: Pando answers these where they come alone.
+    fn shows(&self, rest: &[Item<'_>], is_units: bool) -> Result<()> {
+        if is_units && begins(rest, &["show", "grants"]) {
+            self.privileged("what the user of a storage unit may do")?;
+        }
+        let is_whole = || WHOLE.iter().any(|words| begins(rest, words));
+        match is_units && self.reach == Reach::Own && is_whole() {
+            true => {
+                Err(denied(format!("{} of a storage unit is for administrators", spoken(rest))))
+            }
+            false => Ok(()),
+        }
     }
 
     /// CREATE and ALTER TABLE whose rows stand in a file or on another server.
@@ -211,6 +237,13 @@ impl Judge {
 
 fn is_global(assignment: &Assignment) -> bool {
     assignment.scope == Scope::Global
+}
+
+/// Whether the name behind ALTER DATABASE is one: an option may follow at once.
+fn is_database(name: &ObjectName) -> bool {
+    const OPTIONS: [&str; 5] = ["character", "charset", "collate", "default", "encryption"];
+    let part = name.parts.first();
+    part.is_none_or(|part| part.quoted || !OPTIONS.iter().any(|option| alike(option, &part.value)))
 }
 
 fn is_ledgers(name: &str) -> bool {

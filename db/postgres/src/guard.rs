@@ -13,7 +13,9 @@ use pando_sql::ast::{Copy, CopyDirection, DefineAction, Kind, ObjectKind};
 use pando_sql::{Dotted, Item, alike, reading};
 
 use crate::dialect::{Postgres, SYNTAX};
-use words::{BETWEEN, LEDGER, OF_OTHERS, SECRET, SERVERS, TELLING, TRUSTED, listed};
+use words::{
+    BETWEEN, BOUND, LEDGER, OF_OTHERS, ROUTINES, SECRET, SERVERS, TELLING, TRUSTED, listed,
+};
 
 impl Guard for Postgres {
     fn judge(&self, asked: &Scrutiny<'_>) -> Result<()> {
@@ -108,7 +110,9 @@ impl Judge<'_> {
                 Item::Name(name) => {
                     self.name(name)?;
                     self.change(&items[..at], name)?;
-                    if let Some(Item::Mark("(")) = items.get(at + 1) {
+                    let before = at.checked_sub(1).and_then(|before| items.get(before));
+                    let is_called = items.get(at + 1) == Some(&Item::Mark("("));
+                    if is_called && !self.known.is_table(name.span) && !is_named(before) {
                         self.call(name, items.get(at + 2..).unwrap_or(&[]))?;
                     }
                 }
@@ -214,6 +218,10 @@ impl Judge<'_> {
                     "what a role owns may hold the ledgers: it is dropped or given away on the storage unit itself",
                 ));
             }
+            if is("all") && next("in") && rest.get(1).is_some_and(|item| item.is_word("tablespace"))
+            {
+                return Err(denied("what stands in a tablespace may be the ledgers"));
+            }
             if is("copy") && reaches_file(rest) {
                 self.privileged("a file or program of the server")?;
             }
@@ -256,6 +264,18 @@ impl Judge<'_> {
         {
             return Err(denied("roles of the servers are made by administrators"));
         }
+        if object == "publication" && self.own_schemas().is_some() {
+            let is_all = |two: &[Item<'_>]| two[0].is_word("all") && two[1].is_word("tables");
+            if rest.windows(2).any(is_all) {
+                return Err(denied("a publication of all tables holds those of other databases"));
+            }
+        }
+        let renames = || rest.iter().any(|item| item.is_word("rename") || item.is_word("schema"));
+        if BOUND.contains(&object.as_str())
+            || !creates && ROUTINES.contains(&object.as_str()) && renames()
+        {
+            self.bound(rest)?;
+        }
         if object == "extension" && creates {
             let is_trusted =
                 |item: &Item<'_>| item.name().is_some_and(|name| is_one_of(TRUSTED, name));
@@ -280,6 +300,23 @@ fn reaches_file(rest: &[Item<'_>]) -> bool {
         let way = two[0].is_word("to") || two[0].is_word("from");
         way && (matches!(two[1], Item::Text(..)) || two[1].is_word("program"))
     })
+}
+
+/// Whether what follows is named here, although a parenthesis stands behind it: a table with its columns, a function that is made.
+fn is_named(before: Option<&Item<'_>>) -> bool {
+    const WORDS: [&str; 10] = [
+        "aggregate",
+        "as",
+        "exists",
+        "function",
+        "into",
+        "procedure",
+        "recursive",
+        "references",
+        "table",
+        "with",
+    ];
+    before.is_some_and(|before| WORDS.iter().any(|word| before.is_word(word)))
 }
 
 /// Whether a function is one of a list, by its last part.

@@ -79,8 +79,8 @@ impl Session {
             }
         }
         for mode in modes {
-            let kind = mode.split(' ').next().unwrap_or("").to_owned();
-            self.session_modes.retain(|known| !known.starts_with(&kind));
+            let kind = kind(&mode);
+            self.session_modes.retain(|known| self::kind(known) != kind);
             // Where defaults can be asked for, the connections must have them, too.
             if self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
                 let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
@@ -107,8 +107,19 @@ pub(super) fn completed<'a>(
 }
 
 /// What a mode is about: the word it begins with, but for `NOT DEFERRABLE`.
-fn kind(mode: &str) -> &str {
+pub(super) fn kind(mode: &str) -> &str {
     mode.trim_start_matches("NOT ").split(' ').next().unwrap_or("")
+}
+
+/// The kinds of modes whose default a variable is: setting it, or taking it back, overrules what SET SESSION CHARACTERISTICS has said before.
+pub(super) fn defaulted(name: &str) -> &'static [&'static str] {
+    match name {
+        "default_transaction_isolation" => &["ISOLATION"],
+        "default_transaction_read_only" => &["READ"],
+        "default_transaction_deferrable" => &["DEFERRABLE"],
+        "all" => &["ISOLATION", "READ", "DEFERRABLE"],
+        _ => &[],
+    }
 }
 
 /// Whether a SET TRANSACTION is about all sessions of a server.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
-use pando_kernel::dialect::{Dialect, VariableEffect};
+use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::session::TransactionState;
@@ -18,9 +18,10 @@ use crate::variables::{UNKNOWN, Variables};
 
 use super::acquire::Aim;
 use super::computed::is_expression;
+use super::config::value_text;
 use super::home::{home, move_to};
 use super::local::server_error;
-use super::modes::next_mode;
+use super::modes::{defaulted, kind, next_mode};
 use super::{Bound, Session};
 
 impl Session {
@@ -32,7 +33,7 @@ impl Session {
         value: &str,
     ) -> Result<()> {
         self.guard_setting(&name.to_lowercase(), value)?;
-        let text = dialect.literal(&pando_kernel::Value::Text(value.to_owned()));
+        let text = value_text(name, value, dialect);
         for (name, value) in dialect.told(&name.to_lowercase(), &text) {
             self.facts_mut().tell(&name, &value);
         }
@@ -72,7 +73,7 @@ impl Session {
         let (mut autocommit, mut last_insert_id) = (None, None);
         let mut local = false;
         let (mut applied, mut next) = (Vec::new(), Vec::new());
-        let mut computes = false;
+        let (mut computes, mut forgotten) = (false, Vec::new());
         let resets = assignments.iter().any(|one| one.value.is_none());
         for one in assignments {
             match one.scope {
@@ -90,6 +91,12 @@ impl Session {
                 Scope::User => format!("@{}", one.name.trim_start_matches('@')),
                 Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
             };
+            if one.scope == Scope::Session {
+                for kind in defaulted(&name.to_lowercase()) {
+                    variables.unset(&format!("{MODE}{}", kind.to_lowercase()));
+                    forgotten.push(*kind);
+                }
+            }
             let Some(_) = &one.value else {
                 applied.extend(self.as_at_login(dialect.as_ref(), &one.name, &mut variables)?);
                 continue;
@@ -148,6 +155,7 @@ impl Session {
             };
             self.apply(&text, local, variables).await?;
         }
+        self.session_modes.retain(|mode| !forgotten.contains(&kind(mode)));
         if let Some(key) = last_insert_id {
             self.facts_mut().last_insert_id = key;
         }
@@ -211,7 +219,7 @@ impl Session {
         let mut again = Vec::new();
         for (known, value) in self.login.variables.iter().filter(|(known, _)| is_meant(known)) {
             let known = known.to_lowercase();
-            let text = dialect.literal(&pando_kernel::Value::Text(value.clone()));
+            let text = value_text(&known, value, dialect);
             if matches!(
                 dialect.set(&known, &text)?,
                 VariableEffect::Replay | VariableEffect::Report { .. }

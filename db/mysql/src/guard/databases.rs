@@ -25,7 +25,8 @@ impl Judge {
         let of_others = OF_OTHERS.iter().any(|start| table.starts_with(start));
         let is_others = alike(schema, "sys")
             || alike(schema, "performance_schema") && !state
-            || alike(schema, CATALOGUE) && of_others;
+            // Behind a hint nobody leaves out what is not the database's.
+            || alike(schema, CATALOGUE) && (of_others || self.is_hinted);
         match is_others {
             true => {
                 Err(denied(format!("`{schema}.{table}` shows what belongs to other databases")))

@@ -72,6 +72,18 @@ pub(super) const USERS: &[&[&str]] = &[
     &["show", "engine"],
 ];
 
+/// Verbs about everything on a server, which Pando answers or judges itself where they come alone.
+pub(super) const WHOLE: &[&[&str]] = &[
+    &["kill"],
+    &["show", "databases"],
+    &["show", "full", "processlist"],
+    &["show", "function"],
+    &["show", "package"],
+    &["show", "procedure"],
+    &["show", "processlist"],
+    &["show", "schemas"],
+];
+
 /// Engines whose tables stand elsewhere, on another server or in a file.
 pub(super) const FAR: [&str; 5] = ["connect", "federated", "federatedx", "s3", "spider"];
 

@@ -19,7 +19,7 @@ static HARMLESS: LazyLock<Vec<&str>> =
 /// - `call`: a function that is none of the vendor's; `name`: one that can also be called as if it were a column (`row.function`).
 /// - `prepares`: there is a function that may prepare statements, drop prepared ones or seed random(), as the words for it stand in its source or it runs texts that it makes; or one in a
 ///   language other than SQL and PL/pgSQL, but for those of extensions that are known for not doing so. A statement's keyword cannot be written otherwise.
-/// - `all`: what runs a user's function and stands in no statement: operators, casts and ranges. Those in C are the work of an administrator, and of extensions.
+/// - `all`: what runs a user's function and stands in no statement: operators, casts and ranges. A user's operator may run one of the vendor's, too (`write calls` of 0). Those in C are the work of an administrator, and of extensions.
 /// - `read runs`: a relation, or 0 for any, that may run anything when it is read: foreign tables, views, policies and virtual columns that call such a function.
 /// - `read calls`: a relation, or 0 for any, and a function of the vendor's that is called when it is read.
 /// - `read leads`: a view, and what it reads; a whole, and its parts.
@@ -58,6 +58,9 @@ WITH tree (relation, access, text) AS (
    UNION SELECT rngsubdiff::pg_catalog.oid FROM pg_catalog.pg_range UNION SELECT rngcanonical::pg_catalog.oid FROM pg_catalog.pg_range) AS used (function)
   JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) used.function
   WHERE p.oid OPERATOR(pg_catalog.>=) 16384 AND p.prolang NOT IN (12, 13)
+ UNION SELECT 'write calls', '0', p.proname::pg_catalog.text FROM pg_catalog.pg_operator o
+  JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) o.oprcode
+  WHERE o.oid OPERATOR(pg_catalog.>=) 16384 AND p.oid OPERATOR(pg_catalog.<) 16384
  UNION SELECT 'write runs', tgrelid::pg_catalog.text, NULL FROM pg_catalog.pg_trigger WHERE NOT tgisinternal
  UNION SELECT 'write runs', ev_class::pg_catalog.text, NULL FROM pg_catalog.pg_rewrite
   WHERE ev_class OPERATOR(pg_catalog.>=) 16384 AND rulename OPERATOR(pg_catalog.<>) '_RETURN'

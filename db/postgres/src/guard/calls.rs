@@ -37,15 +37,36 @@ impl Judge<'_> {
         self.run(&function, arguments)
     }
 
+    /// A definition by which a function comes to be run under another name: none that would have been judged.
+    pub(super) fn bound(&self, rest: &[Item<'_>]) -> Result<()> {
+        let items = rest.iter().take_while(|item| **item != Item::Mark(";"));
+        for name in items.filter_map(Item::name) {
+            let function = name.last().to_lowercase();
+            let is_judged = ["currval", "nextval", "set_config", "setval"].contains(&&*function);
+            if is_one_of(WHOLE, name) || is_one_of(RUNNERS, name) || is_judged {
+                return Err(denied(format!("`{function}` goes under its own name alone")));
+            }
+            if is_one_of(PRIVILEGED, name) {
+                self.privileged(&format!("`{function}`"))?;
+            }
+        }
+        Ok(())
+    }
+
     /// A function that runs what it is given as SQL: the texts are judged, and there may be nothing else that could be one.
     fn run(&self, function: &str, arguments: &[Item<'_>]) -> Result<()> {
         let constants = ["false", "null", "text", "regclass", "true"];
+        // By its number a table may be anybody's.
+        if function.starts_with("table_to_xml") && arguments.iter().any(is_number) {
+            return Err(denied(format!("`{function}` takes the name of a table here")));
+        }
         for item in arguments {
             match item {
                 Item::Text(text, _) => {
                     if alike(text.trim(), LEDGER) {
                         return Err(is_ledger(text));
                     }
+                    self.whole(function, text)?;
                     self.text(text)?;
                 }
                 Item::Number | Item::Mark("," | "::") => {}
@@ -62,6 +83,20 @@ impl Judge<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A whole schema that is read, by its name.
+    fn whole(&self, function: &str, schema: &str) -> Result<()> {
+        if !function.starts_with("schema_to_xml") {
+            return Ok(());
+        }
+        if schema.to_lowercase().starts_with("pg_") {
+            self.privileged("the vendor's whole catalogue")?;
+        }
+        match self.own_schemas() {
+            Some(own) if !schemas::is_own(&own, schema) => Err(schemas::foreign(schema)),
+            _ => Ok(()),
+        }
     }
 
     /// A setting that is made by a function: constants are judged here, values when the session makes the setting.
@@ -93,12 +128,24 @@ impl Judge<'_> {
 
     /// A sequence is named by a text.
     fn sequence(&self, function: &str, arguments: &[Item<'_>]) -> Result<()> {
-        let Some(own) = self.own_schemas() else { return Ok(()) };
-        let Some(Item::Text(name, _)) = arguments.first() else {
-            return Err(denied(format!("the sequence of `{function}` cannot be judged")));
+        let name = match arguments {
+            [Item::Text(name, _), ..] => Some(name),
+            // Of a table whose name stands there.
+            [Item::Name(of), Item::Mark("("), Item::Text(table, _), ..]
+                if alike(of.last(), "pg_get_serial_sequence") && of.parts.len() == 1 =>
+            {
+                Some(table)
+            }
+            _ => None,
         };
-        match schemas::of_name(name) {
-            Some(schema) if !schemas::is_own(&own, &schema) => Err(schemas::foreign(&schema)),
+        let schema = name.and_then(|name| schemas::of_name(name));
+        if schema.as_ref().is_some_and(|schema| alike(schema, LEDGER)) {
+            return Err(is_ledger(LEDGER));
+        }
+        let Some(own) = self.own_schemas() else { return Ok(()) };
+        match (name, schema) {
+            (None, _) => Err(denied(format!("the sequence of `{function}` cannot be judged"))),
+            (_, Some(schema)) if !schemas::is_own(&own, &schema) => Err(schemas::foreign(&schema)),
             _ => Ok(()),
         }
     }
@@ -108,6 +155,17 @@ impl Judge<'_> {
         match self.standing.reach {
             Reach::Own => (self.standing.own_schemas)(),
             Reach::Every | Reach::Administrator => None,
+        }
+    }
+}
+
+/// A number, also as a text.
+fn is_number(item: &Item<'_>) -> bool {
+    match item {
+        Item::Number => true,
+        Item::Text(text, _) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+        Item::Name(_) | Item::Variable(_) | Item::Parameter | Item::Mark(_) | Item::Unreadable => {
+            false
         }
     }
 }

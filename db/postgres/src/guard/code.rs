@@ -2,7 +2,7 @@
 
 use pando_kernel::error::Result;
 use pando_kernel::guard::{Known, denied, is_ledger};
-use pando_sql::{Item, reading};
+use pando_sql::{Item, alike, reading};
 
 use super::Judge;
 use super::words::{LEDGER, READABLE};
@@ -104,13 +104,18 @@ impl Judge<'_> {
                 && text.to_lowercase().contains(LEDGER)
             {
                 match reading(text, &SYNTAX, None) {
-                    Ok(_) => self.text(text)?,
-                    Err(_) => return Err(is_ledger(LEDGER)),
+                    // A part of a name by itself, for `format`.
+                    Ok(items) if !items.iter().any(is_ledgers) => self.text(text)?,
+                    Ok(_) | Err(_) => return Err(is_ledger(LEDGER)),
                 }
             }
         }
         Ok(())
     }
+}
+
+fn is_ledgers(item: &Item<'_>) -> bool {
+    item.name().is_some_and(|name| name.parts.iter().any(|part| alike(part, LEDGER)))
 }
 
 /// The language of a routine or block, in lower case; `None` where its body stands in the statement itself.

@@ -56,6 +56,13 @@ impl Judge<'_> {
             if name.parts.len() == 1 && !name.star || self.known.is_column(name.span) {
                 continue;
             }
+            // `t.c%TYPE`, `t%ROWTYPE`: what a variable is like.
+            let behind = items.get(at + 1..).unwrap_or(&[]);
+            if let [Item::Mark("%"), like, ..] = behind
+                && (like.is_word("type") || like.is_word("rowtype"))
+            {
+                continue;
+            }
             let before = at.checked_sub(1).and_then(|at| items.get(at));
             let is_column = before.is_some_and(|item| item.is_word("column") || item.is_word("by"));
             if is_table && is_column && name.parts.len() == 2 {

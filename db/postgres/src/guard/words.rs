@@ -119,6 +119,12 @@ pub(super) const SERVERS: &[&str] =
 /// Languages whose code can be read here.
 pub(super) const READABLE: [&str; 2] = ["plpgsql", "sql"];
 
+/// What runs functions that its definition names, without a call of them in any text that is judged later.
+pub(super) const BOUND: &[&str] = &["aggregate", "cast", "operator", "transform"];
+
+/// What may get another name.
+pub(super) const ROUTINES: &[&str] = &["function", "procedure", "routine"];
+
 /// Words between a verb and what it is about.
 pub(super) const BETWEEN: &[&str] = &[
     "global",
