@@ -76,6 +76,7 @@ fn alone(folder: &Path, given: Option<Secret>, runtime: &SharedRuntime) -> Resul
         repository: store.instance(),
         told,
         is_shared: false,
+        is_trusted: true,
         secrets: Secrets::Sealed(secret),
     };
     Ok(Place { origin, id, lease: None })
@@ -106,6 +107,13 @@ fn shared(
         number("timeToLiveSeconds", Duration::from_secs(1))?.unwrap_or(Duration::from_secs(10));
     let deadline = number("operationTimeoutMilliseconds", Duration::from_millis(1))?;
     let deadline = deadline.unwrap_or(Duration::from_secs(5));
+    let is_trusted = match prop("trustUnmarked") {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(text) => {
+            return Err(wrong(format!("`trustUnmarked` is `true` or `false`, not `{text}`")));
+        }
+    };
     let failed = |error: pando_repository::Error| wrong(error.to_string());
     let kind = configured.kind.value.as_str();
     let repository: Arc<dyn pando_repository::Repository> = match kind.to_lowercase().as_str() {
@@ -139,7 +147,8 @@ fn shared(
         .map(|(name, value)| (name.value.clone(), value.value.clone()))
         .collect();
     let told = (kind.to_owned(), told);
-    Ok((Origin::Repository { repository, told, is_shared: true, secrets }, lease))
+    let origin = Origin::Repository { repository, told, is_shared: true, is_trusted, secrets };
+    Ok((origin, lease))
 }
 
 fn given_secret() -> Result<Option<Secret>> {
