@@ -12,7 +12,8 @@ use pando_kernel::two_phase::Verdict;
 use pando_transaction::Recovery;
 use pando_transaction::xa::{Barrier, Counts, Doubt, Way};
 
-use crate::house::Engine;
+use crate::house::{Engine, Inner};
+use crate::lingering::Lingering;
 use crate::readiness::Readiness;
 use crate::snapshot::{LiveDatabase, Snapshot};
 
@@ -103,7 +104,12 @@ impl Engine {
         let mut recovery = Recovery::new(Arc::clone(&self.inner.coordinator));
         let sleeper = Arc::clone(&runtime);
         runtime.spawn(Box::pin(async move {
-            while let Some(ways) = inner.upgrade().map(|inner| inner.snapshot.load().ways()) {
+            let mut lingering = Lingering::default();
+            let mut ways = |inner: Arc<Inner>| {
+                let now = inner.runtime.now();
+                lingering.ways(&inner.snapshot.load(), now)
+            };
+            while let Some(ways) = inner.upgrade().map(&mut ways) {
                 let next = recovery.round(&ways).await;
                 sleeper.sleep(next).await;
             }

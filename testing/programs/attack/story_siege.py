@@ -163,14 +163,14 @@ def sort(town):
 class Doubt:
     """A branch on the second unit whose decision somebody holds open on the first one."""
 
-    def __init__(self, family, units):
+    def __init__(self, family, units, key=11):
         self.units, self.identities = units, [unit.identity() for unit in units]
         self.name = f"pando-{self.identities[0]}-siege-{int(time.time() * 1000):x}-1"
         ledger = "pando.decision" if family == "pg" else "pando_decision"
         self.holder = units[0].direct()
         self.holder.query("begin")
         self.holder.query(f"insert into {ledger} (global, verdict) values ('{self.name}', 'commit')")
-        client, change = units[1].direct(), "insert into goods_0 values (11, 9)"
+        client, change = units[1].direct(), f"insert into goods_0 values ({key}, 9)"
         branch = f"'{self.name}','1',1"
         texts = ["begin", change, f"prepare transaction '{self.name}/1'"] if family == "pg" else \
             [f"xa start {branch}", change, f"xa end {branch}", f"xa prepare {branch}"]
@@ -204,6 +204,20 @@ def units_taken_away(family, repository=None):
         doubt.holder.query("commit")
         client.query("DROP DATABASE shop")
         assert not doubt.is_open() and "11" in str(units[1].direct().query("select id from goods_0"))
+    with case(f"siege-{family}-left-behind-after-the-drop"):
+        # A transaction that began before the drop, and leaves a branch behind it.
+        client.query("CREATE DATABASE spare")
+        client = pando.client(family, "spare", timeout=60)
+        client.query(registration(family, units))
+        client.query("set variable transaction_type = XA")
+        client.query("begin")
+        client.query("select 1")
+        other = pando.client(family, "other", timeout=60)
+        other.query("DROP DATABASE spare")
+        doubt = Doubt(family, units, key=15)
+        doubt.holder.query("commit")
+        assert until(15, lambda: not doubt.is_open()), "it stays in doubt for ever"
+        client.close()
     pando.stop(f"siege-{family}-dropped-stop")
     with case(f"siege-{family}-reloaded-in-doubt"):
         places.make(units)
@@ -219,6 +233,11 @@ def units_taken_away(family, repository=None):
         pando.process.send_signal(signal.SIGHUP)
         assert until(20, lambda: "the configuration was read again" in pando.said(40)), pando.said(40)
     pando.stop(f"siege-{family}-reloaded-stop")
+
+
+def registration(family, units):
+    return "REGISTER STORAGE UNIT " + ", ".join(
+        f"{unit.name}(HOST='127.0.0.1', PORT={unit.real}, DB={unit.database}, USER=test, PASSWORD='test')" for unit in units)
 
 
 def fill(pando, family):
