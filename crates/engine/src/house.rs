@@ -161,6 +161,13 @@ impl Engine {
         Ok(())
     }
 
+    /// Ends every session, with its running statement: its client is told so.
+    pub fn end_sessions(&self) {
+        for handle in self.inner.registry.everyone() {
+            handle.kill(&self.inner.runtime);
+        }
+    }
+
     /// Completes when the session of this key is killed. Never, when there is no such session.
     ///
     /// # Cancel safety

@@ -9,6 +9,7 @@ mod effects;
 mod execute;
 mod handle;
 mod house;
+mod lingering;
 pub mod merge;
 mod moved;
 pub mod placement;

@@ -12,7 +12,8 @@ use pando_kernel::two_phase::Verdict;
 use pando_transaction::Recovery;
 use pando_transaction::xa::{Barrier, Counts, Doubt, Way};
 
-use crate::house::Engine;
+use crate::house::{Engine, Inner};
+use crate::lingering::Lingering;
 use crate::readiness::Readiness;
 use crate::snapshot::{LiveDatabase, Snapshot};
 
@@ -103,7 +104,12 @@ impl Engine {
         let mut recovery = Recovery::new(Arc::clone(&self.inner.coordinator));
         let sleeper = Arc::clone(&runtime);
         runtime.spawn(Box::pin(async move {
-            while let Some(ways) = inner.upgrade().map(|inner| inner.snapshot.load().ways()) {
+            let mut lingering = Lingering::default();
+            let mut ways = |inner: Arc<Inner>| {
+                let now = inner.runtime.now();
+                lingering.ways(&inner.snapshot.load(), now)
+            };
+            while let Some(ways) = inner.upgrade().map(&mut ways) {
                 let next = recovery.round(&ways).await;
                 sleeper.sleep(next).await;
             }
@@ -159,6 +165,34 @@ impl Engine {
             left.extend(self.field(live).left().await);
         }
         left
+    }
+
+    /// The transactions in doubt of a database that have a part on one of these storage units or are decided there, each with its unit; and who of
+    /// these does not answer. A transaction whose deciding unit is not known may be of any.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn unsettled(
+        &self,
+        database: &str,
+        units: &[String],
+    ) -> (Vec<(String, String)>, Vec<String>) {
+        let snapshot = self.snapshot();
+        let Some(live) = snapshot.database(database) else { return Default::default() };
+        let is_one = |unit: &UnitName| units.iter().any(|own| **own == **unit);
+        let leading = live.leading();
+        let ways: Vec<Way> =
+            leading.map(|pool| (Arc::clone(pool.unit()), Arc::clone(pool.connector()))).collect();
+        let mut recovery = Recovery::new(Arc::clone(&self.inner.coordinator));
+        let doubts = recovery.doubts(&ways).await.into_iter();
+        let concerned = doubts
+            .filter(|doubt| is_one(&doubt.unit) || doubt.decider.as_ref().is_some_and(is_one));
+        let mut found: Vec<(String, String)> =
+            concerned.map(|doubt| (doubt.global, doubt.unit.to_string())).collect();
+        let left = self.field(live).left().await.into_iter();
+        found.extend(left.filter(|(unit, _)| is_one(unit)).map(|(u, o)| (o.global, u.to_string())));
+        let silent = recovery.silent().filter(|unit| is_one(unit)).map(|unit| unit.to_string());
+        (found, silent.collect())
     }
 
     /// Ends the branches of a transaction by hand. Returns how many there were.

@@ -13,7 +13,7 @@ use crate::error::{coded, refusal, refused, repository as failed};
 use crate::governor::{ATTEMPTS, Governor, Now};
 use crate::house::Found;
 use crate::standing::{Looks, counted, told};
-use crate::{commit, left, overtaken, tables};
+use crate::{commit, leaving, left, overtaken, tables};
 
 /// How long a change waits for the one before it.
 const TURN: Duration = Duration::from_secs(60);
@@ -81,12 +81,14 @@ impl Governor {
             for change in &changes {
                 self.check(&base, change).await?;
             }
+            leaving::settled(self, &base, &model).await?;
             let entries = self.entries(&model)?;
             *turn += 1;
             let author = format!("{}-{}-{}", self.shared.id, stored.next(), *turn);
             let behind = left::behind(&base, &model).map_err(|error| failed(&error))?;
             let wanted = (&entries, behind);
-            let outcome = commit::commit(&*repository, &stored, wanted, &author).await;
+            let outcome =
+                commit::commit(&*repository, &stored, wanted, (&author, self.marks())).await;
             match self.settled(outcome, &author).await {
                 Ok(()) => {
                     self.all_follow().await;

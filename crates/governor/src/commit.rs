@@ -1,6 +1,6 @@
 //! From a changed model to a repository that has it: all of it visible at once, however large it is.
 
-use pando_model::{Write, difference};
+use pando_model::{Key as Secret, Write, difference};
 use pando_repository::limits::{MAX_CHANGE_BYTES, MAX_CHANGE_KEYS, MAX_VALUE_BYTES};
 use pando_repository::{Change, Error, Key, Repository, Result};
 
@@ -19,21 +19,22 @@ const PART: usize = MAX_VALUE_BYTES - (16 << 10);
 ///
 /// # Errors
 /// `Conflict` when somebody else was faster; nothing has changed then. `Unknown` as the repository says.
+///
+/// The key, where there is one, marks what is there then.
 pub(crate) async fn commit(
     repository: &dyn Repository,
     base: &Stored,
     (entries, more): (&Entries, Vec<Write>),
-    author: &str,
+    (author, key): (&str, Option<&Secret>),
 ) -> Result<()> {
-    finish(repository, base).await?;
+    finish(repository, base, key).await?;
     let base = &reread_if_pending(repository, base).await?;
     let mut writes = difference(&base.entries, entries);
     writes.extend(more);
-    let version = |pending| Version {
-        number: base.next(),
-        author: author.to_owned(),
-        pending,
-        revision: base.revision,
+    let version = |pending| {
+        let (number, author) = (base.next(), author.to_owned());
+        let version = Version { number, author, pending, mark: None, revision: base.revision };
+        version.marked(key, entries)
     };
     let own = keys::fixed(keys::VERSION)?;
     let decided = |change: Change, version: &Version| {
@@ -56,7 +57,7 @@ pub(crate) async fn commit(
     // It is decided; if carrying it over fails now, the next change does it.
     if let Ok(view) = repository.read(&pando_repository::Prefix::root()).await
         && let Ok(now) = Stored::read(&view)
-        && let Err(error) = finish(repository, &now).await
+        && let Err(error) = finish(repository, &now, key).await
     {
         tracing::info!(%error, "a large change of the configuration is still being carried over");
     }
@@ -70,7 +71,7 @@ async fn reread_if_pending(repository: &dyn Repository, base: &Stored) -> Result
     }
     let view = repository.read(&pando_repository::Prefix::root()).await?;
     let now = Stored::read(&view)?;
-    let same = now.entries == base.entries && now.next() == base.next() + 1;
+    let same = now.entries == base.entries && now.next() == base.next().saturating_add(1);
     if same { Ok(now) } else { Err(Error::Conflict(keys::fixed(keys::VERSION)?)) }
 }
 
@@ -78,7 +79,7 @@ async fn reread_if_pending(repository: &dyn Repository, base: &Stored) -> Result
 ///
 /// # Errors
 /// `Conflict` when another instance has done it meanwhile.
-pub(crate) async fn finish(repository: &dyn Repository, stored: &Stored) -> Result<()> {
+async fn finish(repository: &dyn Repository, stored: &Stored, key: Option<&Secret>) -> Result<()> {
     let Some(version) = &stored.version else { return Ok(()) };
     let Some((folder, count)) = &version.pending else { return Ok(()) };
     let below = pando_repository::Prefix::parse(&format!("{}{folder}", keys::PENDING))?;
@@ -97,11 +98,13 @@ pub(crate) async fn finish(repository: &dyn Repository, stored: &Stored) -> Resu
         repository.commit(with(guarded(), batch)?).await?;
     }
     let done = Version {
-        number: version.number + 1,
+        number: stored.next(),
         author: version.author.clone(),
         pending: None,
+        mark: None,
         revision: version.revision,
     };
+    let done = done.marked(key, &stored.entries);
     repository.commit(guarded().put(&own, done.text())).await?;
     for number in 0..*count {
         let key = Key::parse(&format!("{}{}", keys::PENDING, part_name(folder, number)))?;

@@ -16,7 +16,7 @@ use crate::folder::Folder;
 use crate::house::{House, Served};
 use crate::member::Member;
 use crate::stored::{Entries, Stored};
-use crate::{commit, error, follow, member, overtaken};
+use crate::{commit, error, follow, leaving, member, overtaken};
 
 /// Where the configuration is kept.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub enum Origin {
         told: (String, Vec<(String, String)>),
         /// Whether other instances share it.
         is_shared: bool,
+        /// Whether it is served whoever has written it.
+        is_trusted: bool,
         /// What becomes of passwords.
         secrets: Secrets,
     },
@@ -172,7 +174,8 @@ impl Governor {
             }
             let entries = self.entries(files)?;
             let author = format!("{}-start", self.shared.id);
-            match commit::commit(repository, &stored, (&entries, Vec::new()), &author).await {
+            let wanted = (&entries, Vec::new());
+            match commit::commit(repository, &stored, wanted, (&author, self.marks())).await {
                 Ok(()) => return self.adopt(self.read(repository).await.map_err(wrong)?),
                 Err(pando_repository::Error::Conflict(_)) => {}
                 Err(error) => return Err(wrong(error)),
@@ -202,6 +205,7 @@ impl Governor {
         for change in &changes {
             self.check(&base, change).await?;
         }
+        leaving::settled(self, &base, files).await?;
         self.serve_files(files)?;
         overtaken::look(self, &base, &changes).await
     }
@@ -285,6 +289,39 @@ impl Governor {
         model.entries(keeping).map_err(|refusal| error::refusal(&refusal))
     }
 
+    /// What marks the configuration of a repository that others can reach as made by who has the cluster's key.
+    pub(crate) fn marks(&self) -> Option<&Key> {
+        match &self.shared.origin {
+            Origin::Repository { is_shared: true, secrets: Secrets::Sealed(key), .. } => Some(key),
+            Origin::Repository { .. } | Origin::Files => None,
+        }
+    }
+
+    /// Whether an instance with the cluster's key has made this configuration, and later than the one that is served. Whoever else can write to the repository
+    /// would make himself an administrator.
+    ///
+    /// # Errors
+    /// `Configuration`.
+    fn is_ours(&self, stored: &Stored, known: &Stored) -> Result<()> {
+        let trusted = matches!(self.shared.origin, Origin::Repository { is_trusted: true, .. });
+        let (Some(key), Some(version), false) = (self.marks(), &stored.version, trusted) else {
+            return Ok(());
+        };
+        if !version.is_of(key, &stored.entries) {
+            return Err(configuration(
+                "the repository's configuration is not as an instance with this PANDO_SECRET_KEY has left it: somebody else has changed entries, or it is of a \
+                 version before marks; put back what it was, let the files win (`mode.overwrite`), or look through it and say `trustUnmarked: true` in the \
+                 repository's `props` for one start",
+            ));
+        }
+        if known.version.as_ref().is_some_and(|known| version.number < known.number) {
+            return Err(configuration(
+                "the repository's configuration is an earlier one; if a copy was restored, start this instance again",
+            ));
+        }
+        Ok(())
+    }
+
     /// Serves what was read, unless something newer is served already.
     ///
     /// # Errors
@@ -295,6 +332,7 @@ impl Governor {
             if stored.revision < now.stored.revision {
                 return Ok(());
             }
+            self.is_ours(&stored, &now.stored)?;
             // Nobody wants to serve nothing because somebody has emptied the repository.
             if stored.version.is_none() && now.stored.version.is_some() {
                 return Err(configuration("the repository has lost its configuration"));
@@ -393,6 +431,11 @@ impl Now {
             databases.insert(name.to_owned(), database);
         }
         Ok((global, databases))
+    }
+
+    /// The served databases.
+    pub(crate) fn databases(&self) -> impl Iterator<Item = &Arc<Database>> {
+        self.databases.values()
     }
 
     /// A served database, by its name in any case.

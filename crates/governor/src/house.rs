@@ -11,6 +11,7 @@ use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::BoxFuture;
 
 use crate::cluster::Cluster;
+use crate::leaving::Unsettled;
 
 /// The process: builds rooms, opens pools, serves. The governor decides what.
 pub trait House: Send + Sync + Debug {
@@ -81,6 +82,13 @@ pub trait House: Send + Sync + Debug {
         database: &'a Database,
         tables: &'a [Found],
     ) -> BoxFuture<'a, Result<Option<String>>>;
+
+    /// What is in doubt on these storage units of a served database, or waits for what they decide.
+    fn unsettled<'a>(
+        &'a self,
+        database: &'a Database,
+        units: &'a [String],
+    ) -> BoxFuture<'a, Unsettled>;
 }
 
 /// A table's rows are counted up to so many: whoever is refused wants to know whether it is a handful.

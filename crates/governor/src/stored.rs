@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pando_model::Write;
+use pando_model::{Key, Write};
 use pando_repository::{Entry, Error, Expected, Result, Revision, View};
 
 use crate::cluster::Cluster;
@@ -25,6 +25,9 @@ pub(crate) struct Stored {
     pub(crate) cluster: Arc<Cluster>,
 }
 
+/// Stands in front of the mark.
+const MARK: &str = "mark:";
+
 /// Which configuration it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
@@ -34,6 +37,8 @@ pub(crate) struct Version {
     pub(crate) author: String,
     /// The change is decided, but stands partly in a folder of this name; the number of its parts.
     pub(crate) pending: Option<(String, usize)>,
+    /// What shows that who made the change has the cluster's key.
+    pub(crate) mark: Option<String>,
     /// Of the entry.
     pub(crate) revision: Revision,
 }
@@ -41,15 +46,35 @@ pub(crate) struct Version {
 impl Version {
     /// As it is stored.
     pub(crate) fn text(&self) -> String {
-        let Self { number, author, pending, .. } = self;
-        match pending {
-            Some((folder, parts)) => format!("{number} {author} {folder} {parts}"),
-            None => format!("{number} {author}"),
+        let Self { number, author, pending, mark, .. } = self;
+        let mut text = format!("{number} {author}");
+        if let Some((folder, parts)) = pending {
+            text.push_str(&format!(" {folder} {parts}"));
         }
+        if let Some(mark) = mark {
+            text.push_str(&format!(" {MARK}{mark}"));
+        }
+        text
+    }
+
+    /// With the key's mark for these entries.
+    pub(crate) fn marked(mut self, key: Option<&Key>, entries: &Entries) -> Self {
+        self.mark = key.map(|key| key.mark(&[&self.number.to_string(), &self.author], entries));
+        self
+    }
+
+    /// Whether it bears the key's mark for these entries.
+    pub(crate) fn is_of(&self, key: &Key, entries: &Entries) -> bool {
+        let words = [&*self.number.to_string(), &*self.author];
+        self.mark.as_ref().is_some_and(|mark| key.bears(mark, &words, entries))
     }
 
     fn read(entry: &Entry) -> Option<Self> {
         let text = std::str::from_utf8(&entry.value).ok()?;
+        let (text, mark) = match text.split_once(&format!(" {MARK}")) {
+            Some((text, mark)) => (text, Some(mark.to_owned())),
+            None => (text, None),
+        };
         let words: Vec<&str> = text.split(' ').collect();
         let (number, author, pending) = match words[..] {
             [number, author] => (number, author, None),
@@ -59,7 +84,7 @@ impl Version {
             _ => return None,
         };
         let (number, author) = (number.parse().ok()?, author.to_owned());
-        Some(Self { number, author, pending, revision: entry.revision })
+        Some(Self { number, author, pending, mark, revision: entry.revision })
     }
 }
 
@@ -104,7 +129,7 @@ impl Stored {
 
     /// The number of the next version.
     pub(crate) fn next(&self) -> u64 {
-        self.version.as_ref().map_or(1, |version| version.number + 1)
+        self.version.as_ref().map_or(1, |version| version.number.saturating_add(1))
     }
 }
 
@@ -182,6 +207,8 @@ fn unpacked(mut bytes: &[u8]) -> Option<Vec<Write>> {
 mod tests {
     use pando_repository::{Key, Lifetime};
 
+    type Secret = pando_model::Key;
+
     use super::*;
 
     fn put(path: &str, value: &str) -> Write {
@@ -225,6 +252,35 @@ mod tests {
         assert_eq!(stored.entries.len(), 1);
         assert_eq!((stored.next(), stored.expected()), (8, Expected::At(Revision(3))));
         assert_eq!(stored.cluster.admits, crate::Admits::Reads);
+    }
+
+    #[test]
+    fn a_mark_is_of_its_entries_and_its_number_also_while_they_are_pending() {
+        let key = Secret::new([7; 32]);
+        let change = packed(&[put("/props", "b: 2")]);
+        let entries = Entries::from([("/props".to_owned(), b"b: 2".to_vec())]);
+        for pending in [None, Some(("f".to_owned(), 1))] {
+            let (author, revision) = ("me".to_owned(), Revision(3));
+            let version = Version { number: 7, author, pending, mark: None, revision };
+            assert!(!version.is_of(&key, &entries));
+            let text = version.marked(Some(&key), &entries).text();
+            let read = |text: &str| {
+                let parts: [(&str, &[u8]); 3] = [
+                    ("/version", text.as_bytes()),
+                    ("/pending/f/000000", &change),
+                    ("/props", b"b: 2"),
+                ];
+                Stored::read(&view(&parts)).unwrap()
+            };
+            let is_of = |stored: &Stored, entries: &Entries| {
+                stored.version.as_ref().unwrap().is_of(&key, entries)
+            };
+            let stored = read(&text);
+            assert!(is_of(&stored, &stored.entries));
+            assert!(!is_of(&stored, &Entries::new()));
+            let raised = read(&text.replacen('7', "8", 1));
+            assert!(!is_of(&raised, &raised.entries));
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Passwords in entries: as they are, as placeholders, or sealed with a key.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -66,6 +68,29 @@ impl Key {
         let text =
             self.cipher()?.open_in_place(nonce, Aad::from(path.as_bytes()), &mut rest).ok()?;
         String::from_utf8(text.to_vec()).ok()
+    }
+
+    /// A mark that only who has the key can give these entries, under these words.
+    pub fn mark(&self, words: &[&str], entries: &BTreeMap<String, Vec<u8>>) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.part(b"configuration"));
+        let mut mark = hmac::Context::with_key(&key);
+        let mut text = |text: &[u8]| {
+            mark.update(&(text.len() as u64).to_be_bytes());
+            mark.update(text);
+        };
+        text(&(words.len() as u64).to_be_bytes());
+        words.iter().for_each(|word| text(word.as_bytes()));
+        for (path, value) in entries {
+            text(path.as_bytes());
+            text(value);
+        }
+        STANDARD.encode(mark.sign().as_ref())
+    }
+
+    /// Whether a mark is what [`Key::mark`] gives, told in the same time wherever they differ.
+    pub fn bears(&self, mark: &str, words: &[&str], entries: &BTreeMap<String, Vec<u8>>) -> bool {
+        let own = self.mark(words, entries);
+        verify_slices_are_equal(own.as_bytes(), mark.as_bytes()).is_ok()
     }
 
     fn cipher(&self) -> Option<LessSafeKey> {
@@ -170,5 +195,23 @@ mod tests {
             assert_eq!(key.open(&sealed[..end], "/a"), None);
         }
         assert!(!format!("{key:?}").contains('7'));
+    }
+
+    #[test]
+    fn entries_bear_a_mark_of_their_words_and_their_key_only() {
+        let (key, other) = (Key::new([7; 32]), Key::new([8; 32]));
+        let entries = BTreeMap::from([("/a".to_owned(), b"b/c".to_vec())]);
+        let mark = key.mark(&["1", "me"], &entries);
+        assert!(key.bears(&mark, &["1", "me"], &entries));
+        assert!(!key.bears(&mark, &["2", "me"], &entries));
+        assert!(!key.bears(&mark, &["1m", "e"], &entries));
+        assert!(!other.bears(&mark, &["1", "me"], &entries));
+        assert!(!key.bears("", &["1", "me"], &entries));
+        let others = [("/a", "b/d"), ("/a/b", "c"), ("/b", "b/c")];
+        for (path, value) in others {
+            let others = BTreeMap::from([(path.to_owned(), value.into())]);
+            assert!(!key.bears(&mark, &["1", "me"], &others), "{path} {value}");
+        }
+        assert!(!key.bears(&mark, &["1", "me"], &BTreeMap::new()));
     }
 }

@@ -20,6 +20,18 @@ use crate::stop::Stopping;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// How long sessions have to say their last words when their statements are ended.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// How sessions end when the server stops.
+#[derive(Clone)]
+pub(crate) struct Draining {
+    /// How long running statements may go on.
+    pub(crate) patience: Duration,
+    /// Ends the statements that still run, so that their clients hear why.
+    pub(crate) end: Arc<dyn Fn() + Send + Sync>,
+}
+
 /// A socket that listens and whose clients are not accepted yet.
 #[derive(Debug)]
 pub(crate) struct Listening {
@@ -60,13 +72,14 @@ impl Listening {
         self.address
     }
 
-    /// Accepts until told to stop, and serves on these loops; then waits `drain` for the sessions to end and cuts off the rest.
+    /// Accepts until told to stop, and serves on these loops; then waits for the sessions to end by themselves, ends their statements, and cuts off who
+    /// does not even hear that.
     pub(crate) fn open<S, F>(
         self,
         serve: S,
         loops: Arc<Loops>,
         stopping: Stopping,
-        drain: Duration,
+        draining: Draining,
     ) -> JoinHandle<()>
     where
         S: Fn(TcpStream, SocketAddr) -> F + Clone + Send + Sync + 'static,
@@ -76,12 +89,13 @@ impl Listening {
             let name = self.name;
             let mut sessions = JoinSet::new();
             self.accept(&serve, &loops, &stopping, &mut sessions).await;
-            let all = async {
-                while let Some(ended) = sessions.join_next().await {
-                    go_on(name, ended, &mut sessions);
-                }
-            };
-            if timeout(drain, all).await.is_err() {
+            tokio::select! {
+                ended = timeout(draining.patience, ended(name, &mut sessions)) => if ended.is_ok() { return },
+                () = stopping.hurried() => {}
+            }
+            tracing::warn!(door = name, left = sessions.len(), "running statements are ended");
+            (draining.end)();
+            if timeout(LAST_WORDS, ended(name, &mut sessions)).await.is_err() {
                 tracing::warn!(door = name, left = sessions.len(), "sessions are cut off");
                 sessions.shutdown().await;
             }
@@ -162,6 +176,13 @@ fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     socket.listen(backlog)
 }
 
+/// Completes when all sessions are over. May be dropped at any time.
+async fn ended(name: &'static str, sessions: &mut JoinSet<Option<Roaming>>) {
+    while let Some(ended) = sessions.join_next().await {
+        go_on(name, ended, sessions);
+    }
+}
+
 /// A session that comes to a loop, or has left one: for another, for good, or broken.
 fn go_on(
     door: &'static str,
@@ -200,9 +221,13 @@ mod tests {
         }
     }
 
-    fn open(listening: Listening, stopping: Stopping, drain: Duration) -> JoinHandle<()> {
+    fn draining(seconds: u64) -> Draining {
+        Draining { patience: Duration::from_secs(seconds), end: Arc::new(|| {}) }
+    }
+
+    fn open(listening: Listening, stopping: Stopping, draining: Draining) -> JoinHandle<()> {
         let loops = Arc::new(Loops::start(1).unwrap());
-        listening.open(|stream, _| echo(stream), loops, stopping, drain)
+        listening.open(|stream, _| echo(stream), loops, stopping, draining)
     }
 
     async fn ask(address: SocketAddr, byte: u8) -> io::Result<u8> {
@@ -216,7 +241,7 @@ mod tests {
         let listening = Listening::bind("test", "127.0.0.1:0", 16).await.unwrap();
         let address = listening.address();
         let (stop, stopping) = Stop::new();
-        let door = open(listening, stopping, Duration::from_secs(9));
+        let door = open(listening, stopping, draining(9));
         assert_eq!(ask(address, b'a').await.unwrap(), b'a');
         assert!(ask(address, b'!').await.is_err());
         assert_eq!(ask(address, b'b').await.unwrap(), b'b');
@@ -230,7 +255,7 @@ mod tests {
         let listening = Listening::bind("test", "127.0.0.1:0", 16).await.unwrap();
         let address = listening.address();
         let (stop, stopping) = Stop::new();
-        let door = open(listening, stopping, Duration::ZERO);
+        let door = open(listening, stopping, draining(0));
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(b"a").await.unwrap();
         assert_eq!(stream.read_u8().await.unwrap(), b'a');
@@ -289,7 +314,7 @@ mod tests {
         let address = listening.address();
         let (stop, stopping) = Stop::new();
         let serve = |stream, _| tell_where(stream);
-        let door = listening.open(serve, loops, stopping, Duration::from_secs(9));
+        let door = listening.open(serve, loops, stopping, draining(9));
         let told = tokio::task::spawn_blocking(move || wander(address, first, last));
         assert_eq!(told.await.unwrap(), (1, u8::try_from(cores.len()).unwrap()));
         stop.now();

@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_engine::{Admits, Engine, Settings, Snapshot};
-use pando_governor::{Cluster, Found, House, Lease, Served};
+use pando_governor::{Cluster, Found, House, Lease, Served, Unsettled};
 use pando_health::Report;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::LogicTable;
@@ -269,6 +269,17 @@ impl House for Host {
     ) -> BoxFuture<'a, Result<Option<String>>> {
         Box::pin(async move {
             Look::at(database, &self.options.data, &self.runtime)?.differ(tables).await
+        })
+    }
+
+    fn unsettled<'a>(
+        &'a self,
+        database: &'a Database,
+        units: &'a [String],
+    ) -> BoxFuture<'a, Unsettled> {
+        Box::pin(async move {
+            let (transactions, silent) = self.engine.unsettled(&database.name, units).await;
+            Unsettled { transactions, silent }
         })
     }
 }

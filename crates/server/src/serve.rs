@@ -10,7 +10,7 @@ use crate::options::{Addresses, Options};
 use crate::server::{Server, read};
 
 /// Serves until SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called once, when clients are accepted. A second
-/// SIGTERM or SIGINT ends the draining at once.
+/// SIGTERM or SIGINT ends the running statements, a third one the process.
 ///
 /// # Errors
 /// As [`Server::start`]; what `ready` returns.
@@ -32,9 +32,15 @@ pub fn serve(options: Options, ready: impl FnOnce(&Addresses) -> io::Result<()>)
             }
         }
         tracing::info!(sessions = server.sessions(), "stopping");
+        let hurry = server.hurry();
+        let impatient = async {
+            signals.stop().await;
+            hurry.now();
+            signals.stop().await;
+        };
         tokio::select! {
             () = server.stop() => {}
-            () = signals.stop() => tracing::warn!("stopping at once"),
+            () = impatient => tracing::warn!("stopping at once"),
         }
         Ok(())
     })

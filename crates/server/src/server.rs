@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use crate::door::Listening;
+use crate::door::{Draining, Listening};
 use crate::gate::{Gate, Live};
 use crate::host::Host;
 use crate::load::{Documents, documents};
@@ -20,7 +20,7 @@ use crate::options::{Addresses, Options};
 use crate::private::{self, exchange};
 use crate::roaming::Client;
 use crate::runtime::TokioRuntime;
-use crate::stop::{Stop, Stopping};
+use crate::stop::{Hurry, Stop, Stopping};
 use crate::store;
 use crate::tidings;
 use crate::tls::{Acceptor, Files, Terms};
@@ -122,7 +122,9 @@ impl Server {
     }
 
     fn let_in(&mut self, doors: Doors, stopping: &Stopping) {
-        let drain = self.options.drain;
+        let engine = self.engine.clone();
+        let end: Arc<dyn Fn() + Send + Sync> = Arc::new(move || engine.end_sessions());
+        let draining = Draining { patience: self.options.drain, end };
         if let Some(listening) = doors.mysql {
             let door = pando_mysql::frontend::Door::new(Arc::clone(&self.gate));
             let serve = move |stream: TcpStream, peer: std::net::SocketAddr| {
@@ -130,7 +132,7 @@ impl Server {
                 async move { door.serve(boxed(stream), peer.ip().to_string()).await }
             };
             let loops = Arc::clone(&self.loops);
-            self.doors.push(listening.open(serve, loops, stopping.clone(), drain));
+            self.doors.push(listening.open(serve, loops, stopping.clone(), draining.clone()));
         }
         if let Some(listening) = doors.postgres {
             let door = pando_postgres::frontend::Door::new(Arc::clone(&self.gate));
@@ -139,7 +141,7 @@ impl Server {
                 async move { door.serve(boxed(stream), peer.ip().to_string()).await }
             };
             let loops = Arc::clone(&self.loops);
-            self.doors.push(listening.open(serve, loops, stopping.clone(), drain));
+            self.doors.push(listening.open(serve, loops, stopping.clone(), draining));
         }
     }
 
@@ -179,7 +181,12 @@ impl Server {
         self.host.renew()
     }
 
-    /// Stops accepting, lets running statements end for as long as [`Options::drain`] says, and closes what is left.
+    /// What ends the draining of [`Server::stop`].
+    pub(crate) fn hurry(&self) -> Hurry {
+        self.stop.hurry()
+    }
+
+    /// Stops accepting, lets running statements end for as long as [`Options::drain`] says, ends those that are left, and closes who does not hear it.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the server stopping on its own.

@@ -21,12 +21,30 @@ struct Told {
     /// Set before those who wait are woken.
     is_told: AtomicBool,
     waiting: Notify,
+    /// The same for draining no longer.
+    is_hurried: AtomicBool,
+    hurry: Notify,
+}
+
+/// Ends the draining. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Hurry(Arc<Told>);
+
+impl Hurry {
+    pub(crate) fn now(&self) {
+        self.0.is_hurried.store(true, Ordering::SeqCst);
+        self.0.hurry.notify_waiters();
+    }
 }
 
 impl Stop {
     pub(crate) fn new() -> (Self, Stopping) {
         let told = Arc::default();
         (Self(Arc::clone(&told)), Stopping(told))
+    }
+
+    pub(crate) fn hurry(&self) -> Hurry {
+        Hurry(Arc::clone(&self.0))
     }
 
     pub(crate) fn now(&self) {
@@ -44,6 +62,18 @@ impl Drop for Stop {
 impl Stopping {
     pub(crate) fn is_told(&self) -> bool {
         self.0.is_told.load(Ordering::SeqCst)
+    }
+
+    /// Completes once draining shall end.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any time.
+    pub(crate) async fn hurried(&self) {
+        // It hears of what is told from here on, and what was told before is seen.
+        let hurry = self.0.hurry.notified();
+        if !self.0.is_hurried.load(Ordering::SeqCst) {
+            hurry.await;
+        }
     }
 
     /// Completes once it was told, also when that was long ago. Sessions look at each statement: they wait behind one lock together, which is
@@ -100,6 +130,15 @@ mod tests {
         assert!(!first.0.load(Ordering::Relaxed) && last.0.load(Ordering::Relaxed));
         let waker = Waker::from(last);
         told.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()
+    }
+
+    #[tokio::test]
+    async fn who_drains_is_told_to_hurry_before_and_after() {
+        let (stop, stopping) = Stop::new();
+        let hurry = stop.hurry();
+        tokio::join!(stopping.hurried(), async { hurry.now() });
+        stopping.hurried().await;
+        assert!(!stopping.is_told());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use aws_lc_rs::rand;
 use pando_config::global::{Global, Mode, Repository as Configured};
 use pando_governor::{Origin, Secrets};
 use pando_kernel::error::Result;
-use pando_kernel::runtime::SharedRuntime;
+use pando_kernel::runtime::{SharedRuntime, TlsMode};
 use pando_model::Key as Secret;
 use pando_repository::Key;
 use pando_repository::embedded::{self, Store};
@@ -76,6 +76,7 @@ fn alone(folder: &Path, given: Option<Secret>, runtime: &SharedRuntime) -> Resul
         repository: store.instance(),
         told,
         is_shared: false,
+        is_trusted: true,
         secrets: Secrets::Sealed(secret),
     };
     Ok(Place { origin, id, lease: None })
@@ -106,6 +107,13 @@ fn shared(
         number("timeToLiveSeconds", Duration::from_secs(1))?.unwrap_or(Duration::from_secs(10));
     let deadline = number("operationTimeoutMilliseconds", Duration::from_millis(1))?;
     let deadline = deadline.unwrap_or(Duration::from_secs(5));
+    let is_set = |name: &str| match prop(name) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(text) => Err(wrong(format!("`{name}` is `true` or `false`, not `{text}`"))),
+    };
+    let is_trusted = is_set("trustUnmarked")?;
+    let authority = prop("certificateAuthority").map(str::to_owned);
     let failed = |error: pando_repository::Error| wrong(error.to_string());
     let kind = configured.kind.value.as_str();
     let repository: Arc<dyn pando_repository::Repository> = match kind.to_lowercase().as_str() {
@@ -114,12 +122,15 @@ fn shared(
                 pando_repository_zookeeper::Options::new(lists, namespace).map_err(failed)?;
             options.digest = prop("digest").filter(|text| !text.is_empty()).map(str::to_owned);
             (options.session_timeout, options.deadline) = (lease, deadline);
+            options.tls = if is_set("tls")? { TlsMode::VerifyFull } else { TlsMode::Off };
+            options.authority = authority;
             Arc::new(ZooKeeper::open(options, Arc::clone(runtime)).map_err(failed)?)
         }
         "etcd" => {
             let mut options =
                 pando_repository_etcd::Options::new(lists, namespace).map_err(failed)?;
             (options.session_timeout, options.deadline) = (lease, deadline);
+            options.authority = authority;
             if let Some(user) = prop("user") {
                 let password = prop("password").unwrap_or_default().to_owned();
                 let user = user.to_owned();
@@ -139,7 +150,8 @@ fn shared(
         .map(|(name, value)| (name.value.clone(), value.value.clone()))
         .collect();
     let told = (kind.to_owned(), told);
-    Ok((Origin::Repository { repository, told, is_shared: true, secrets }, lease))
+    let origin = Origin::Repository { repository, told, is_shared: true, is_trusted, secrets };
+    Ok((origin, lease))
 }
 
 fn given_secret() -> Result<Option<Secret>> {

@@ -334,7 +334,7 @@ def by_hand(family):
     try:
         reset(family)
         mode = ("mode:\n  type: Cluster\n  repository:\n    type: etcd\n    props:\n      namespace: by_hand\n"
-                f"      server-lists: \"http://127.0.0.1:{etcd.port}\"\n")
+                f"      server-lists: \"http://127.0.0.1:{etcd.port}\"\n      trustUnmarked: true\n")
         pando = Pando({"global.yaml": mode}, environment={"PANDO_SECRET_KEY": "0123456789abcdef" * 4})
         first = pando.client(family, "postgres" if family == "pg" else "", user="root", password="root")
         first.query("CREATE DATABASE shop")

@@ -247,6 +247,10 @@ impl Session {
             return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
         self.lock_if_serial(live);
+        if self.transaction.is_fresh() && self.lacks_level() {
+            // Learnt from its first unit, the level would be that of a transaction that has not looked.
+            Box::pin(self.know_level()).await;
+        }
         if self.looks_now(aim) {
             Box::pin(self.open_everywhere(live)).await?;
         }

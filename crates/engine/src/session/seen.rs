@@ -74,12 +74,18 @@ impl Session {
         self.asks_for_one_state() && !plan.units.iter().all(leads)
     }
 
+    /// Whether units have not told yet at which level their transactions are.
+    pub(super) fn lacks_level(&self) -> bool {
+        self.transaction_type() == TransactionType::Xa
+            && self.live.as_ref().is_some_and(|live| !live.together.ready.knows_level())
+    }
+
     /// Finds out at which level transactions are for which nobody names one. A unit that cannot take part in
     /// distributed transactions says so when it is to.
     pub(super) async fn know_level(&mut self) {
-        let is_asked = self.transaction_type() == TransactionType::Xa
-            && self.live.as_ref().is_some_and(|live| !live.together.ready.knows_level());
-        if is_asked && let Err(error) = Box::pin(self.ready_all()).await {
+        if self.lacks_level()
+            && let Err(error) = Box::pin(self.ready_all()).await
+        {
             tracing::debug!(%error, "a storage unit has not told its level");
         }
     }

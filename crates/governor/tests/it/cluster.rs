@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use pando_governor::Origin;
 use pando_kernel::administration::{Administration, Order, Unless};
 use pando_model::Model;
 use pando_repository::embedded::{Options, Store};
 use pando_repository::{Change, Prefix};
 
 use crate::faulty::Restored;
-use crate::house::{Seat, UNIT, administrator, runtime};
+use crate::house::{Seat, UNIT, administrator, runtime, told};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_changes_all_serve() {
@@ -177,6 +179,107 @@ async fn an_emptied_repository_empties_no_instance_and_is_not_filled_by_a_change
     let create = Order::CreateDatabase { name: "third", present: Unless::Fails };
     seat.governor.carry_out(&administrator(""), create).await.unwrap();
     assert_eq!(seat.governor.model().databases().count(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_stranger_has_written_is_not_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    let create = |name| Order::CreateDatabase { name, present: Unless::Fails };
+    for name in ["shop", "bank"] {
+        seat.governor.carry_out(&administrator(""), create(name)).await.unwrap();
+    }
+    let by_hand = store.instance();
+    let good = by_hand.read(&Prefix::root()).await.unwrap();
+    let key = |path: &str| pando_repository::Key::parse(path).unwrap();
+    let version = &good.entries.get(&key("/version")).unwrap().value;
+    let version = String::from_utf8(version.to_vec()).unwrap();
+    let admin = "users:\n- user: evil@%\n  password: evil\n  admin: true\n";
+    let attempts = [
+        Change::new().put(&key("/rules/authority"), admin),
+        Change::new().put(&key("/metadata/other"), ""),
+        Change::new().delete(&key("/metadata/shop")),
+        Change::new().put(&key("/version"), "1 me"),
+        Change::new().put(&key("/version"), format!("{}9", version)),
+        Change::new().put(&key("/version"), version.replacen('2', "7", 1)),
+        Change::new().put(&key("/version"), "18446744073709551615 me"),
+    ];
+    for (number, attempt) in attempts.into_iter().enumerate() {
+        by_hand.commit(attempt).await.unwrap();
+        let error = seat.governor.carry_out(&administrator(""), create("third")).await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("somebody else has changed"), "{number}: {error}");
+        let served: Vec<String> = seat.governor.model().databases().map(str::to_owned).collect();
+        assert_eq!(served, ["bank", "shop"]);
+        let begun = Seat::of_origin("b", Seat::origin(store.instance()), Model::default()).await;
+        let error = begun.map(drop).unwrap_err();
+        assert!(error.to_string().contains("trustUnmarked"), "{number}: {error}");
+        let now = by_hand.read(&Prefix::root()).await.unwrap();
+        let others = now.entries.keys().filter(|own| !good.entries.contains_key(own));
+        let back = others.fold(Change::new(), |change, key| change.delete(key));
+        let own = good.entries.iter().filter(|(key, _)| !key.as_str().starts_with("/nodes"));
+        let own = own.filter(|(key, _)| !key.as_str().starts_with("/reservation"));
+        let back = own.fold(back, |change, (key, entry)| change.put(key, entry.value.clone()));
+        by_hand.commit(back).await.unwrap();
+    }
+    seat.governor.carry_out(&administrator(""), create("third")).await.unwrap();
+    assert_eq!(seat.governor.model().databases().count(), 3);
+    // What was right once is not right again.
+    let third = key("/metadata/third");
+    let back = Change::new().delete(&third).put(&key("/version"), version);
+    by_hand.commit(back).await.unwrap();
+    let error = seat.governor.carry_out(&administrator(""), create("fourth")).await.unwrap_err();
+    assert!(error.to_string().contains("an earlier one"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_trusts_what_is_unmarked_marks_it_with_the_next_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let create = |name| Order::CreateDatabase { name, present: Unless::Fails };
+    let trusting = || match Seat::origin(store.instance()) {
+        Origin::Repository { repository, told, is_shared, secrets, .. } => {
+            Origin::Repository { repository, told, is_shared, is_trusted: true, secrets }
+        }
+        Origin::Files => Origin::Files,
+    };
+    Seat::at("a", store.instance()).await;
+    let by_hand = store.instance();
+    let key = pando_repository::Key::parse("/version").unwrap();
+    by_hand.commit(Change::new().put(&key, "1 me")).await.unwrap();
+    let seat = Seat::of_origin("b", trusting(), Model::default()).await.unwrap();
+    seat.governor.carry_out(&administrator(""), create("shop")).await.unwrap();
+    let seat = Seat::at("c", store.instance()).await;
+    assert_eq!(seat.governor.model().databases().count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_storage_unit_does_not_go_while_a_transaction_is_in_doubt_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let seat = Seat::at("a", store.instance()).await;
+    let create = Order::CreateDatabase { name: "shop", present: Unless::Fails };
+    seat.governor.carry_out(&administrator(""), create).await.unwrap();
+    seat.run("shop", UNIT).await.unwrap();
+    let doubt = ("pando-a-b-1-2".to_owned(), "ds_0".to_owned());
+    *seat.house.doubts.lock().unwrap() = vec![doubt];
+    let error = seat.run("shop", "UNREGISTER STORAGE UNIT ds_0").await.unwrap_err();
+    let (number, text) = told(&error);
+    assert!(number == 17014 && text.contains("`pando-a-b-1-2` is in doubt"), "{number}: {text}");
+    let drop = || Order::DropDatabase { name: "shop", missing: Unless::Fails };
+    let error = seat.governor.carry_out(&administrator(""), drop()).await.unwrap_err();
+    assert_eq!(told(&error).0, 17014);
+    assert_eq!(seat.governor.model().databases().count(), 1);
+    // It waits for what ends by itself.
+    let later = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        seat.house.doubts.lock().unwrap().clear();
+    };
+    let caller = administrator("");
+    let (dropped, ()) = tokio::join!(seat.governor.carry_out(&caller, drop()), later);
+    dropped.unwrap();
+    assert_eq!(seat.governor.model().databases().count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

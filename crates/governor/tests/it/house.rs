@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
-use pando_governor::{Found, Governor, House, Instance, Lease, Options, Origin, Secrets, Served};
+use pando_governor::{
+    Found, Governor, House, Instance, Lease, Options, Origin, Secrets, Served, Unsettled,
+};
 use pando_kernel::AlgorithmKind;
 use pando_kernel::administration::{Administration, Answer, Caller, Order};
 use pando_kernel::error::{Error, ErrorKind, Result};
@@ -22,6 +24,8 @@ pub(crate) struct Quiet {
     pub(crate) tables: Mutex<Vec<Found>>,
     /// Units that do not answer.
     pub(crate) silent: Mutex<Vec<String>>,
+    /// Transactions in doubt, each with its unit.
+    pub(crate) doubts: Mutex<Vec<(String, String)>>,
 }
 
 impl House for Quiet {
@@ -93,6 +97,14 @@ impl House for Quiet {
     ) -> BoxFuture<'a, Result<Option<String>>> {
         Box::pin(async { Ok(None) })
     }
+
+    fn unsettled<'a>(&'a self, _: &'a Database, units: &'a [String]) -> BoxFuture<'a, Unsettled> {
+        Box::pin(async move {
+            let all = self.doubts.lock().unwrap().clone();
+            let own = all.into_iter().filter(|(_, unit)| units.contains(unit));
+            Unsettled { transactions: own.collect(), silent: Vec::new() }
+        })
+    }
 }
 
 /// A governor and its house.
@@ -121,7 +133,7 @@ impl Seat {
     pub(crate) fn origin(repository: Arc<dyn Repository>) -> Origin {
         let secrets = Secrets::Sealed(Key::new([7; 32]));
         let told = ("Embedded".to_owned(), Vec::new());
-        Origin::Repository { repository, told, is_shared: true, secrets }
+        Origin::Repository { repository, told, is_shared: true, is_trusted: false, secrets }
     }
 
     pub(crate) async fn at(id: &str, repository: Arc<dyn Repository>) -> Self {

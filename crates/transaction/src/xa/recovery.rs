@@ -337,6 +337,11 @@ impl Recovery {
         doubts
     }
 
+    /// The units that did not answer the last look.
+    pub fn silent(&self) -> impl Iterator<Item = &UnitName> {
+        self.units.iter().filter(|unit| unit.heard.is_none()).map(|unit| &unit.name)
+    }
+
     /// Ends the branches of a transaction by hand. Returns how many were ended.
     ///
     /// # Errors
