@@ -176,8 +176,8 @@ impl Judge {
                     self.privileged(&spoken(rest))?;
                 }
                 self.shows(rest, at > 0 || self.depth > 0 || self.is_hinted)?;
-                if self.reach == Reach::Own && USERS.iter().any(|words| begins(rest, words)) {
-                    return Err(denied(format!("{} is for administrators", spoken(rest))));
+                if USERS.iter().any(|words| begins(rest, words)) {
+                    self.privileged(&spoken(rest))?;
                 }
             }
             let next = |word| rest.get(1).is_some_and(|item| item.is_word(word));

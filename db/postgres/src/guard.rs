@@ -232,11 +232,9 @@ impl Judge<'_> {
             if self.begins(before) && ["create", "alter", "drop"].into_iter().any(is) {
                 self.made(is("create"), rest)?;
             }
-            if self.standing.reach == Reach::Own && at == 0 && (is("grant") || is("revoke")) {
-                let on = rest.iter().any(|item| item.is_word("on"));
-                if !on {
-                    return Err(denied("roles are given by administrators"));
-                }
+            let gives = self.begins(before) && (is("grant") || is("revoke"));
+            if gives && !rest.iter().any(|item| item.is_word("on")) {
+                self.privileged("who is in a role of the servers")?;
             }
         }
         Ok(())
@@ -260,9 +258,8 @@ impl Judge<'_> {
         if SERVERS.contains(&object.as_str()) || object == "user" && behind == "mapping" {
             return self.privileged(&object.to_uppercase());
         }
-        if matches!(object.as_str(), "role" | "user" | "group") && self.standing.reach == Reach::Own
-        {
-            return Err(denied("roles of the servers are made by administrators"));
+        if matches!(object.as_str(), "role" | "user" | "group") {
+            return self.privileged("a role of the servers");
         }
         if object == "publication" && self.own_schemas().is_some() {
             let is_all = |two: &[Item<'_>]| two[0].is_word("all") && two[1].is_word("tables");

@@ -132,12 +132,12 @@ const PRIVILEGED: &[&str] = &[
     "DO LANGUAGE plpython3u $$ import os $$",
     "DO $$ BEGIN EXECUTE 'DROP TABLE ' || 'x'; END $$",
     "CREATE FUNCTION f(t text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN EXECUTE format('DROP TABLE %I', t); END $$",
+    "CREATE ROLE u LOGIN PASSWORD 'x'",
+    "GRANT a TO b",
 ];
 
 /// Users of some databases may not.
 const WIDE: &[&str] = &[
-    "CREATE ROLE u LOGIN PASSWORD 'x'",
-    "GRANT a TO b",
     "SELECT * FROM pg_stat_activity",
     "SELECT * FROM pg_stats",
     "SET search_path = hr, public",
