@@ -1,4 +1,4 @@
-//! Columns may not be renamed so that a table's sharding columns become others: its rows stay where the old ones put them.
+//! A table's sharding columns may not be dropped, or become others by a new name: its rows stay where the old ones put them.
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
@@ -9,7 +9,7 @@ use crate::table::Table;
 /// Words behind RENAME that are followed by something else than a column.
 const OTHERS: [&str; 5] = ["constraint", "index", "key", "to", "as"];
 
-/// Refuses `RENAME [COLUMN] a TO b` and `CHANGE [COLUMN] a b …` where either is a sharding column.
+/// Refuses `RENAME [COLUMN] a TO b` and `CHANGE [COLUMN] a b …` where either is a sharding column, and `DROP [COLUMN] [IF EXISTS] a` of one.
 ///
 /// # Errors
 /// `Refused` 20031.
@@ -19,7 +19,16 @@ pub(crate) fn keeps_keys(ctx: &Context<'_>, stmt: &Statement, tables: &[&Table])
         tokens.list.iter().map(|token| token.span.of(&stmt.text)).map(unquoted).collect();
     let is =
         |at: usize, word: &str| words.get(at).is_some_and(|own| own.eq_ignore_ascii_case(word));
+    let is_key = |name: &str| tables.iter().any(|table| table.is_key(name));
     for at in 0..words.len() {
+        if is(at, "drop") {
+            let column = at + 1 + usize::from(is(at + 1, "column"));
+            let column = if is(column, "if") { column + 2 } else { column };
+            if let Some(column) = words.get(column).filter(|column| is_key(column)) {
+                return Err(dropped(column));
+            }
+            continue;
+        }
         let first = if is(at + 1, "column") { at + 2 } else { at + 1 };
         let second = match (is(at, "rename"), is(at, "change")) {
             (true, _) if OTHERS.iter().any(|other| is(first, other)) => continue,
@@ -28,7 +37,6 @@ pub(crate) fn keeps_keys(ctx: &Context<'_>, stmt: &Statement, tables: &[&Table])
             _ => continue,
         };
         let (Some(old), Some(new)) = (words.get(first), words.get(second)) else { continue };
-        let is_key = |name: &str| tables.iter().any(|table| table.is_key(name));
         if !old.eq_ignore_ascii_case(new) && (is_key(old) || is_key(new)) {
             return Err(Error::refused(
                 20031,
@@ -40,6 +48,14 @@ pub(crate) fn keeps_keys(ctx: &Context<'_>, stmt: &Statement, tables: &[&Table])
         }
     }
     Ok(())
+}
+
+fn dropped(column: &str) -> Error {
+    Error::refused(
+        20031,
+        format!("the sharding column `{column}` may not be dropped"),
+        "make a new table with its rule, and move the rows",
+    )
 }
 
 fn unquoted(text: &str) -> &str {
