@@ -4,21 +4,26 @@ import json
 import os
 import socket
 import struct
+import urllib.error
 import urllib.request
 
 
 class ZooKeeper:
     """A session with a ZooKeeper server, spoken to in its own protocol; `digest` is `user:password`."""
 
-    KIND, OPEN = "ZooKeeper", [(31, "world", "anyone")]
+    KIND = "ZooKeeper"
 
     def __init__(self, namespace, digest=None):
-        self.namespace, self.number = f"/{namespace}", 0
+        self.namespace, self.digest = f"/{namespace}", digest
+        self._open()
+
+    def _open(self):
+        self.number = 0
         self.socket = socket.create_connection(("127.0.0.1", int(os.environ["ZK1_PORT"])), timeout=20)
         self._frame(struct.pack(">iqiq", 0, 0, 10000, 0) + self._text(bytes(16)))
         self._read()
-        if digest:
-            self._call(100, struct.pack(">i", 0) + self._text("digest") + self._text(digest), number=-4)
+        if self.digest:
+            self._call(100, struct.pack(">i", 0) + self._text("digest") + self._text(self.digest), number=-4)
 
     lists = property(lambda self: f"127.0.0.1:{os.environ['ZK1_PORT']}")
 
@@ -43,6 +48,14 @@ class ZooKeeper:
         return self._exactly(struct.unpack(">i", self._exactly(4))[0])
 
     def _call(self, kind, body, number=None):
+        """The server's code and the reply. A session that was silent for some seconds has run out: another one is begun."""
+        try:
+            return self._ask(kind, body, number)
+        except ConnectionError:
+            self._open()
+            return self._ask(kind, body, number)
+
+    def _ask(self, kind, body, number):
         self.number += 1
         self._frame(struct.pack(">ii", self.number if number is None else number, kind) + body)
         reply = self._read()
