@@ -68,12 +68,11 @@ impl Session {
             ));
         }
         let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
-        let mut variables = self.variables.clone();
+        let (mut variables, overruled) = overruled(assignments, &self.variables);
         let (mut reports, mut told) = (Vec::new(), Vec::new());
-        let (mut autocommit, mut last_insert_id) = (None, None);
-        let mut local = false;
+        let (mut autocommit, mut last_insert_id, mut local, mut computes) =
+            (None, None, false, false);
         let (mut applied, mut next) = (Vec::new(), Vec::new());
-        let (mut computes, mut forgotten) = (false, Vec::new());
         let resets = assignments.iter().any(|one| one.value.is_none());
         for one in assignments {
             match one.scope {
@@ -91,12 +90,6 @@ impl Session {
                 Scope::User => format!("@{}", one.name.trim_start_matches('@')),
                 Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
             };
-            if one.scope == Scope::Session {
-                for kind in defaulted(&name.to_lowercase()) {
-                    variables.unset(&format!("{MODE}{}", kind.to_lowercase()));
-                    forgotten.push(*kind);
-                }
-            }
             let Some(_) = &one.value else {
                 applied.extend(self.as_at_login(dialect.as_ref(), &one.name, &mut variables)?);
                 continue;
@@ -155,7 +148,7 @@ impl Session {
             };
             self.apply(&text, local, variables).await?;
         }
-        self.session_modes.retain(|mode| !forgotten.contains(&kind(mode)));
+        self.session_modes.retain(|mode| !overruled.contains(&kind(mode)));
         if let Some(key) = last_insert_id {
             self.facts_mut().last_insert_id = key;
         }
@@ -441,6 +434,15 @@ impl Session {
         self.release(connection).await;
         answer
     }
+}
+
+/// The kinds of modes of which these are the defaults, and the variables without what they have kept of such modes.
+fn overruled(assignments: &[Assignment], variables: &Variables) -> (Variables, Vec<&'static str>) {
+    let mut variables = variables.clone();
+    let session = assignments.iter().filter(|one| one.scope == Scope::Session);
+    let kinds: Vec<_> = session.flat_map(|one| defaulted(&one.name.to_lowercase())).collect();
+    kinds.iter().for_each(|kind| variables.unset(&format!("{MODE}{}", kind.to_lowercase())));
+    (variables, kinds.into_iter().copied().collect())
 }
 
 /// Puts a connection back to how it was after login.
