@@ -139,6 +139,8 @@ pub(super) struct Unit {
     prepared: Bytes,
     /// The columns of the table.
     catalogue: Bytes,
+    /// No row.
+    nothing: Bytes,
 }
 
 /// What is asked of the table's columns: name, type, written type, collation, key, extra, nullable.
@@ -186,7 +188,8 @@ impl Unit {
             out.packet(|out| parameter.encode(CAPABILITIES, out));
             out.packet(|out| definition.encode(CAPABILITIES, out));
         });
-        Self { greeted: false, text, binary, prepared, catalogue }
+        let nothing = reply(2, &[]);
+        Self { greeted: false, text, binary, prepared, catalogue, nothing }
     }
 }
 
@@ -224,6 +227,14 @@ impl Peer for Unit {
             }
             Some(3) if command.get(1..).is_some_and(|text| text.starts_with(b"SELECT COLUMN_")) => {
                 out.extend_from_slice(&self.catalogue);
+            }
+            // How it reads texts, at the login.
+            Some(3) if command.get(1..).is_some_and(|text| text.starts_with(b"SET NAMES")) => {
+                out.extend_from_slice(&packets(1, |out| out.packet(|out| ok(OkHeader::Ok, out))));
+            }
+            // What has effects on connections, and rows that stand where no rule looks: there is nothing.
+            Some(3) if command.get(1..).is_some_and(|text| text.starts_with(b"SELECT ")) => {
+                out.extend_from_slice(&self.nothing);
             }
             Some(0x16) => out.extend_from_slice(&self.prepared),
             Some(0x17) => out.extend_from_slice(&self.binary),

@@ -7,7 +7,8 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::Format;
 use pando_postgres::codec::backend::{
     Authentication, Column, DataRow, KeyData, ParameterDescription, ParameterStatus, ReadyForQuery,
-    RowDescription, Status, encode_bind_complete, encode_command_complete, encode_parse_complete,
+    RowDescription, Status, encode_bind_complete, encode_close_complete, encode_command_complete,
+    encode_parse_complete,
 };
 use pando_postgres::codec::frontend::{
     Binding, Describe, Execute, Named, Parse, Query, encode_sync, encode_terminate, put,
@@ -51,6 +52,28 @@ impl Question {
             (true, _) => Self::Limited,
             (_, true) => Self::Range,
             (false, false) => Self::Point,
+        }
+    }
+}
+
+/// What a unit is asked.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Client(Question),
+    /// The table's columns.
+    Catalogue,
+    /// What has effects on connections, and rows that stand where no rule looks: there is nothing.
+    Nothing,
+}
+
+impl Asked {
+    fn by(text: &[u8]) -> Self {
+        if text.starts_with(b"SELECT c FROM ") || text.starts_with(b"SELECT id, k, c FROM ") {
+            Self::Client(Question::of(text))
+        } else if text.starts_with(b"SELECT a.attname") {
+            Self::Catalogue
+        } else {
+            Self::Nothing
         }
     }
 }
@@ -171,19 +194,21 @@ impl Answer {
 #[derive(Debug)]
 pub(super) struct Unit {
     greeted: bool,
-    /// To each question.
+    /// To each question of a client's.
     answers: [Answer; 3],
+    /// The columns of the table.
+    catalogue: Answer,
+    /// No row.
+    nothing: Answer,
     /// What its prepared statements ask.
-    prepared: HashMap<Vec<u8>, Question>,
+    prepared: HashMap<Vec<u8>, Asked>,
     /// What the statement bound last asks.
-    bound: Question,
+    bound: Asked,
     /// Outside of a transaction, and inside.
     ready: [Bytes; 2],
     in_transaction: bool,
     /// The statement parsed last begins a transaction.
     begins: bool,
-    /// The columns of the table.
-    catalogue: Bytes,
 }
 
 /// What is asked of the table's columns: name, type, written type, collation, primary key, generated, nullable, other collation,
@@ -241,12 +266,10 @@ impl Unit {
             ReadyForQuery(status).encode(&mut ready);
             ready.freeze()
         });
-        let mut catalogue = BytesMut::new();
-        described(&mut catalogue, &CATALOGUE_TYPES.map(|oid| ("f", oid)))?;
-        for fields in CATALOGUE {
-            row(&mut catalogue, &fields.map(str::as_bytes))?;
-        }
-        encode_command_complete(&mut catalogue, "SELECT 4");
+        let catalogue: Vec<Vec<Vec<u8>>> = CATALOGUE
+            .iter()
+            .map(|fields| fields.iter().map(|field| field.as_bytes().to_vec()).collect())
+            .collect();
         Ok(Self {
             greeted: false,
             answers: [
@@ -254,12 +277,13 @@ impl Unit {
                 Answer::to(Question::Limited)?,
                 Answer::to(Question::Range)?,
             ],
+            catalogue: Answer::new(&CATALOGUE_TYPES.map(|oid| ("f", oid)), &catalogue)?,
+            nothing: Answer::new(&[("f", oid::TEXT)], &[])?,
             prepared: HashMap::new(),
-            bound: Question::Point,
+            bound: Asked::Nothing,
             ready,
             in_transaction: false,
             begins: false,
-            catalogue: catalogue.freeze(),
         })
     }
 
@@ -279,27 +303,23 @@ impl Unit {
         if self.in_transaction { inside } else { outside }
     }
 
-    fn answer(&self, question: Question) -> &Answer {
+    fn answer(&self, asked: Asked) -> &Answer {
         let [point, limited, range] = &self.answers;
-        match question {
-            Question::Point => point,
-            Question::Limited => limited,
-            Question::Range => range,
+        match asked {
+            Asked::Client(Question::Point) => point,
+            Asked::Client(Question::Limited) => limited,
+            Asked::Client(Question::Range) => range,
+            Asked::Catalogue => &self.catalogue,
+            Asked::Nothing => &self.nothing,
         }
     }
 
-    fn asked(&self, statement: &[u8]) -> Question {
-        self.prepared.get(statement).copied().unwrap_or(Question::Point)
+    fn asked(&self, statement: &[u8]) -> Asked {
+        self.prepared.get(statement).copied().unwrap_or(Asked::Nothing)
     }
 
     fn query(&mut self, body: &[u8], out: &mut BytesMut) -> io::Result<()> {
-        if body.starts_with(b"SELECT c FROM ") || body.starts_with(b"SELECT id, k, c FROM ") {
-            let answer = self.answer(Question::of(body));
-            out.extend_from_slice(&answer.described);
-            out.extend_from_slice(&answer.rows);
-        } else if body.starts_with(b"SELECT a.attname") {
-            out.extend_from_slice(&self.catalogue);
-        } else if body.starts_with(b"SELECT pg_catalog.length(") {
+        if body.starts_with(b"SELECT pg_catalog.length(") {
             // At the end of a login: nobody reads what it answers.
             encode_command_complete(out, "SELECT 1");
         } else {
@@ -328,7 +348,7 @@ impl Peer for Unit {
                 b'P' => {
                     self.begins = body.starts_with(b"\0BEGIN");
                     let (name, text) = split(body);
-                    self.prepared.insert(name.to_vec(), Question::of(text));
+                    self.prepared.insert(name.to_vec(), Asked::by(text));
                     encode_parse_complete(out);
                 }
                 b'B' => {
@@ -337,19 +357,21 @@ impl Peer for Unit {
                     encode_bind_complete(out);
                 }
                 b'D' => {
-                    let mut question = self.bound;
+                    let mut asked = self.bound;
                     if let [b'S', name @ ..] = body {
-                        question = self.asked(split(name).0);
-                        let of = if question == Question::Range { &[23, 23][..] } else { &[23] };
+                        asked = self.asked(split(name).0);
+                        let is_range = matches!(asked, Asked::Client(Question::Range));
+                        let of = if is_range { &[23, 23][..] } else { &[23] };
                         ParameterDescription::encode(out, of).map_err(said)?;
                     }
-                    out.extend_from_slice(&self.answer(question).described);
+                    out.extend_from_slice(&self.answer(asked).described);
                 }
                 b'E' if self.begins => {
                     self.in_transaction = true;
                     encode_command_complete(out, "BEGIN");
                 }
                 b'E' => out.extend_from_slice(&self.answer(self.bound).rows),
+                b'C' => encode_close_complete(out),
                 b'S' => out.extend_from_slice(self.ready()),
                 tag => return Err(io::Error::other(format!("the unit does not know {tag}"))),
             }
