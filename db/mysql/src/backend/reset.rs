@@ -36,8 +36,8 @@ impl Connection {
         self.command(|out| CommandCode::ResetConnection.encode(&[], out));
         self.command(|out| Query::encode(names.as_bytes(), capabilities, out));
         let mut left = 2;
-        if !self.settings.database.is_empty() {
-            let database = self.settings.database.clone();
+        if !self.options.database.is_empty() {
+            let database = self.options.database.clone();
             self.command(|out| CommandCode::InitDb.encode(database.as_bytes(), out));
             left += 1;
         }
@@ -45,9 +45,9 @@ impl Connection {
     }
 
     fn write_change_user(&mut self) -> Reset {
-        let mut login = self.settings.login(self.agreement.secure);
+        let mut login = self.options.login(self.agreement.secure);
         let mut payload = BytesMut::new();
-        put_change_user(&self.settings, &self.agreement, &mut login, &mut payload);
+        put_change_user(&self.options, &self.agreement, &mut login, &mut payload);
         self.command(|out| out.unsplit(payload));
         Reset::ChangeUser(Box::new(login))
     }

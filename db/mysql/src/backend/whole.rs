@@ -179,7 +179,7 @@ impl Connection {
             lifted = matches!(work, Some(Work::Lifted { .. }));
             let format = if binary { Format::Binary } else { Format::Text };
             let (parts, form) = ((definitions, parts.columns), (format, capabilities));
-            let list = self.seen.columns(parts, form, &self.settings.lists)?;
+            let list = self.seen.columns(parts, form, &self.options.lists)?;
             if lifted && !tells(&list) {
                 return Ok(None);
             }

@@ -5,7 +5,7 @@ use bytes::{BufMut, BytesMut};
 use super::binary_row::binary_value_len;
 use super::capabilities::Capabilities;
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
+use super::reader::Reader;
 
 /// The type of a bound parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use bytes::{BufMut, BytesMut};
 
 use super::capabilities::Capabilities;
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
+use super::reader::Reader;
 use super::status::Status;
-use super::write::{put_lenenc_bytes, put_lenenc_int};
+use super::writer::{put_lenenc_bytes, put_lenenc_int};
 
 /// The first byte of an OK packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use bytes::{BufMut, BytesMut};
 use super::capabilities::Capabilities;
 use super::execute::{BoundParameter, ParameterType, read_types, read_values};
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
-use super::write::put_lenenc_int;
+use super::reader::Reader;
+use super::writer::put_lenenc_int;
 
 /// COM_QUERY.
 ///

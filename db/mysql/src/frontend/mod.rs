@@ -3,10 +3,10 @@
 mod attend;
 mod charset;
 mod client;
+mod copy;
 mod end;
 mod execute;
 mod field_list;
-mod file;
 mod login;
 mod query;
 mod reply;
