@@ -3,6 +3,7 @@
 mod change;
 mod outage;
 mod relay;
+mod remote;
 mod script;
 mod session;
 mod stand;
@@ -18,6 +19,7 @@ use pando_kernel::runtime::{BoxFuture, within};
 use crate::{Closed, Error, Key, Result, Watch};
 
 pub use relay::Relay;
+pub use remote::{Kind, Remote};
 pub use script::Script;
 pub use stand::{Relayed, Server, Stand};
 pub use tokio::Tokio;
@@ -37,6 +39,32 @@ pub async fn run(stand: &dyn Stand, tell: &mut (dyn FnMut(Outcome) + Send)) {
         };
         tell((name, outcome));
     }
+}
+
+/// How many tests held, and how many did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Those that ended well.
+    pub held: usize,
+    /// The others.
+    pub failed: usize,
+}
+
+/// Runs all tests as [`run`] does; `say` gets a line for each, `ok NAME/TEST` or `FAILED NAME/TEST: why`.
+pub async fn report(stand: &dyn Stand, name: &str, say: &mut (dyn FnMut(String) + Send)) -> Tally {
+    let mut tally = Tally::default();
+    let mut tell = |(test, outcome): Outcome| match outcome {
+        Ok(()) => {
+            tally.held += 1;
+            say(format!("ok {name}/{test}"));
+        }
+        Err(why) => {
+            tally.failed += 1;
+            say(format!("FAILED {name}/{test}: {why}"));
+        }
+    };
+    run(stand, &mut tell).await;
+    tally
 }
 
 const CASE_LIMIT: Duration = Duration::from_secs(60);

@@ -9,7 +9,7 @@ use pando_kernel::{ClientTls, Error, Result};
 use super::connection::Connection;
 use super::wire::Wire;
 use super::{Count, Options};
-use crate::auth::{ClientLogin, ClientStep};
+use crate::auth::{ClientLogin, ClientStep, Privacy};
 use crate::codec::{
     Capabilities, ErrPacket, Handshake, HandshakeResponse, OkPacket, Query, SslRequest, Status,
     put_lenenc_bytes,
@@ -26,7 +26,7 @@ pub(super) struct Agreement {
     pub(super) collation: Collation,
     pub(super) scramble: Vec<u8>,
     pub(super) plugin: Vec<u8>,
-    pub(super) secure: bool,
+    pub(super) privacy: Privacy,
 }
 
 /// The collation of a connection.
@@ -91,7 +91,7 @@ pub(super) async fn connect(options: &Arc<Options>, runtime: &SharedRuntime) -> 
     let (mut agreement, offered) = greet(&mut wire, options).await?;
     if agreement.capabilities.has(Capabilities::SSL) {
         wire = secure(wire, options, runtime, &agreement).await?;
-        agreement.secure = true;
+        agreement.privacy = Privacy::Private;
     } else if !matches!(options.tls, TlsMode::Off | TlsMode::Prefer) {
         let offers = offered.has(Capabilities::SSL);
         return Err(
@@ -134,7 +134,10 @@ async fn greet(wire: &mut Wire, options: &Options) -> Result<(Agreement, Capabil
         version: String::from_utf8_lossy(handshake.version).into_owned(),
         collation: Collation::of_version(handshake.version),
         plugin: handshake.plugin.to_vec(),
-        secure: matches!(options.address, Address::Unix(_)),
+        privacy: match options.address {
+            Address::Unix(_) => Privacy::Private,
+            Address::Tcp(..) => Privacy::Open,
+        },
         scramble,
     };
     wire.output.restart(wire.input.expected());
@@ -206,7 +209,7 @@ pub(super) fn misreads(status: Status, agreement: &Agreement) -> bool {
 }
 
 async fn log_in(wire: &mut Wire, options: &Options, agreement: &Agreement) -> Result<()> {
-    let mut login = options.login(agreement.secure);
+    let mut login = options.login(agreement.privacy);
     let (plugin, answer) = login.begin(&agreement.plugin, &agreement.scramble);
     let attributes = attributes();
     let response = HandshakeResponse {

@@ -6,7 +6,7 @@ use pando_kernel::runtime::{Address, TlsMode};
 use pando_kernel::{Error, Identity, Lists};
 
 use super::unavailable;
-use crate::auth::{ClientLogin, PasswordKey};
+use crate::auth::{ClientLogin, PasswordKey, Privacy};
 
 /// Where a storage unit is and how to log in.
 #[derive(Clone)]
@@ -81,7 +81,7 @@ impl Options {
         }
     }
 
-    pub(super) fn login(&self, secure: bool) -> ClientLogin {
+    pub(super) fn login(&self, privacy: Privacy) -> ClientLogin {
         let key = match &self.key {
             KeySource::Server => PasswordKey::Asked,
             KeySource::Nowhere => PasswordKey::Refused(
@@ -94,7 +94,7 @@ impl Options {
                 Err(error) => PasswordKey::Refused(format!("`serverRSAPublicKeyFile`: `{path}`: {error}")),
             },
         };
-        ClientLogin::new(self.password.clone(), secure).with_key(key)
+        ClientLogin::new(self.password.clone(), privacy).with_key(key)
     }
 
     pub(super) fn unavailable(&self, message: impl ToString) -> Error {

@@ -149,13 +149,11 @@ impl Connection {
     fn refused(&mut self, stage: &Stage, payload: &Bytes) -> Result<Option<Stage>> {
         let error = server_error(&ErrPacket::decode(payload).map_err(malformed)?);
         let ErrorKind::Server(server) = error.kind() else { return Err(error) };
-        // Nothing may have been written behind the job, or the order would be lost.
-        let alone = self.sent == 1;
-        if let Some(stage) = self.another_way(stage, server, alone) {
+        if let Some(stage) = self.another_way(stage, server) {
             return Ok(Some(stage));
         }
         // Behind other jobs the next reply tells it.
-        let asks = alone && self.status.has(Status::IN_TRANSACTION);
+        let asks = self.sent == 1 && self.status.has(Status::IN_TRANSACTION);
         if !asks || server.number == DEADLOCK || server.number == DUPLICATE {
             return Err(error);
         }
@@ -166,7 +164,9 @@ impl Connection {
     }
 
     /// Tries a job that the server has refused in another form, or once more.
-    fn another_way(&mut self, stage: &Stage, server: &ServerError, alone: bool) -> Option<Stage> {
+    fn another_way(&mut self, stage: &Stage, server: &ServerError) -> Option<Stage> {
+        // Nothing may have been written behind the job, or the order would be lost.
+        let alone = self.sent == 1;
         let number = server.number;
         let job = self.jobs.front_mut()?;
         let renamed = number == UNKNOWN_VARIABLE && is_new_name(&server.message);

@@ -1,6 +1,8 @@
 //! The door towards clients: whoever speaks the MySQL protocol gets a session here.
 
 mod attend;
+mod auth;
+mod bind;
 mod charset;
 mod client;
 mod copy;
@@ -13,6 +15,7 @@ mod reply;
 mod shape;
 mod statements;
 mod text;
+mod wait;
 mod wire;
 
 use std::sync::Arc;
