@@ -85,14 +85,14 @@ impl Session {
             return channel.ok_or_else(|| Error::internal("a plan that was not started"));
         }
         let name = &unit.target.unit;
-        let (mut connection, mut swallow) = match self.transaction.state() {
+        let (mut connection, mut swallow) = match self.work.transaction.state() {
             TransactionState::Idle => self.taken_from_pool(live, name, Aim::of(plan)).await?,
             TransactionState::Open | TransactionState::Failed => {
                 self.enlisted(live, name, Aim::of(plan)).await?
             }
         };
         self.keep_for_temporaries(&mut connection);
-        let locked = match self.transaction.is_locking() {
+        let locked = match self.work.transaction.is_locking() {
             true => {
                 let plan = bound.written(plan);
                 let units: Vec<&Unit> = plan.units.iter().collect();
@@ -106,7 +106,7 @@ impl Session {
         match laid {
             Ok((laid, execution)) => {
                 swallow += laid;
-                Ok(Channel::feeding_one(connection, swallow, execution, self.handle.halt()))
+                Ok(Channel::feeding_one(connection, swallow, execution, self.place.handle.halt()))
             }
             Err(error) => {
                 self.release(connection).await;
@@ -128,7 +128,7 @@ impl Session {
             Some(connection) => connection,
             None => self.take(pool).await?,
         };
-        let dressed = match self.handle.runs_on(&connection, Manner::Ask) {
+        let dressed = match self.place.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
             Err(error) => Err(error),
         };
@@ -154,7 +154,7 @@ impl Session {
         bound: &Bound,
         started: &mut Started,
     ) -> Result<()> {
-        if self.transaction.state() == TransactionState::Idle {
+        if self.work.transaction.state() == TransactionState::Idle {
             self.start_from_pools(live, (plan, bound), started).await?;
         } else {
             self.start_enlisted(live, (plan, bound), started).await?;
@@ -174,8 +174,8 @@ impl Session {
     ) -> Result<()> {
         let may_leave = plan.writes && !live.database.dialect.error_fails_transaction();
         let savepoint = may_leave
-            && self.opened == super::Opened::Client
-            && self.transaction.kind() != TransactionType::Base;
+            && self.work.opened == super::Opened::Client
+            && self.work.transaction.kind() != TransactionType::Base;
         let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
         for (unit, jobs) in grouped(live, plan) {
             let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
@@ -218,7 +218,7 @@ impl Session {
             let lifted = bound.lifted.get(*job).cloned();
             execution((unit, lifted), plan, bound)
         };
-        let halt = self.handle.halt();
+        let halt = self.place.handle.halt();
         let (channel, failed) = match &jobs[..] {
             [job] => match of(job) {
                 Ok(only) => (Channel::feeding_one(connection, swallow, only, halt), Ok(())),
@@ -242,22 +242,22 @@ impl Session {
         aim: Aim,
     ) -> Result<(Connection, usize)> {
         let pool = live.pool(unit)?;
-        if self.transaction.kind() == TransactionType::Base {
+        if self.work.transaction.kind() == TransactionType::Base {
             // What is only read has no part in it.
             return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
         self.lock_if_serial(live);
-        if self.transaction.is_fresh() && self.lacks_level() {
+        if self.work.transaction.is_fresh() && self.lacks_level() {
             // Learnt from its first unit, the level would be that of a transaction that has not looked.
             Box::pin(self.know_level()).await;
         }
         if self.looks_now(aim) {
             Box::pin(self.open_everywhere(live)).await?;
         }
-        let (mut connection, swallow) = match self.transaction.lend(unit)? {
+        let (mut connection, swallow) = match self.work.transaction.lend(unit)? {
             Some(connection) => {
                 let ready = still_open(&connection)
-                    .and_then(|()| self.handle.runs_on(&connection, Manner::Ask));
+                    .and_then(|()| self.place.handle.runs_on(&connection, Manner::Ask));
                 (connection, ready.map(|()| 0))
             }
             None => {
@@ -268,7 +268,8 @@ impl Session {
                     None => self.take(pool).await?,
                 };
                 let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
-                let still = still.and_then(|()| self.handle.runs_on(&connection, Manner::Ask));
+                let still =
+                    still.and_then(|()| self.place.handle.runs_on(&connection, Manner::Ask));
                 let swallow = match still {
                     Ok(()) => self.enlist_dressed(live, &mut connection, ready.as_deref()).await,
                     Err(error) => Err(error),
@@ -277,7 +278,7 @@ impl Session {
             }
         };
         if aim != Aim::Reads {
-            self.transaction.writes_on(unit);
+            self.work.transaction.writes_on(unit);
         }
         let savepoint = aim == Aim::WritesAsOne;
         let swallow = swallow.and_then(|swallow| {
@@ -302,7 +303,7 @@ impl Session {
         ready: Option<&Ready>,
     ) -> Result<usize> {
         let (replies, begin) = self.enlist(live, connection, (ready, None))?;
-        let is_behind = self.transaction.has_to_catch_up(&self.local_settings);
+        let is_behind = self.work.transaction.has_to_catch_up(&self.settings.local);
         if replies == begin && !is_behind {
             return Ok(replies);
         }
@@ -312,7 +313,7 @@ impl Session {
         }
         if dressed.is_err() {
             // It is in the transaction, and would run its further statements under other settings.
-            self.transaction.lose();
+            self.work.transaction.lose();
         }
         dressed.map(|()| 0)
     }
@@ -320,8 +321,8 @@ impl Session {
     /// Tells a unit that has joined what [`Session::enlist`] has left.
     pub(super) async fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
         let Some(dialect) = self.dialect() else { return Ok(()) };
-        let texts = self.transaction.left_to_tell(&self.local_settings, dialect.as_ref());
-        self.handle.taken(catch_up(connection, &texts)).await
+        let texts = self.work.transaction.left_to_tell(&self.settings.local, dialect.as_ref());
+        self.place.handle.taken(catch_up(connection, &texts)).await
     }
 
     /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the storage unit would run it although it has
@@ -338,7 +339,7 @@ impl Session {
             }
             dressed
         };
-        let dressed = self.handle.taken(dressing).await;
+        let dressed = self.place.handle.taken(dressing).await;
         if dressed.is_err() {
             connection.set_session_state(UNKNOWN);
         }
@@ -354,28 +355,29 @@ impl Session {
         (ready, look): (Option<&Ready>, Option<&str>),
     ) -> Result<(usize, usize)> {
         // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
-        let before = self.variables_at_begin.as_ref();
-        let before = before.filter(|before| levels(before).ne(levels(&self.variables)));
-        let mut swallow = self.dress_in(live, connection, before.unwrap_or(&self.variables))?;
-        let begin = self.transaction.enlist_looking(connection, ready, look)?;
+        let before = self.settings.at_begin.as_ref();
+        let before = before.filter(|before| levels(before).ne(levels(&self.settings.variables)));
+        let mut swallow =
+            self.dress_in(live, connection, before.unwrap_or(&self.settings.variables))?;
+        let begin = self.work.transaction.enlist_looking(connection, ready, look)?;
         swallow += begin;
         if before.is_some() {
             connection.set_session_state(UNKNOWN);
-            if self.variables.id() != 0 {
-                let text = live.database.dialect.set_statement(self.variables.list());
+            if self.settings.variables.id() != 0 {
+                let text = live.database.dialect.set_statement(self.settings.variables.list());
                 connection.start(Execution::Text(text.into()))?;
                 swallow += 1;
             }
         }
-        self.handle.joins(connection);
-        let is_behind = self.transaction.has_to_catch_up(&self.local_settings);
-        for text in self.local_settings.iter().filter(|_| !is_behind) {
+        self.place.handle.joins(connection);
+        let is_behind = self.work.transaction.has_to_catch_up(&self.settings.local);
+        for text in self.settings.local.iter().filter(|_| !is_behind) {
             connection.start(Execution::Text(text.as_str().into()))?;
             swallow += 1;
         }
-        if before.is_some() || !self.local_settings.is_empty() {
+        if before.is_some() || !self.settings.local.is_empty() {
             // A return to a savepoint takes back what was set behind it.
-            self.transaction.changes_on(connection.unit());
+            self.work.transaction.changes_on(connection.unit());
         }
         self.told_behind_marks();
         Ok((swallow, begin))
@@ -407,7 +409,7 @@ impl Session {
             Leaves::State => Left::State,
             Leaves::Anything => Left::Anything,
         };
-        let (id, list) = (self.variables.id(), self.variables.list());
+        let (id, list) = (self.settings.variables.id(), self.settings.variables.list());
         let dress = || (id, live.database.dialect.set_statement(list).into());
         let is_worn = id != 0 && connection.session_state() == id;
         connection.taint(left, is_worn.then(dress));
@@ -415,7 +417,7 @@ impl Session {
 
     /// Brings a connection to the session's variables. Returns how many replies belong to that.
     pub(super) fn dress(&self, live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
-        self.dress_in(live, connection, &self.variables)
+        self.dress_in(live, connection, &self.settings.variables)
     }
 
     fn dress_in(

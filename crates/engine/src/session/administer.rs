@@ -56,7 +56,7 @@ impl Session {
     pub(super) fn read(&self, text: &Arc<str>) -> Result<Statement> {
         let syntax = self.syntax()?;
         let text = &self.settled(text)?;
-        if let Some(administration) = self.engine.administration()
+        if let Some(administration) = self.place.engine.administration()
             && administration.takes(text, syntax)
         {
             let alone = text.trim_end_matches(|end: char| end == ';' || end.is_whitespace());
@@ -74,7 +74,7 @@ impl Session {
     /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit may know statements that are not known here,
     /// and so may one that a hint names.
     pub(super) fn refuse_unreadable(&self, stmt: &Statement) -> Result<()> {
-        let several = || self.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
+        let several = || self.place.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
         if matches!(stmt.kind, Kind::Opaque) && several() && !names_unit(stmt) {
             return Err(unknown(&stmt.text));
         }
@@ -82,7 +82,7 @@ impl Session {
     }
 
     fn administration(&self) -> Result<Arc<dyn Administration>> {
-        let administration = self.engine.administration().cloned();
+        let administration = self.place.engine.administration().cloned();
         administration.ok_or_else(|| Error::internal("nobody administers the configuration"))
     }
 
@@ -150,8 +150,8 @@ impl Session {
             };
             administration.carry_out(&caller, order).await
         };
-        let inner = Arc::clone(&self.engine.inner);
-        self.handle.taken(inner.aside.run(&inner.runtime, size, work)).await?
+        let inner = Arc::clone(&self.place.engine.inner);
+        self.place.handle.taken(inner.aside.run(&inner.runtime, size, work)).await?
     }
 
     /// Work on a text of the client's that may take its time, beside the event loops.
@@ -160,29 +160,29 @@ impl Session {
         text: String,
         work: impl FnOnce(&str) -> T + Send + 'static,
     ) -> Result<T> {
-        let inner = Arc::clone(&self.engine.inner);
+        let inner = Arc::clone(&self.place.engine.inner);
         let size = text.len();
         if size < HEAVY {
             return Ok(work(&text));
         }
         let work = async move { work(&text) };
-        self.handle.taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
+        self.place.handle.taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
     }
 
     fn caller(&self) -> Caller {
         // What a request opens around its statements is a transaction only once a unit is in it.
-        let inside = match self.opened {
-            super::Opened::Client => self.transaction.state() != TransactionState::Idle,
+        let inside = match self.work.opened {
+            super::Opened::Client => self.work.transaction.state() != TransactionState::Idle,
             super::Opened::Statement | super::Opened::Steps | super::Opened::Pipeline => {
                 !self.has_reached_none()
             }
         };
         Caller {
-            user: self.login.user.clone(),
-            database: self.facts.database.clone(),
-            databases: self.login.databases.clone(),
-            is_administrator: self.login.is_administrator,
-            family: self.login.family,
+            user: self.place.login.user.clone(),
+            database: self.place.facts.database.clone(),
+            databases: self.place.login.databases.clone(),
+            is_administrator: self.place.login.is_administrator,
+            family: self.place.login.family,
             in_transaction: inside,
         }
     }

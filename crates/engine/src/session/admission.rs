@@ -9,7 +9,7 @@ use super::Session;
 impl Session {
     /// Refuses what the cluster is locked for, with ShardingSphere's code.
     pub(super) fn refuse_unadmitted(&self, writes: bool) -> Result<()> {
-        let (reason, instead) = match self.settings().admits {
+        let (reason, instead) = match self.properties().admits {
             Admits::Everything => return Ok(()),
             Admits::Reads if !writes => return Ok(()),
             Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),

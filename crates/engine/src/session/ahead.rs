@@ -17,15 +17,17 @@ const PIECES: usize = 16;
 impl Session {
     /// Whether [`Session::pass_on`] may be asked for the next pieces.
     pub(super) fn passes_on(&self) -> bool {
-        matches!(self.reply, Reply::Pass(_)) && self.pending.is_empty() && self.encoder.is_none()
+        matches!(self.outbox.reply, Reply::Pass(_))
+            && self.outbox.pending.is_empty()
+            && self.outbox.encoder.is_none()
     }
 
     /// Waits for the next piece of a reply that is passed on, and takes those that have come with it. The next statement is not begun: until the door
     /// has told its client how one ended, the session stands where that one left it.
     pub(super) async fn pass_on(&mut self) {
         let mut bytes = 0;
-        while let Reply::Pass(pass) = &mut self.reply {
-            let waits = self.ahead.is_empty();
+        while let Reply::Pass(pass) = &mut self.outbox.reply {
+            let waits = self.outbox.ahead.is_empty();
             let step = poll_fn(|cx| match pass.channel.poll_event(cx) {
                 Poll::Pending if waits => Poll::Pending,
                 Poll::Pending => Poll::Ready(None),
@@ -45,35 +47,38 @@ impl Session {
                 Ok(None) => true,
                 Ok(Some(event)) => {
                     bytes += size(&event);
-                    let more = goes_on(&event) && bytes < BYTES && self.ahead.len() < PIECES;
-                    self.ahead.push_back(Ok(Some(event)));
+                    let more = goes_on(&event) && bytes < BYTES && self.outbox.ahead.len() < PIECES;
+                    self.outbox.ahead.push_back(Ok(Some(event)));
                     more
                 }
                 Err(error) => {
                     let error = self.as_told(error).await;
-                    self.handle.idles();
-                    self.ahead.push_back(Err(error));
+                    self.place.handle.idles();
+                    self.outbox.ahead.push_back(Err(error));
                     return;
                 }
             };
-            while let Some(event) = self.pending.pop_front() {
-                self.ahead.push_back(Ok(Some(event)));
+            while let Some(event) = self.outbox.pending.pop_front() {
+                self.outbox.ahead.push_back(Ok(Some(event)));
             }
             if !more {
                 return;
             }
         }
         if self.has_answered() {
-            self.handle.idles();
-            self.ahead.push_back(Ok(None));
+            self.place.handle.idles();
+            self.outbox.ahead.push_back(Ok(None));
         }
     }
 
     /// Whether what has been taken ends the reply, and nothing of the request is left to be done.
     fn has_answered(&self) -> bool {
-        let complete = matches!(self.ahead.back(), Some(Ok(Some(Event::Complete(_)))));
-        let commits = self.opened == Opened::Pipeline && self.text_request;
-        complete && matches!(self.reply, Reply::Idle) && self.queue.is_empty() && !commits
+        let complete = matches!(self.outbox.ahead.back(), Some(Ok(Some(Event::Complete(_)))));
+        let commits = self.work.opened == Opened::Pipeline && self.outbox.is_text;
+        complete
+            && matches!(self.outbox.reply, Reply::Idle)
+            && self.outbox.queue.is_empty()
+            && !commits
     }
 }
 

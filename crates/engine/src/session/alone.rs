@@ -18,12 +18,14 @@ use super::{Bound, Session};
 impl Session {
     /// Whether there is no storage unit to ask where the session stands.
     pub(super) fn is_alone(&self) -> bool {
-        self.live.as_ref().is_some_and(|live| !live.has_units())
+        self.place.live.as_ref().is_some_and(|live| !live.has_units())
     }
 
     /// Refuses what is done here, and yet not without a storage unit.
     pub(super) fn refuse_alone(&self, kind: &Kind) -> Result<()> {
-        let Some(live) = self.live.as_ref().filter(|_| self.is_alone()) else { return Ok(()) };
+        let Some(live) = self.place.live.as_ref().filter(|_| self.is_alone()) else {
+            return Ok(());
+        };
         let asks_units = match kind {
             Kind::Copy(copy) => copy.direction != CopyDirection::ServerFile,
             Kind::Cursor(cursor) => matches!(**cursor, Cursor::Declare { .. }),
@@ -79,7 +81,7 @@ impl Session {
 
     fn alone(&self, stmt: &Statement, parameters: Option<&[Parameter]>) -> Result<Answer> {
         let live = self.live()?;
-        let facts = Facts { settings: self.told_settings(), ..(*self.facts).clone() };
+        let facts = Facts { settings: self.told_settings(), ..(*self.place.facts).clone() };
         let source = Source::new(live.database.dialect.as_ref(), &facts, parameters);
         let answer = source.and_then(|source| source.answer(stmt));
         answer.ok_or_else(|| without_units(&live.database.name))
@@ -87,11 +89,11 @@ impl Session {
 
     /// The session's variables, and the modes of the open transaction as such.
     fn told_settings(&self) -> Arc<[(String, String)]> {
-        let shared = self.variables.shared();
-        if self.transaction.state() == TransactionState::Idle {
+        let shared = self.settings.variables.shared();
+        if self.work.transaction.state() == TransactionState::Idle {
             return shared;
         }
-        let modes = self.transaction.modes().iter().map(|mode| {
+        let modes = self.work.transaction.modes().iter().map(|mode| {
             let kind = mode.split(' ').next().unwrap_or_default().to_lowercase();
             (format!("{MODE}{kind}"), mode.clone())
         });

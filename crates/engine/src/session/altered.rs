@@ -74,8 +74,8 @@ impl Session {
         if own.is_empty() {
             return Ok(());
         }
-        let modes = completed(own.clone(), self.transaction.modes());
-        match self.marks.is_empty() && self.touched == Touched::Nothing {
+        let modes = completed(own.clone(), self.work.transaction.modes());
+        match self.settings.savepoints.is_empty() && self.work.touched == Touched::Nothing {
             true => self.start_over(modes).await,
             false => self.tell_modes(&own, modes).await,
         }
@@ -84,13 +84,13 @@ impl Session {
     /// Nothing has been done on the units that would be missed, so they begin anew when they are needed: a transaction that is to see one state of them, or
     /// to lock what it reads, does so from its beginning.
     async fn start_over(&mut self, modes: Vec<String>) -> Result<()> {
-        if self.transaction.is_fresh() {
-            self.transaction.set_modes(modes);
+        if self.work.transaction.is_fresh() {
+            self.work.transaction.set_modes(modes);
             return Ok(());
         }
-        self.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
+        self.work.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
         self.roll_back().await;
-        self.transaction.begin(modes, self.course());
+        self.work.transaction.begin(modes, self.course());
         Ok(())
     }
 
@@ -100,15 +100,15 @@ impl Session {
         self.settle_cursors().await?;
         self.attend_transaction()?;
         let text = format!("SET TRANSACTION {}", own.join(", "));
-        let told = self.transaction.run_everywhere(&text).await;
+        let told = self.work.transaction.run_everywhere(&text).await;
         self.let_go().await;
         told?;
-        if self.marks.is_empty() {
-            self.transaction.set_modes(modes);
+        if self.settings.savepoints.is_empty() {
+            self.work.transaction.set_modes(modes);
         } else if own.iter().any(|mode| mode == READ_ONLY) {
             // It is over with the savepoint, which a unit that joins later is told of first.
-            self.settings += 1;
-            self.local_settings.push(BECOMES_READ_ONLY.to_owned());
+            self.settings.count += 1;
+            self.settings.local.push(BECOMES_READ_ONLY.to_owned());
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Session {
     /// A unit that joined behind a savepoint was told there what was said in front of it, and forgets it with the savepoint.
     pub(super) async fn tell_read_only_again(&mut self) -> Result<()> {
         match self.is_told_read_only() {
-            true => self.transaction.run_everywhere(BECOMES_READ_ONLY).await,
+            true => self.work.transaction.run_everywhere(BECOMES_READ_ONLY).await,
             false => Ok(()),
         }
     }
@@ -124,18 +124,19 @@ impl Session {
     /// A savepoint is released: what was set behind it stays, but for this.
     pub(super) fn forget_read_only(&mut self, behind: usize) {
         let mut place = 0;
-        self.local_settings.retain(|text| {
+        self.settings.local.retain(|text| {
             place += 1;
             place <= behind || text != BECOMES_READ_ONLY
         });
     }
 
     fn is_told_read_only(&self) -> bool {
-        self.local_settings.iter().any(|text| text == BECOMES_READ_ONLY)
+        self.settings.local.iter().any(|text| text == BECOMES_READ_ONLY)
     }
 
     fn is_read_only(&self) -> bool {
-        self.is_told_read_only() || self.transaction.modes().iter().any(|mode| mode == READ_ONLY)
+        self.is_told_read_only()
+            || self.work.transaction.modes().iter().any(|mode| mode == READ_ONLY)
     }
 
     /// Whether the transaction has a mode already, as far as that is known here.
@@ -144,15 +145,16 @@ impl Session {
             (READ_ONLY, _) => self.is_read_only(),
             (READ_WRITE, _) if self.is_told_read_only() => false,
             (_, Some(level)) => self
-                .named_level(self.transaction.modes())
+                .named_level(self.work.transaction.modes())
                 .is_some_and(|now| is_same_level(now, level)),
-            _ => self.transaction.modes().iter().any(|known| known == mode),
+            _ => self.work.transaction.modes().iter().any(|known| known == mode),
         }
     }
 
     /// Refuses a mode that can no longer be had, in PostgreSQL's words.
     fn refuse_late(&self, mode: &str) -> Result<()> {
-        let (late, inner) = (self.touched == Touched::Data, !self.marks.is_empty());
+        let (late, inner) =
+            (self.work.touched == Touched::Data, !self.settings.savepoints.is_empty());
         let message = match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
             (_, Some(level)) if self.keeps_level(level) => None,
             (_, Some(_)) if late => {
@@ -181,8 +183,9 @@ impl Session {
     /// Whether a level is the transaction's own. What is not known here is judged by the units that take part, but in a distributed transaction, which could not
     /// have them take another level by then.
     fn keeps_level(&self, level: &str) -> bool {
-        let judged = !self.transaction.is_fresh() && self.transaction.kind() != TransactionType::Xa;
-        match self.named_level(self.transaction.modes()) {
+        let judged = !self.work.transaction.is_fresh()
+            && self.work.transaction.kind() != TransactionType::Xa;
+        match self.named_level(self.work.transaction.modes()) {
             Some(now) => is_same_level(now, level),
             None => judged || is_same_level(DEFAULT_LEVEL, level),
         }
@@ -190,11 +193,11 @@ impl Session {
 
     /// Refuses what a distributed transaction has settled with its first statement: what it sees, what it locks, and where its decision is written.
     fn refuse_settled(&self, own: &[String], modes: &[String]) -> Result<()> {
-        if !self.marks.is_empty() {
+        if !self.settings.savepoints.is_empty() {
             self.refuse_in_base("a transaction mode behind a savepoint")?;
         }
-        let is_global = self.transaction.kind() == TransactionType::Xa;
-        let is_late = self.touched == Touched::Data || self.transaction.is_locking();
+        let is_global = self.work.transaction.kind() == TransactionType::Xa;
+        let is_late = self.work.touched == Touched::Data || self.work.transaction.is_locking();
         let turns = is_late && own.iter().any(|mode| mode == READ_ONLY);
         let rises = own.iter().any(|mode| mode.starts_with("ISOLATION"))
             && self.asked_isolation(modes).is_some();

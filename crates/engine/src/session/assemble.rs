@@ -37,7 +37,7 @@ impl Session {
         let relations = dialect.relations().ok_or_else(|| {
             Error::internal("an assembly in a language that has no way to write its tables")
         })?;
-        relations.check(self.variables.list())?;
+        relations.check(self.settings.variables.list())?;
         if assembly.changes() {
             self.refuse_in_base("a change of rows by those of other shards")?;
         }
@@ -46,8 +46,8 @@ impl Session {
             self.know_level().await;
         }
         let as_one = assembly.changes() || assembly.reads.len() > 1 && self.asks_for_one_state();
-        if as_one && self.transaction.state() == TransactionState::Idle {
-            if self.autocommit {
+        if as_one && self.work.transaction.state() == TransactionState::Idle {
+            if self.work.autocommit {
                 self.open_for_statement(Vec::new());
             } else {
                 self.ready_all().await?;
@@ -56,7 +56,7 @@ impl Session {
         }
         if assembly.changes() {
             // What a change reads comes from where it writes: replicas may lag behind.
-            self.transaction.wrote_if_open();
+            self.work.transaction.wrote_if_open();
         }
         let mut reads = Vec::new();
         for read in &assembly.reads {
@@ -69,15 +69,19 @@ impl Session {
             };
             reads.push((stmt, *plan));
         }
-        let (facts, window, queue) =
-            (self.facts.clone(), self.window.take(), std::mem::take(&mut self.queue));
-        let opened = self.opened;
+        let (facts, window, queue) = (
+            self.place.facts.clone(),
+            self.outbox.window.take(),
+            std::mem::take(&mut self.outbox.queue),
+        );
+        let opened = self.work.opened;
         if opened == Opened::Statement {
             // The end of a read is not the statement's.
-            self.opened = Opened::Pipeline;
+            self.work.opened = Opened::Pipeline;
         }
         let tables = self.read_tables(live, (assembly, relations), reads).await;
-        (self.facts, self.window, self.queue, self.opened) = (facts, window, queue, opened);
+        (self.place.facts, self.outbox.window, self.outbox.queue, self.work.opened) =
+            (facts, window, queue, opened);
         let tables = tables?;
         for _ in 0..MAX_NEEDS {
             let planned = self
@@ -102,9 +106,9 @@ impl Session {
         for read in &assembly.reads {
             let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
                 .map_err(super::run::syntax_error)?;
-            self.planning.shows_change = assembly.changes();
+            self.work.planning.shows_change = assembly.changes();
             let plan = Box::pin(self.planned(live, &stmt, &Bound::default(), Purpose::Run)).await;
-            self.planning.shows_change = false;
+            self.work.planning.shows_change = false;
             if let Planned::Plan(plan) = plan? {
                 units.extend(plan.units);
             }
@@ -129,7 +133,7 @@ impl Session {
         let places: Vec<usize> = assembly.tables().collect();
         let mut tables: Vec<Option<Inline>> = places.iter().map(|_| None).collect();
         // What is written is held once more while it is sent.
-        let mut budget = self.settings().memory_bytes / 2;
+        let mut budget = self.properties().memory_bytes / 2;
         for (number, (stmt, plan)) in reads.into_iter().enumerate() {
             let Some(read) = assembly.reads.get(number) else { continue };
             let own = |(place, read): (usize, &usize)| (*read == number).then_some(place);
@@ -174,7 +178,7 @@ impl Session {
                     write(described, &rows, &mut writers)?;
                     if writers.iter().map(|writer| writer.size()).sum::<usize>() > target.budget {
                         self.abandon_reply().await;
-                        return Err(too_much(self.settings().memory_bytes));
+                        return Err(too_much(self.properties().memory_bytes));
                     }
                 }
                 Event::Complete(_)
@@ -203,9 +207,9 @@ impl Session {
         let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
         let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
         let mut connection = self.take(live.pool(&unit)?).await?;
-        self.handle.runs_on(&connection, Manner::Ask)?;
+        self.place.handle.runs_on(&connection, Manner::Ask)?;
         let mut swallow = self.dress(live, &mut connection)?;
-        for text in &self.local_settings {
+        for text in &self.settings.local {
             let text = of_session(text, live.database.dialect.syntax());
             connection.start(Execution::Text(text.into()))?;
             swallow += 1;
@@ -230,8 +234,8 @@ impl Session {
 
     /// Gives back what a reply holds that will not be read to its end.
     async fn abandon_reply(&mut self) {
-        self.pending.clear();
-        let reply = std::mem::take(&mut self.reply);
+        self.outbox.pending.clear();
+        let reply = std::mem::take(&mut self.outbox.reply);
         self.abort_reply(reply).await;
     }
 }

@@ -117,8 +117,8 @@ impl Session {
     /// # Errors
     /// `Refused` when it could not be.
     pub(super) fn is_for_base(&self, stmt: &Statement) -> Result<bool> {
-        let inside = self.transaction.state() != TransactionState::Idle;
-        if !inside || self.transaction.kind() != TransactionType::Base {
+        let inside = self.work.transaction.state() != TransactionState::Idle;
+        if !inside || self.work.transaction.kind() != TransactionType::Base {
             return Ok(false);
         }
         Ok(pando_base::concern(stmt)? != Concern::Nothing)
@@ -145,8 +145,8 @@ impl Session {
 
     /// Refuses what cannot be taken back, in a transaction of type BASE or where one would begin.
     pub(super) fn refuse_in_base(&self, what: &str) -> Result<()> {
-        let idle = self.transaction.state() == TransactionState::Idle;
-        let kind = if idle { self.transaction_type() } else { self.transaction.kind() };
+        let idle = self.work.transaction.state() == TransactionState::Idle;
+        let kind = if idle { self.transaction_type() } else { self.work.transaction.kind() };
         if kind != TransactionType::Base {
             return Ok(());
         }
@@ -165,22 +165,22 @@ impl Session {
         bound: &Bound,
         verb: Verb,
     ) -> Result<()> {
-        pando_base::admits(live.database.dialect.as_ref(), self.variables.list())?;
+        pando_base::admits(live.database.dialect.as_ref(), self.settings.variables.list())?;
         if !plan.before.is_empty() {
             self.refuse_in_base("a change of rows by those of other shards")?;
         }
-        if plan.writes && self.transaction.modes().iter().any(|mode| mode == "READ ONLY") {
+        if plan.writes && self.work.transaction.modes().iter().any(|mode| mode == "READ ONLY") {
             let message = "the transaction is read only";
             return Err(ErrorKind::TransactionState(message.into()).into());
         }
-        let before = self.base.statement();
+        let before = self.work.base.statement();
         match Box::pin(self.run_in_base(live, plan, bound)).await {
             Ok(told) => Box::pin(self.tell_of_base(live, plan, verb, told)).await,
             Err(error) => {
                 let undone = self.undo_in_base(before + 1).await;
                 if let Err(error) = undone {
                     tracing::warn!(%error, "a failed statement is not taken back yet");
-                    self.transaction.lose();
+                    self.work.transaction.lose();
                 }
                 Err(error)
             }
@@ -194,10 +194,10 @@ impl Session {
         bound: &Bound,
     ) -> Result<Told> {
         let groups = grouped(live, plan);
-        if self.base.global.is_none()
+        if self.work.base.global.is_none()
             && let Some((first, _)) = groups.first()
         {
-            self.base.global = Some(self.begin_global(live, first).await?);
+            self.work.base.global = Some(self.begin_global(live, first).await?);
         }
         let mut prepared: Vec<(Connection, usize, Vec<Job>)> = Vec::new();
         let mut failed = Ok(());
@@ -210,17 +210,17 @@ impl Session {
                 }
             }
         }
-        let told: Vec<Worked> = match (failed, &self.base.global) {
+        let told: Vec<Worked> = match (failed, &self.work.base.global) {
             (Ok(()), Some(global)) => {
-                let handle = Arc::clone(&self.handle);
+                let handle = Arc::clone(&self.place.handle);
                 let is_cancelled = || handle.is_cancelled();
-                let waiting = RowWaits { inner: &self.engine.inner, handle: &handle };
+                let waiting = RowWaits { inner: &self.place.engine.inner, handle: &handle };
                 let bounds = Bounds {
-                    runtime: &*self.engine.inner.runtime,
-                    lock_wait: lock_wait(self.handle.key.id),
+                    runtime: &*self.place.engine.inner.runtime,
+                    lock_wait: lock_wait(self.place.handle.key.id),
                     is_cancelled: &is_cancelled,
                     waiting: &waiting,
-                    image_bytes: self.settings().memory_bytes,
+                    image_bytes: self.properties().memory_bytes,
                 };
                 let work = prepared.into_iter().map(|(connection, swallow, jobs)| {
                     let logged = Vec::new();
@@ -241,14 +241,14 @@ impl Session {
         let mut all = Ok(Told::new());
         let mut channels = Vec::new();
         for Worked { connection, logged, told: one } in told {
-            if let Some(global) = self.base.global.as_mut() {
+            if let Some(global) = self.work.base.global.as_mut() {
                 logged.iter().for_each(|statement| global.logged(connection.unit(), *statement));
             }
             match connection.condition().usable {
                 true => channels.push(Channel::new(connection, 0, 0)),
                 false => {
                     // Its commit may still be under way there: the transaction can only be taken back as a whole.
-                    self.transaction.lose();
+                    self.work.transaction.lose();
                     connection.discard();
                 }
             }
@@ -269,15 +269,15 @@ impl Session {
         let identity = match known.identity(decider) {
             Some(identity) => identity,
             None => {
-                let runtime = &self.engine.inner.runtime;
+                let runtime = &self.place.engine.inner.runtime;
                 let asking = Ready::decider(live.pool(decider)?.connector(), runtime);
-                let identity = self.handle.taken(asking).await?;
+                let identity = self.place.handle.taken(asking).await?;
                 known.keep_identity(decider, Arc::clone(&identity));
                 identity
             }
         };
-        let global = Global::begin(&self.engine.field(live), Arc::clone(decider), &identity);
-        self.handle.begins_base(number_of(global.id().as_str()));
+        let global = Global::begin(&self.place.engine.field(live), Arc::clone(decider), &identity);
+        self.place.handle.begins_base(number_of(global.id().as_str()));
         Ok(global)
     }
 
@@ -295,8 +295,8 @@ impl Session {
             // Every row has an image, by its values.
             let statement = pando_sql::parse_whole(&own.sql, live.database.dialect.syntax());
             let statement = statement.map_err(syntax_error)?;
-            let now = self.engine.inner.runtime.now();
-            let global = self.base.global.as_mut();
+            let now = self.place.engine.inner.runtime.now();
+            let global = self.work.base.global.as_mut();
             let global = global.ok_or_else(|| Error::internal("a change of no transaction"))?;
             let order = global.next(unit, now)?;
             jobs.push(Job { at: *at, statement, call: call(own, bound)?, order });
@@ -331,7 +331,9 @@ impl Session {
                 match event {
                     Event::Columns(described) => columns = Some(described),
                     Event::Rows(some) => rows.push_back(some),
-                    Event::Notice(_) | Event::Parameter { .. } => self.pending.push_back(event),
+                    Event::Notice(_) | Event::Parameter { .. } => {
+                        self.outbox.pending.push_back(event)
+                    }
                     Event::Complete(_)
                     | Event::Empty
                     | Event::Suspended
@@ -351,26 +353,26 @@ impl Session {
         if inputs.is_empty() {
             return self.conclude(sum(ended.iter()), &verb).await;
         }
-        let limits = Limits { memory_bytes: self.settings().memory_bytes };
+        let limits = Limits { memory_bytes: self.properties().memory_bytes };
         let passed = MergePlan::iterate();
         let is_short = plan.merge.turns.is_some() && !has_all(&plan.merge, &inputs);
         let how = if single || is_short { &passed } else { &plan.merge };
         let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
         let merged =
             Merged { merge, channels: Vec::new(), rows: 0, announced: false, loaded: ended, verb };
-        self.reply = Reply::Merged(Box::new(merged));
+        self.outbox.reply = Reply::Merged(Box::new(merged));
         Ok(())
     }
 
     fn base_field(&self) -> Result<Field> {
         // Others may wait for its rows, and have all connections of a unit.
-        Ok(Field { is_awaited: true, ..self.engine.field(&*self.live()?) })
+        Ok(Field { is_awaited: true, ..self.place.engine.field(&*self.live()?) })
     }
 
     /// Takes back the open transaction's statements from a number on.
     pub(super) async fn undo_in_base(&mut self, from: u64) -> Result<()> {
         let field = self.base_field()?;
-        let Some(global) = self.base.global.as_mut() else { return Ok(()) };
+        let Some(global) = self.work.base.global.as_mut() else { return Ok(()) };
         global.rollback(&field, from).await?;
         global.forget(from);
         Ok(())
@@ -379,9 +381,9 @@ impl Session {
     /// The client is gone: what its open transaction has committed on units is taken back behind it. What is under way there at this moment is found by
     /// recovery.
     pub(super) fn take_back_in_base(&mut self) {
-        let Some(global) = std::mem::take(&mut self.base).global else { return };
+        let Some(global) = std::mem::take(&mut self.work.base).global else { return };
         let Ok(field) = self.base_field() else { return };
-        self.engine.inner.runtime.spawn(Box::pin(async move {
+        self.place.engine.inner.runtime.spawn(Box::pin(async move {
             if let Err(error) = global.rollback(&field, 0).await {
                 tracing::warn!(%error, "what a client has left is not taken back yet");
             }
@@ -390,16 +392,16 @@ impl Session {
 
     /// Takes back what came after a savepoint.
     pub(super) async fn return_in_base(&mut self, name: &str) -> Result<()> {
-        let found = self.base.savepoints.iter().rposition(|(known, _)| known == name);
-        let Some((at, statement)) = found
-            .and_then(|at| self.base.savepoints.get(at).map(|(_, statement)| (at, *statement)))
-        else {
+        let found = self.work.base.savepoints.iter().rposition(|(known, _)| known == name);
+        let Some((at, statement)) = found.and_then(|at| {
+            self.work.base.savepoints.get(at).map(|(_, statement)| (at, *statement))
+        }) else {
             return Ok(());
         };
-        self.base.savepoints.truncate(at + 1);
+        self.work.base.savepoints.truncate(at + 1);
         let undone = self.undo_in_base(statement + 1).await;
         if undone.is_err() {
-            self.transaction.lose();
+            self.work.transaction.lose();
         }
         undone
     }
@@ -409,9 +411,9 @@ impl Session {
     /// # Errors
     /// As [`Global::commit`] and [`Global::rollback`].
     pub(super) async fn end_base(&mut self, commit: bool) -> Result<()> {
-        let Some(global) = std::mem::take(&mut self.base).global else { return Ok(()) };
+        let Some(global) = std::mem::take(&mut self.work.base).global else { return Ok(()) };
         let field = self.base_field()?;
-        match commit && !self.transaction.is_doomed() {
+        match commit && !self.work.transaction.is_doomed() {
             true => Box::pin(global.commit(&field)).await,
             false => Box::pin(global.rollback(&field, 0)).await,
         }

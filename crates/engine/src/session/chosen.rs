@@ -29,7 +29,7 @@ impl Session {
         refusal: Error,
     ) -> Result<()> {
         let Some(parts) = self.chosen_of(live, stmt).await? else { return Err(refusal) };
-        if parts.returns && self.window.is_some() {
+        if parts.returns && self.outbox.window.is_some() {
             return Err(Error::refused(
                 20034,
                 "the rows of RETURNING come at once where a query over several shards chooses what is changed",
@@ -37,7 +37,7 @@ impl Session {
             ));
         }
         if let Some(relations) = live.database.dialect.relations() {
-            relations.check(self.variables.list())?;
+            relations.check(self.settings.variables.list())?;
         }
         let changing = changing(live, bound, &parts);
         self.change_is_fit(live, &parts, &changing).await?;
@@ -85,12 +85,12 @@ impl Session {
         (bound, changing): (&Bound, &Bound),
         (parts, reads): (&Chosen, &[Statement]),
     ) -> Result<Stepped> {
-        let mut left = self.settings().memory_bytes;
+        let mut left = self.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let (mut answers, mut stepped) = (Vec::new(), Stepped::default());
         for (choice, read) in parts.choices.iter().zip(reads) {
-            let most = self.settings().memory_bytes;
+            let most = self.properties().memory_bytes;
             let mut answer = Answer::new(choice, dialect.as_ref());
             let mut take = |columns: &Columns, rows: Option<&Rows>| {
                 if rows.is_none() {

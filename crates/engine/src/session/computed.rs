@@ -47,9 +47,9 @@ impl Session {
     /// # Errors
     /// `Refused` when it reads tables, and what the unit says.
     pub(super) async fn computed(&mut self, text: &str, variables: &Variables) -> Result<String> {
-        let before = std::mem::replace(&mut self.variables, variables.clone());
+        let before = std::mem::replace(&mut self.settings.variables, variables.clone());
         let value = self.compute(text).await;
-        self.variables = before;
+        self.settings.variables = before;
         value
     }
 
@@ -72,7 +72,7 @@ impl Session {
         let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
         // Not the transaction's own connection: that one does not wear the variables yet.
         let mut connection = self.take(live.pool(&unit.target.unit)?).await?;
-        let rows = match self.handle.runs_on(&connection, Manner::Ask) {
+        let rows = match self.place.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dressed_answer(&live, &mut connection, &unit.sql).await,
             Err(error) => Err(error),
         };

@@ -88,19 +88,19 @@ impl Session {
         }
         let tried = edits.apply(&stmt.text);
         let tried = pando_sql::parse(&tried, dialect.syntax()).map_err(super::run::syntax_error)?;
-        let window = self.window.take();
+        let window = self.outbox.window.take();
         let (events, rows) = Box::pin(self.whole_answer(&tried, bound)).await?;
-        self.window = window;
+        self.outbox.window = window;
         if rows > 0 {
             for set in settings {
                 let Kind::Set(assignments) = &set.kind else { continue };
                 Box::pin(self.set(&set, assignments, &Bound::default())).await?;
-                if matches!(self.pending.back(), Some(Event::Complete(_))) {
-                    self.pending.pop_back();
+                if matches!(self.outbox.pending.back(), Some(Event::Complete(_))) {
+                    self.outbox.pending.pop_back();
                 }
             }
         }
-        self.pending.extend(events);
+        self.outbox.pending.extend(events);
         Ok(true)
     }
 
@@ -123,7 +123,7 @@ impl Session {
         for one in assignments {
             dialect.set(&one.name, one.value_span.of(&set.text))?;
         }
-        let over = local && self.transaction.state() == TransactionState::Idle;
+        let over = local && self.work.transaction.state() == TransactionState::Idle;
         Ok((!over).then_some(set))
     }
 

@@ -228,12 +228,12 @@ impl Session {
             Records::Lines(_) => (Format::Text, None),
             Records::Tuples(_) => (Format::Binary, self.bulk_types(&logic, &columns).await?),
         };
-        self.pending.push_back(match &stmt.kind {
+        self.outbox.pending.push_back(match &stmt.kind {
             Kind::Load(load) => Event::SendFile(load.file.clone()),
             _ => Event::CopyIn(CopyForm { format, columns: vec![format; columns.len()] }),
         });
         let (tag, defines) = (super::tag::tag(&stmt.kind), false);
-        self.reply = Reply::CopyIn(Box::new(CopyIn {
+        self.outbox.reply = Reply::CopyIn(Box::new(CopyIn {
             records: named.records,
             types,
             insert,
@@ -257,35 +257,35 @@ impl Session {
 
     /// All batches are one transaction.
     fn bulk_transaction(&mut self) {
-        if self.transaction.state() == pando_kernel::session::TransactionState::Idle {
-            if self.autocommit {
+        if self.work.transaction.state() == pando_kernel::session::TransactionState::Idle {
+            if self.work.autocommit {
                 let modes = self.modes_for(Vec::new());
-                self.transaction.begin(modes, self.course());
-                self.opened = Opened::Statement;
+                self.work.transaction.begin(modes, self.course());
+                self.work.opened = Opened::Statement;
             } else {
                 self.begin(Vec::new());
             }
         }
-        self.transaction.wrote_if_open();
+        self.work.transaction.wrote_if_open();
     }
 
     /// Data from the client for the copy under way.
     pub(super) async fn copy_input(&mut self, input: CopyInput) -> Result<()> {
-        if matches!(self.reply, Reply::Pass(_)) {
+        if matches!(self.outbox.reply, Reply::Pass(_)) {
             return self.copy_pass(input).await;
         }
-        let Reply::CopyIn(copy) = std::mem::take(&mut self.reply) else {
+        let Reply::CopyIn(copy) = std::mem::take(&mut self.outbox.reply) else {
             return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
         };
         let mut copy = copy;
         match self.take_lines(&mut copy, input).await {
             Ok(true) => Ok(()),
             Ok(false) => {
-                self.reply = Reply::CopyIn(copy);
+                self.outbox.reply = Reply::CopyIn(copy);
                 Ok(())
             }
             Err(error) => {
-                self.reply = Reply::Idle;
+                self.outbox.reply = Reply::Idle;
                 Box::pin(self.undo_batches(&copy)).await;
                 Err(self.fail_statement(error).await)
             }
@@ -294,14 +294,14 @@ impl Session {
 
     /// Takes back the batches of a statement that fails, in a transaction that goes on.
     async fn undo_batches(&mut self, copy: &CopyIn) {
-        if self.transaction.state() != pando_kernel::session::TransactionState::Open {
+        if self.work.transaction.state() != pando_kernel::session::TransactionState::Open {
             return;
         }
         let mut channels = Vec::new();
         for unit in &copy.marked {
             match self.enlisted(&copy.live, unit, Aim::Reads).await {
                 Ok((connection, swallow)) => channels.push(Channel::new(connection, swallow, 0)),
-                Err(_) => self.transaction.lose(),
+                Err(_) => self.work.transaction.lose(),
             }
         }
         self.undo_statement(&mut channels).await;
@@ -376,12 +376,12 @@ impl Session {
         copy.waiting = copy.waiting.saturating_sub(data.len());
         let live = Arc::clone(&copy.live);
         let Some(unit) = copy.plan.units.get(place) else { return Ok(()) };
-        let goes_on = self.opened == Opened::Client
+        let goes_on = self.work.opened == Opened::Client
             && !live.database.dialect.error_fails_transaction()
             && !copy.marked.contains(&unit.target.unit);
         let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
         let (mut connection, swallow) = self.enlisted(&live, &unit.target.unit, aim).await?;
-        self.transaction.changes_on(&unit.target.unit);
+        self.work.transaction.changes_on(&unit.target.unit);
         if goes_on {
             copy.marked.push(Arc::clone(&unit.target.unit));
         }
@@ -449,36 +449,36 @@ impl Session {
         let prepared = encoder.format() == Format::Binary;
         let bound = Bound { formats, prepared, ..Bound::default() };
         Box::pin(self.start_on_units(&inner, bound)).await?;
-        self.encoder = Some(Box::new(encoder));
+        self.outbox.encoder = Some(Box::new(encoder));
         Ok(true)
     }
 
     /// A piece of a query's reply, told as COPY TO.
     #[expect(clippy::wildcard_enum_match_arm, reason = "other pieces are the same in both")]
     pub(super) fn encode(&mut self, event: Event) -> Result<Event> {
-        let Some(encoder) = &mut self.encoder else { return Ok(event) };
+        let Some(encoder) = &mut self.outbox.encoder else { return Ok(event) };
         match event {
             Event::Columns(columns) => {
                 let (form, head) = encoder.begin(columns)?;
                 if let Some(head) = head {
-                    self.pending.push_front(Event::CopyData(head));
+                    self.outbox.pending.push_front(Event::CopyData(head));
                 }
                 Ok(Event::CopyOut(form))
             }
             Event::Rows(rows) => {
                 let mut lines = encoder.rows(&rows)?.into_iter();
                 let first = lines.next().unwrap_or_default();
-                lines.rev().for_each(|line| self.pending.push_front(Event::CopyData(line)));
+                lines.rev().for_each(|line| self.outbox.pending.push_front(Event::CopyData(line)));
                 Ok(Event::CopyData(first))
             }
             Event::Complete(mut done) => {
                 let tail = encoder.end();
-                self.encoder = None;
+                self.outbox.encoder = None;
                 done.tag = "COPY".into();
                 match tail {
                     None => Ok(Event::Complete(done)),
                     Some(tail) => {
-                        self.pending.push_front(Event::Complete(done));
+                        self.outbox.pending.push_front(Event::Complete(done));
                         Ok(Event::CopyData(tail))
                     }
                 }

@@ -1,6 +1,6 @@
 //! Replies that wait: portals with a row limit and server-side cursors.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use pando_kernel::Columns;
 use pando_kernel::error::{ErrorKind, Result};
@@ -10,12 +10,23 @@ use pando_kernel::row::Rows;
 use pando_kernel::runtime::BoxFuture;
 use pando_kernel::session::TransactionState;
 
+use super::declared::Declared;
 use super::finish::unit_lost;
 use super::reply::{Reply, Verb};
 use super::{Opened, Session, Window};
 
 /// Cursors one session may have open.
 pub(super) const MAX_CURSORS: usize = 1_000;
+
+/// Replies that wait for their client to ask for more.
+#[derive(Debug, Default)]
+pub(super) struct Cursors {
+    pub(super) portals: HashMap<CursorId, Cursor>,
+    /// Those that statements have declared, by their names.
+    pub(super) declared: HashMap<String, Declared>,
+    /// The one that the last suspension has made.
+    pub(super) last_suspended: Option<CursorId>,
+}
 
 /// A reply that waits for its client to ask for more.
 #[derive(Debug)]
@@ -43,15 +54,15 @@ impl Cursor {
 impl Session {
     /// Puts the current reply into its cursor.
     pub(super) fn suspend(&mut self) -> Result<()> {
-        let reply = std::mem::take(&mut self.reply);
-        self.handle.pauses();
-        self.transaction.locks_stand();
-        let Some(id) = self.window.take().and_then(|window| window.cursor) else {
-            self.reply = reply;
+        let reply = std::mem::take(&mut self.outbox.reply);
+        self.place.handle.pauses();
+        self.work.transaction.locks_stand();
+        let Some(id) = self.outbox.window.take().and_then(|window| window.cursor) else {
+            self.outbox.reply = reply;
             return Ok(());
         };
-        if self.cursors.len() >= MAX_CURSORS {
-            self.reply = reply;
+        if self.cursors.portals.len() >= MAX_CURSORS {
+            self.outbox.reply = reply;
             return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
         }
         let columns = match &reply {
@@ -59,30 +70,31 @@ impl Session {
             Reply::Merged(merged) => Some(merged.merge.columns().clone()),
             Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
         };
-        self.cursors.insert(id, Cursor { id, reply, columns, stash: VecDeque::new() });
-        self.pending.push_back(Event::Suspended);
-        self.last_suspended = Some(id);
+        self.cursors.portals.insert(id, Cursor { id, reply, columns, stash: VecDeque::new() });
+        self.outbox.pending.push_back(Event::Suspended);
+        self.cursors.last_suspended = Some(id);
         Ok(())
     }
 
     /// The cursor made by the last suspension.
     pub(super) fn newest_cursor(&mut self) -> Option<&mut Cursor> {
-        let id = self.last_suspended?;
-        self.cursors.get_mut(&id)
+        let id = self.cursors.last_suspended?;
+        self.cursors.portals.get_mut(&id)
     }
 
     /// Goes on with a cursor.
     pub(super) fn fetch(&mut self, id: CursorId, limit: Option<u32>) -> Result<()> {
         self.refuse_if_failed(false)?;
-        let Some(cursor) = self.cursors.remove(&id) else {
+        let Some(cursor) = self.cursors.portals.remove(&id) else {
             return Err(ErrorKind::UnknownStatement(format!("cursor {}", id.0)).into());
         };
         if let Err(error) = self.resume(&cursor.reply) {
-            self.cursors.insert(id, cursor);
+            self.cursors.portals.insert(id, cursor);
             return Err(error);
         }
-        self.reply = cursor.reply;
-        self.window = limit.map(|limit| Window { left: u64::from(limit), cursor: Some(cursor.id) });
+        self.outbox.reply = cursor.reply;
+        self.outbox.window =
+            limit.map(|limit| Window { left: u64::from(limit), cursor: Some(cursor.id) });
         self.replay(cursor.columns, cursor.stash)
     }
 
@@ -91,22 +103,22 @@ impl Session {
         let mut stash = stash;
         while let Some(event) = stash.pop_front() {
             let Event::Rows(rows) = event else {
-                self.pending.push_back(event);
+                self.outbox.pending.push_back(event);
                 continue;
             };
-            let Some(window) = &mut self.window else {
-                self.pending.push_back(Event::Rows(rows));
+            let Some(window) = &mut self.outbox.window else {
+                self.outbox.pending.push_back(Event::Rows(rows));
                 continue;
             };
             let (take, count) = (window.left, u64::from(rows.count));
             if count < take {
                 window.left -= count;
-                self.pending.push_back(Event::Rows(rows));
+                self.outbox.pending.push_back(Event::Rows(rows));
                 continue;
             }
             let split = columns.as_ref().map(|columns| super::reply::split(columns, rows, take));
             let Some((now, later)) = split.transpose()? else { continue };
-            self.pending.extend(now.map(Event::Rows));
+            self.outbox.pending.extend(now.map(Event::Rows));
             self.suspend()?;
             if let Some(cursor) = self.newest_cursor() {
                 cursor.columns = columns;
@@ -120,23 +132,23 @@ impl Session {
 
     /// Whether a cursor still hears from storage units: what is in memory needs none.
     pub(super) fn waits_in_cursor(&self) -> bool {
-        self.cursors.values().any(|cursor| !matches!(cursor.reply, Reply::Idle))
+        self.cursors.portals.values().any(|cursor| !matches!(cursor.reply, Reply::Idle))
     }
 
     /// Whether a cursor has more to give.
     pub(super) fn has_cursor(&self, id: CursorId) -> bool {
-        self.cursors.contains_key(&id)
+        self.cursors.portals.contains_key(&id)
     }
 
     /// The columns of a cursor.
     pub(super) fn cursor_columns(&self, id: CursorId) -> Option<Columns> {
-        self.cursors.get(&id).and_then(|cursor| cursor.columns.clone())
+        self.cursors.portals.get(&id).and_then(|cursor| cursor.columns.clone())
     }
 
     /// Drops a cursor and gives its connections back.
     pub(super) async fn close_cursor(&mut self, id: CursorId) {
-        self.sql_cursors.retain(|_, declared| declared.id != id);
-        if let Some(cursor) = self.cursors.remove(&id) {
+        self.cursors.declared.retain(|_, declared| declared.id != id);
+        if let Some(cursor) = self.cursors.portals.remove(&id) {
             let _ = self.resume(&cursor.reply);
             self.release_reply(cursor.reply).await;
         }
@@ -144,19 +156,19 @@ impl Session {
 
     /// Drops every cursor.
     pub(super) async fn close_cursors(&mut self) {
-        let all: Vec<CursorId> = self.cursors.keys().copied().collect();
+        let all: Vec<CursorId> = self.cursors.portals.keys().copied().collect();
         for id in all {
             self.close_cursor(id).await;
         }
-        self.sql_cursors.clear();
+        self.cursors.declared.clear();
     }
 
     /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the transaction.
     pub(super) async fn settle_cursors(&mut self) -> Result<()> {
-        if self.transaction.is_whole() && !self.lent_temporaries() {
+        if self.work.transaction.is_whole() && !self.lent_temporaries() {
             return Ok(());
         }
-        let ids: Vec<CursorId> = self.cursors.keys().copied().collect();
+        let ids: Vec<CursorId> = self.cursors.portals.keys().copied().collect();
         for id in ids {
             self.settle_cursor(id).await?;
         }
@@ -169,7 +181,7 @@ impl Session {
     /// What came in place of the rows that were not yet found. It may have ended the transaction.
     pub(super) fn part_from_cursors(&mut self, commit: bool) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            if self.opened == Opened::Statement {
+            if self.work.opened == Opened::Statement {
                 return Ok(());
             }
             let keeps = self.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
@@ -181,7 +193,8 @@ impl Session {
                 return Ok(());
             }
             // What they have not found yet is not waited for.
-            let unread = self.cursors.values().filter(|cursor| self.is_at_work(&cursor.reply));
+            let unread =
+                self.cursors.portals.values().filter(|cursor| self.is_at_work(&cursor.reply));
             let unread: Vec<CursorId> = unread.map(|cursor| cursor.id).collect();
             for id in unread {
                 self.close_cursor(id).await;
@@ -195,19 +208,19 @@ impl Session {
     /// # Errors
     /// What came in place of it, and when it is more than the session may keep: the statement has failed.
     pub(super) async fn settle_cursor(&mut self, id: CursorId) -> Result<()> {
-        if let Some(cursor) = self.cursors.get(&id) {
+        if let Some(cursor) = self.cursors.portals.get(&id) {
             self.resume(&cursor.reply)?;
         }
-        let Some(mut cursor) = self.cursors.remove(&id) else { return Ok(()) };
-        let limit = self.settings().memory_bytes;
+        let Some(mut cursor) = self.cursors.portals.remove(&id) else { return Ok(()) };
+        let limit = self.properties().memory_bytes;
         // All that the session's cursors keep counts together.
-        let kept = self.cursors.values().chain(std::iter::once(&cursor));
+        let kept = self.cursors.portals.values().chain(std::iter::once(&cursor));
         let mut bytes: usize = kept.map(Cursor::bytes).sum();
-        let before = std::mem::replace(&mut self.reply, cursor.reply);
-        let window = self.window.take();
-        let pending = std::mem::take(&mut self.pending);
+        let before = std::mem::replace(&mut self.outbox.reply, cursor.reply);
+        let window = self.outbox.window.take();
+        let pending = std::mem::take(&mut self.outbox.pending);
         let mut failed = None;
-        while !matches!(self.reply, Reply::Idle) || !self.pending.is_empty() {
+        while !matches!(self.outbox.reply, Reply::Idle) || !self.outbox.pending.is_empty() {
             match self.next_of_reply().await {
                 Ok(Some(event)) => {
                     if let Event::Rows(rows) = &event {
@@ -226,13 +239,13 @@ impl Session {
                 break;
             }
         }
-        cursor.reply = std::mem::replace(&mut self.reply, before);
-        self.window = window;
+        cursor.reply = std::mem::replace(&mut self.outbox.reply, before);
+        self.outbox.window = window;
         if let Some(error) = failed {
             return Err(error);
         }
-        self.pending = pending;
-        self.cursors.insert(id, cursor);
+        self.outbox.pending = pending;
+        self.cursors.portals.insert(id, cursor);
         Ok(())
     }
 
@@ -244,7 +257,7 @@ impl Session {
     pub(super) async fn shape_or_settle(&mut self, event: Event) -> Result<Option<Event>> {
         let shaped = self.shape(event)?;
         if self.is_half_done()
-            && let Some(id) = self.last_suspended
+            && let Some(id) = self.cursors.last_suspended
         {
             Box::pin(self.settle_cursor(id)).await?;
         }
@@ -253,15 +266,17 @@ impl Session {
 
     /// Whether the statement that has just been suspended changes rows.
     fn is_half_done(&self) -> bool {
-        matches!(self.reply, Reply::Idle)
-            && self.last_suspended.and_then(|id| self.cursors.get(&id)).is_some_and(|cursor| {
-                let changes = |verb: &Verb| !verb.selects || verb.changes;
-                match &cursor.reply {
-                    Reply::Merged(merged) => changes(&merged.verb),
-                    Reply::Pass(pass) => changes(&pass.verb),
-                    Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => false,
-                }
-            })
+        matches!(self.outbox.reply, Reply::Idle)
+            && self.cursors.last_suspended.and_then(|id| self.cursors.portals.get(&id)).is_some_and(
+                |cursor| {
+                    let changes = |verb: &Verb| !verb.selects || verb.changes;
+                    match &cursor.reply {
+                        Reply::Merged(merged) => changes(&merged.verb),
+                        Reply::Pass(pass) => changes(&pass.verb),
+                        Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => false,
+                    }
+                },
+            )
     }
 
     /// The client needs no more of a cursor; a transaction of its statement's own ends with it.
@@ -269,11 +284,12 @@ impl Session {
     /// # Errors
     /// What kept that from being committed.
     pub(super) async fn end_cursor(&mut self, id: CursorId) -> Result<()> {
-        let was_open = self.cursors.contains_key(&id);
+        let was_open = self.cursors.portals.contains_key(&id);
         self.close_cursor(id).await;
-        let is_over = self.opened == Opened::Statement && matches!(self.reply, Reply::Idle);
-        if was_open && is_over && self.transaction.state() != TransactionState::Idle {
-            let commit = !self.transaction.is_told();
+        let is_over =
+            self.work.opened == Opened::Statement && matches!(self.outbox.reply, Reply::Idle);
+        if was_open && is_over && self.work.transaction.state() != TransactionState::Idle {
+            let commit = !self.work.transaction.is_told();
             if !self.end_transaction(commit).await? && commit {
                 return Err(unit_lost());
             }

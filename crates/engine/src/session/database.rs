@@ -27,7 +27,7 @@ impl Session {
     ) -> Result<bool> {
         let fate = match define.action {
             _ if define.object != ObjectKind::Database
-                || self.engine.administration().is_none() =>
+                || self.place.engine.administration().is_none() =>
             {
                 return Ok(false);
             }
@@ -42,13 +42,13 @@ impl Session {
         let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
         let name = name_alone(stmt, define, dialect.as_ref())?;
         let unless = if define.conditional { Unless::Passes } else { Unless::Fails };
-        let current = self.facts.database.as_deref();
+        let current = self.place.facts.database.as_deref();
         let is_current = current.is_some_and(|current| current.eq_ignore_ascii_case(name));
         // A session of a family whose databases have schemas cannot be without one.
         if fate == Fate::Dropped && is_current && dialect.default_schema().is_some() {
             return Err(server_error(0, "55006", "cannot drop the currently open database"));
         }
-        if dialect.definitions_commit() && self.transaction.state() != TransactionState::Idle {
+        if dialect.definitions_commit() && self.work.transaction.state() != TransactionState::Idle {
             self.commit_implicitly().await?;
         }
         match fate {
@@ -63,10 +63,10 @@ impl Session {
             Fate::Created => ("CREATE DATABASE", 1),
             Fate::Dropped => ("DROP DATABASE", 0),
         };
-        self.pending.push_back(Event::Complete(Completion {
+        self.outbox.pending.push_back(Event::Complete(Completion {
             tag: tag.into(),
             affected: Some(affected),
-            more: !self.queue.is_empty(),
+            more: !self.outbox.queue.is_empty(),
             ..Completion::default()
         }));
         Ok(true)

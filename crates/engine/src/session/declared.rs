@@ -69,7 +69,7 @@ impl Session {
                     self.complete("CLOSE CURSOR ALL");
                 }
                 Some(name) => {
-                    let known = self.sql_cursors.remove(&name.value);
+                    let known = self.cursors.declared.remove(&name.value);
                     let known = known.ok_or_else(|| unknown_cursor(&name.value))?;
                     self.close_cursor(known.id).await;
                     self.complete("CLOSE CURSOR");
@@ -88,7 +88,7 @@ impl Session {
         bound: &Bound,
     ) -> Result<()> {
         let live = self.live()?;
-        let is_alone = self.transaction.state() == TransactionState::Idle;
+        let is_alone = self.work.transaction.state() == TransactionState::Idle;
         if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
             return Err(Error::refused(
                 30001,
@@ -106,11 +106,11 @@ impl Session {
                 "ask for binary results in the protocol",
             ));
         }
-        if self.sql_cursors.contains_key(name) {
+        if self.cursors.declared.contains_key(name) {
             return Err(server_error(0, "42P03", &format!("cursor \"{name}\" already exists")));
         }
         // One that has given all its rows keeps its name until it is closed.
-        if self.sql_cursors.len() >= MAX_CURSORS {
+        if self.cursors.declared.len() >= MAX_CURSORS {
             return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
         }
         let inner = pando_sql::parse(body.of(&stmt.text), live.database.dialect.syntax())
@@ -118,8 +118,8 @@ impl Session {
         if hold == Hold::FromCommit {
             may_be_held(&inner.kind)?;
         }
-        let id = CursorId(u64::MAX - self.ticket);
-        self.window = Some(Window { left: 0, cursor: Some(id) });
+        let id = CursorId(u64::MAX - self.place.ticket);
+        self.outbox.window = Some(Window { left: 0, cursor: Some(id) });
         Box::pin(self.start_statement(&inner, bound.clone())).await?;
         while self.next_of_reply().await?.is_some() {}
         if !self.has_cursor(id) {
@@ -138,7 +138,7 @@ impl Session {
         let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
         let (text, made) = (Arc::clone(&stmt.text), SystemTime::now());
         let declared = Declared { id, columns, hold, begun: false, text, made, tables };
-        self.sql_cursors.insert(name.to_owned(), declared);
+        self.cursors.declared.insert(name.to_owned(), declared);
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl Session {
             (DefineAction::Alter, ObjectKind::Table) => "ALTER TABLE",
             _ => return Ok(()),
         };
-        let read = self.sql_cursors.values().filter(|one| one.hold != Hold::Held);
+        let read = self.cursors.declared.values().filter(|one| one.hold != Hold::Held);
         let read: Vec<&String> = read.flat_map(|one| &one.tables).collect();
         match define.names.iter().map(ObjectName::key).find(|name| read.contains(&name)) {
             None => Ok(()),
@@ -171,14 +171,14 @@ impl Session {
     /// # Errors
     /// What came in place of the rows that were not yet found: the transaction has failed.
     pub(super) async fn part_from_declared(&mut self, commit: bool) -> Result<()> {
-        let commits = commit && self.transaction.state() == TransactionState::Open;
+        let commits = commit && self.work.transaction.state() == TransactionState::Open;
         self.close_but(|declared| match declared.hold {
             Hold::Without => false,
             Hold::FromCommit => commits,
             Hold::Held => true,
         })
         .await;
-        let kept = self.sql_cursors.values().filter(|one| one.hold == Hold::FromCommit);
+        let kept = self.cursors.declared.values().filter(|one| one.hold == Hold::FromCommit);
         let kept: Vec<CursorId> = kept.map(|declared| declared.id).collect();
         for id in kept {
             if let Err(error) = self.settle_cursor(id).await {
@@ -192,7 +192,7 @@ impl Session {
     /// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has failed.
     pub(super) async fn hold_declared(&mut self, committed: bool) {
         if committed {
-            self.sql_cursors.values_mut().for_each(|declared| declared.hold = Hold::Held);
+            self.cursors.declared.values_mut().for_each(|declared| declared.hold = Hold::Held);
         } else {
             self.close_but(|declared| declared.hold == Hold::Held).await;
         }
@@ -205,9 +205,9 @@ impl Session {
 
     /// Closes every cursor that is not declared, or not to be kept.
     async fn close_but(&mut self, is_kept: impl Fn(&Declared) -> bool) {
-        self.sql_cursors.retain(|_, declared| is_kept(declared));
-        let is_over = |id: &&CursorId| !self.sql_cursors.values().any(|one| one.id == **id);
-        let over: Vec<CursorId> = self.cursors.keys().filter(is_over).copied().collect();
+        self.cursors.declared.retain(|_, declared| is_kept(declared));
+        let is_over = |id: &&CursorId| !self.cursors.declared.values().any(|one| one.id == **id);
+        let over: Vec<CursorId> = self.cursors.portals.keys().filter(is_over).copied().collect();
         for id in over {
             self.close_cursor(id).await;
         }
@@ -221,18 +221,18 @@ impl Session {
             holds: one.hold != Hold::Without,
             made: one.made,
         };
-        let mut all: Vec<OwnCursor> = self.sql_cursors.iter().map(own).collect();
+        let mut all: Vec<OwnCursor> = self.cursors.declared.iter().map(own).collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));
         all
     }
 
     /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says when it runs.
     pub(super) fn sql_cursor_columns(&self, name: &str) -> Option<Columns> {
-        self.sql_cursors.get(name)?.columns.clone()
+        self.cursors.declared.get(name)?.columns.clone()
     }
 
     async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
-        let known = self.sql_cursors.get(name).cloned();
+        let known = self.cursors.declared.get(name).cloned();
         let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
         let limit = forward(direction).ok_or_else(|| {
             Error::refused(
@@ -248,7 +248,7 @@ impl Session {
                 "keep the row, or FETCH 1 for the next",
             ));
         }
-        if let Some(declared) = self.sql_cursors.get_mut(name) {
+        if let Some(declared) = self.cursors.declared.get_mut(name) {
             declared.begun |= limit != Some(0);
         }
         let mut collected = Vec::new();
@@ -265,13 +265,13 @@ impl Session {
             }
         }
         if !moves {
-            self.pending.extend(columns.map(Event::Columns));
-            self.pending.extend(collected);
+            self.outbox.pending.extend(columns.map(Event::Columns));
+            self.outbox.pending.extend(collected);
         }
-        self.pending.push_back(Event::Complete(Completion {
+        self.outbox.pending.push_back(Event::Complete(Completion {
             tag: if moves { "MOVE".into() } else { "FETCH".into() },
             affected: Some(count),
-            more: !self.queue.is_empty(),
+            more: !self.outbox.queue.is_empty(),
             ..Completion::default()
         }));
         Ok(())

@@ -36,13 +36,13 @@ impl Session {
             self.complete(VERB);
             return Ok(true);
         }
-        if self.transaction.state() == TransactionState::Idle {
+        if self.work.transaction.state() == TransactionState::Idle {
             self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
             self.complete(VERB);
             return Ok(true);
         }
         self.refuse_in_base(VERB)?;
-        let variables = self.variables.clone();
+        let variables = self.settings.variables.clone();
         self.apply(&stmt.text, true, variables).await?;
         self.complete(VERB);
         Ok(true)
@@ -50,12 +50,12 @@ impl Session {
 
     /// Whether a commit may fail on one unit by what was left unchecked until then, after others have committed, as far as that is known.
     pub(super) fn may_defer(&self) -> bool {
-        let is_asked = self.transaction.state() == TransactionState::Open
-            && self.transaction.kind() == TransactionType::Local
-            && self.transaction.has_written()
+        let is_asked = self.work.transaction.state() == TransactionState::Open
+            && self.work.transaction.kind() == TransactionType::Local
+            && self.work.transaction.has_written()
             && self.dialect().is_some_and(|dialect| dialect.deferred().is_some());
-        let Some(live) = self.live.as_ref().filter(|_| is_asked) else { return false };
-        let units = self.transaction.units();
+        let Some(live) = self.place.live.as_ref().filter(|_| is_asked) else { return false };
+        let units = self.work.transaction.units();
         let none_defers =
             || units.iter().all(|unit| self.catalog(live).defers(unit) == Some(false));
         units.len() > 1 && !none_defers()
@@ -76,9 +76,9 @@ impl Session {
         self.let_go().await;
         match checked {
             Ok(()) => Ok(()),
-            Err(_) if self.transaction.has_lost_connection() => Ok(()),
+            Err(_) if self.work.transaction.has_lost_connection() => Ok(()),
             Err(error) => {
-                self.transaction.fail();
+                self.work.transaction.fail();
                 Err(self.in_logic_names(error))
             }
         }
@@ -86,14 +86,14 @@ impl Session {
 
     async fn checked(&mut self, live: &Arc<LiveDatabase>, query: &str, check: &str) -> Result<()> {
         let mut any = false;
-        for unit in self.transaction.units() {
+        for unit in self.work.transaction.units() {
             any |= self.defers(live, unit, query).await?;
         }
         if !any {
             return Ok(());
         }
         self.attend_transaction()?;
-        self.transaction.run_everywhere(check).await
+        self.work.transaction.run_everywhere(check).await
     }
 
     async fn defers(

@@ -52,18 +52,23 @@ impl Session {
 
     /// What the session knows of a database's tables.
     pub(super) fn catalog<'a>(&'a self, live: &'a LiveDatabase) -> &'a Arc<UnitCatalog> {
-        let own = self.defined.as_ref().filter(|own| Arc::ptr_eq(&own.others, &live.catalog));
+        let own = self
+            .work
+            .definitions
+            .own
+            .as_ref()
+            .filter(|own| Arc::ptr_eq(&own.others, &live.catalog));
         own.map_or(&live.catalog, |own| &own.catalog)
     }
 
     /// The open transaction has changed a definition.
     pub(super) fn has_defined(&mut self, live: &LiveDatabase) {
-        self.defined = Some(Own::beside(&live.catalog));
+        self.work.definitions.own = Some(Own::beside(&live.catalog));
     }
 
     /// Begins to read anew what only the open transaction sees, where anybody has defined something since.
     pub(super) fn keep_own_up(&mut self, live: &LiveDatabase) {
-        if let Some(own) = &mut self.defined
+        if let Some(own) = &mut self.work.definitions.own
             && (!Arc::ptr_eq(&own.others, &live.catalog) || own.epoch != live.catalog.epoch())
         {
             *own = Own::beside(&live.catalog);
@@ -75,18 +80,18 @@ impl Session {
     /// # Errors
     /// When others could not be told.
     pub(super) fn begin_definition(&mut self, live: &LiveDatabase) -> Result<()> {
-        if let Some(administration) = self.engine.administration() {
+        if let Some(administration) = self.place.engine.administration() {
             administration.may_define(&live.database.name)?;
         }
-        self.defining = true;
+        self.work.definitions.under_way = true;
         Ok(())
     }
 
     /// Forgets what is known of the current database's tables, here and, once a definition has come into force, at other instances.
     pub(super) async fn forget_tables(&mut self, live: &LiveDatabase) {
         live.catalog.forget();
-        self.defining = false;
-        if let Some(administration) = self.engine.administration()
+        self.work.definitions.under_way = false;
+        if let Some(administration) = self.place.engine.administration()
             && let Some(telling) = administration.defined(&live.database.name)
         {
             telling.await;
@@ -95,7 +100,7 @@ impl Session {
 
     /// What a definition that failed may have done on some units is told, too.
     pub(super) async fn end_definition(&mut self) {
-        if std::mem::take(&mut self.defining)
+        if std::mem::take(&mut self.work.definitions.under_way)
             && let Ok(live) = self.live()
         {
             Box::pin(self.forget_tables(&live)).await;

@@ -77,16 +77,16 @@ impl Session {
         database: Option<String>,
         tables: &[String],
     ) -> Result<Vec<Vec<String>>> {
-        let current = self.facts.database.clone();
+        let current = self.place.facts.database.clone();
         let name = database.or_else(|| current.clone()).ok_or(ErrorKind::NoDatabase)?;
-        if !self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+        if !self.place.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
             return Err(ErrorKind::UnknownDatabase(name).into());
         }
-        let there = find(&self.snapshot, &name, &self.login)?;
+        let there = find(&self.place.snapshot, &name, &self.place.login)?;
         if !there.has_units() {
             return Err(without_units(&there.database.name));
         }
-        let here = self.live.replace(Arc::clone(&there));
+        let here = self.place.live.replace(Arc::clone(&there));
         self.facts_mut().database = Some(there.database.name.clone());
         let mut rows = Vec::new();
         let mut told = Ok(());
@@ -96,7 +96,7 @@ impl Session {
                 break;
             }
         }
-        self.live = here;
+        self.place.live = here;
         self.facts_mut().database = current;
         told.map(|()| rows)
     }
@@ -137,8 +137,8 @@ impl Session {
         label: &str,
     ) -> Result<Vec<String>> {
         let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
-        let window = self.window.take();
-        self.planning.learns = false;
+        let window = self.outbox.window.take();
+        self.work.planning.learns = false;
         self.start_on_units(&stmt, Bound::default()).await?;
         let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
         while let Some(event) = self.next_of_reply().await? {
@@ -160,7 +160,7 @@ impl Session {
                 }
             }
         }
-        self.window = window;
+        self.outbox.window = window;
         Ok(names)
     }
 }

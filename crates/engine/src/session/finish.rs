@@ -22,16 +22,16 @@ use super::{Opened, Session};
 impl Session {
     /// The current reply is complete.
     pub(super) async fn end_reply(&mut self) -> Result<()> {
-        match std::mem::take(&mut self.reply) {
+        match std::mem::take(&mut self.outbox.reply) {
             Reply::Idle | Reply::CopyIn(_) => Ok(()),
             Reply::Pass(mut pass) => {
                 if !pass.channel.is_finished() {
-                    self.reply = Reply::Pass(pass);
+                    self.outbox.reply = Reply::Pass(pass);
                     return Ok(());
                 }
                 let done = pass.completion.take().unwrap_or_default();
                 let done = self.end_pass(pass, done).await?;
-                self.pending.push_back(Event::Complete(done));
+                self.outbox.pending.push_back(Event::Complete(done));
                 Ok(())
             }
             Reply::CopyOut(copy) => {
@@ -75,7 +75,7 @@ impl Session {
         let cancelled = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
         let inside = pass.channel.connection.condition().transaction != TransactionState::Idle;
         let is_left =
-            pass.verb.unread && inside && self.transaction.state() == TransactionState::Idle;
+            pass.verb.unread && inside && self.work.transaction.state() == TransactionState::Idle;
         // Only what is needed is moved out of the box.
         let Pass { channel: Channel { connection, apart, .. }, verb, .. } = *pass;
         self.hand_back((connection, apart), cancelled);
@@ -144,27 +144,31 @@ impl Session {
 
     /// Passes on what the units had to say besides their replies.
     pub(super) fn pass_notices(&mut self, channels: &mut [Channel]) {
-        self.pending.extend(channels.iter_mut().flat_map(|channel| channel.notices.drain(..)));
+        self.outbox
+            .pending
+            .extend(channels.iter_mut().flat_map(|channel| channel.notices.drain(..)));
     }
 
     /// Ends the statement's own transaction, notes what the session knows, and tells the client.
     pub(super) async fn conclude(&mut self, completion: Completion, verb: &Verb) -> Result<()> {
         let done = self.settle(completion, verb).await?;
-        self.pending.push_back(Event::Complete(done));
+        self.outbox.pending.push_back(Event::Complete(done));
         Ok(())
     }
 
     /// Ends the statement's own transaction and notes what the session knows. Returns what the client is to be told.
     async fn settle(&mut self, completion: Completion, verb: &Verb) -> Result<Completion> {
         let mut done = completion;
-        if self.transaction.state() == TransactionState::Failed {
+        if self.work.transaction.state() == TransactionState::Failed {
             // It was done, and its unit is lost since: nobody is to take it for something that can be committed.
             return Err(Box::pin(self.fail_statement(unit_lost())).await);
         }
-        self.transaction.locks_stand();
-        if self.opened == Opened::Statement && self.transaction.state() != TransactionState::Idle {
+        self.work.transaction.locks_stand();
+        if self.work.opened == Opened::Statement
+            && self.work.transaction.state() != TransactionState::Idle
+        {
             // Up to here all of it can still be undone.
-            let commit = !self.handle.is_cancelled();
+            let commit = !self.place.handle.is_cancelled();
             let committed = Box::pin(self.end_transaction(commit)).await?;
             if !commit {
                 return Err(ErrorKind::Cancelled.into());
@@ -178,10 +182,10 @@ impl Session {
         }
         self.note_temporaries(true);
         if verb.defines
-            && let Some(live) = self.live.clone()
+            && let Some(live) = self.place.live.clone()
         {
             Box::pin(self.forget_tables(&live)).await;
-            if self.transaction.state() != TransactionState::Idle {
+            if self.work.transaction.state() != TransactionState::Idle {
                 self.has_defined(&live);
             }
         }
@@ -200,8 +204,8 @@ impl Session {
             self.facts_mut().last_insert_id = done.last_insert_id;
         }
         let affected = done.affected.unwrap_or(0);
-        if !verb.selects && self.transaction.state() != TransactionState::Idle {
-            self.handle.wrote(affected);
+        if !verb.selects && self.work.transaction.state() != TransactionState::Idle {
+            self.place.handle.wrote(affected);
         }
         let facts = self.facts_mut();
         if verb.selects {
@@ -210,18 +214,18 @@ impl Session {
         } else {
             facts.row_count = i64::try_from(affected).unwrap_or(i64::MAX);
         }
-        done.more = !self.queue.is_empty();
-        self.window = None;
+        done.more = !self.outbox.queue.is_empty();
+        self.outbox.window = None;
         Ok(done)
     }
 
     /// A procedure may have ended the client's transaction, on its own unit: where no other has been changed, the
     /// transaction is over; else what it has not ended is undone.
     async fn look_whether_ended(&mut self) -> Result<()> {
-        if self.opened != Opened::Client || !self.transaction.has_ended_part() {
+        if self.work.opened != Opened::Client || !self.work.transaction.has_ended_part() {
             return Ok(());
         }
-        let is_whole = !self.transaction.has_open_changes();
+        let is_whole = !self.work.transaction.has_open_changes();
         self.end_transaction(false).await?;
         match is_whole {
             true => Ok(()),
@@ -235,33 +239,35 @@ impl Session {
 
     /// A statement has failed; its connections are already home.
     pub(super) async fn fail_statement(&mut self, error: Error) -> Error {
-        self.queue.clear();
-        self.pending.clear();
-        self.encoder = None;
-        self.window = None;
+        self.outbox.queue.clear();
+        self.outbox.pending.clear();
+        self.outbox.encoder = None;
+        self.outbox.window = None;
         let error = self.in_logic_names(error);
         self.note_error(&error);
         self.counts_rows(-1);
         self.note_temporaries(false);
-        if self.defining {
+        if self.work.definitions.under_way {
             Box::pin(self.end_definition()).await;
         }
         let Some(dialect) = self.dialect() else { return error };
-        if self.transaction.state() == TransactionState::Idle {
+        if self.work.transaction.state() == TransactionState::Idle {
             return error;
         }
-        self.transaction.locks_fall();
-        match self.opened {
+        self.work.transaction.locks_fall();
+        match self.work.opened {
             Opened::Statement | Opened::Steps => self.roll_back().await,
-            Opened::Pipeline => self.transaction.fail(),
+            Opened::Pipeline => self.work.transaction.fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {
                     // A server lets go of what a failed transaction has locked, unless the client may return to a savepoint.
-                    if self.transaction.state() == TransactionState::Open && self.marks.is_empty() {
+                    if self.work.transaction.state() == TransactionState::Open
+                        && self.settings.savepoints.is_empty()
+                    {
                         Box::pin(self.forfeit()).await;
                     }
-                    self.transaction.fail();
-                } else if self.transaction.is_torn() {
+                    self.work.transaction.fail();
+                } else if self.work.transaction.is_torn() {
                     // One unit has rolled its part back: the others must not commit theirs.
                     let _ = self.end_transaction(false).await;
                 }
@@ -273,7 +279,7 @@ impl Session {
     /// Undoes a statement in the client's transaction, which goes on, where it has set savepoints for that.
     pub(super) async fn undo_if_open(&mut self, channels: &mut [Channel]) {
         let has_savepoints = channels.iter().any(|channel| channel.savepoint);
-        if has_savepoints && self.transaction.state() == TransactionState::Open {
+        if has_savepoints && self.work.transaction.state() == TransactionState::Open {
             Box::pin(self.undo_statement(channels)).await;
         }
     }
@@ -287,7 +293,7 @@ impl Session {
         let mut started = Vec::new();
         for channel in channels {
             let connection = &mut channel.connection;
-            let _ = self.handle.runs_on(connection, Manner::Leave);
+            let _ = self.place.handle.runs_on(connection, Manner::Leave);
             let home =
                 drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
             if home && connection.start(Execution::Text(text.as_str().into())).is_ok() {
@@ -295,22 +301,22 @@ impl Session {
             }
         }
         if finish_all(&mut started).await.iter().any(Result::is_err) {
-            self.transaction.lose();
+            self.work.transaction.lose();
         }
     }
 
     /// Drops what is left of an earlier reply.
     pub(super) async fn abandon(&mut self) {
-        self.ahead.clear();
-        self.queue.clear();
-        self.pending.clear();
-        self.encoder = None;
-        self.window = None;
-        if !matches!(self.reply, Reply::Idle) {
-            let reply = std::mem::take(&mut self.reply);
+        self.outbox.ahead.clear();
+        self.outbox.queue.clear();
+        self.outbox.pending.clear();
+        self.outbox.encoder = None;
+        self.outbox.window = None;
+        if !matches!(self.outbox.reply, Reply::Idle) {
+            let reply = std::mem::take(&mut self.outbox.reply);
             Box::pin(self.release_reply(reply)).await;
-            if self.opened == Opened::Statement
-                && self.transaction.state() != TransactionState::Idle
+            if self.work.opened == Opened::Statement
+                && self.work.transaction.state() != TransactionState::Idle
             {
                 self.roll_back().await;
             }
@@ -336,27 +342,28 @@ impl Session {
     /// # Errors
     /// Whatever else kept it from being committed.
     pub(super) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
-        let was_open = self.transaction.state() != TransactionState::Idle;
-        let is_clients = self.opened != Opened::Statement;
+        let was_open = self.work.transaction.state() != TransactionState::Idle;
+        let is_clients = self.work.opened != Opened::Statement;
         let parted = self.part_from_cursors(commit).await;
-        if commit && was_open && self.transaction.state() == TransactionState::Idle {
+        if commit && was_open && self.work.transaction.state() == TransactionState::Idle {
             // What a cursor still had to find has ended the whole transaction.
             parted?;
             return Err(Error::internal("a transaction has ended while its cursors were read"));
         }
         // PostgreSQL's commit fails with what a cursor still had to find, and rolls back.
-        let failed =
-            parted.err().filter(|_| commit && self.transaction.state() == TransactionState::Failed);
+        let failed = parted
+            .err()
+            .filter(|_| commit && self.work.transaction.state() == TransactionState::Failed);
         let failed = match failed {
             None if commit && self.may_defer() => Box::pin(self.check_deferred()).await.err(),
             failed => failed,
         };
-        self.local_settings.clear();
-        self.marks.clear();
-        let before = self.variables_at_begin.take();
-        let defined = self.defined.take().is_some();
-        self.opened = Opened::Client;
-        let wrote = self.transaction.has_written();
+        self.settings.local.clear();
+        self.settings.savepoints.clear();
+        let before = self.settings.at_begin.take();
+        let defined = self.work.definitions.own.take().is_some();
+        self.work.opened = Opened::Client;
+        let wrote = self.work.transaction.has_written();
         let result = self.wind_up(commit).await;
         if let Ok(live) = self.live() {
             if defined {
@@ -366,15 +373,15 @@ impl Session {
             }
         }
         let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
-        if is_clients && !self.sql_cursors.is_empty() {
+        if is_clients && !self.cursors.declared.is_empty() {
             Box::pin(self.hold_declared(committed)).await;
         }
         if !committed
             && self.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
             && let Some(before) = before
         {
-            self.variables = before;
-            self.session_modes = std::mem::take(&mut self.modes_at_begin);
+            self.settings.variables = before;
+            self.work.modes.session = std::mem::take(&mut self.work.modes.at_begin);
         }
         match failed {
             None => result.map(|_| committed),

@@ -25,13 +25,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 impl Session {
     /// How a transaction that begins now ends.
     pub(super) fn course(&self) -> Course {
-        let coordinator = Arc::clone(&self.engine.inner.coordinator);
+        let coordinator = Arc::clone(&self.place.engine.inner.coordinator);
         Course { kind: self.transaction_type(), coordinator }
     }
 
     /// The type of a transaction that begins now.
     pub(super) fn transaction_type(&self) -> TransactionType {
-        self.transaction_type.unwrap_or(self.snapshot.settings.transaction_type)
+        self.work.kind.unwrap_or(self.place.snapshot.settings.transaction_type)
     }
 
     /// Chooses how the session's next transactions end.
@@ -39,20 +39,20 @@ impl Session {
     /// # Errors
     /// `TransactionState` inside one.
     pub(super) fn choose_type(&mut self, kind: TransactionType) -> Result<()> {
-        if self.transaction.state() != TransactionState::Idle {
+        if self.work.transaction.state() != TransactionState::Idle {
             let message = "the transaction type cannot change inside a transaction";
             return Err(ErrorKind::TransactionState(message.into()).into());
         }
         if let (TransactionType::Base, Some(dialect)) = (kind, self.dialect()) {
             pando_base::admits(dialect.as_ref(), &[])?;
         }
-        self.transaction_type = Some(kind);
+        self.work.kind = Some(kind);
         Ok(())
     }
 
     /// The branches in doubt, as rows.
     pub(super) async fn show_doubts(&mut self) -> Result<()> {
-        let (engine, handle) = (self.engine.clone(), Arc::clone(&self.handle));
+        let (engine, handle) = (self.place.engine.clone(), Arc::clone(&self.place.handle));
         let doubts = handle.taken(async { Ok(engine.doubts().await) }).await?;
         let rows = doubts.into_iter().map(|doubt| {
             let decision = match (doubt.verdict, &doubt.decider) {
@@ -76,8 +76,9 @@ impl Session {
                 row
             })
         });
-        let engine = self.engine.clone();
-        let left = self.handle.clone().taken(async { Ok(engine.left_in_base().await) }).await?;
+        let engine = self.place.engine.clone();
+        let left =
+            self.place.handle.clone().taken(async { Ok(engine.left_in_base().await) }).await?;
         let left = left.into_iter().map(|(unit, open)| {
             let instance = GlobalId::read(&open.global);
             let instance = instance.map(|id| id.instance().to_owned()).unwrap_or_default();
@@ -99,14 +100,14 @@ impl Session {
 
     /// How transactions over several units have ended, as rows.
     pub(super) fn show_transaction_status(&mut self) -> Result<()> {
-        let counts = self.engine.transaction_counts();
+        let counts = self.place.engine.transaction_counts();
         let rows = [
             ("xa_committed", counts.committed),
             ("xa_rolled_back", counts.rolled_back),
             ("xa_left_to_recovery", counts.left),
             ("branches_recovered", counts.recovered),
             ("local_partial_commits", counts.partial),
-            ("deadlocks_broken", self.engine.broken_deadlocks()),
+            ("deadlocks_broken", self.place.engine.broken_deadlocks()),
         ];
         let rows = rows.map(|(name, value)| vec![name.to_owned(), value.to_string()]);
         self.text_rows(&["name", "value"], rows.to_vec())
@@ -117,7 +118,7 @@ impl Session {
     /// # Errors
     /// As [`crate::Engine::resolve`].
     pub(super) async fn resolve(&mut self, global: &str, verdict: Verdict) -> Result<()> {
-        let (engine, handle) = (self.engine.clone(), Arc::clone(&self.handle));
+        let (engine, handle) = (self.place.engine.clone(), Arc::clone(&self.place.handle));
         handle.taken(engine.resolve(global, verdict)).await?;
         self.complete("RESOLVE IN DOUBT TRANSACTION");
         Ok(())
@@ -132,15 +133,15 @@ impl Session {
         live: &LiveDatabase,
         unit: &UnitName,
     ) -> Result<Option<Arc<Ready>>> {
-        if self.transaction.kind() != TransactionType::Xa {
+        if self.work.transaction.kind() != TransactionType::Xa {
             return Ok(None);
         }
-        let now = self.engine.inner.runtime.now();
+        let now = self.place.engine.inner.runtime.now();
         if let Some(ready) = live.together.ready.of(unit, now) {
             return Ok(Some(ready));
         }
-        let runtime = Arc::clone(&self.engine.inner.runtime);
-        let handle = Arc::clone(&self.handle);
+        let runtime = Arc::clone(&self.place.engine.inner.runtime);
+        let handle = Arc::clone(&self.place.handle);
         let ready = handle.taken(Box::pin(readiness(live, unit, &runtime))).await;
         ready.map(Some)
     }
@@ -155,7 +156,7 @@ impl Session {
             return Ok(());
         }
         let live = self.live()?;
-        let runtime = Arc::clone(&self.engine.inner.runtime);
+        let runtime = Arc::clone(&self.place.engine.inner.runtime);
         let (now, mut asking) = (runtime.now(), Vec::new());
         if live.together.ready.was_just_seen(now) {
             return Ok(());
@@ -181,7 +182,7 @@ impl Session {
             live.together.ready.all_are_known(now);
             return Ok(());
         }
-        self.handle.taken(all(asking)).await.map(drop)
+        self.place.handle.taken(all(asking)).await.map(drop)
     }
 
     /// Asks a unit again over a connection that was opened after it had been asked: its server may have been started anew with other settings, and a
@@ -199,8 +200,8 @@ impl Session {
             return Ok(());
         };
         let unit = Arc::clone(connection.unit());
-        let (breaks, now) = (live.pool(&unit)?.breaks(), self.engine.inner.runtime.now());
-        match self.handle.taken(Box::pin(ready.again(connection, now))).await {
+        let (breaks, now) = (live.pool(&unit)?.breaks(), self.place.engine.inner.runtime.now());
+        match self.place.handle.taken(Box::pin(ready.again(connection, now))).await {
             Ok(ready) => live.together.ready.keep(&unit, ready, breaks).map(drop),
             Err(error) => Err(no_longer(live, &unit, error)),
         }
@@ -208,7 +209,7 @@ impl Session {
 
     /// When an error says that a unit lacks Pando's own tables, what is known of the units is forgotten: the next transaction makes them.
     pub(super) fn learn_of_loss(&self, error: &Error) {
-        if let (true, Some(live)) = (lacks_own_tables(error), &self.live) {
+        if let (true, Some(live)) = (lacks_own_tables(error), &self.place.live) {
             tracing::warn!(%error, "Pando's own tables were removed from a storage unit, and are made anew");
             live.together.forget();
         }

@@ -84,8 +84,8 @@ fn own(name: &str, home: Option<Arc<LiveDatabase>>) -> Option<(Arc<LiveDatabase>
 impl Session {
     /// The current database, when it is one of the vendor's own.
     pub(super) fn own_database(&self) -> Option<&str> {
-        let current = self.facts.database.as_deref()?;
-        let live = self.live.as_ref()?;
+        let current = self.place.facts.database.as_deref()?;
+        let live = self.place.live.as_ref()?;
         (live.database.name != current).then_some(current)
     }
 
@@ -143,12 +143,12 @@ impl Session {
 
     /// Refuses a statement about tables before a database is chosen.
     pub(super) fn refuse_without_database(&mut self, stmt: &Statement) -> Result<()> {
-        if self.facts.database.is_some() {
+        if self.place.facts.database.is_some() {
             return Ok(());
         }
         let dialect = self.dialect();
         let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());
-        self.names_tables |= visit::tables(&stmt.kind)
+        self.work.names_tables |= visit::tables(&stmt.kind)
             .iter()
             .any(|table| presentation.is_none_or(|own| own.holding(table.name).is_none()));
         let needs_one = visit::tables(&stmt.kind).iter().any(|table| {
@@ -171,25 +171,25 @@ impl Session {
     /// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be left behind: a transaction
     /// knows storage units by the names of one database.
     pub(super) fn leave(&mut self, stmt: &Statement) -> Result<Option<Away>> {
-        let free = self.autocommit && self.transaction.state() == TransactionState::Idle;
+        let free = self.work.autocommit && self.work.transaction.state() == TransactionState::Idle;
         let Some(name) = self.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
-        let live = find(&self.snapshot, &name, &self.login)?;
+        let live = find(&self.place.snapshot, &name, &self.place.login)?;
         let database = self.facts_mut().database.replace(live.database.name.clone());
-        let live = self.live.replace(live);
+        let live = self.place.live.replace(live);
         Ok(Some(Away { live, database }))
     }
 
     /// Back to where the session was.
     pub(super) fn come_back(&mut self, away: Option<Away>) {
         if let Some(Away { live, database }) = away {
-            self.live = live;
+            self.place.live = live;
             self.facts_mut().database = database;
         }
     }
 
     /// The one other database a statement is about.
     fn elsewhere(&self, stmt: &Statement) -> Option<String> {
-        let alone = self.facts.databases.len() < 2 && self.facts.database.is_some();
+        let alone = self.place.facts.databases.len() < 2 && self.place.facts.database.is_some();
         if !moves(&stmt.kind) || alone && self.own_database().is_none() {
             return None;
         }
@@ -212,14 +212,15 @@ impl Session {
         if named.is_empty() && !tables.is_empty() && dialect.default_schema().is_none() {
             visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, &mut texts));
             let known = |text: &&str| {
-                self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
+                self.place.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
             };
             texts.retain(known);
         }
         let named = if named.is_empty() { texts } else { named };
         let first = *named.first()?;
-        let other = self.facts.databases.iter().find(|known| known.eq_ignore_ascii_case(first))?;
-        let current = self.facts.database.as_deref().unwrap_or_default();
+        let other =
+            self.place.facts.databases.iter().find(|known| known.eq_ignore_ascii_case(first))?;
+        let current = self.place.facts.database.as_deref().unwrap_or_default();
         let alone = named.iter().all(|name| name.eq_ignore_ascii_case(other));
         (alone && !other.eq_ignore_ascii_case(current)).then(|| other.clone())
     }

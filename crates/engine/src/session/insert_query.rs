@@ -28,7 +28,7 @@ impl Session {
         refusal: Error,
     ) -> Result<()> {
         let parts = self.insert_query_of(live, stmt, refusal).await?;
-        if parts.returns && self.window.is_some() {
+        if parts.returns && self.outbox.window.is_some() {
             return Err(Error::refused(
                 20034,
                 "the rows of INSERT … SELECT … RETURNING over several shards come at once",
@@ -69,7 +69,7 @@ impl Session {
         parts: &InsertQuery,
     ) -> Result<()> {
         if let Some(relations) = live.database.dialect.relations() {
-            relations.check(self.variables.list())?;
+            relations.check(self.settings.variables.list())?;
         }
         let template = self.template(live, stmt, parts)?;
         let bound = Bound::default();
@@ -101,7 +101,7 @@ impl Session {
         bound: &Bound,
         (parts, query): (&InsertQuery, &Statement),
     ) -> Result<Stepped> {
-        let limit = self.settings().memory_bytes;
+        let limit = self.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let reading = bound.part(placeholder, &parts.query_parameters, Vec::new());
@@ -121,7 +121,7 @@ impl Session {
             })
         };
         let told = self.read_step(query, reading, &mut take).await?;
-        if let Some(warning) = self.warnings.first().filter(|_| !parts.ignores) {
+        if let Some(warning) = self.outbox.warnings.first().filter(|_| !parts.ignores) {
             return Err(Error::refused(
                 20034,
                 format!("reading the rows of INSERT … SELECT was warned of: {warning}"),
@@ -144,7 +144,7 @@ impl Session {
         (parts, batches): (&InsertQuery, &Batches),
         stepped: &mut Stepped,
     ) -> Result<()> {
-        let mut left = self.settings().memory_bytes;
+        let mut left = self.properties().memory_bytes;
         let placeholder = live.database.dialect.syntax().placeholder;
         let prepared = !parts.rest_parameters.is_empty() || parts.returns && bound.prepared;
         let mut writing = match prepared {
@@ -152,12 +152,12 @@ impl Session {
             false => Bound::default(),
         };
         writing.prepared = prepared;
-        let (facts, mut completions) = (self.facts.clone(), Vec::new());
+        let (facts, mut completions) = (self.place.facts.clone(), Vec::new());
         for (number, batch) in batches.list.iter().enumerate() {
-            self.facts.clone_from(&facts);
+            self.place.facts.clone_from(&facts);
             let answer = self.write_step(live, &parts.insert(batch), &writing, left).await?;
-            if stepped.key == 0 && self.facts.last_insert_id != facts.last_insert_id {
-                stepped.key = self.facts.last_insert_id;
+            if stepped.key == 0 && self.place.facts.last_insert_id != facts.last_insert_id {
+                stepped.key = self.place.facts.last_insert_id;
             }
             stepped.told.extend(answer.notices);
             stepped.told.extend(answer.columns.filter(|_| number == 0).map(Event::Columns));

@@ -26,7 +26,7 @@ impl Session {
     ) -> Result<()> {
         let Some(parts) = self.limited_of(live, stmt).await? else { return Err(refusal) };
         if let Some(relations) = live.database.dialect.relations() {
-            relations.check(self.variables.list())?;
+            relations.check(self.settings.variables.list())?;
         }
         let read = pando_sql::parse(&parts.read, live.database.dialect.syntax());
         let read = read.map_err(syntax_error)?;
@@ -55,7 +55,7 @@ impl Session {
         bound: &Bound,
         (parts, read): (&Limited, &Statement),
     ) -> Result<Stepped> {
-        let limit = self.settings().memory_bytes;
+        let limit = self.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let mut keys = Batches::default();

@@ -23,7 +23,7 @@ impl Session {
     pub(super) async fn start_local(&mut self, stmt: &Statement, bound: &Bound) -> Result<bool> {
         self.refuse_alone(&stmt.kind)?;
         match &stmt.kind {
-            Kind::Empty => self.pending.push_back(Event::Empty),
+            Kind::Empty => self.outbox.pending.push_back(Event::Empty),
             Kind::Transaction(Transaction::Set { session: true, .. }) if is_global(&stmt.text) => {
                 return Err(Error::refused(
                     30001,
@@ -44,8 +44,8 @@ impl Session {
                 self.complete("USE");
             }
             Kind::Kill { id, query_only } => {
-                let whose = (!self.login.is_administrator).then_some(&*self.login.user);
-                self.engine.kill(*id, *query_only, whose)?;
+                let whose = (!self.place.login.is_administrator).then_some(&*self.place.login.user);
+                self.place.engine.kill(*id, *query_only, whose)?;
                 self.complete("KILL");
             }
             Kind::Preview(span) => {
@@ -111,24 +111,24 @@ impl Session {
     /// Opens a transaction for the client.
     pub(super) fn begin(&mut self, modes: Vec<String>) {
         let all = self.modes_for(modes);
-        self.transaction.begin(all, self.course());
-        self.touched = Touched::Nothing;
-        self.names_tables = false;
-        self.opened = Opened::Client;
-        self.variables_at_begin = Some(self.variables.clone());
-        self.modes_at_begin.clone_from(&self.session_modes);
+        self.work.transaction.begin(all, self.course());
+        self.work.touched = Touched::Nothing;
+        self.work.names_tables = false;
+        self.work.opened = Opened::Client;
+        self.settings.at_begin = Some(self.settings.variables.clone());
+        self.work.modes.at_begin.clone_from(&self.work.modes.session);
     }
 
     /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
     pub(super) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
-        let further = std::mem::take(&mut self.next_modes);
-        completed(own, further.iter().chain(&self.session_modes))
+        let further = std::mem::take(&mut self.work.modes.next);
+        completed(own, further.iter().chain(&self.work.modes.session))
     }
 
     /// A transaction begun by START TRANSACTION is told so.
     fn name_start(&mut self, text: &str) {
         let word = text.trim_start().get(..5);
-        if let Some(Event::Complete(done)) = self.pending.back_mut()
+        if let Some(Event::Complete(done)) = self.outbox.pending.back_mut()
             && word.is_some_and(|word| word.eq_ignore_ascii_case("start"))
             && done.tag == "BEGIN"
         {
@@ -138,7 +138,7 @@ impl Session {
 
     /// A warning for the client.
     pub(super) fn warn(&mut self, sqlstate: &str, message: &str) {
-        self.pending.push_back(Event::Notice(Box::new(ServerError {
+        self.outbox.pending.push_back(Event::Notice(Box::new(ServerError {
             sqlstate: sqlstate.to_owned(),
             message: message.to_owned(),
             severity: "WARNING".into(),
@@ -166,15 +166,15 @@ impl Session {
             NeutralCodec.write(&list, &cells, &mut out)?;
         }
         let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
-        self.pending.push_back(Event::Columns(columns));
+        self.outbox.pending.push_back(Event::Columns(columns));
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         if count > 0 {
-            self.pending.push_back(Event::Rows(Rows { bytes: out.freeze(), count }));
+            self.outbox.pending.push_back(Event::Rows(Rows { bytes: out.freeze(), count }));
         }
-        self.pending.push_back(Event::Complete(pando_kernel::Completion {
+        self.outbox.pending.push_back(Event::Complete(pando_kernel::Completion {
             tag: tag.to_owned().into(),
             affected: Some(u64::from(count)),
-            more: !self.queue.is_empty(),
+            more: !self.outbox.queue.is_empty(),
             ..pando_kernel::Completion::default()
         }));
         Ok(())
@@ -183,7 +183,7 @@ impl Session {
     async fn preview(&mut self, text: &str, bound: &Bound) -> Result<()> {
         let live = self.live()?;
         let syntax = live.database.dialect.syntax();
-        if self.engine.administration().is_some_and(|own| own.takes(text, syntax)) {
+        if self.place.engine.administration().is_some_and(|own| own.takes(text, syntax)) {
             return Err(Error::refused(
                 30001,
                 "a statement about the configuration is sent to no storage unit",
@@ -232,15 +232,15 @@ impl Session {
         let named = Named::new(prepared, Some(text.into()));
         // MySQL's takes the place of the one before.
         match self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
-            true => self.named.add(name, named)?,
-            false => self.named.put(name, named)?,
+            true => self.memory.named.add(name, named)?,
+            false => self.memory.named.put(name, named)?,
         }
         self.complete("PREPARE");
         Ok(())
     }
 
     async fn execute_named(&mut self, name: &str, arguments: &[Expr], text: &str) -> Result<()> {
-        let prepared = Arc::clone(self.named.get(name)?);
+        let prepared = Arc::clone(self.memory.named.get(name)?);
         let declared = prepared.declared.iter().copied().chain(std::iter::repeat(0));
         let parameters: Result<Vec<Parameter>> = arguments
             .iter()
@@ -294,7 +294,7 @@ impl Session {
         }
         let Node::Variable(name) = &argument.node else { return literal(argument) };
         let name = name.to_lowercase();
-        let known = self.variables.list().iter().find(|(known, _)| *known == name);
+        let known = self.settings.variables.list().iter().find(|(known, _)| *known == name);
         let Some((_, text)) = known else { return Ok(Value::Null) };
         let live = self.live()?;
         let select = pando_sql::parse(&format!("SELECT {text}"), live.database.dialect.syntax())
@@ -311,11 +311,11 @@ impl Session {
     fn deallocate(&mut self, name: Option<&str>) -> Result<()> {
         match name {
             None => {
-                self.named.clear();
+                self.memory.named.clear();
                 self.complete("DEALLOCATE ALL");
             }
             Some(name) => {
-                if !self.named.remove(name) {
+                if !self.memory.named.remove(name) {
                     return Err(ErrorKind::UnknownStatement(name.to_owned()).into());
                 }
                 self.complete("DEALLOCATE");

@@ -44,7 +44,7 @@ impl Session {
             return Ok(false);
         }
         self.refuse_if_failed(false)?;
-        if self.transaction.state() == TransactionState::Idle {
+        if self.work.transaction.state() == TransactionState::Idle {
             return Err(no_transaction("LOCK TABLE"));
         }
         let before = Span::new(0, first.span.start).of(&stmt.text);
@@ -63,7 +63,7 @@ impl Session {
 
     fn loads_a_dump(&self) -> bool {
         CHECKS.iter().all(|name| {
-            let known = self.variables.list().iter().find(|(known, _)| known == name);
+            let known = self.settings.variables.list().iter().find(|(known, _)| known == name);
             known.is_some_and(|(_, value)| {
                 matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "off" | "false")
             })

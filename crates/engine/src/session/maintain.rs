@@ -35,7 +35,7 @@ impl Session {
         self.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
         let messages = matches!(kind, Maintained::Messages { .. });
-        if messages && self.transaction.state() != TransactionState::Idle {
+        if messages && self.work.transaction.state() != TransactionState::Idle {
             self.commit_implicitly().await?;
         }
         let list = Span::new(first.span.start, last.span.end);
@@ -81,7 +81,7 @@ impl Session {
     async fn asked(&mut self, live: &Arc<LiveDatabase>, plan: &Plan) -> Result<Answer> {
         let started = self.start_units(live, plan, &Bound::default()).await?;
         let mut channels = started.channels;
-        let limit = self.settings().memory_bytes;
+        let limit = self.properties().memory_bytes;
         let loaded = match heads(&mut channels).await {
             Ok(heads) => load(&mut channels, heads, limit).await,
             Err(error) => Err(error),

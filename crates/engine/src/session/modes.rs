@@ -33,13 +33,13 @@ impl Session {
         let modes = known(words)?;
         self.refuse_if_failed(false)?;
         let is_about_open = self.dialect().is_some_and(|own| own.error_fails_transaction());
-        let open = self.transaction.state() != TransactionState::Idle;
+        let open = self.work.transaction.state() != TransactionState::Idle;
         if session {
             self.set_session_modes(modes).await?;
         } else if !open && is_about_open {
             self.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
         } else if !open {
-            self.next_modes = modes;
+            self.work.modes.next = modes;
         } else if is_about_open {
             self.alter(modes).await?;
         } else {
@@ -51,7 +51,7 @@ impl Session {
 
     /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is about tables.
     pub(super) fn uses_up_modes(&self, kind: &Kind) -> bool {
-        !self.next_modes.is_empty() && !visit::tables(kind).is_empty()
+        !self.work.modes.next.is_empty() && !visit::tables(kind).is_empty()
     }
 
     /// Modes for the next transaction only.
@@ -59,10 +59,10 @@ impl Session {
     /// # Errors
     /// As MySQL says it: 1568 inside a transaction.
     pub(super) fn set_next_modes(&mut self, modes: Vec<String>) -> Result<()> {
-        if self.transaction.state() != TransactionState::Idle {
+        if self.work.transaction.state() != TransactionState::Idle {
             return Err(in_progress());
         }
-        self.next_modes = completed(modes, &self.next_modes);
+        self.work.modes.next = completed(modes, &self.work.modes.next);
         Ok(())
     }
 
@@ -71,7 +71,7 @@ impl Session {
             let kept: Option<Vec<(String, String)>> =
                 modes.iter().map(|mode| dialect.mode_variable(mode)).collect();
             if let Some(kept) = kept.filter(|kept| !kept.is_empty()) {
-                let mut variables = self.variables.clone();
+                let mut variables = self.settings.variables.clone();
                 for (name, value) in &kept {
                     variables.set(name, value);
                 }
@@ -80,13 +80,13 @@ impl Session {
         }
         for mode in modes {
             let kind = kind(&mode);
-            self.session_modes.retain(|known| self::kind(known) != kind);
+            self.work.modes.session.retain(|known| self::kind(known) != kind);
             // Where defaults can be asked for, the connections must have them, too.
             if self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
                 let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
-                self.variables.set(&name, &mode);
+                self.settings.variables.set(&name, &mode);
             }
-            self.session_modes.push(mode);
+            self.work.modes.session.push(mode);
         }
         Ok(())
     }

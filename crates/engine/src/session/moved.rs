@@ -30,8 +30,8 @@ impl Session {
         stmt: &Statement,
         writes: bool,
     ) -> Result<()> {
-        let newest = self.engine.inner.snapshot.load();
-        if Arc::ptr_eq(&newest, &self.snapshot) {
+        let newest = self.place.engine.inner.snapshot.load();
+        if Arc::ptr_eq(&newest, &self.place.snapshot) {
             return Ok(());
         }
         let name = live.database.name.as_str();
@@ -52,8 +52,8 @@ impl Session {
                 None => {}
                 Some(TableKind::Broadcast) if !writes => {}
                 Some(TableKind::Sharded | TableKind::Broadcast | TableKind::Single) => {
-                    let is_alone =
-                        self.autocommit && self.transaction.state() == TransactionState::Idle;
+                    let is_alone = self.work.autocommit
+                        && self.work.transaction.state() == TransactionState::Idle;
                     return Err(begun_before(&table.value, is_alone));
                 }
             }

@@ -141,7 +141,7 @@ impl Session {
             None => Some(self.take(pool).await?),
         };
         let Some(mut connection) = taken else { return Ok(false) };
-        let read = match self.handle.runs_on(&connection, Manner::Ask) {
+        let read = match self.place.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => read_effects(&mut connection, effects).await,
             Err(error) => Err(error),
         };
@@ -152,7 +152,9 @@ impl Session {
 
     /// Whether the session has connections that others may wait for, while it would wait for a further one.
     fn holds_connections(&self) -> bool {
-        self.handle.has_some() || !self.transaction.units().is_empty() || self.temporary.is_some()
+        self.place.handle.has_some()
+            || !self.work.transaction.units().is_empty()
+            || self.temporary.is_some()
     }
 
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {

@@ -78,7 +78,7 @@ impl Session {
     /// An error of a storage unit, told in logic names; of a table that is nowhere, in the vendor's words.
     pub(super) fn in_logic_names(&self, error: Error) -> Error {
         let mut error = error;
-        if let Some(live) = &self.live
+        if let Some(live) = &self.place.live
             && let Some(presentation) = live.database.dialect.presentation()
             && let Some(told) = missing(presentation, &live.database.name, error.kind())
         {
@@ -92,7 +92,7 @@ impl Session {
 
     /// The same of what it says besides.
     pub(super) fn retell(&self, told: &mut ServerError) {
-        if let Some(live) = &self.live {
+        if let Some(live) = &self.place.live {
             live.in_logic_names(told);
         }
     }

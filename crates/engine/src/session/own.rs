@@ -25,7 +25,7 @@ impl Session {
         if !is_asked {
             return Ok(());
         }
-        let statements = self.named.iter().map(|(name, one)| (name.to_owned(), one.clone()));
+        let statements = self.memory.named.iter().map(|(name, one)| (name.to_owned(), one.clone()));
         let own = Own { statements: statements.collect(), cursors: self.own_cursors() };
         let of_statements = own.statements.iter().map(|(_, one)| match &one.from {
             Some(text) => text.len(),

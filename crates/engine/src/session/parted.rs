@@ -29,7 +29,7 @@ pub(super) struct Parted {
 impl Session {
     /// Whether connections of a query may go home before the others have answered: nothing is asked of them afterwards, and no transaction holds them.
     pub(super) fn may_part(&self, plan: &Plan, verb: &Verb, jobs: &[Vec<usize>]) -> bool {
-        self.transaction.state() == TransactionState::Idle
+        self.work.transaction.state() == TransactionState::Idle
             && verb.selects
             && !(verb.changes || verb.calculates || verb.unread || plan.writes)
             && plan.before.is_empty()
@@ -71,6 +71,6 @@ impl Session {
     fn can_go_home(&self, channel: &Channel) -> bool {
         let is_warned = channel.completions.iter().any(|done| done.warnings > 0);
         let is_home = channel.connection.condition().outstanding == 0;
-        is_home && !channel.apart && !is_warned && self.handle.parts_with(&channel.connection)
+        is_home && !channel.apart && !is_warned && self.place.handle.parts_with(&channel.connection)
     }
 }

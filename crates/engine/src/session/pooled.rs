@@ -35,7 +35,7 @@ impl Session {
         let mut groups = grouped(live, plan);
         let (mut returns, mut at) = (0, 0);
         while let Some((unit, jobs)) = groups.get_mut(at) {
-            let shares = spread_over(jobs.len(), self.settings().max_connections_per_query);
+            let shares = spread_over(jobs.len(), self.properties().max_connections_per_query);
             let (pool, jobs) = (live.pool(unit)?, std::mem::take(jobs));
             let idle = match shares.len() {
                 1 => self.take_idle(pool)?.map(|one| vec![one]),
@@ -61,7 +61,7 @@ impl Session {
             };
             let mut jobs = jobs.into_iter();
             for (mut connection, share) in connections.into_iter().zip(shares) {
-                self.handle.runs_on(&connection, Manner::Ask)?;
+                self.place.handle.runs_on(&connection, Manner::Ask)?;
                 let mut swallow = self.dress(live, &mut connection)?;
                 if plan.writes && swallow > 0 {
                     let dressed = Box::pin(self.await_dress(&mut connection, swallow)).await;
@@ -91,7 +91,7 @@ impl Session {
         count: usize,
         is_patient: bool,
     ) -> Result<Option<Vec<Connection>>> {
-        let runtime = Arc::clone(&self.engine.inner.runtime);
+        let runtime = Arc::clone(&self.place.engine.inner.runtime);
         let taking = async {
             match count {
                 1 => self.take(pool).await.map(|one| vec![one]),

@@ -90,7 +90,7 @@ impl Session {
                 return Ok(Description { parameters: Vec::new(), columns: Some(columns) });
             }
             Kind::Execute { name, .. } => {
-                let inner = Arc::clone(self.named.get(&name.value)?);
+                let inner = Arc::clone(self.memory.named.get(&name.value)?);
                 let columns = Box::pin(self.describe_prepared(&inner)).await?.columns;
                 return Ok(Description { parameters: Vec::new(), columns });
             }
@@ -157,7 +157,7 @@ impl Session {
         };
         let plan = Arc::new(plan);
         let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-        let inside = self.transaction.state() != TransactionState::Idle;
+        let inside = self.work.transaction.state() != TransactionState::Idle;
         let (mut connection, swallow) = if inside {
             self.enlisted(&live, &unit.target.unit, Aim::Reads).await?
         } else {
@@ -206,8 +206,8 @@ impl Session {
         let text = format!("SELECT * FROM {} WHERE 1 = 0", live.database.dialect.quote(table));
         let prepared = self.make_prepared(text.into(), Vec::new())?;
         let columns = self.describe_prepared(&prepared).await?.columns;
-        self.pending.extend(columns.map(Event::Columns));
-        self.pending.push_back(Event::Complete(Completion::default()));
+        self.outbox.pending.extend(columns.map(Event::Columns));
+        self.outbox.pending.push_back(Event::Complete(Completion::default()));
         Ok(())
     }
 }

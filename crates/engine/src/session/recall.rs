@@ -36,27 +36,30 @@ impl Recalled {
 impl Session {
     /// The plan of a text by its template; `None` when it has to be parsed and planned. Notes then whether that is worth remembering.
     pub(super) fn recall(&mut self, text: &Arc<str>, bound: &Bound) -> Option<Recalled> {
-        self.planning.learns = false;
-        if self.settings().sql_show {
+        self.work.planning.learns = false;
+        if self.properties().sql_show {
             // The log tells the statement's own text, which a template does not have.
             return None;
         }
         if self.is_piped(text) {
             return None;
         }
-        let live = self.live.clone()?;
-        self.facts.database.as_ref()?;
-        if self.own_database().is_some() || self.defined.is_some() || self.temporary.is_some() {
+        let live = self.place.live.clone()?;
+        self.place.facts.database.as_ref()?;
+        if self.own_database().is_some()
+            || self.work.definitions.own.is_some()
+            || self.temporary.is_some()
+        {
             // Its tables are not those of the database that stands behind it, or not those that others see.
             return None;
         }
         // What is set now decides, not what was when the last statement began.
-        if !self.variables.are(&self.facts.settings) {
-            self.facts_mut().settings = self.variables.shared();
+        if !self.settings.variables.are(&self.place.facts.settings) {
+            self.facts_mut().settings = self.settings.variables.shared();
         }
         let now = moment(&live);
         if bound.prepared
-            && let Some(kept) = self.at_hand.find_text(text, now)
+            && let Some(kept) = self.memory.at_hand.find_text(text, now)
         {
             let kept = Arc::clone(kept);
             let fit =
@@ -69,12 +72,12 @@ impl Session {
                 return None;
             }
             let hash = shape.hash();
-            let kept = match self.at_hand.find(shape, hash, now) {
+            let kept = match self.memory.at_hand.find(shape, hash, now) {
                 Some(kept) => Arc::clone(kept),
                 None => self.look_up(&live, (shape, hash), now)?,
             };
             if bound.prepared && shape.slots().is_empty() {
-                self.at_hand.know(&kept, text);
+                self.memory.at_hand.know(&kept, text);
             }
             let (fit, lifted) = self.in_context(&live, Some(bound), |ctx| {
                 let fit = kept.template.plan(ctx, text, shape.slots())?;
@@ -95,20 +98,20 @@ impl Session {
 
     /// Whether names mean other tables to this session than to others.
     fn renames(&self, dialect: &dyn Dialect) -> bool {
-        if self.variables.id() == 0 && self.local_settings.is_empty() {
+        if self.settings.variables.id() == 0 && self.settings.local.is_empty() {
             return false;
         }
         let is_named = |name: &&str| {
-            let mut settings = self.variables.list().iter();
+            let mut settings = self.settings.variables.list().iter();
             settings.any(|(known, _)| known.eq_ignore_ascii_case(name))
-                || self.local_settings.iter().any(|text| text.to_ascii_lowercase().contains(*name))
+                || self.settings.local.iter().any(|text| text.to_ascii_lowercase().contains(*name))
         };
         dialect.names_by().iter().any(is_named)
     }
 
     /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.
     fn chance(&self, dialect: &dyn Dialect) -> Chance {
-        let alone = self.autocommit && self.transaction.state() == TransactionState::Idle;
+        let alone = self.work.autocommit && self.work.transaction.state() == TransactionState::Idle;
         if alone || !dialect.error_fails_transaction() { Chance::Second } else { Chance::Only }
     }
 
@@ -120,12 +123,12 @@ impl Session {
     ) -> Option<Arc<Kept>> {
         match live.templates.meet(shape, hash) {
             Some(Entry::Template(kept)) if kept.holds(now) => {
-                self.at_hand.keep(Arc::clone(&kept));
+                self.memory.at_hand.keep(Arc::clone(&kept));
                 Some(kept)
             }
             Some(Entry::None(then)) if then == now => None,
             Some(Entry::Template(_) | Entry::None(_) | Entry::Seen) => {
-                self.planning.learns = true;
+                self.work.planning.learns = true;
                 None
             }
             None => None,
@@ -139,12 +142,12 @@ impl Session {
         text: &Arc<str>,
         bound: &mut Bound,
     ) -> Result<()> {
-        self.ticket = self.ticket.wrapping_add(1);
-        self.handle.begins(text);
+        self.place.ticket = self.place.ticket.wrapping_add(1);
+        self.place.handle.begins(text);
         self.forget_warnings();
-        self.touched = Touched::Data;
+        self.work.touched = Touched::Data;
         self.refuse_if_failed(false)?;
-        if !self.cursors.is_empty() {
+        if !self.cursors.portals.is_empty() {
             Box::pin(self.settle_cursors()).await?;
         }
         let Recalled { live, kept, fit: Fit { plan, text: own }, .. } = recalled;
@@ -192,7 +195,7 @@ impl Session {
         stmt: &Statement,
         (bound, plan): (&Bound, &Plan),
     ) {
-        if !std::mem::take(&mut self.planning.learns) || self.defined.is_some() {
+        if !std::mem::take(&mut self.work.planning.learns) || self.work.definitions.own.is_some() {
             return;
         }
         let now = moment(live);

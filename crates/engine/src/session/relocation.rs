@@ -50,7 +50,7 @@ impl Session {
     ) -> Result<Relocation> {
         plan::moved_table(stmt)?;
         if let Some(relations) = live.database.dialect.relations() {
-            relations.check(self.variables.list())?;
+            relations.check(self.settings.variables.list())?;
         }
         let obstacles = self.obstacles(live, stmt).await?;
         self.relocation_of(live, stmt, &obstacles).await
@@ -109,7 +109,7 @@ impl Session {
         bound: &Bound,
         (parts, read): (&Relocation, &Statement),
     ) -> Result<Stepped> {
-        let limit = self.settings().memory_bytes;
+        let limit = self.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let all: Vec<u32> = (0..).take(bound.parameters.len()).collect();
@@ -126,7 +126,7 @@ impl Session {
         };
         let reading = bound.part(placeholder, &all, Vec::new());
         let mut told = self.read_step(read, reading, &mut take).await?;
-        if let Some(warning) = self.warnings.first() {
+        if let Some(warning) = self.outbox.warnings.first() {
             return Err(Error::refused(
                 20031,
                 format!("computing the new values was warned of: {warning}"),

@@ -138,7 +138,7 @@ impl Session {
     /// The next piece of the current request's replies.
     pub(super) async fn next_event(&mut self) -> Result<Option<Event>> {
         loop {
-            if let Some(piece) = self.ahead.pop_front() {
+            if let Some(piece) = self.outbox.ahead.pop_front() {
                 return piece;
             }
             if self.passes_on() {
@@ -148,7 +148,7 @@ impl Session {
             if let Some(event) = self.next_of_reply().await? {
                 return Ok(Some(event));
             }
-            if matches!(self.reply, Reply::CopyIn(_)) || !self.start_queued().await? {
+            if matches!(self.outbox.reply, Reply::CopyIn(_)) || !self.start_queued().await? {
                 return Ok(None);
             }
         }
@@ -157,7 +157,7 @@ impl Session {
     /// The next piece of the current statement's reply.
     pub(super) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
         match self.next_piece().await? {
-            Some(event) if self.encoder.is_some() => match self.encode(event) {
+            Some(event) if self.outbox.encoder.is_some() => match self.encode(event) {
                 Ok(event) => Ok(Some(event)),
                 Err(error) => Err(Box::pin(self.fail_reply(error)).await),
             },
@@ -167,13 +167,13 @@ impl Session {
 
     async fn next_piece(&mut self) -> Result<Option<Event>> {
         loop {
-            if let Some(mut event) = self.pending.pop_front() {
+            if let Some(mut event) = self.outbox.pending.pop_front() {
                 if let Event::Notice(notice) = &mut event {
                     self.retell(notice);
                 }
                 return Ok(Some(event));
             }
-            let step = match &mut self.reply {
+            let step = match &mut self.outbox.reply {
                 Reply::Idle | Reply::CopyIn(_) => return Ok(None),
                 Reply::Pass(pass) => poll_fn(|cx| pass.channel.poll_event(cx)).await,
                 Reply::Merged(merged) => merged.step().await,
@@ -197,7 +197,7 @@ impl Session {
             Event::Columns(columns) => self.shape_columns(columns).map(Some),
             Event::Rows(rows) => self.shape_rows(rows),
             Event::Complete(completion) => {
-                if let Reply::Pass(pass) = &mut self.reply
+                if let Reply::Pass(pass) = &mut self.outbox.reply
                     && let Some(mut earlier) = pass.completion.replace(completion)
                 {
                     earlier.more = true;
@@ -222,18 +222,18 @@ impl Session {
 
     fn shape_columns(&mut self, columns: Columns) -> Result<Event> {
         let mut columns = columns;
-        if let Reply::Pass(pass) = &mut self.reply {
+        if let Reply::Pass(pass) = &mut self.outbox.reply {
             pass.origin.rename(&mut columns);
-            if pass.retell.is_some() || self.window.is_some() {
+            if pass.retell.is_some() || self.outbox.window.is_some() {
                 pass.columns = Some(columns.clone());
             }
             if let Some(mut earlier) = pass.completion.take() {
                 earlier.more = true;
-                self.pending.push_back(Event::Columns(columns));
+                self.outbox.pending.push_back(Event::Columns(columns));
                 return Ok(Event::Complete(earlier));
             }
         }
-        if self.window.is_some_and(|window| window.left == 0) {
+        if self.outbox.window.is_some_and(|window| window.left == 0) {
             self.suspend()?;
         }
         Ok(Event::Columns(columns))
@@ -241,7 +241,7 @@ impl Session {
 
     fn shape_rows(&mut self, rows: Rows) -> Result<Option<Event>> {
         let mut rows = rows;
-        match &mut self.reply {
+        match &mut self.outbox.reply {
             Reply::Pass(pass) => {
                 pass.rows += u64::from(rows.count);
                 if let (Some(retell), Some(columns)) = (&pass.retell, &pass.columns) {
@@ -251,12 +251,12 @@ impl Session {
             Reply::Merged(merged) => merged.rows += u64::from(rows.count),
             Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => {}
         }
-        let Some(window) = &mut self.window else { return Ok(Some(Event::Rows(rows))) };
+        let Some(window) = &mut self.outbox.window else { return Ok(Some(Event::Rows(rows))) };
         if u64::from(rows.count) < window.left {
             window.left -= u64::from(rows.count);
             return Ok(Some(Event::Rows(rows)));
         }
-        let columns = match &self.reply {
+        let columns = match &self.outbox.reply {
             Reply::Pass(pass) => pass.columns.clone(),
             Reply::Merged(merged) => Some(merged.merge.columns().clone()),
             Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
@@ -274,7 +274,7 @@ impl Session {
 
     /// Copy data from the client for a reply that is passed on.
     pub(super) async fn copy_pass(&mut self, input: CopyInput) -> Result<()> {
-        let Reply::Pass(pass) = &mut self.reply else {
+        let Reply::Pass(pass) = &mut self.outbox.reply else {
             return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
         };
         let ends = !matches!(input, CopyInput::Data(_));
@@ -287,7 +287,7 @@ impl Session {
             }
         };
         if ends {
-            self.pending.extend(channel.notices.drain(..));
+            self.outbox.pending.extend(channel.notices.drain(..));
         }
         match sent {
             Ok(()) => Ok(()),

@@ -37,11 +37,11 @@ impl Session {
             Rest::Wanted => drop(run_out(channels).await),
             Rest::Useless => {
                 channels.iter_mut().for_each(Channel::forgo);
-                let runtime = Arc::clone(&self.engine.inner.runtime);
+                let runtime = Arc::clone(&self.place.engine.inner.runtime);
                 let in_time = within(&*runtime, GRACE, run_out(channels)).await.is_some();
                 // The transaction goes on with its connections, so it must wait for them; a pool need not.
                 if !in_time && channels.iter().any(|channel| self.is_inside(&channel.connection)) {
-                    self.handle.cancel(&runtime);
+                    self.place.handle.cancel(&runtime);
                     drop(run_out(channels).await);
                 }
             }
@@ -50,7 +50,7 @@ impl Session {
 
     /// Whether a channel's connection is the transaction's, or the session's own.
     fn is_inside(&self, connection: &Connection) -> bool {
-        self.transaction.expects(connection.unit()) || self.has_temporaries(connection)
+        self.work.transaction.expects(connection.unit()) || self.has_temporaries(connection)
     }
 
     /// Whether a paused reply has connections of the transaction.
@@ -58,16 +58,18 @@ impl Session {
         match reply {
             Reply::Idle => false,
             Reply::Pass(pass) => self.is_inside(&pass.channel.connection),
-            Reply::Merged(_) | Reply::CopyOut(_) | Reply::CopyIn(_) => !self.transaction.is_whole(),
+            Reply::Merged(_) | Reply::CopyOut(_) | Reply::CopyIn(_) => {
+                !self.work.transaction.is_whole()
+            }
         }
     }
 
     /// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here on.
     pub(super) async fn let_go(&mut self) {
-        if self.handle.lets_go() {
-            self.handle.settled(&self.engine.inner.runtime).await;
-            self.transaction.taint();
-            self.handle.overlook();
+        if self.place.handle.lets_go() {
+            self.place.handle.settled(&self.place.engine.inner.runtime).await;
+            self.work.transaction.taint();
+            self.place.handle.overlook();
         }
     }
 
@@ -91,16 +93,16 @@ impl Session {
     pub(super) async fn gather_home(&mut self, channels: &mut [Channel]) -> bool {
         channels.iter_mut().for_each(Channel::forgo);
         self.bring_home(channels).await;
-        let cancelled = self.handle.lets_go();
+        let cancelled = self.place.handle.lets_go();
         if cancelled {
-            self.handle.settled(&self.engine.inner.runtime).await;
+            self.place.handle.settled(&self.place.engine.inner.runtime).await;
         }
         cancelled
     }
 
     /// Gives one connection back after [`Session::gather_home`]. One that stands apart takes no part in the transaction.
     pub(super) fn hand_back(&mut self, (connection, apart): (Connection, bool), cancelled: bool) {
-        let inside = self.transaction.expects(connection.unit());
+        let inside = self.work.transaction.expects(connection.unit());
         let home = connection.condition().outstanding == 0;
         if apart && home && !cancelled {
             put_back(connection);
@@ -108,9 +110,9 @@ impl Session {
             connection.discard();
         } else if inside {
             if cancelled {
-                self.transaction.taint();
+                self.work.transaction.taint();
             }
-            self.transaction.give_back(connection);
+            self.work.transaction.give_back(connection);
         } else if self.has_temporaries(&connection) {
             self.temporaries_come_home(connection, cancelled);
         } else if home && cancelled {
@@ -127,7 +129,7 @@ impl Session {
             return;
         }
         channels.iter_mut().for_each(Channel::doubt);
-        let runtime = Arc::clone(&self.engine.inner.runtime);
+        let runtime = Arc::clone(&self.place.engine.inner.runtime);
         within(&*runtime, GRACE, drain_all(channels)).await;
         for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
             if self.is_inside(&channel.connection) {
@@ -154,14 +156,13 @@ impl Session {
     pub(super) fn resume(&self, reply: &Reply) -> Result<()> {
         match reply {
             Reply::Idle | Reply::CopyIn(_) => Ok(()),
-            Reply::Pass(pass) => self.handle.runs_on(&pass.channel.connection, Manner::Ask),
-            Reply::CopyOut(copy) => copy
-                .channels
-                .iter()
-                .try_for_each(|channel| self.handle.runs_on(&channel.connection, Manner::Ask)),
+            Reply::Pass(pass) => self.place.handle.runs_on(&pass.channel.connection, Manner::Ask),
+            Reply::CopyOut(copy) => copy.channels.iter().try_for_each(|channel| {
+                self.place.handle.runs_on(&channel.connection, Manner::Ask)
+            }),
             Reply::Merged(merged) => merged.channels.iter().try_for_each(|shared| {
                 let channel = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                self.handle.runs_on(&channel.connection, Manner::Ask)
+                self.place.handle.runs_on(&channel.connection, Manner::Ask)
             }),
         }
     }
@@ -171,27 +172,27 @@ impl Session {
     /// # Errors
     /// `Cancelled` when that has been cancelled already.
     pub(super) fn attend_transaction(&mut self) -> Result<()> {
-        let handle = &self.handle;
-        self.transaction.connections().try_for_each(|one| handle.runs_on(one, Manner::Ask))
+        let handle = &self.place.handle;
+        self.work.transaction.connections().try_for_each(|one| handle.runs_on(one, Manner::Ask))
     }
 
     /// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a unit that answers is let
     /// finish, since others may have committed.
     pub(super) async fn wind_up(&mut self, commit: bool) -> Result<Outcome> {
-        self.handle.lets_go();
-        self.handle.overlook();
-        for connection in self.transaction.connections() {
-            self.handle.runs_on(connection, Manner::Leave)?;
+        self.place.handle.lets_go();
+        self.place.handle.overlook();
+        for connection in self.work.transaction.connections() {
+            self.place.handle.runs_on(connection, Manner::Leave)?;
         }
         let parts = self.end_base(commit).await;
         let commit = commit && parts.is_ok();
         let ended: Ended = if commit {
-            self.transaction.commit().await
+            self.work.transaction.commit().await
         } else {
-            self.transaction.rollback().await
+            self.work.transaction.rollback().await
         };
-        self.handle.lets_go();
-        self.handle.parts();
+        self.place.handle.lets_go();
+        self.place.handle.parts();
         let outcome = parts.and(self.parted(ended));
         if let Err(error) = &outcome {
             self.learn_of_loss(error);
@@ -223,7 +224,7 @@ impl Session {
 
     /// The current reply has failed: what it holds is given back, and the transaction told.
     pub(super) async fn fail_reply(&mut self, error: Error) -> Error {
-        let reply = std::mem::take(&mut self.reply);
+        let reply = std::mem::take(&mut self.outbox.reply);
         self.abort(channels_of(reply)).await;
         self.fail_statement(error).await
     }

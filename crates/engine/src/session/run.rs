@@ -40,7 +40,7 @@ pub(super) const MAX_NEEDS: usize = 64;
 impl Session {
     /// Starts a prepared statement.
     pub(super) async fn begin_execute(&mut self, execute: Execute) -> Result<()> {
-        self.text_request = false;
+        self.outbox.is_text = false;
         if execute.pipeline == Pipeline::More {
             self.open_pipeline();
         }
@@ -62,7 +62,7 @@ impl Session {
             text: None,
         };
         let statement = Arc::clone(&execute.prepared.statement);
-        self.window =
+        self.outbox.window =
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
         if let Err(error) = self.refuse_older_pipes(&statement.text) {
             return Err(Box::pin(self.fail_statement(error)).await);
@@ -80,10 +80,12 @@ impl Session {
 
     /// Commits what a pipeline opened, or rolls it back when it failed.
     pub(super) async fn sync(&mut self) -> Result<()> {
-        if self.opened != Opened::Pipeline || self.transaction.state() == TransactionState::Idle {
+        if self.work.opened != Opened::Pipeline
+            || self.work.transaction.state() == TransactionState::Idle
+        {
             return Ok(());
         }
-        let commit = !self.transaction.is_told();
+        let commit = !self.work.transaction.is_told();
         let committed = self.end_transaction(commit).await?;
         if commit && !committed { Err(unit_lost()) } else { Ok(()) }
     }
@@ -92,7 +94,7 @@ impl Session {
     pub(super) fn fail_with_door(&mut self) {
         let fails = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
         if fails {
-            self.transaction.fail();
+            self.work.transaction.fail();
         }
     }
 
@@ -101,14 +103,14 @@ impl Session {
         if stmt.text.len() > LONG {
             Box::pin(self.step_aside()).await;
         }
-        self.ticket = self.ticket.wrapping_add(1);
-        self.handle.begins(&told(stmt));
+        self.place.ticket = self.place.ticket.wrapping_add(1);
+        self.place.handle.begins(&told(stmt));
         if self.show_warnings(stmt)? {
             return Ok(());
         }
         self.forget_warnings();
-        self.touched = self.touched.max(Touched::by(&stmt.kind));
-        let (settings, isolation) = (self.variables.shared(), self.told_isolation());
+        self.work.touched = self.work.touched.max(Touched::by(&stmt.kind));
+        let (settings, isolation) = (self.settings.variables.shared(), self.told_isolation());
         let facts = self.facts_mut();
         (facts.settings, facts.isolation) = (settings, isolation);
         self.show_own(&stmt.text)?;
@@ -116,7 +118,7 @@ impl Session {
             return Ok(());
         }
         let away = self.leave(stmt)?;
-        self.planning.learns &= away.is_none();
+        self.work.planning.learns &= away.is_none();
         let result = self.start_on_units(stmt, bound).await;
         self.come_back(away);
         result
@@ -143,7 +145,7 @@ impl Session {
         }
         if live.database.dialect.definitions_commit()
             && plan::commits(&stmt.kind)
-            && self.transaction.state() != TransactionState::Idle
+            && self.work.transaction.state() != TransactionState::Idle
         {
             self.commit_implicitly().await?;
         }
@@ -162,8 +164,8 @@ impl Session {
         };
         let plan = Arc::new(self.on_leaders(&live, (stmt, &bound), plan).await?);
         self.refuse_moved(&live, stmt, plan.writes)?;
-        self.planning.learns &= self.temporary.is_none();
-        if self.planning.learns && !bound.prepared {
+        self.work.planning.learns &= self.temporary.is_none();
+        if self.work.planning.learns && !bound.prepared {
             Box::pin(self.look_at_table(&live, stmt)).await;
         }
         self.learn(&live, stmt, (&bound, &plan));
@@ -264,8 +266,8 @@ impl Session {
     /// Opens a transaction that ends with the statement.
     pub(super) fn open_for_statement(&mut self, modes: Vec<String>) {
         let modes = self.modes_for(modes);
-        self.transaction.begin(modes, self.course());
-        self.opened = Opened::Statement;
+        self.work.transaction.begin(modes, self.course());
+        self.work.opened = Opened::Statement;
     }
 
     /// Runs a plan up to its first piece of reply. The parameters of a plan for one unit go with it, once nothing can refuse it any more.
@@ -277,15 +279,16 @@ impl Session {
         bound: &mut Bound,
     ) -> Result<()> {
         self.refuse_unadmitted(plan.writes)?;
-        if self.settings().sql_show {
+        if self.properties().sql_show {
             show(stmt, plan);
         }
-        if self.transaction.state() == TransactionState::Idle {
+        if self.work.transaction.state() == TransactionState::Idle {
             self.refuse_unheeding(stmt)?;
-            if !self.autocommit && opens_transaction(&stmt.kind) {
+            if !self.work.autocommit && opens_transaction(&stmt.kind) {
                 Box::pin(self.ready_all()).await?;
                 self.begin(Vec::new());
-            } else if plan.writes && self.session_modes.iter().any(|mode| mode == "READ ONLY") {
+            } else if plan.writes && self.work.modes.session.iter().any(|mode| mode == "READ ONLY")
+            {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
             } else if (plan.writes
                 && plan.units.len() > 1
@@ -303,10 +306,10 @@ impl Session {
                 self.open_for_statement(Vec::new());
             }
         }
-        self.planning.only_changes =
+        self.work.planning.only_changes =
             matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
         if plan.writes {
-            self.transaction.wrote_if_open();
+            self.work.transaction.wrote_if_open();
         }
         let gives_keys = self.gives_keys(live, stmt, bound).await?;
         let verb = Verb {
@@ -338,7 +341,7 @@ impl Session {
                 refusal: None,
                 verb,
             };
-            self.reply = Reply::Pass(Box::new(pass));
+            self.outbox.reply = Reply::Pass(Box::new(pass));
             return Ok(());
         }
         let splice = splice(&stmt.kind, plan.units.len())?;
@@ -363,10 +366,10 @@ impl Session {
             Ok((mut heads, _))
                 if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
             {
-                self.pending.extend(heads.drain(..).flatten().next());
+                self.outbox.pending.extend(heads.drain(..).flatten().next());
                 let splice = splice.ok_or_else(|| Error::internal("a COPY nobody asked for"))?;
                 let copy = CopyOut { channels, splice, at: 0, ended: false, verb };
-                self.reply = Reply::CopyOut(Box::new(copy));
+                self.outbox.reply = Reply::CopyOut(Box::new(copy));
                 return Ok(());
             }
             Ok((heads, parted))
@@ -410,7 +413,7 @@ impl Session {
         let in_turn = plan.merge.order.is_empty()
             && plan.merge.group.is_none()
             && plan.merge.distinct.is_none();
-        let limit = self.settings().memory_bytes;
+        let limit = self.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let origin = Origin::of(live, plan);
         let dress = move |mut columns: Columns| {
@@ -462,7 +465,7 @@ impl Session {
             Ok(merge) => {
                 let merged =
                     Merged { merge, channels: shared, rows: 0, announced: false, loaded, verb };
-                self.reply = Reply::Merged(Box::new(merged));
+                self.outbox.reply = Reply::Merged(Box::new(merged));
                 Ok(())
             }
             Err(error) => {
@@ -473,16 +476,17 @@ impl Session {
     }
 
     pub(super) fn syntax(&self) -> Result<&'static pando_sql::Syntax> {
-        if let Some(live) = &self.live {
+        if let Some(live) = &self.place.live {
             return Ok(live.database.dialect.syntax());
         }
-        let family = self.login.family;
-        self.snapshot
+        let family = self.place.login.family;
+        self.place
+            .snapshot
             .databases
             .iter()
             .map(|live| &live.database.dialect)
             .find(|dialect| dialect.family() == family)
-            .or_else(|| self.snapshot.databases.first().map(|live| &live.database.dialect))
+            .or_else(|| self.place.snapshot.databases.first().map(|live| &live.database.dialect))
             .map(|dialect| dialect.syntax())
             .ok_or_else(|| ErrorKind::NoDatabase.into())
     }

@@ -33,19 +33,19 @@ impl Session {
     /// has not looked. Where changes see what is there by then, it looks with its first query; not behind a
     /// savepoint, to which it might return, and look anew.
     pub(super) fn looks_now(&mut self, aim: Aim) -> bool {
-        let transaction = &self.transaction;
+        let transaction = &self.work.transaction;
         let may_look = transaction.kind() == TransactionType::Xa
             && !transaction.is_locking()
             && (transaction.is_fresh() || transaction.sight() == Sight::Later);
-        let several = self.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
+        let several = self.place.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
         if !may_look || !several || self.asked_isolation(transaction.modes()).is_none() {
             return false;
         }
         let may_wait =
-            aim != Aim::Reads && self.planning.only_changes && !transaction.has_savepoints();
-        let family = self.live.as_ref().and_then(|live| live.database.dialect.two_phase());
+            aim != Aim::Reads && self.work.planning.only_changes && !transaction.has_savepoints();
+        let family = self.place.live.as_ref().and_then(|live| live.database.dialect.two_phase());
         if may_wait && family.is_some_and(TwoPhase::sees_when_it_reads) {
-            self.transaction.sees(Sight::Later);
+            self.work.transaction.sees(Sight::Later);
             return false;
         }
         true
@@ -64,7 +64,7 @@ impl Session {
     pub(super) async fn strays(&mut self, live: &LiveDatabase, plan: &Plan) -> bool {
         let may_stray = !plan.writes
             && self.transaction_type() == TransactionType::Xa
-            && self.transaction.state() == TransactionState::Idle
+            && self.work.transaction.state() == TransactionState::Idle
             && reads_several(plan);
         if !may_stray {
             return false;
@@ -77,7 +77,7 @@ impl Session {
     /// Whether units have not told yet at which level their transactions are.
     pub(super) fn lacks_level(&self) -> bool {
         self.transaction_type() == TransactionType::Xa
-            && self.live.as_ref().is_some_and(|live| !live.together.ready.knows_level())
+            && self.place.live.as_ref().is_some_and(|live| !live.together.ready.knows_level())
     }
 
     /// Finds out at which level transactions are for which nobody names one. A unit that cannot take part in
@@ -96,7 +96,7 @@ impl Session {
             return false;
         }
         let modes: Vec<String> =
-            self.next_modes.iter().chain(&self.session_modes).cloned().collect();
+            self.work.modes.next.iter().chain(&self.work.modes.session).cloned().collect();
         self.asked_isolation(&modes).is_some()
     }
 
@@ -105,7 +105,7 @@ impl Session {
         match self.named_level(modes) {
             Some(level) => Isolation::read(level),
             None if has_snapshot(modes) => Some(Isolation::RepeatableRead),
-            None => self.live.as_ref().and_then(|live| live.together.ready.level()),
+            None => self.place.live.as_ref().and_then(|live| live.together.ready.level()),
         }
     }
 
@@ -115,11 +115,11 @@ impl Session {
             return Some(level);
         }
         // A transaction keeps the level it was begun at, whatever is set in it for those to come.
-        let idle = self.transaction.state() == TransactionState::Idle;
-        let before = self.variables_at_begin.as_ref().filter(|_| !idle);
+        let idle = self.work.transaction.state() == TransactionState::Idle;
+        let before = self.settings.at_begin.as_ref().filter(|_| !idle);
         // Every family's names for it end so.
         let variable = before
-            .unwrap_or(&self.variables)
+            .unwrap_or(&self.settings.variables)
             .list()
             .iter()
             .rev()
@@ -131,7 +131,7 @@ impl Session {
     /// that could not is not asked to: SQLite's transactions queue up where they begin.
     /// <https://dev.mysql.com/doc/refman/8.0/en/commit.html>
     pub(super) fn looks_at_once(&self) -> bool {
-        let modes = self.transaction.modes();
+        let modes = self.work.transaction.modes();
         has_snapshot(modes)
             && self.asked_isolation(modes) == Some(Isolation::RepeatableRead)
             && self.dialect().is_some_and(|dialect| dialect.two_phase().is_some())
@@ -168,9 +168,9 @@ impl Session {
     /// and all at about the same.
     pub(super) async fn open_everywhere(&mut self, live: &LiveDatabase) -> Result<()> {
         let mut parts = Vec::new();
-        let before = self.transaction.units();
-        self.transaction.sees(Sight::Has);
-        let is_global = self.transaction.kind() == TransactionType::Xa;
+        let before = self.work.transaction.units();
+        self.work.transaction.sees(Sight::Has);
+        let is_global = self.work.transaction.kind() == TransactionType::Xa;
         let taken = match is_global {
             true => self.take_everywhere(live, &mut parts).await,
             false => self.take_leading(live, &mut parts).await.map(|()| Vec::new()),
@@ -180,7 +180,7 @@ impl Session {
             Ok(_) => self.look_each(&mut parts).await,
             Err(error) => Err(error),
         };
-        if result.is_ok() && self.transaction.has_to_catch_up(&self.local_settings) {
+        if result.is_ok() && self.work.transaction.has_to_catch_up(&self.settings.local) {
             for (connection, _) in &mut parts {
                 if result.is_ok() && !before.contains(connection.unit()) {
                     result = self.catch_up(connection).await;
@@ -201,7 +201,7 @@ impl Session {
         if let Err(error) = &result {
             self.learn_of_loss(error);
             // Some units may see what others do not.
-            self.transaction.lose();
+            self.work.transaction.lose();
         }
         result
     }
@@ -217,7 +217,7 @@ impl Session {
             let Some(identity) = &ready.identity else { continue };
             let pool = live.pool(unit)?;
             units.push((identity.to_string(), (Arc::clone(unit), Arc::clone(pool.connector()))));
-            if let Some(mut own) = self.transaction.lend(unit)? {
+            if let Some(mut own) = self.work.transaction.lend(unit)? {
                 // It has been changed already.
                 let look = live.database.dialect.two_phase().map(|form| form.snapshot_query());
                 let started = still_open(&own).and_then(|()| {
@@ -248,7 +248,7 @@ impl Session {
 
     /// Sends what opens the transaction to all units.
     async fn look_each(&mut self, parts: &mut [Part]) -> Result<()> {
-        let handle = Arc::clone(&self.handle);
+        let handle = Arc::clone(&self.place.handle);
         for (connection, _) in parts.iter() {
             handle.runs_on(connection, Manner::Ask)?;
         }
@@ -262,8 +262,8 @@ impl Session {
         units: Vec<(String, Way)>,
         parts: &mut [Part],
     ) -> Result<()> {
-        let barrier = live.together.barrier(&self.engine.inner.runtime, units);
-        let handle = Arc::clone(&self.handle);
+        let barrier = live.together.barrier(&self.place.engine.inner.runtime, units);
+        let handle = Arc::clone(&self.place.handle);
         let pass = handle.taken(barrier.pass()).await?;
         for (connection, _) in parts.iter() {
             handle.runs_on(connection, Manner::Ask)?;
@@ -273,15 +273,15 @@ impl Session {
 
     /// A unit that was not there when the transaction began to look, such as a replica, would show it another state.
     pub(super) fn refuse_outside_snapshot(&self, unit: &UnitName) -> Result<()> {
-        let looks = match self.transaction.kind() {
-            TransactionType::Xa => self.asked_isolation(self.transaction.modes()).is_some(),
+        let looks = match self.work.transaction.kind() {
+            TransactionType::Xa => self.asked_isolation(self.work.transaction.modes()).is_some(),
             TransactionType::Local => self.looks_at_once(),
             TransactionType::Base => false,
         };
-        let has_looked = self.transaction.state() != TransactionState::Idle
-            && !self.transaction.is_fresh()
-            && self.transaction.sight() != Sight::Later
-            && !self.transaction.is_locking();
+        let has_looked = self.work.transaction.state() != TransactionState::Idle
+            && !self.work.transaction.is_fresh()
+            && self.work.transaction.sight() != Sight::Later
+            && !self.work.transaction.is_locking();
         if !looks || !has_looked {
             return Ok(());
         }

@@ -23,14 +23,15 @@ use super::run::syntax_error;
 impl Session {
     /// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not make it so.
     pub(super) fn lock_if_serial(&mut self, live: &LiveDatabase) {
-        let fresh = self.transaction.kind() == TransactionType::Xa && self.transaction.is_fresh();
-        let modes = self.transaction.modes();
-        if !fresh || self.transaction.is_locking() || !self.must_lock(live, modes) {
+        let fresh =
+            self.work.transaction.kind() == TransactionType::Xa && self.work.transaction.is_fresh();
+        let modes = self.work.transaction.modes();
+        if !fresh || self.work.transaction.is_locking() || !self.must_lock(live, modes) {
             return;
         }
         let others = modes.iter().filter(|mode| !mode.starts_with("ISOLATION")).cloned();
         let level = "ISOLATION LEVEL READ COMMITTED".to_owned();
-        self.transaction.locks_reads(others.chain([level]).collect());
+        self.work.transaction.locks_reads(others.chain([level]).collect());
     }
 
     /// Whether a transaction of type XA under these modes locks what it reads.
@@ -47,21 +48,23 @@ impl Session {
 
     /// Whether a change outside a transaction must lock what it reads like one inside: others rely on its order.
     pub(super) fn locks_alone(&self, live: &LiveDatabase) -> bool {
-        self.transaction_type() == TransactionType::Xa && self.must_lock(live, &self.session_modes)
+        self.transaction_type() == TransactionType::Xa
+            && self.must_lock(live, &self.work.modes.session)
     }
 
     /// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.
     pub(super) fn told_isolation(&self) -> Option<Isolation> {
-        let idle = self.transaction.state() == TransactionState::Idle;
-        let kind = if idle { self.transaction_type() } else { self.transaction.kind() };
+        let idle = self.work.transaction.state() == TransactionState::Idle;
+        let kind = if idle { self.transaction_type() } else { self.work.transaction.kind() };
         if kind != TransactionType::Xa {
             return None;
         }
-        let locks = self.transaction.is_locking()
-            || self.live.as_ref().is_some_and(|live| match idle {
-                true => self.must_lock(live, &self.session_modes),
+        let locks = self.work.transaction.is_locking()
+            || self.place.live.as_ref().is_some_and(|live| match idle {
+                true => self.must_lock(live, &self.work.modes.session),
                 false => {
-                    self.transaction.is_fresh() && self.must_lock(live, self.transaction.modes())
+                    self.work.transaction.is_fresh()
+                        && self.must_lock(live, self.work.transaction.modes())
                 }
             });
         locks.then_some(Isolation::Serializable)
@@ -74,7 +77,7 @@ impl Session {
     pub(super) fn show_setting(&mut self, show: &Show) -> Result<bool> {
         let told = self
             .dialect()
-            .and_then(|dialect| dialect.session_setting("show", &show.what, &self.facts));
+            .and_then(|dialect| dialect.session_setting("show", &show.what, &self.place.facts));
         let Some(value) = told else { return Ok(false) };
         self.refuse_if_failed(false)?;
         self.rows("SHOW", &[&show.what], &[vec![value]])?;
@@ -91,14 +94,14 @@ impl Session {
         plan: &Plan,
     ) {
         let is_asked = !plan.writes
-            && self.transaction.state() != TransactionState::Idle
-            && self.transaction.kind() == TransactionType::Xa;
+            && self.work.transaction.state() != TransactionState::Idle
+            && self.work.transaction.kind() == TransactionType::Xa;
         let tells = |family: &dyn TwoPhase| family.wrote_query().is_some();
         if !is_asked || live.database.dialect.two_phase().is_none_or(tells) {
             return;
         }
         if matches!(stmt.kind, Kind::Select(_)) && plan::may_write(&stmt.kind) {
-            plan.units.iter().for_each(|unit| self.transaction.writes_on(&unit.target.unit));
+            plan.units.iter().for_each(|unit| self.work.transaction.writes_on(&unit.target.unit));
         }
     }
 
@@ -112,7 +115,7 @@ impl Session {
         connection: &mut Connection,
         units: &[&Unit],
     ) -> Result<usize> {
-        if !self.transaction.is_locking() {
+        if !self.work.transaction.is_locking() {
             return Ok(0);
         }
         let Some(family) = live.database.dialect.two_phase() else { return Ok(0) };
@@ -146,12 +149,12 @@ impl Session {
                 locks.push(TableLock { tables: names.join(", "), against, text, at_once });
             }
         }
-        let queued = self.transaction.lock(connection, locks)?;
+        let queued = self.work.transaction.lock(connection, locks)?;
         if changes {
-            self.transaction.changes_on(connection.unit());
+            self.work.transaction.changes_on(connection.unit());
         }
         if renames {
-            self.transaction.renames();
+            self.work.transaction.renames();
         }
         Ok(queued)
     }

@@ -41,13 +41,13 @@ impl Session {
             VariableEffect::Ignore
             | VariableEffect::LastInsertId(_)
             | VariableEffect::Back { .. } => {}
-            VariableEffect::Autocommit(on) => self.autocommit = on,
+            VariableEffect::Autocommit(on) => self.work.autocommit = on,
             VariableEffect::Replay | VariableEffect::Report { .. } => {
-                self.variables.set(&name.to_lowercase(), &text);
+                self.settings.variables.set(&name.to_lowercase(), &text);
             }
             VariableEffect::As { name, value, over } => {
-                over.iter().for_each(|other| self.variables.unset(other));
-                self.variables.set(name, &value);
+                over.iter().for_each(|other| self.settings.variables.unset(other));
+                self.settings.variables.set(name, &value);
             }
         }
         Ok(())
@@ -68,7 +68,7 @@ impl Session {
             ));
         }
         let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
-        let (mut variables, overruled) = overruled(assignments, &self.variables);
+        let (mut variables, overruled) = overruled(assignments, &self.settings.variables);
         let (mut reports, mut told) = (Vec::new(), Vec::new());
         let (mut autocommit, mut last_insert_id, mut local, mut computes) =
             (None, None, false, false);
@@ -138,8 +138,8 @@ impl Session {
             self.set_next_modes(next)?;
         }
         // A value that the session has already may be hidden by one that SET LOCAL has set.
-        let may_be_hidden = !self.local_settings.is_empty();
-        if local || may_be_hidden || variables.id() != self.variables.id() {
+        let may_be_hidden = !self.settings.local.is_empty();
+        if local || may_be_hidden || variables.id() != self.settings.variables.id() {
             // What was computed once must not be computed again by each unit, and what is not the unit's must not reach it.
             let text = match computes || !dialect.error_fails_transaction() {
                 true => dialect.set_statement(&applied),
@@ -148,7 +148,7 @@ impl Session {
             };
             self.apply(&text, local, variables).await?;
         }
-        self.session_modes.retain(|mode| !overruled.contains(&kind(mode)));
+        self.work.modes.session.retain(|mode| !overruled.contains(&kind(mode)));
         if let Some(key) = last_insert_id {
             self.facts_mut().last_insert_id = key;
         }
@@ -156,7 +156,7 @@ impl Session {
             self.set_autocommit(on).await?;
         }
         self.tell(told);
-        self.pending.extend(reports);
+        self.outbox.pending.extend(reports);
         let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
         self.complete(if resets { "RESET" } else { "SET" });
         Ok(())
@@ -165,15 +165,15 @@ impl Session {
     fn tell(&mut self, told: Vec<(String, String)>) {
         for (name, value) in told {
             self.facts_mut().tell(&name, &value);
-            self.pending.push_back(Event::Parameter { name, value });
+            self.outbox.pending.push_back(Event::Parameter { name, value });
         }
     }
 
     async fn set_autocommit(&mut self, on: bool) -> Result<()> {
-        if on && !self.autocommit && self.transaction.state() != TransactionState::Idle {
+        if on && !self.work.autocommit && self.work.transaction.state() != TransactionState::Idle {
             self.commit_implicitly().await?;
         }
-        self.autocommit = on;
+        self.work.autocommit = on;
         self.facts_mut().autocommit = on;
         Ok(())
     }
@@ -200,7 +200,7 @@ impl Session {
             // The role is no setting that RESET ALL knows.
             let role = variables.list().iter().find(|(known, _)| known == "role").cloned();
             variables.clear();
-            if let Some(language) = self.live.as_ref().and_then(|live| live.client_language) {
+            if let Some(language) = self.place.live.as_ref().and_then(|live| live.client_language) {
                 variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
             }
             if let Some((name, value)) = role {
@@ -210,7 +210,8 @@ impl Session {
             variables.unset(name);
         }
         let mut again = Vec::new();
-        for (known, value) in self.login.variables.iter().filter(|(known, _)| is_meant(known)) {
+        for (known, value) in self.place.login.variables.iter().filter(|(known, _)| is_meant(known))
+        {
             let known = known.to_lowercase();
             let text = value_text(&known, value, dialect);
             if matches!(
@@ -232,9 +233,9 @@ impl Session {
         variables: Variables,
     ) -> Result<()> {
         let live = self.live()?;
-        if self.transaction.state() != TransactionState::Idle {
+        if self.work.transaction.state() != TransactionState::Idle {
             self.settle_cursors().await?;
-            if self.transaction.units().is_empty() && live.has_units() {
+            if self.work.transaction.units().is_empty() && live.has_units() {
                 let unit = any_unit_of(&live.database)?;
                 let (mut connection, swallow) = self.enlisted(&live, &unit, Aim::Reads).await?;
                 let mut result = Ok(());
@@ -249,23 +250,23 @@ impl Session {
             }
             self.attend_transaction()?;
             // Where it fails on one unit it may have been done on others.
-            let connections = self.transaction.connections();
+            let connections = self.work.transaction.connections();
             connections.for_each(|connection| connection.set_session_state(UNKNOWN));
-            let taken = self.transaction.run_everywhere(text).await;
+            let taken = self.work.transaction.run_everywhere(text).await;
             self.let_go().await;
             taken?;
-            self.settings += 1;
-            if local || !self.local_settings.is_empty() {
+            self.settings.count += 1;
+            if local || !self.settings.local.is_empty() {
                 // Also what is set for the session: behind SET LOCAL it is what holds.
-                self.local_settings.push(text.to_owned());
+                self.settings.local.push(text.to_owned());
             }
             if local {
                 return Ok(());
             }
-            let known = self.variables.list();
+            let known = self.settings.variables.list();
             let mut set = variables.list().iter().filter(|one| !known.contains(one));
             let only_users = set.all(|(name, _)| name.starts_with('@'));
-            self.variables = variables;
+            self.settings.variables = variables;
             // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it was set must serve nobody else.
             let dialect = &live.database.dialect;
             let id = if dialect.error_fails_transaction()
@@ -273,16 +274,19 @@ impl Session {
             {
                 UNKNOWN
             } else {
-                self.variables.id()
+                self.settings.variables.id()
             };
-            self.transaction.connections().for_each(|connection| connection.set_session_state(id));
+            self.work
+                .transaction
+                .connections()
+                .for_each(|connection| connection.set_session_state(id));
             return Ok(());
         }
         if local {
             self.warn("25P01", "SET LOCAL can only be used in transaction blocks");
             return Ok(());
         }
-        let before = std::mem::replace(&mut self.variables, variables);
+        let before = std::mem::replace(&mut self.settings.variables, variables);
         if !live.has_units() {
             // The first unit that serves the session will judge them.
             return Ok(());
@@ -290,7 +294,7 @@ impl Session {
         match self.try_variables(&live).await {
             Ok(()) => Ok(()),
             Err(error) => {
-                self.variables = before;
+                self.settings.variables = before;
                 Err(error)
             }
         }
@@ -299,7 +303,7 @@ impl Session {
     async fn try_variables(&mut self, live: &Arc<crate::snapshot::LiveDatabase>) -> Result<()> {
         let unit = any_unit_of(&live.database)?;
         let mut connection = self.take(live.pool(&unit)?).await?;
-        self.handle.runs_on(&connection, Manner::Ask)?;
+        self.place.handle.runs_on(&connection, Manner::Ask)?;
         let replies = self.dress(live, &mut connection)?;
         let mut tried = Ok(());
         for _ in 0..replies {
@@ -315,16 +319,16 @@ impl Session {
 
     /// Changes the current database.
     pub(super) async fn use_database(&mut self, name: &str) -> Result<()> {
-        let home = match self.live.clone().filter(|live| live.has_units()) {
-            None => home(&self.snapshot, &self.login, &self.facts.databases),
+        let home = match self.place.live.clone().filter(|live| live.has_units()) {
+            None => home(&self.place.snapshot, &self.place.login, &self.place.facts.databases),
             current => current,
         };
-        let (live, name) = move_to((&self.snapshot, &self.login), name, home)?;
+        let (live, name) = move_to((&self.place.snapshot, &self.place.login), name, home)?;
         // A dump begins its transaction before it says of what.
-        let is_other = self.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
+        let is_other = self.place.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
         let is_at_work = is_other && !self.stands_free() && !self.has_begun_only();
         let again = match is_at_work && self.has_read_no_table() {
-            true => Some(self.transaction.modes().to_vec()),
+            true => Some(self.work.transaction.modes().to_vec()),
             false => None,
         };
         if again.is_some() {
@@ -336,8 +340,8 @@ impl Session {
                 "commit or roll back first",
             ));
         }
-        let first = self.live.is_none();
-        self.handle.uses(Some(&name));
+        let first = self.place.live.is_none();
+        self.place.handle.uses(Some(&name));
         self.facts_mut().database = Some(name);
         self.stand_in(Some(live));
         if first {
@@ -352,11 +356,11 @@ impl Session {
     /// Whether the open transaction has changed nothing and was asked of no table, as no database was chosen: only the servers themselves, and their
     /// catalogues. It may as well have begun where one is chosen now, and later.
     fn has_read_no_table(&self) -> bool {
-        self.facts.database.is_none()
-            && !self.names_tables
-            && self.opened == super::Opened::Client
-            && self.transaction.state() == TransactionState::Open
-            && !self.transaction.has_written()
+        self.place.facts.database.is_none()
+            && !self.work.names_tables
+            && self.work.opened == super::Opened::Client
+            && self.work.transaction.state() == TransactionState::Open
+            && !self.work.transaction.has_written()
     }
 
     /// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.
@@ -367,7 +371,7 @@ impl Session {
         self.refuse_if_failed(false)?;
         let tag = match verb {
             "DISCARD ALL" => {
-                if self.transaction.state() != TransactionState::Idle {
+                if self.work.transaction.state() != TransactionState::Idle {
                     let message = "DISCARD ALL cannot run inside a transaction block";
                     return Err(server_error(0, "25001", message));
                 }
@@ -390,20 +394,20 @@ impl Session {
 
     /// As after login, with user and database kept.
     pub(super) async fn reset(&mut self) -> Result<()> {
-        if self.transaction.state() != TransactionState::Idle {
+        if self.work.transaction.state() != TransactionState::Idle {
             self.end_transaction(false).await?;
         }
         self.close_cursors().await;
         self.drop_temporaries();
-        self.named.clear();
-        self.variables.clear();
-        self.autocommit = true;
+        self.memory.named.clear();
+        self.settings.variables.clear();
+        self.work.autocommit = true;
         self.facts_mut().autocommit = true;
         self.facts_mut().last_insert_id = 0;
         self.facts_mut().told.clear();
-        self.next_modes.clear();
-        self.session_modes.clear();
-        self.transaction_type = None;
+        self.work.modes.next.clear();
+        self.work.modes.session.clear();
+        self.work.kind = None;
         self.start_variables()
     }
 
@@ -415,13 +419,13 @@ impl Session {
         text: &str,
     ) -> Result<Vec<Vec<pando_kernel::Value>>> {
         // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
-        let lent = self.transaction.lend(unit)?;
+        let lent = self.work.transaction.lend(unit)?;
         let inside = lent.is_some();
         let mut connection = match lent {
             Some(connection) => connection,
             None => self.take(live.pool(unit)?).await?,
         };
-        let answer = match self.handle.runs_on(&connection, Manner::Ask) {
+        let answer = match self.place.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) if !inside && connection.session_state() != 0 => {
                 match undress(&mut connection).await {
                     Ok(()) => answer(&mut connection, text).await,

@@ -10,13 +10,16 @@ impl Session {
     pub(super) fn processlist(&mut self) -> Result<()> {
         let text = |text: &str| Value::Text(text.to_owned());
         let rows: Vec<Vec<Value>> = self
+            .place
             .engine
             .inner
             .registry
             .all()
             .into_iter()
             // What others ask for is told to administrators only.
-            .filter(|handle| self.login.is_administrator || handle.user == self.login.user)
+            .filter(|handle| {
+                self.place.login.is_administrator || handle.user == self.place.login.user
+            })
             .map(|handle| {
                 let activity = handle.activity();
                 let seconds = activity.since.elapsed().as_secs();

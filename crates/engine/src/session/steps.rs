@@ -192,29 +192,29 @@ impl Session {
     /// Before the first step: a transaction, or a savepoint in the client's.
     pub(super) async fn begin_steps(&mut self, live: &LiveDatabase) -> Result<Kept> {
         let dialect = live.database.dialect.as_ref();
-        if self.transaction.state() == TransactionState::Idle {
-            if !self.autocommit {
+        if self.work.transaction.state() == TransactionState::Idle {
+            if !self.work.autocommit {
                 self.begin(Vec::new());
-            } else if self.session_modes.iter().any(|mode| mode == "READ ONLY") {
+            } else if self.work.modes.session.iter().any(|mode| mode == "READ ONLY") {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
             } else {
                 let modes = self.modes_for(Vec::new());
-                self.transaction.begin(modes, self.course());
-                self.opened = Opened::Steps;
+                self.work.transaction.begin(modes, self.course());
+                self.work.opened = Opened::Steps;
             }
         }
-        let savepoint = self.opened == Opened::Client && !dialect.error_fails_transaction();
+        let savepoint = self.work.opened == Opened::Client && !dialect.error_fails_transaction();
         if savepoint {
             self.attend_transaction()?;
-            let set = self.transaction.savepoint(SAVEPOINT, dialect).await;
+            let set = self.work.transaction.savepoint(SAVEPOINT, dialect).await;
             self.let_go().await;
             set?;
         }
-        self.transaction.wrote_if_open();
+        self.work.transaction.wrote_if_open();
         Ok(Kept {
-            facts: self.facts.clone(),
-            window: self.window.take(),
-            queue: std::mem::take(&mut self.queue),
+            facts: self.place.facts.clone(),
+            window: self.outbox.window.take(),
+            queue: std::mem::take(&mut self.outbox.queue),
             savepoint,
         })
     }
@@ -241,15 +241,16 @@ impl Session {
             }
             ended => ended,
         };
-        (self.facts, self.window, self.queue) = (kept.facts, kept.window, kept.queue);
+        (self.place.facts, self.outbox.window, self.outbox.queue) =
+            (kept.facts, kept.window, kept.queue);
         let stepped = ended?;
-        if self.opened == Opened::Steps {
-            self.opened = Opened::Statement;
+        if self.work.opened == Opened::Steps {
+            self.work.opened = Opened::Statement;
         }
         if stepped.key != 0 {
             self.facts_mut().last_insert_id = stepped.key;
         }
-        self.pending.extend(stepped.told);
+        self.outbox.pending.extend(stepped.told);
         let verb = Verb { tag, gives_keys: true, ..Verb::default() };
         self.conclude(stepped.completion, &verb).await
     }
@@ -257,28 +258,30 @@ impl Session {
     async fn keep_steps(&mut self, live: &LiveDatabase) -> Result<()> {
         self.attend_transaction()?;
         let dialect = live.database.dialect.as_ref();
-        let released = self.transaction.release(SAVEPOINT, dialect).await;
+        let released = self.work.transaction.release(SAVEPOINT, dialect).await;
         self.let_go().await;
         released
     }
 
     async fn undo_steps(&mut self, live: &LiveDatabase) {
         // A unit that has rolled all of it back takes the others with it.
-        if self.transaction.state() != TransactionState::Open || self.transaction.is_torn() {
+        if self.work.transaction.state() != TransactionState::Open
+            || self.work.transaction.is_torn()
+        {
             return;
         }
         let dialect = live.database.dialect.as_ref();
         self.let_go().await;
         let undone = match self.attend_transaction() {
-            Ok(()) => match self.transaction.rollback_to(SAVEPOINT, dialect).await {
-                Ok(()) => self.transaction.release(SAVEPOINT, dialect).await,
+            Ok(()) => match self.work.transaction.rollback_to(SAVEPOINT, dialect).await {
+                Ok(()) => self.work.transaction.release(SAVEPOINT, dialect).await,
                 Err(error) => Err(error),
             },
             Err(error) => Err(error),
         };
         self.let_go().await;
         if undone.is_err() {
-            self.transaction.lose();
+            self.work.transaction.lose();
         }
     }
 
@@ -344,7 +347,7 @@ impl Session {
                     answer.rows.push(rows);
                     if held > limit {
                         self.drop_reply().await;
-                        return Err(crate::execute::too_much(self.settings().memory_bytes));
+                        return Err(crate::execute::too_much(self.properties().memory_bytes));
                     }
                 }
                 Event::Complete(completion) => answer.completion = completion,
@@ -356,8 +359,8 @@ impl Session {
 
     /// Gives back what a step's reply holds that will not be read to its end.
     async fn drop_reply(&mut self) {
-        self.pending.clear();
-        let reply = std::mem::take(&mut self.reply);
+        self.outbox.pending.clear();
+        let reply = std::mem::take(&mut self.outbox.reply);
         self.abort_reply(reply).await;
     }
 }

@@ -195,12 +195,13 @@ impl Session {
 
     /// Two-phase commit and BASE have no part in them.
     fn refuse_for_temporaries(&self) -> Result<()> {
-        let opens = self.transaction.state() == TransactionState::Idle && !self.autocommit;
-        let kind = match self.transaction.state() {
+        let opens =
+            self.work.transaction.state() == TransactionState::Idle && !self.work.autocommit;
+        let kind = match self.work.transaction.state() {
             TransactionState::Idle => self.transaction_type(),
-            TransactionState::Open | TransactionState::Failed => self.transaction.kind(),
+            TransactionState::Open | TransactionState::Failed => self.work.transaction.kind(),
         };
-        let is_inside = opens || self.transaction.state() != TransactionState::Idle;
+        let is_inside = opens || self.work.transaction.state() != TransactionState::Idle;
         let refuses = match kind {
             TransactionType::Local => false,
             TransactionType::Xa => is_inside,
@@ -219,7 +220,7 @@ impl Session {
     /// Notes when their connection is neither here nor with the transaction.
     fn miss_connection(&mut self) {
         let Some(own) = &mut self.temporary else { return };
-        let is_held = self.transaction.units().contains(&own.shown.unit);
+        let is_held = self.work.transaction.units().contains(&own.shown.unit);
         if own.number.is_some() && own.connection.is_none() && !is_held {
             own.loses();
         }
@@ -243,7 +244,7 @@ impl Session {
     /// What planning sees of them.
     pub(super) fn temporaries(&self) -> Option<Arc<Temporaries>> {
         let own = self.temporary.as_ref()?;
-        let live = self.live.as_ref()?;
+        let live = self.place.live.as_ref()?;
         let is_here = own.shown.database.eq_ignore_ascii_case(&live.database.name);
         is_here.then(|| Arc::clone(&own.shown))
     }
@@ -277,7 +278,7 @@ impl Session {
         let Some(own) = &mut self.temporary else { return };
         if own.concerned && own.number.is_none() && own.shown.unit == *connection.unit() {
             own.number = Some(connection.token().id);
-            own.wears(&self.variables);
+            own.wears(&self.settings.variables);
             connection.spoil();
         }
     }
@@ -289,7 +290,7 @@ impl Session {
             now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle;
         let Some(own) = &mut self.temporary else { return };
         own.tainted |= cancelled;
-        own.wears(&self.variables);
+        own.wears(&self.settings.variables);
         if is_well {
             own.connection = Some(connection);
         } else {
@@ -369,7 +370,7 @@ impl Session {
     /// # Errors
     /// `Refused` inside a transaction, which could take it back.
     pub(super) fn discard_temporaries(&mut self) -> Result<()> {
-        if self.temporary.is_some() && self.transaction.state() != TransactionState::Idle {
+        if self.temporary.is_some() && self.work.transaction.state() != TransactionState::Idle {
             return Err(Error::refused(
                 30001,
                 "DISCARD TEMP inside a transaction is not possible",
@@ -384,7 +385,7 @@ impl Session {
     async fn ask_for_temporaries(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
         let Some(own) = &self.temporary else { return Ok(()) };
         let Kept::Asked(query) = own.kept else { return Ok(()) };
-        if !own.stale || self.transaction.state() == TransactionState::Failed {
+        if !own.stale || self.work.transaction.state() == TransactionState::Failed {
             return Ok(());
         }
         self.settle_cursors().await?;
@@ -398,10 +399,10 @@ impl Session {
         let unit = Arc::clone(&own.shown.unit);
         let connection = match self.temporary_connection(&unit) {
             Some(connection) => Some(connection),
-            None => self.transaction.lend(&unit)?,
+            None => self.work.transaction.lend(&unit)?,
         };
         let Some(mut connection) = connection else { return Ok(()) };
-        let asked = match self.handle.runs_on(&connection, Manner::Ask) {
+        let asked = match self.place.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => answer(&mut connection, query).await,
             Err(error) => Err(error),
         };

@@ -25,7 +25,7 @@ impl Session {
         let mut bound = Bound::default();
         if let Some(mut recalled) = self.recall(text, &bound) {
             bound.lifted = recalled.take_lifted();
-            self.text_request = true;
+            self.outbox.is_text = true;
             return match self.start_recalled(&recalled, text, &mut bound).await {
                 Ok(()) => Ok(()),
                 Err(error) => Err(Box::pin(self.fail_text(error)).await),
@@ -53,14 +53,14 @@ impl Session {
             Err(error) => return Err(Box::pin(self.fail_text(error)).await),
         };
         // An empty one ends what a pipeline has opened before it, as any other does.
-        self.text_request = spans.is_empty();
+        self.outbox.is_text = spans.is_empty();
         if spans.is_empty() {
-            self.pending.push_back(Event::Empty);
+            self.outbox.pending.push_back(Event::Empty);
         }
         for span in spans {
             let one = span.of(text).trim();
             let one = if one.len() == text.len() { Arc::clone(text) } else { Arc::from(one) };
-            self.queue.push_back(one);
+            self.outbox.queue.push_back(one);
         }
         Ok(())
     }
@@ -73,7 +73,7 @@ impl Session {
             return Ok(());
         }
         let syntax = *self.syntax()?;
-        let administration = self.engine.administration().cloned();
+        let administration = self.place.engine.administration().cloned();
         let Some(first) = spans.first() else { return Ok(()) };
         let mut read = 0;
         for span in spans {
@@ -96,27 +96,30 @@ impl Session {
     /// Several statements of one request form one transaction where the language says so.
     pub(super) fn open_pipeline(&mut self) {
         let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
-        if together && self.autocommit && self.transaction.state() == TransactionState::Idle {
+        if together
+            && self.work.autocommit
+            && self.work.transaction.state() == TransactionState::Idle
+        {
             let modes = self.modes_for(Vec::new());
-            self.transaction.begin(modes, self.course());
-            self.touched = super::altered::Touched::Nothing;
-            self.opened = Opened::Pipeline;
-            self.variables_at_begin = Some(self.variables.clone());
-            self.modes_at_begin.clone_from(&self.session_modes);
+            self.work.transaction.begin(modes, self.course());
+            self.work.touched = super::altered::Touched::Nothing;
+            self.work.opened = Opened::Pipeline;
+            self.settings.at_begin = Some(self.settings.variables.clone());
+            self.work.modes.at_begin.clone_from(&self.work.modes.session);
         }
     }
 
     /// Starts the next statement of the request; false when there is none.
     pub(super) async fn start_queued(&mut self) -> Result<bool> {
-        let Some(text) = self.queue.pop_front() else {
-            if self.opened == Opened::Pipeline && self.text_request {
-                self.text_request = false;
+        let Some(text) = self.outbox.queue.pop_front() else {
+            if self.work.opened == Opened::Pipeline && self.outbox.is_text {
+                self.outbox.is_text = false;
                 self.sync().await?;
             }
             return Ok(false);
         };
-        let is_behind_another = std::mem::replace(&mut self.text_request, true);
-        if is_behind_another || !self.queue.is_empty() {
+        let is_behind_another = std::mem::replace(&mut self.outbox.is_text, true);
+        if is_behind_another || !self.outbox.queue.is_empty() {
             // Behind a COMMIT of the text as well: what follows is together until the next one.
             self.open_pipeline();
         }
@@ -137,14 +140,14 @@ impl Session {
 
     /// Goes on where long work keeps nobody waiting. The request itself may be short, when its statement was prepared before.
     pub(super) async fn step_aside(&mut self) {
-        let engine = Arc::clone(&self.engine.inner);
+        let engine = Arc::clone(&self.place.engine.inner);
         aside(&*engine.runtime).await;
     }
 
     /// Starts a long statement: where it keeps nobody waiting, and with its memory counted.
     async fn start_long(&mut self, text: &Arc<str>) -> Result<()> {
         self.step_aside().await;
-        let engine = Arc::clone(&self.engine.inner);
+        let engine = Arc::clone(&self.place.engine.inner);
         let mut counted = engine.reading.begin(&*engine.runtime, text).await?;
         self.refresh()?;
         let statement = self.read(text)?;
@@ -157,8 +160,8 @@ impl Session {
     /// A statement of a text has failed, and with it the whole text.
     async fn fail_text(&mut self, error: Error) -> Error {
         let error = self.fail_statement(error).await;
-        if self.opened == Opened::Pipeline {
-            self.text_request = false;
+        if self.work.opened == Opened::Pipeline {
+            self.outbox.is_text = false;
             if let Err(worse) = self.sync().await {
                 return worse;
             }
@@ -168,8 +171,8 @@ impl Session {
 
     /// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client hears of the error.
     pub(super) async fn end_failed_text(&mut self) {
-        if self.opened == Opened::Pipeline
-            && std::mem::take(&mut self.text_request)
+        if self.work.opened == Opened::Pipeline
+            && std::mem::take(&mut self.outbox.is_text)
             && let Err(error) = self.sync().await
         {
             tracing::debug!(%error, "a failed text could not be rolled back in order");

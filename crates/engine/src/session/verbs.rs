@@ -61,19 +61,19 @@ impl Session {
         if !self.is_in_block() && dialect.error_fails_transaction() {
             return Err(no_transaction("SAVEPOINT"));
         }
-        if !self.autocommit && self.transaction.state() == TransactionState::Idle {
+        if !self.work.autocommit && self.work.transaction.state() == TransactionState::Idle {
             self.ready_all().await?;
             self.begin(Vec::new());
         }
         if self.is_in_block() {
             self.settle_cursors().await?;
             self.attend_transaction()?;
-            let result = self.transaction.savepoint(name, dialect).await;
+            let result = self.work.transaction.savepoint(name, dialect).await;
             self.or_fail(result).await?;
             if !dialect.error_fails_transaction() {
-                self.base.gives_up(name);
+                self.work.base.gives_up(name);
             }
-            self.base.savepoint(name);
+            self.work.base.savepoint(name);
             self.mark(name);
         }
         self.complete("SAVEPOINT");
@@ -85,9 +85,9 @@ impl Session {
         self.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
         self.settle_cursors().await?;
         self.attend_transaction()?;
-        let result = self.transaction.release(name, dialect).await;
+        let result = self.work.transaction.release(name, dialect).await;
         self.or_fail(result).await?;
-        self.base.release(name);
+        self.work.base.release(name);
         self.unmark(name);
         let result = self.tell_read_only_again().await;
         self.or_fail(result).await?;
@@ -100,7 +100,7 @@ impl Session {
         self.close_cursors_behind(name).await;
         self.settle_cursors().await?;
         self.attend_transaction()?;
-        let result = self.transaction.rollback_to(name, dialect).await;
+        let result = self.work.transaction.rollback_to(name, dialect).await;
         self.or_fail(result).await?;
         self.doubt_temporaries();
         let result = self.return_in_base(name).await;
@@ -109,7 +109,7 @@ impl Session {
         self.or_fail(result).await?;
         let result = self.tell_read_only_again().await;
         self.or_fail(result).await?;
-        if self.defined.is_some() {
+        if self.work.definitions.own.is_some() {
             // What was defined behind the savepoint is no more, and what was prepared with it.
             self.live()?.forget_tables();
         }
@@ -119,7 +119,7 @@ impl Session {
 
     async fn commit_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
         self.look_for_block("COMMIT", chain, dialect)?;
-        let open = self.transaction.state() != TransactionState::Idle;
+        let open = self.work.transaction.state() != TransactionState::Idle;
         let modes = self.chained_modes();
         if chain && !open {
             self.ready_all().await?;
@@ -134,7 +134,7 @@ impl Session {
 
     async fn rollback_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
         self.look_for_block("ROLLBACK", chain, dialect)?;
-        let open = self.transaction.state() != TransactionState::Idle;
+        let open = self.work.transaction.state() != TransactionState::Idle;
         let modes = self.chained_modes();
         if chain && !open {
             self.ready_all().await?;
@@ -152,12 +152,13 @@ impl Session {
     /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where none was open, as only the MySQL family has
     /// it, one begins all the same.
     fn chained_modes(&self) -> Vec<String> {
-        self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
+        self.work.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
     }
 
     /// Whether a transaction is open that the client has begun.
     fn is_in_block(&self) -> bool {
-        self.transaction.state() != TransactionState::Idle && self.opened != Opened::Pipeline
+        self.work.transaction.state() != TransactionState::Idle
+            && self.work.opened != Opened::Pipeline
     }
 
     /// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
@@ -174,17 +175,17 @@ impl Session {
     }
 
     async fn begin_verb(&mut self, modes: Vec<String>, dialect: &dyn Dialect) -> Result<()> {
-        let open = self.transaction.state() != TransactionState::Idle;
-        if open && self.opened == Opened::Pipeline {
+        let open = self.work.transaction.state() != TransactionState::Idle;
+        if open && self.work.opened == Opened::Pipeline {
             self.refuse_if_failed(false)?;
             if self.has_reached_none() {
                 let modes = self.modes_for(modes);
-                self.transaction.set_modes(modes);
+                self.work.transaction.set_modes(modes);
             } else {
                 self.alter(modes).await?;
             }
             // What was set in the text before BEGIN goes with the transaction.
-            self.opened = Opened::Client;
+            self.work.opened = Opened::Client;
         } else if open && dialect.error_fails_transaction() {
             self.refuse_if_failed(false)?;
             self.warn("25001", "there is already a transaction in progress");

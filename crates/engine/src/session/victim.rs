@@ -15,7 +15,7 @@ const DETAIL: u8 = b'D';
 impl Session {
     /// The session has more than one connection: from here on its waits may be part of a deadlock.
     pub(super) fn spreads(&self) {
-        let inner = &self.engine.inner;
+        let inner = &self.place.engine.inner;
         inner.deadlocks.rouse(&inner.runtime, inner);
     }
 
@@ -27,10 +27,10 @@ impl Session {
         if let Some(idle) = self.take_idle(pool)? {
             return Ok(idle);
         }
-        match self.handle.has_some() {
+        match self.place.handle.has_some() {
             // Boxed, as who waits has time for it: every client's task is as large as the largest of what it may wait for.
-            false => Box::pin(self.handle.taken(pool.take())).await,
-            true => Box::pin(self.handle.taken_further(pool)).await,
+            false => Box::pin(self.place.handle.taken(pool.take())).await,
+            true => Box::pin(self.place.handle.taken_further(pool)).await,
         }
     }
 
@@ -39,7 +39,7 @@ impl Session {
     /// # Errors
     /// What the pool says.
     pub(super) fn take_idle(&mut self, pool: &Pool) -> Result<Option<Connection>> {
-        if self.handle.has_some() {
+        if self.place.handle.has_some() {
             self.spreads();
         }
         pool.take_idle()
@@ -50,11 +50,11 @@ impl Session {
     /// # Errors
     /// As [`Session::take`].
     pub(super) async fn take_many(&mut self, pool: &Pool, count: usize) -> Result<Vec<Connection>> {
-        if !self.handle.has_some() {
-            return self.handle.taken(pool.take_many(count)).await;
+        if !self.place.handle.has_some() {
+            return self.place.handle.taken(pool.take_many(count)).await;
         }
         self.spreads();
-        Box::pin(self.handle.many_further(pool, count)).await
+        Box::pin(self.place.handle.many_further(pool, count)).await
     }
 
     /// A result as it is told: see [`Session::as_told`].
@@ -68,7 +68,7 @@ impl Session {
     /// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that, and the whole transaction is
     /// undone, as on one server.
     pub(super) async fn as_told(&mut self, error: Error) -> Error {
-        let told = match self.handle.doom() {
+        let told = match self.place.handle.doom() {
             Some(cycle) => Box::pin(self.give_way(error, &cycle)).await,
             None => self.in_logic_names(error),
         };
@@ -80,7 +80,7 @@ impl Session {
     async fn give_way(&mut self, error: Error, cycle: &str) -> Error {
         let Some(dialect) = self.dialect() else { return error };
         let Some(mut told) = dialect.waits().map(|waits| waits.deadlock()) else { return error };
-        if self.transaction.state() != TransactionState::Idle {
+        if self.work.transaction.state() != TransactionState::Idle {
             if dialect.error_fails_transaction() {
                 self.forfeit().await;
             } else if let Err(error) = self.end_transaction(false).await {
@@ -101,15 +101,15 @@ impl Session {
         if let Err(error) = self.undo_in_base(0).await {
             tracing::warn!(%error, "what a failed transaction has changed is not taken back yet");
         }
-        self.handle.lets_go();
-        self.handle.overlook();
-        for connection in self.transaction.connections() {
+        self.place.handle.lets_go();
+        self.place.handle.overlook();
+        for connection in self.work.transaction.connections() {
             // What is not to be cancelled is not refused.
-            let _ = self.handle.runs_on(connection, Manner::Leave);
+            let _ = self.place.handle.runs_on(connection, Manner::Leave);
         }
-        let ended = self.transaction.forfeit().await;
-        self.handle.lets_go();
-        self.handle.parts();
+        let ended = self.work.transaction.forfeit().await;
+        self.place.handle.lets_go();
+        self.place.handle.parts();
         if let Err(error) = self.parted(ended) {
             tracing::debug!(%error, "a failed transaction could not be rolled back in order");
         }

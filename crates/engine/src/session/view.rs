@@ -41,38 +41,38 @@ impl Session {
             dialect: live.database.dialect.as_ref(),
             parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
             session: &view,
-            source: &self.engine.inner.source,
+            source: &self.place.engine.inner.source,
         };
         plan(&ctx)
     }
 
     fn view(&self) -> SessionView {
-        let state = self.transaction.state();
+        let state = self.work.transaction.state();
         SessionView {
-            transaction: if self.planning.shows_change && state == TransactionState::Idle {
+            transaction: if self.work.planning.shows_change && state == TransactionState::Idle {
                 TransactionState::Open
             } else {
                 state
             },
-            held: self.transaction.units(),
-            has_written: self.transaction.has_written() || self.planning.shows_change,
-            ticket: self.ticket,
-            connections_per_query: self.settings().max_connections_per_query,
+            held: self.work.transaction.units(),
+            has_written: self.work.transaction.has_written() || self.work.planning.shows_change,
+            ticket: self.place.ticket,
+            connections_per_query: self.properties().max_connections_per_query,
             describes: false,
             sees_one_state: self.shows_one_state(),
             temporaries: self.temporaries(),
-            facts: Arc::clone(&self.facts),
+            facts: Arc::clone(&self.place.facts),
         }
     }
 
     /// Whether what is planned now has no use for what copies hold.
     fn shows_one_state(&self) -> bool {
-        if self.transaction.state() == TransactionState::Idle {
-            return self.planning.sees_one_state;
+        if self.work.transaction.state() == TransactionState::Idle {
+            return self.work.planning.sees_one_state;
         }
-        self.transaction.kind() == TransactionType::Xa
-            && !self.transaction.is_locking()
-            && self.asked_isolation(self.transaction.modes()).is_some()
+        self.work.transaction.kind() == TransactionType::Xa
+            && !self.work.transaction.is_locking()
+            && self.asked_isolation(self.work.transaction.modes()).is_some()
     }
 
     /// The plan, made anew for who takes writes where it reads copies and has to see one state of several units.
@@ -85,9 +85,9 @@ impl Session {
         if !self.strays(live, &plan).await {
             return Ok(plan);
         }
-        self.planning.sees_one_state = true;
+        self.work.planning.sees_one_state = true;
         let planned = Box::pin(self.plan(live, stmt, bound, Purpose::Run)).await;
-        self.planning.sees_one_state = false;
+        self.work.planning.sees_one_state = false;
         planned
     }
 }

@@ -85,17 +85,17 @@ impl Session {
         }
         if counts {
             let (label, count) = match errors {
-                true => ("@@session.error_count", self.warnings.errors()),
-                false => ("@@session.warning_count", self.warnings.count),
+                true => ("@@session.error_count", self.outbox.warnings.errors()),
+                false => ("@@session.warning_count", self.outbox.warnings.count),
             };
             let list = vec![Column::computed(label, ValueKind::UInt)];
             self.typed_rows("SHOW", list, &[vec![Value::UInt(count)]])?;
             return Ok(true);
         }
         let (skip, take) = limit(&stmt.text);
-        let rows = self.warnings.rows.iter().filter(|row| !errors || is_error(row));
+        let rows = self.outbox.warnings.rows.iter().filter(|row| !errors || is_error(row));
         let rows: Vec<Vec<Value>> = rows.skip(skip).take(take).cloned().collect();
-        let list = match &self.warnings.columns[..] {
+        let list = match &self.outbox.warnings.columns[..] {
             [] => vec![
                 Column::computed("Level", ValueKind::Text),
                 Column::computed("Code", ValueKind::UInt),
@@ -121,16 +121,16 @@ impl Session {
         let mut noted = 0;
         if let ErrorKind::Server(server) = told.kind() {
             let number = Value::UInt(server.number.into());
-            self.warnings.rows.push(vec![
+            self.outbox.warnings.rows.push(vec![
                 Value::Text("Note".into()),
                 number,
                 Value::Text(server.message.clone()),
             ]);
-            self.warnings.count += 1;
+            self.outbox.warnings.count += 1;
             noted = 1;
         } else {
             for name in names {
-                self.pending.push_back(Event::Notice(Box::new(ServerError {
+                self.outbox.pending.push_back(Event::Notice(Box::new(ServerError {
                     sqlstate: "00000".into(),
                     message: format!("{what} \"{name}\" does not exist, skipping"),
                     severity: "NOTICE".into(),
@@ -139,7 +139,7 @@ impl Session {
             }
         }
         self.complete(if *what == "view" { "DROP VIEW" } else { "DROP TABLE" });
-        if let Some(Event::Complete(done)) = self.pending.back_mut() {
+        if let Some(Event::Complete(done)) = self.outbox.pending.back_mut() {
             done.warnings = noted;
         }
         true
@@ -147,12 +147,12 @@ impl Session {
 
     /// Forgets what the statement before was warned of.
     pub(super) fn forget_warnings(&mut self) {
-        let (count, errors) = (self.warnings.count, self.warnings.errors());
+        let (count, errors) = (self.outbox.warnings.count, self.outbox.warnings.errors());
         let facts = self.facts_mut();
         facts.warning_count = count;
         facts.error_count = errors;
         if count > 0 {
-            self.warnings = Warnings::default();
+            self.outbox.warnings = Warnings::default();
         }
     }
 
@@ -166,20 +166,20 @@ impl Session {
             return;
         }
         // A statement may be several on the units.
-        self.warnings.count += u64::from(count);
+        self.outbox.warnings.count += u64::from(count);
         for channel in channels {
             let connection = &mut channel.connection;
             let condition = connection.condition();
             if !condition.usable || condition.outstanding > 0 {
                 continue;
             }
-            if let Err(error) = read(connection, query, &mut self.warnings).await {
+            if let Err(error) = read(connection, query, &mut self.outbox.warnings).await {
                 tracing::debug!(%error, "the warnings of a statement could not be read");
                 let _ = drain(connection, DRAIN_BYTES).await;
             }
         }
-        if let Some(live) = &self.live {
-            self.warnings.rows.iter_mut().for_each(|row| in_logic_names(live, row));
+        if let Some(live) = &self.place.live {
+            self.outbox.warnings.rows.iter_mut().for_each(|row| in_logic_names(live, row));
         }
     }
 
@@ -199,7 +199,7 @@ impl Session {
         if let Some((number, message)) = told {
             let level = Value::Text("Error".to_owned());
             let row = vec![level, Value::UInt(number.into()), Value::Text(message)];
-            self.warnings = Warnings { columns: Vec::new(), rows: vec![row], count: 1 };
+            self.outbox.warnings = Warnings { columns: Vec::new(), rows: vec![row], count: 1 };
         }
     }
 }

@@ -14,12 +14,13 @@ impl Session {
     /// # Errors
     /// What reading the pieces would say. The reply is over then.
     pub(super) async fn take_whole(&mut self) -> Result<Option<Whole>> {
-        let is_text_of_several = self.opened == Opened::Pipeline && self.text_request;
-        let is_plain = self.passes_on() && self.window.is_none() && self.queue.is_empty();
+        let is_text_of_several = self.work.opened == Opened::Pipeline && self.outbox.is_text;
+        let is_plain =
+            self.passes_on() && self.outbox.window.is_none() && self.outbox.queue.is_empty();
         if !is_plain || is_text_of_several {
             return Ok(None);
         }
-        let Reply::Pass(pass) = &mut self.reply else { return Ok(None) };
+        let Reply::Pass(pass) = &mut self.outbox.reply else { return Ok(None) };
         if pass.retell.is_some() {
             return Ok(None);
         }
@@ -34,12 +35,14 @@ impl Session {
             }
         };
         let ended = self.or_doomed(ended).await;
-        self.handle.idles();
+        self.place.handle.idles();
         ended.map(Some)
     }
 
     async fn end_whole(&mut self, whole: Whole) -> Result<Whole> {
-        let Reply::Pass(mut pass) = std::mem::take(&mut self.reply) else { return Ok(whole) };
+        let Reply::Pass(mut pass) = std::mem::take(&mut self.outbox.reply) else {
+            return Ok(whole);
+        };
         let mut whole = whole;
         if let Some(columns) = &mut whole.columns {
             pass.origin.rename(columns);

@@ -67,7 +67,7 @@ impl Session {
         if let Some(place) = missing.first() {
             return Err(of_parts(names.get(*place), &stmt.text));
         }
-        if self.transaction.state() == TransactionState::Idle {
+        if self.work.transaction.state() == TransactionState::Idle {
             self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
             return Ok(());
         }

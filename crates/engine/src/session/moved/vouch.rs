@@ -44,7 +44,7 @@ impl Session {
             .filter_map(|occurrence| Some(occurrence.name.parts.last()?.key()))
             .collect();
         for name in names {
-            let runtime = Arc::clone(&self.engine.inner.runtime);
+            let runtime = Arc::clone(&self.place.engine.inner.runtime);
             if matches!(live.doubts.about(&name, runtime.now()), Verdict::Fine) {
                 continue;
             }

@@ -20,7 +20,7 @@ impl Session {
         if !syntax.executable_comments {
             return Ok(Arc::clone(text));
         }
-        let releases = self.live.as_deref().map(releases).unwrap_or_default();
+        let releases = self.place.live.as_deref().map(releases).unwrap_or_default();
         match settle(text, syntax, &releases).map_err(syntax_error)? {
             Settled::AsIs => Ok(Arc::clone(text)),
             Settled::Text(settled) => Ok(settled.into()),
@@ -37,7 +37,7 @@ impl Session {
     pub(in crate::session) async fn settle_text(&mut self, text: &Arc<str>) -> Result<Arc<str>> {
         let Ok(syntax) = self.syntax() else { return Ok(Arc::clone(text)) };
         let is_open = settle(text, syntax, &[]).is_ok_and(|settled| settled == Settled::Unsure);
-        if let Some(live) = self.live.clone().filter(|_| is_open) {
+        if let Some(live) = self.place.live.clone().filter(|_| is_open) {
             for unit in live.unheard() {
                 // One that cannot be reached runs nothing now.
                 if let Err(error) = self.ask(&live, &unit, "SELECT 1").await {

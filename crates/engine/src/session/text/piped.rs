@@ -12,10 +12,10 @@ const MODE: &str = "PIPES_AS_CONCAT";
 impl Session {
     /// Whether `||` in this text is a concatenation where the family takes it for OR.
     pub(in crate::session) fn is_piped(&self, text: &str) -> bool {
-        self.variables.id() != 0
+        self.settings.variables.id() != 0
             && text.contains("||")
             && self.syntax().is_ok_and(|syntax| !syntax.pipes_concatenate)
-            && self.variables.list().iter().any(|(name, value)| {
+            && self.settings.variables.list().iter().any(|(name, value)| {
                 name.eq_ignore_ascii_case("sql_mode") && value.to_ascii_uppercase().contains(MODE)
             })
     }
