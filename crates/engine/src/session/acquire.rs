@@ -18,6 +18,8 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use super::{Bound, Session};
+use crate::session::settings::Settings;
+use crate::session::temporary::TemporaryTables;
 
 /// Channels with their statements started.
 #[derive(Debug)]
@@ -47,6 +49,77 @@ impl Aim {
 
 /// Name of the savepoint that undoes one statement on every unit.
 pub(super) const STATEMENT_SAVEPOINT: &str = "pando_statement";
+
+impl TemporaryTables {
+    fn dress_in(
+        &self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        variables: &Variables,
+    ) -> Result<usize> {
+        let wanted = variables.id();
+        let worn = connection.session_state();
+        if worn == wanted {
+            return Ok(0);
+        }
+        connection.set_session_state(UNKNOWN);
+        if self.has_temporaries(connection) {
+            let text = self.dress_of_temporaries(live.database.dialect.as_ref(), variables);
+            let queued = usize::from(text.is_some());
+            if let Some(text) = text {
+                connection.start(Execution::Text(text.into()))?;
+            }
+            connection.set_session_state(wanted);
+            return Ok(queued);
+        }
+        let mut queued = 0;
+        if worn != 0 || live.database.dialect.prepares_with_settings() {
+            connection.start(Execution::Reset)?;
+            queued += 1;
+        }
+        if wanted != 0 {
+            let text = live.database.dialect.set_statement(variables.list());
+            connection.start(Execution::Text(text.into()))?;
+            queued += 1;
+        }
+        connection.set_session_state(wanted);
+        Ok(queued)
+    }
+}
+
+impl Settings {
+    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before it serves others. Returns how many replies
+    /// belong to it.
+    pub(super) fn lay(
+        &self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        plan: &Plan,
+    ) -> Result<usize> {
+        self.taint(live, connection, plan.leaves);
+        if !plan.before.is_empty() {
+            connection.spoil();
+        }
+        for text in &plan.before {
+            // What runs under it must not run without it, nor without a transaction that could not begin.
+            connection.start(Execution::Aside(Arc::clone(text)))?;
+        }
+        Ok(plan.before.len())
+    }
+
+    /// Has a connection forget what is left on it when it goes back, and wear the session's variables again.
+    pub(super) fn taint(&self, live: &LiveDatabase, connection: &mut Connection, leaves: Leaves) {
+        let left = match leaves {
+            Leaves::Nothing => return,
+            Leaves::State => Left::State,
+            Leaves::Anything => Left::Anything,
+        };
+        let (id, list) = (self.variables.id(), self.variables.list());
+        let dress = || (id, live.database.dialect.set_statement(list).into());
+        let is_worn = id != 0 && connection.session_state() == id;
+        connection.taint(left, is_worn.then(dress));
+    }
+}
 
 impl Session {
     /// Takes the connections a plan for several units needs and starts its statements on them.
@@ -96,12 +169,12 @@ impl Session {
             true => {
                 let plan = bound.written(plan);
                 let units: Vec<&Unit> = plan.units.iter().collect();
-                self.lock_what_is_read(live, &mut connection, &units)
+                self.work.lock_what_is_read(live, &mut connection, &units)
             }
             false => Ok(0),
         };
         let laid = locked
-            .and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?))
+            .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
             .and_then(|laid| Ok((laid, whole_execution(unit, plan, bound)?)));
         match laid {
             Ok((laid, execution)) => {
@@ -126,7 +199,7 @@ impl Session {
         let own = self.temporary_connection(unit);
         let mut connection = match own.map_or_else(|| pool.take_idle(), |own| Ok(Some(own)))? {
             Some(connection) => connection,
-            None => self.take(pool).await?,
+            None => self.place.take(pool).await?,
         };
         let dressed = match self.place.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
@@ -160,7 +233,7 @@ impl Session {
             self.start_enlisted(live, (plan, bound), started).await?;
         }
         if started.channels.len() > 1 {
-            self.spreads();
+            self.place.spreads();
         }
         Ok(())
     }
@@ -180,8 +253,10 @@ impl Session {
         for (unit, jobs) in grouped(live, plan) {
             let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
             let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
-            let locked = self.lock_what_is_read(live, &mut connection, &own);
-            match locked.and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?)) {
+            let locked = self.work.lock_what_is_read(live, &mut connection, &own);
+            match locked
+                .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
+            {
                 Ok(laid) => swallow += laid,
                 Err(error) => {
                     self.release(connection).await;
@@ -265,7 +340,7 @@ impl Session {
                 self.refuse_outside_snapshot(unit)?;
                 let mut connection = match self.temporary_connection(unit) {
                     Some(own) => own,
-                    None => self.take(pool).await?,
+                    None => self.place.take(pool).await?,
                 };
                 let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
                 let still =
@@ -320,7 +395,7 @@ impl Session {
 
     /// Tells a unit that has joined what [`Session::enlist`] has left.
     pub(super) async fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
-        let Some(dialect) = self.dialect() else { return Ok(()) };
+        let Some(dialect) = self.place.dialect() else { return Ok(()) };
         let texts = self.work.transaction.left_to_tell(&self.settings.local, dialect.as_ref());
         self.place.handle.taken(catch_up(connection, &texts)).await
     }
@@ -357,8 +432,11 @@ impl Session {
         // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
         let before = self.settings.at_begin.as_ref();
         let before = before.filter(|before| levels(before).ne(levels(&self.settings.variables)));
-        let mut swallow =
-            self.dress_in(live, connection, before.unwrap_or(&self.settings.variables))?;
+        let mut swallow = self.temporary.dress_in(
+            live,
+            connection,
+            before.unwrap_or(&self.settings.variables),
+        )?;
         let begin = self.work.transaction.enlist_looking(connection, ready, look)?;
         swallow += begin;
         if before.is_some() {
@@ -379,80 +457,13 @@ impl Session {
             // A return to a savepoint takes back what was set behind it.
             self.work.transaction.changes_on(connection.unit());
         }
-        self.told_behind_marks();
+        self.settings.told_behind_marks();
         Ok((swallow, begin))
-    }
-
-    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before it serves others. Returns how many replies
-    /// belong to it.
-    pub(super) fn lay(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        plan: &Plan,
-    ) -> Result<usize> {
-        self.taint(live, connection, plan.leaves);
-        if !plan.before.is_empty() {
-            connection.spoil();
-        }
-        for text in &plan.before {
-            // What runs under it must not run without it, nor without a transaction that could not begin.
-            connection.start(Execution::Aside(Arc::clone(text)))?;
-        }
-        Ok(plan.before.len())
-    }
-
-    /// Has a connection forget what is left on it when it goes back, and wear the session's variables again.
-    pub(super) fn taint(&self, live: &LiveDatabase, connection: &mut Connection, leaves: Leaves) {
-        let left = match leaves {
-            Leaves::Nothing => return,
-            Leaves::State => Left::State,
-            Leaves::Anything => Left::Anything,
-        };
-        let (id, list) = (self.settings.variables.id(), self.settings.variables.list());
-        let dress = || (id, live.database.dialect.set_statement(list).into());
-        let is_worn = id != 0 && connection.session_state() == id;
-        connection.taint(left, is_worn.then(dress));
     }
 
     /// Brings a connection to the session's variables. Returns how many replies belong to that.
     pub(super) fn dress(&self, live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
-        self.dress_in(live, connection, &self.settings.variables)
-    }
-
-    fn dress_in(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        variables: &Variables,
-    ) -> Result<usize> {
-        let wanted = variables.id();
-        let worn = connection.session_state();
-        if worn == wanted {
-            return Ok(0);
-        }
-        connection.set_session_state(UNKNOWN);
-        if self.has_temporaries(connection) {
-            let text = self.dress_of_temporaries(live.database.dialect.as_ref(), variables);
-            let queued = usize::from(text.is_some());
-            if let Some(text) = text {
-                connection.start(Execution::Text(text.into()))?;
-            }
-            connection.set_session_state(wanted);
-            return Ok(queued);
-        }
-        let mut queued = 0;
-        if worn != 0 || live.database.dialect.prepares_with_settings() {
-            connection.start(Execution::Reset)?;
-            queued += 1;
-        }
-        if wanted != 0 {
-            let text = live.database.dialect.set_statement(variables.list());
-            connection.start(Execution::Text(text.into()))?;
-            queued += 1;
-        }
-        connection.set_session_state(wanted);
-        Ok(queued)
+        self.temporary.dress_in(live, connection, &self.settings.variables)
     }
 }
 

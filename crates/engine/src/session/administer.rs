@@ -14,6 +14,7 @@ use crate::plan::{Plan, names_unit, unknown};
 
 use super::Session;
 use super::run::syntax_error;
+use crate::session::place::Place;
 
 /// Longest statement about the configuration that may be prepared, in bytes.
 const MOST_PREPARED: usize = 128 << 10;
@@ -51,11 +52,28 @@ pub(super) fn show(stmt: &Statement, plan: &Plan) {
     }
 }
 
+impl Place {
+    /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit may know statements that are not known here,
+    /// and so may one that a hint names.
+    pub(super) fn refuse_unreadable(&self, stmt: &Statement) -> Result<()> {
+        let several = || self.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
+        if matches!(stmt.kind, Kind::Opaque) && several() && !names_unit(stmt) {
+            return Err(unknown(&stmt.text));
+        }
+        Ok(())
+    }
+
+    fn administration(&self) -> Result<Arc<dyn Administration>> {
+        let administration = self.engine.administration().cloned();
+        administration.ok_or_else(|| Error::internal("nobody administers the configuration"))
+    }
+}
+
 impl Session {
     /// The tree of one statement; only its text where it is about the configuration.
     pub(super) fn read(&self, text: &Arc<str>) -> Result<Statement> {
-        let syntax = self.syntax()?;
-        let text = &self.settled(text)?;
+        let syntax = self.place.syntax()?;
+        let text = &self.place.settled(text)?;
         if let Some(administration) = self.place.engine.administration()
             && administration.takes(text, syntax)
         {
@@ -65,25 +83,10 @@ impl Session {
         }
         let text = self.spelled_out(text);
         let statement = pando_sql::parse(&text, syntax).map_err(syntax_error)?;
-        self.refuse_unreadable(&statement)?;
-        let statement = self.placed(statement)?;
-        self.guard(&statement)?;
+        self.place.refuse_unreadable(&statement)?;
+        let statement = self.place.placed(statement)?;
+        self.place.guard(&statement)?;
         Ok(statement)
-    }
-
-    /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit may know statements that are not known here,
-    /// and so may one that a hint names.
-    pub(super) fn refuse_unreadable(&self, stmt: &Statement) -> Result<()> {
-        let several = || self.place.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
-        if matches!(stmt.kind, Kind::Opaque) && several() && !names_unit(stmt) {
-            return Err(unknown(&stmt.text));
-        }
-        Ok(())
-    }
-
-    fn administration(&self) -> Result<Arc<dyn Administration>> {
-        let administration = self.place.engine.administration().cloned();
-        administration.ok_or_else(|| Error::internal("nobody administers the configuration"))
     }
 
     /// The columns of the rows that will answer such a statement.
@@ -96,7 +99,7 @@ impl Session {
                 format!("a prepared statement of DistSQL of more than {MOST_PREPARED} bytes");
             return Err(ErrorKind::TooLarge(message).into());
         }
-        let labels = self.administration()?.labels(&self.caller(), text)?;
+        let labels = self.place.administration()?.labels(&self.caller(), text)?;
         Ok(labels.map(|labels| Columns {
             list: labels
                 .into_iter()
@@ -108,7 +111,7 @@ impl Session {
 
     /// Runs a statement about the configuration.
     pub(super) async fn administer(&mut self, text: &str) -> Result<()> {
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         match self.ordered(Order::Statement(text)).await? {
             Answer::Done(verb) => {
                 self.complete(&verb);
@@ -129,7 +132,7 @@ impl Session {
     /// Has an order carried out, beside the event loops: it may have to build a whole configuration anew. A cancel ends the wait for it. What it changed is seen
     /// by the session's next statement.
     pub(super) async fn ordered(&mut self, order: Order<'_>) -> Result<Answer> {
-        let administration = self.administration()?;
+        let administration = self.place.administration()?;
         let caller = self.caller();
         let (own, size) = match order {
             Order::Statement(text) => (Own::Statement(text.to_owned()), text.len()),
@@ -174,7 +177,7 @@ impl Session {
         let inside = match self.work.opened {
             super::Opened::Client => self.work.transaction.state() != TransactionState::Idle,
             super::Opened::Statement | super::Opened::Steps | super::Opened::Pipeline => {
-                !self.has_reached_none()
+                !self.work.has_reached_none()
             }
         };
         Caller {

@@ -4,9 +4,9 @@ use pando_kernel::error::{Error, Result};
 
 use crate::snapshot::Admits;
 
-use super::Session;
+use crate::session::place::Place;
 
-impl Session {
+impl Place {
     /// Refuses what the cluster is locked for, with ShardingSphere's code.
     pub(super) fn refuse_unadmitted(&self, writes: bool) -> Result<()> {
         let (reason, instead) = match self.properties().admits {

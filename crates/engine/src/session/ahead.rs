@@ -8,20 +8,21 @@ use pando_kernel::event::Event;
 
 use super::reply::Reply;
 use super::{Opened, Session};
+use crate::session::outbox::Outbox;
 
 /// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from sending.
 const BYTES: usize = 16 << 10;
 /// Pieces that are taken ahead at most.
 const PIECES: usize = 16;
 
-impl Session {
+impl Outbox {
     /// Whether [`Session::pass_on`] may be asked for the next pieces.
     pub(super) fn passes_on(&self) -> bool {
-        matches!(self.outbox.reply, Reply::Pass(_))
-            && self.outbox.pending.is_empty()
-            && self.outbox.encoder.is_none()
+        matches!(self.reply, Reply::Pass(_)) && self.pending.is_empty() && self.encoder.is_none()
     }
+}
 
+impl Session {
     /// Waits for the next piece of a reply that is passed on, and takes those that have come with it. The next statement is not begun: until the door
     /// has told its client how one ended, the session stands where that one left it.
     pub(super) async fn pass_on(&mut self) {

@@ -14,16 +14,17 @@ use crate::plan::without_units;
 use super::run::syntax_error;
 use super::tag::tag;
 use super::{Bound, Session};
+use crate::session::place::Place;
 
-impl Session {
+impl Place {
     /// Whether there is no storage unit to ask where the session stands.
     pub(super) fn is_alone(&self) -> bool {
-        self.place.live.as_ref().is_some_and(|live| !live.has_units())
+        self.live.as_ref().is_some_and(|live| !live.has_units())
     }
 
     /// Refuses what is done here, and yet not without a storage unit.
     pub(super) fn refuse_alone(&self, kind: &Kind) -> Result<()> {
-        let Some(live) = self.place.live.as_ref().filter(|_| self.is_alone()) else {
+        let Some(live) = self.live.as_ref().filter(|_| self.is_alone()) else {
             return Ok(());
         };
         let asks_units = match kind {
@@ -52,11 +53,13 @@ impl Session {
         };
         if asks_units { Err(without_units(&live.database.name)) } else { Ok(()) }
     }
+}
 
+impl Session {
     /// Answers a statement that no storage unit can be asked for.
     pub(super) fn answer_alone(&mut self, stmt: &Statement, bound: &Bound) -> Result<()> {
         let Answer { columns, rows } = self.alone(stmt, Some(&bound.parameters))?;
-        self.facts_mut().found_rows = rows.len() as u64;
+        self.place.facts_mut().found_rows = rows.len() as u64;
         self.typed_rows(tag(&stmt.kind), columns, &rows)
     }
 
@@ -70,7 +73,7 @@ impl Session {
 
     /// The value of an expression as a literal.
     pub(super) fn compute_alone(&self, text: &str) -> Result<String> {
-        let live = self.live()?;
+        let live = self.place.live()?;
         let dialect = &live.database.dialect;
         let stmt =
             pando_sql::parse(&format!("SELECT {text}"), dialect.syntax()).map_err(syntax_error)?;
@@ -80,7 +83,7 @@ impl Session {
     }
 
     fn alone(&self, stmt: &Statement, parameters: Option<&[Parameter]>) -> Result<Answer> {
-        let live = self.live()?;
+        let live = self.place.live()?;
         let facts = Facts { settings: self.told_settings(), ..(*self.place.facts).clone() };
         let source = Source::new(live.database.dialect.as_ref(), &facts, parameters);
         let answer = source.and_then(|source| source.answer(stmt));

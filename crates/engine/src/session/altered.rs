@@ -10,6 +10,7 @@ use crate::variables::UNKNOWN;
 use super::Session;
 use super::local::server_error;
 use super::modes::completed;
+use crate::session::settings::Settings;
 
 /// What servers begin with that nobody has told otherwise.
 const DEFAULT_LEVEL: &str = "READ COMMITTED";
@@ -62,13 +63,28 @@ impl Touched {
     }
 }
 
+impl Settings {
+    /// A savepoint is released: what was set behind it stays, but for this.
+    pub(super) fn forget_read_only(&mut self, behind: usize) {
+        let mut place = 0;
+        self.local.retain(|text| {
+            place += 1;
+            place <= behind || text != BECOMES_READ_ONLY
+        });
+    }
+
+    fn is_told_read_only(&self) -> bool {
+        self.local.iter().any(|text| text == BECOMES_READ_ONLY)
+    }
+}
+
 impl Session {
     /// Gives the open transaction other modes, where its language lets it have them.
     ///
     /// # Errors
     /// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first statement.
     pub(super) async fn alter(&mut self, own: Vec<String>) -> Result<()> {
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         own.iter().try_for_each(|mode| self.refuse_late(mode))?;
         let own: Vec<String> = own.into_iter().filter(|mode| !self.has_mode(mode)).collect();
         if own.is_empty() {
@@ -115,27 +131,14 @@ impl Session {
 
     /// A unit that joined behind a savepoint was told there what was said in front of it, and forgets it with the savepoint.
     pub(super) async fn tell_read_only_again(&mut self) -> Result<()> {
-        match self.is_told_read_only() {
+        match self.settings.is_told_read_only() {
             true => self.work.transaction.run_everywhere(BECOMES_READ_ONLY).await,
             false => Ok(()),
         }
     }
 
-    /// A savepoint is released: what was set behind it stays, but for this.
-    pub(super) fn forget_read_only(&mut self, behind: usize) {
-        let mut place = 0;
-        self.settings.local.retain(|text| {
-            place += 1;
-            place <= behind || text != BECOMES_READ_ONLY
-        });
-    }
-
-    fn is_told_read_only(&self) -> bool {
-        self.settings.local.iter().any(|text| text == BECOMES_READ_ONLY)
-    }
-
     fn is_read_only(&self) -> bool {
-        self.is_told_read_only()
+        self.settings.is_told_read_only()
             || self.work.transaction.modes().iter().any(|mode| mode == READ_ONLY)
     }
 
@@ -143,7 +146,7 @@ impl Session {
     fn has_mode(&self, mode: &str) -> bool {
         match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
             (READ_ONLY, _) => self.is_read_only(),
-            (READ_WRITE, _) if self.is_told_read_only() => false,
+            (READ_WRITE, _) if self.settings.is_told_read_only() => false,
             (_, Some(level)) => self
                 .named_level(self.work.transaction.modes())
                 .is_some_and(|now| is_same_level(now, level)),

@@ -133,7 +133,7 @@ impl Session {
         let places: Vec<usize> = assembly.tables().collect();
         let mut tables: Vec<Option<Inline>> = places.iter().map(|_| None).collect();
         // What is written is held once more while it is sent.
-        let mut budget = self.properties().memory_bytes / 2;
+        let mut budget = self.place.properties().memory_bytes / 2;
         for (number, (stmt, plan)) in reads.into_iter().enumerate() {
             let Some(read) = assembly.reads.get(number) else { continue };
             let own = |(place, read): (usize, &usize)| (*read == number).then_some(place);
@@ -178,7 +178,7 @@ impl Session {
                     write(described, &rows, &mut writers)?;
                     if writers.iter().map(|writer| writer.size()).sum::<usize>() > target.budget {
                         self.abandon_reply().await;
-                        return Err(too_much(self.properties().memory_bytes));
+                        return Err(too_much(self.place.properties().memory_bytes));
                     }
                 }
                 Event::Complete(_)
@@ -206,7 +206,7 @@ impl Session {
     ) -> Result<Started> {
         let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
         let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
-        let mut connection = self.take(live.pool(&unit)?).await?;
+        let mut connection = self.place.take(live.pool(&unit)?).await?;
         self.place.handle.runs_on(&connection, Manner::Ask)?;
         let mut swallow = self.dress(live, &mut connection)?;
         for text in &self.settings.local {

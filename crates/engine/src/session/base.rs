@@ -37,6 +37,7 @@ use super::origin::Origin;
 use super::reply::{Merged, Reply, Verb};
 use super::run::{has_all, syntax_error};
 use super::{Bound, Session};
+use crate::session::work::Work;
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one for each session. Of two that wait for
 /// each other one gives up first, should nobody see the circle.
@@ -90,7 +91,7 @@ struct Job {
 }
 
 /// Statements for one connection, and what they need besides.
-struct Work<'a> {
+struct UnitWork<'a> {
     connection: Connection,
     swallow: usize,
     jobs: Vec<Job>,
@@ -111,19 +112,21 @@ struct Worked {
 /// What a unit's statements answered, by their places in the plan.
 type Told = Vec<(usize, pando_base::Reply)>;
 
-impl Session {
+impl Work {
     /// Whether a statement is one that a transaction of type BASE must be able to take back.
     ///
     /// # Errors
     /// `Refused` when it could not be.
     pub(super) fn is_for_base(&self, stmt: &Statement) -> Result<bool> {
-        let inside = self.work.transaction.state() != TransactionState::Idle;
-        if !inside || self.work.transaction.kind() != TransactionType::Base {
+        let inside = self.transaction.state() != TransactionState::Idle;
+        if !inside || self.transaction.kind() != TransactionType::Base {
             return Ok(false);
         }
         Ok(pando_base::concern(stmt)? != Concern::Nothing)
     }
+}
 
+impl Session {
     /// Whether a statement outside a transaction gets one of type BASE for itself: rows that others hold are to be heeded.
     pub(super) fn changes_in_base(&self, stmt: &Statement) -> bool {
         self.transaction_type() == TransactionType::Base
@@ -220,11 +223,11 @@ impl Session {
                     lock_wait: lock_wait(self.place.handle.key.id),
                     is_cancelled: &is_cancelled,
                     waiting: &waiting,
-                    image_bytes: self.properties().memory_bytes,
+                    image_bytes: self.place.properties().memory_bytes,
                 };
                 let work = prepared.into_iter().map(|(connection, swallow, jobs)| {
                     let logged = Vec::new();
-                    let work = Work { connection, swallow, jobs, live, global, bounds, logged };
+                    let work = UnitWork { connection, swallow, jobs, live, global, bounds, logged };
                     Box::pin(work.run()) as Pin<Box<dyn Future<Output = Worked> + Send + '_>>
                 });
                 settled(work.collect()).await
@@ -303,7 +306,7 @@ impl Session {
         }
         // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
         let (mut connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
-        self.taint(live, &mut connection, plan.leaves);
+        self.settings.taint(live, &mut connection, plan.leaves);
         Ok((connection, swallow, jobs))
     }
 
@@ -353,7 +356,7 @@ impl Session {
         if inputs.is_empty() {
             return self.conclude(sum(ended.iter()), &verb).await;
         }
-        let limits = Limits { memory_bytes: self.properties().memory_bytes };
+        let limits = Limits { memory_bytes: self.place.properties().memory_bytes };
         let passed = MergePlan::iterate();
         let is_short = plan.merge.turns.is_some() && !has_all(&plan.merge, &inputs);
         let how = if single || is_short { &passed } else { &plan.merge };
@@ -366,7 +369,7 @@ impl Session {
 
     fn base_field(&self) -> Result<Field> {
         // Others may wait for its rows, and have all connections of a unit.
-        Ok(Field { is_awaited: true, ..self.place.engine.field(&*self.live()?) })
+        Ok(Field { is_awaited: true, ..self.place.engine.field(&*self.place.live()?) })
     }
 
     /// Takes back the open transaction's statements from a number on.
@@ -437,7 +440,7 @@ impl Waiting for RowWaits<'_> {
     }
 }
 
-impl Work<'_> {
+impl UnitWork<'_> {
     /// Runs its statements one after the other, and gives the connection back.
     async fn run(mut self) -> Worked {
         let told = self.run_all().await;

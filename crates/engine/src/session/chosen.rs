@@ -85,12 +85,12 @@ impl Session {
         (bound, changing): (&Bound, &Bound),
         (parts, reads): (&Chosen, &[Statement]),
     ) -> Result<Stepped> {
-        let mut left = self.properties().memory_bytes;
+        let mut left = self.place.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let (mut answers, mut stepped) = (Vec::new(), Stepped::default());
         for (choice, read) in parts.choices.iter().zip(reads) {
-            let most = self.properties().memory_bytes;
+            let most = self.place.properties().memory_bytes;
             let mut answer = Answer::new(choice, dialect.as_ref());
             let mut take = |columns: &Columns, rows: Option<&Rows>| {
                 if rows.is_none() {

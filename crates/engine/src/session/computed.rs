@@ -54,10 +54,10 @@ impl Session {
     }
 
     async fn compute(&mut self, text: &str) -> Result<String> {
-        if self.is_alone() {
+        if self.place.is_alone() {
             return self.compute_alone(text);
         }
-        let live = self.live()?;
+        let live = self.place.live()?;
         let dialect = Arc::clone(&live.database.dialect);
         let stmt = pando_sql::parse(&format!("SELECT {text}"), dialect.syntax())
             .map_err(super::run::syntax_error)?;
@@ -71,7 +71,7 @@ impl Session {
         let plan = self.plan(&live, &stmt, &Bound::default(), Purpose::Run).await?;
         let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
         // Not the transaction's own connection: that one does not wear the variables yet.
-        let mut connection = self.take(live.pool(&unit.target.unit)?).await?;
+        let mut connection = self.place.take(live.pool(&unit.target.unit)?).await?;
         let rows = match self.place.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dressed_answer(&live, &mut connection, &unit.sql).await,
             Err(error) => Err(error),
@@ -97,7 +97,7 @@ impl Session {
             }
         }
         // The expression may be a call of anything.
-        self.taint(live, connection, Leaves::Anything);
+        self.settings.taint(live, connection, Leaves::Anything);
         answer(connection, sql).await
     }
 }

@@ -71,8 +71,8 @@ impl Session {
     /// settings are then kept like those of SET.
     pub(super) async fn set_config(&mut self, stmt: &Statement, bound: &Bound) -> Result<bool> {
         let Some((select, calls)) = calls(stmt) else { return Ok(false) };
-        self.refuse_if_failed(false)?;
-        let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+        self.work.refuse_if_failed(false)?;
+        let dialect = self.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
         let own = dialect.presentation().ok_or_else(refused)?;
         if visit::tables(&stmt.kind).iter().any(|table| own.holding(table.name).is_none()) {
             return Err(refused());
@@ -119,7 +119,7 @@ impl Session {
         let Kind::Set(assignments) = &set.kind else {
             return Err(ErrorKind::Variable(format!("`{name}` is no variable's name")).into());
         };
-        self.guard(&set)?;
+        self.place.guard(&set)?;
         for one in assignments {
             dialect.set(&one.name, one.value_span.of(&set.text))?;
         }

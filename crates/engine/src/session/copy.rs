@@ -25,6 +25,7 @@ use crate::source::System;
 use super::acquire::Aim;
 use super::reply::{Reply, Verb};
 use super::{Bound, Opened, Session};
+use crate::session::outbox::Outbox;
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
@@ -196,13 +197,49 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
     }
 }
 
+impl Outbox {
+    /// A piece of a query's reply, told as COPY TO.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other pieces are the same in both")]
+    pub(super) fn encode(&mut self, event: Event) -> Result<Event> {
+        let Some(encoder) = &mut self.encoder else { return Ok(event) };
+        match event {
+            Event::Columns(columns) => {
+                let (form, head) = encoder.begin(columns)?;
+                if let Some(head) = head {
+                    self.pending.push_front(Event::CopyData(head));
+                }
+                Ok(Event::CopyOut(form))
+            }
+            Event::Rows(rows) => {
+                let mut lines = encoder.rows(&rows)?.into_iter();
+                let first = lines.next().unwrap_or_default();
+                lines.rev().for_each(|line| self.pending.push_front(Event::CopyData(line)));
+                Ok(Event::CopyData(first))
+            }
+            Event::Complete(mut done) => {
+                let tail = encoder.end();
+                self.encoder = None;
+                done.tag = "COPY".into();
+                match tail {
+                    None => Ok(Event::Complete(done)),
+                    Some(tail) => {
+                        self.pending.push_front(Event::Complete(done));
+                        Ok(Event::CopyData(tail))
+                    }
+                }
+            }
+            other => Ok(other),
+        }
+    }
+}
+
 impl Session {
     /// COPY FROM and LOAD DATA over several targets. False when the statement goes the usual way.
     #[expect(clippy::wildcard_enum_match_arm, reason = "only LOAD DATA asks for a file")]
     pub(super) async fn start_bulk(&mut self, stmt: &Statement) -> Result<bool> {
-        let live = self.live()?;
-        self.refuse_if_failed(false)?;
-        self.refuse_unadmitted(true)?;
+        let live = self.place.live()?;
+        self.work.refuse_if_failed(false)?;
+        self.place.refuse_unadmitted(true)?;
         self.refuse_in_base("bulk data")?;
         self.settle_cursors().await?;
         let plan = self.plan(&live, stmt, &Bound::default(), Purpose::Run).await?;
@@ -259,7 +296,7 @@ impl Session {
     fn bulk_transaction(&mut self) {
         if self.work.transaction.state() == pando_kernel::session::TransactionState::Idle {
             if self.work.autocommit {
-                let modes = self.modes_for(Vec::new());
+                let modes = self.work.modes_for(Vec::new());
                 self.work.transaction.begin(modes, self.course());
                 self.work.opened = Opened::Statement;
             } else {
@@ -353,7 +390,7 @@ impl Session {
     /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
     async fn places(&mut self, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
         for _ in 0..MAX_NEEDS {
-            match copy.places(record, self.catalog(&copy.live).as_ref())? {
+            match copy.places(record, self.work.catalog(&copy.live).as_ref())? {
                 Placed::At(places) => return Ok(places),
                 Placed::Needs(need) => self.find_out(&copy.live, need).await?,
             }
@@ -385,7 +422,7 @@ impl Session {
         if goes_on {
             copy.marked.push(Arc::clone(&unit.target.unit));
         }
-        self.taint(&live, &mut connection, copy.plan.leaves);
+        self.settings.taint(&live, &mut connection, copy.plan.leaves);
         let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let sent = match started {
@@ -399,7 +436,7 @@ impl Session {
         if copy.plan.spread == Spread::Gather || place == 0 {
             copy.rows += done.affected.unwrap_or(0);
             let said = std::slice::from_mut(&mut channel);
-            self.pass_notices(said);
+            self.outbox.pass_notices(said);
             self.note_warnings(said, done.warnings).await;
             copy.told = match copy.told.affected {
                 Some(_) => sum([&copy.told, &done].into_iter()),
@@ -412,7 +449,7 @@ impl Session {
 
     /// The types of a table's columns, as its storage unit tells them.
     async fn bulk_types(&mut self, logic: &str, columns: &[String]) -> Result<Option<Columns>> {
-        let dialect = self.live()?.database.dialect.clone();
+        let dialect = self.place.live()?.database.dialect.clone();
         let names: Vec<String> = columns.iter().map(|column| dialect.quote(column)).collect();
         let text = format!("SELECT {} FROM {}", names.join(", "), dialect.quote(logic));
         let prepared = self.make_prepared(text.into(), Vec::new())?;
@@ -423,9 +460,9 @@ impl Session {
     /// the catalogue, it runs as the query it is and its rows are written as lines here.
     pub(super) async fn start_copy_of(&mut self, stmt: &Statement, query: &Query) -> Result<bool> {
         let Kind::Copy(copy) = &stmt.kind else { return Ok(false) };
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
-        let live = self.live()?;
+        let live = self.place.live()?;
         let presentation = live.database.dialect.presentation();
         let is_catalogue = visit::tables(&stmt.kind)
             .iter()
@@ -451,40 +488,6 @@ impl Session {
         Box::pin(self.start_on_units(&inner, bound)).await?;
         self.outbox.encoder = Some(Box::new(encoder));
         Ok(true)
-    }
-
-    /// A piece of a query's reply, told as COPY TO.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other pieces are the same in both")]
-    pub(super) fn encode(&mut self, event: Event) -> Result<Event> {
-        let Some(encoder) = &mut self.outbox.encoder else { return Ok(event) };
-        match event {
-            Event::Columns(columns) => {
-                let (form, head) = encoder.begin(columns)?;
-                if let Some(head) = head {
-                    self.outbox.pending.push_front(Event::CopyData(head));
-                }
-                Ok(Event::CopyOut(form))
-            }
-            Event::Rows(rows) => {
-                let mut lines = encoder.rows(&rows)?.into_iter();
-                let first = lines.next().unwrap_or_default();
-                lines.rev().for_each(|line| self.outbox.pending.push_front(Event::CopyData(line)));
-                Ok(Event::CopyData(first))
-            }
-            Event::Complete(mut done) => {
-                let tail = encoder.end();
-                self.outbox.encoder = None;
-                done.tag = "COPY".into();
-                match tail {
-                    None => Ok(Event::Complete(done)),
-                    Some(tail) => {
-                        self.outbox.pending.push_front(Event::Complete(done));
-                        Ok(Event::CopyData(tail))
-                    }
-                }
-            }
-            other => Ok(other),
-        }
     }
 }
 

@@ -51,6 +51,29 @@ impl Cursor {
     }
 }
 
+impl Cursors {
+    /// The cursor made by the last suspension.
+    pub(super) fn newest_cursor(&mut self) -> Option<&mut Cursor> {
+        let id = self.last_suspended?;
+        self.portals.get_mut(&id)
+    }
+
+    /// Whether a cursor still hears from storage units: what is in memory needs none.
+    pub(super) fn waits_in_cursor(&self) -> bool {
+        self.portals.values().any(|cursor| !matches!(cursor.reply, Reply::Idle))
+    }
+
+    /// Whether a cursor has more to give.
+    pub(super) fn has_cursor(&self, id: CursorId) -> bool {
+        self.portals.contains_key(&id)
+    }
+
+    /// The columns of a cursor.
+    pub(super) fn cursor_columns(&self, id: CursorId) -> Option<Columns> {
+        self.portals.get(&id).and_then(|cursor| cursor.columns.clone())
+    }
+}
+
 impl Session {
     /// Puts the current reply into its cursor.
     pub(super) fn suspend(&mut self) -> Result<()> {
@@ -76,15 +99,9 @@ impl Session {
         Ok(())
     }
 
-    /// The cursor made by the last suspension.
-    pub(super) fn newest_cursor(&mut self) -> Option<&mut Cursor> {
-        let id = self.cursors.last_suspended?;
-        self.cursors.portals.get_mut(&id)
-    }
-
     /// Goes on with a cursor.
     pub(super) fn fetch(&mut self, id: CursorId, limit: Option<u32>) -> Result<()> {
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         let Some(cursor) = self.cursors.portals.remove(&id) else {
             return Err(ErrorKind::UnknownStatement(format!("cursor {}", id.0)).into());
         };
@@ -120,7 +137,7 @@ impl Session {
             let Some((now, later)) = split.transpose()? else { continue };
             self.outbox.pending.extend(now.map(Event::Rows));
             self.suspend()?;
-            if let Some(cursor) = self.newest_cursor() {
+            if let Some(cursor) = self.cursors.newest_cursor() {
                 cursor.columns = columns;
                 cursor.stash.extend(later.map(Event::Rows));
                 cursor.stash.append(&mut stash);
@@ -128,21 +145,6 @@ impl Session {
             return Ok(());
         }
         Ok(())
-    }
-
-    /// Whether a cursor still hears from storage units: what is in memory needs none.
-    pub(super) fn waits_in_cursor(&self) -> bool {
-        self.cursors.portals.values().any(|cursor| !matches!(cursor.reply, Reply::Idle))
-    }
-
-    /// Whether a cursor has more to give.
-    pub(super) fn has_cursor(&self, id: CursorId) -> bool {
-        self.cursors.portals.contains_key(&id)
-    }
-
-    /// The columns of a cursor.
-    pub(super) fn cursor_columns(&self, id: CursorId) -> Option<Columns> {
-        self.cursors.portals.get(&id).and_then(|cursor| cursor.columns.clone())
     }
 
     /// Drops a cursor and gives its connections back.
@@ -165,7 +167,7 @@ impl Session {
 
     /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the transaction.
     pub(super) async fn settle_cursors(&mut self) -> Result<()> {
-        if self.work.transaction.is_whole() && !self.lent_temporaries() {
+        if self.work.transaction.is_whole() && !self.temporary.lent_temporaries() {
             return Ok(());
         }
         let ids: Vec<CursorId> = self.cursors.portals.keys().copied().collect();
@@ -184,7 +186,8 @@ impl Session {
             if self.work.opened == Opened::Statement {
                 return Ok(());
             }
-            let keeps = self.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
+            let keeps =
+                self.place.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
             if !keeps {
                 return self.part_from_declared(commit).await;
             }
@@ -212,7 +215,7 @@ impl Session {
             self.resume(&cursor.reply)?;
         }
         let Some(mut cursor) = self.cursors.portals.remove(&id) else { return Ok(()) };
-        let limit = self.properties().memory_bytes;
+        let limit = self.place.properties().memory_bytes;
         // All that the session's cursors keep counts together.
         let kept = self.cursors.portals.values().chain(std::iter::once(&cursor));
         let mut bytes: usize = kept.map(Cursor::bytes).sum();

@@ -38,8 +38,8 @@ impl Session {
             | DefineAction::Rename
             | DefineAction::Comment => return Ok(false),
         };
-        self.refuse_if_failed(false)?;
-        let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+        self.work.refuse_if_failed(false)?;
+        let dialect = self.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
         let name = name_alone(stmt, define, dialect.as_ref())?;
         let unless = if define.conditional { Unless::Passes } else { Unless::Fails };
         let current = self.place.facts.database.as_deref();

@@ -19,6 +19,7 @@ use crate::plan;
 use super::cursor::MAX_CURSORS;
 use super::local::{no_transaction, server_error};
 use super::{Bound, Session, Window};
+use crate::session::cursor::Cursors;
 
 /// A cursor under the name that it was declared with.
 #[derive(Debug, Clone)]
@@ -44,6 +45,50 @@ enum Hold {
     FromCommit,
     /// Its transaction is over; all that it has to give is in memory.
     Held,
+}
+
+impl Cursors {
+    /// Refuses a definition of what a cursor reads, as one server does: what is left to read would be another table's, or none's. Those that are held
+    /// have read all.
+    /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+    pub(super) fn refuse_in_use(&self, define: &Define) -> Result<()> {
+        let verb = match (define.action, define.object) {
+            (DefineAction::Drop, ObjectKind::Table) => "DROP TABLE",
+            (DefineAction::Truncate, ObjectKind::Table) => "TRUNCATE",
+            (DefineAction::Alter, ObjectKind::Table) => "ALTER TABLE",
+            _ => return Ok(()),
+        };
+        let read = self.declared.values().filter(|one| one.hold != Hold::Held);
+        let read: Vec<&String> = read.flat_map(|one| &one.tables).collect();
+        match define.names.iter().map(ObjectName::key).find(|name| read.contains(&name)) {
+            None => Ok(()),
+            Some(name) => Err(server_error(
+                0,
+                "55006",
+                &format!(
+                    "cannot {verb} \"{name}\" because it is being used by active queries in this session"
+                ),
+            )),
+        }
+    }
+
+    /// The cursors there are, as a session is shown its own.
+    pub(super) fn own_cursors(&self) -> Vec<OwnCursor> {
+        let own = |(name, one): (&String, &Declared)| OwnCursor {
+            name: name.clone(),
+            text: Arc::clone(&one.text),
+            holds: one.hold != Hold::Without,
+            made: one.made,
+        };
+        let mut all: Vec<OwnCursor> = self.declared.iter().map(own).collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        all
+    }
+
+    /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says when it runs.
+    pub(super) fn sql_cursor_columns(&self, name: &str) -> Option<Columns> {
+        self.declared.get(name)?.columns.clone()
+    }
 }
 
 impl Session {
@@ -87,7 +132,7 @@ impl Session {
         (stmt, body): (&Statement, Span),
         bound: &Bound,
     ) -> Result<()> {
-        let live = self.live()?;
+        let live = self.place.live()?;
         let is_alone = self.work.transaction.state() == TransactionState::Idle;
         if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
             return Err(Error::refused(
@@ -122,14 +167,14 @@ impl Session {
         self.outbox.window = Some(Window { left: 0, cursor: Some(id) });
         Box::pin(self.start_statement(&inner, bound.clone())).await?;
         while self.next_of_reply().await?.is_some() {}
-        if !self.has_cursor(id) {
+        if !self.cursors.has_cursor(id) {
             return Err(Error::refused(
                 30001,
                 "a cursor for a query that no storage unit answers is not supported",
                 "send the query itself",
             ));
         }
-        let columns = self.cursor_columns(id);
+        let columns = self.cursors.cursor_columns(id);
         let mut hold = hold;
         if is_alone {
             self.settle_cursor(id).await?;
@@ -140,30 +185,6 @@ impl Session {
         let declared = Declared { id, columns, hold, begun: false, text, made, tables };
         self.cursors.declared.insert(name.to_owned(), declared);
         Ok(())
-    }
-
-    /// Refuses a definition of what a cursor reads, as one server does: what is left to read would be another table's, or none's. Those that are held
-    /// have read all.
-    /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
-    pub(super) fn refuse_in_use(&self, define: &Define) -> Result<()> {
-        let verb = match (define.action, define.object) {
-            (DefineAction::Drop, ObjectKind::Table) => "DROP TABLE",
-            (DefineAction::Truncate, ObjectKind::Table) => "TRUNCATE",
-            (DefineAction::Alter, ObjectKind::Table) => "ALTER TABLE",
-            _ => return Ok(()),
-        };
-        let read = self.cursors.declared.values().filter(|one| one.hold != Hold::Held);
-        let read: Vec<&String> = read.flat_map(|one| &one.tables).collect();
-        match define.names.iter().map(ObjectName::key).find(|name| read.contains(&name)) {
-            None => Ok(()),
-            Some(name) => Err(server_error(
-                0,
-                "55006",
-                &format!(
-                    "cannot {verb} \"{name}\" because it is being used by active queries in this session"
-                ),
-            )),
-        }
     }
 
     /// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those that are held already stay.
@@ -213,24 +234,6 @@ impl Session {
         }
     }
 
-    /// The cursors there are, as a session is shown its own.
-    pub(super) fn own_cursors(&self) -> Vec<OwnCursor> {
-        let own = |(name, one): (&String, &Declared)| OwnCursor {
-            name: name.clone(),
-            text: Arc::clone(&one.text),
-            holds: one.hold != Hold::Without,
-            made: one.made,
-        };
-        let mut all: Vec<OwnCursor> = self.cursors.declared.iter().map(own).collect();
-        all.sort_by(|one, other| one.name.cmp(&other.name));
-        all
-    }
-
-    /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says when it runs.
-    pub(super) fn sql_cursor_columns(&self, name: &str) -> Option<Columns> {
-        self.cursors.declared.get(name)?.columns.clone()
-    }
-
     async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
         let known = self.cursors.declared.get(name).cloned();
         let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
@@ -253,7 +256,7 @@ impl Session {
         }
         let mut collected = Vec::new();
         let mut count = 0u64;
-        if self.has_cursor(id) {
+        if self.cursors.has_cursor(id) {
             self.fetch(id, limit)?;
             while let Some(event) = self.next_of_reply().await? {
                 if let Event::Rows(rows) = event {

@@ -22,8 +22,8 @@ impl Session {
     /// # Errors
     /// `Refused` for constraints that have other names on the units; what a unit says of what it checks then.
     pub(super) async fn set_constraints(&mut self, stmt: &Statement) -> Result<bool> {
-        self.refuse_if_failed(false)?;
-        let live = self.live()?;
+        self.work.refuse_if_failed(false)?;
+        let live = self.place.live()?;
         // Behind SET and CONSTRAINTS.
         let tokens = pando_sql::tokenize(&stmt.text, live.database.dialect.syntax());
         let named = tokens.ok().and_then(|tokens| Some(tokens.list.get(2)?.span));
@@ -37,7 +37,7 @@ impl Session {
             return Ok(true);
         }
         if self.work.transaction.state() == TransactionState::Idle {
-            self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
+            self.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
             self.complete(VERB);
             return Ok(true);
         }
@@ -53,11 +53,11 @@ impl Session {
         let is_asked = self.work.transaction.state() == TransactionState::Open
             && self.work.transaction.kind() == TransactionType::Local
             && self.work.transaction.has_written()
-            && self.dialect().is_some_and(|dialect| dialect.deferred().is_some());
+            && self.place.dialect().is_some_and(|dialect| dialect.deferred().is_some());
         let Some(live) = self.place.live.as_ref().filter(|_| is_asked) else { return false };
         let units = self.work.transaction.units();
         let none_defers =
-            || units.iter().all(|unit| self.catalog(live).defers(unit) == Some(false));
+            || units.iter().all(|unit| self.work.catalog(live).defers(unit) == Some(false));
         units.len() > 1 && !none_defers()
     }
 
@@ -68,10 +68,11 @@ impl Session {
     /// # Errors
     /// The fault found; what keeps a unit from being asked.
     pub(super) async fn check_deferred(&mut self) -> Result<()> {
-        let Some((query, check)) = self.dialect().and_then(|dialect| dialect.deferred()) else {
+        let Some((query, check)) = self.place.dialect().and_then(|dialect| dialect.deferred())
+        else {
             return Ok(());
         };
-        let live = self.live()?;
+        let live = self.place.live()?;
         let checked = self.checked(&live, query, check).await;
         self.let_go().await;
         match checked {
@@ -79,7 +80,7 @@ impl Session {
             Err(_) if self.work.transaction.has_lost_connection() => Ok(()),
             Err(error) => {
                 self.work.transaction.fail();
-                Err(self.in_logic_names(error))
+                Err(self.place.in_logic_names(error))
             }
         }
     }
@@ -102,13 +103,13 @@ impl Session {
         unit: UnitName,
         query: &str,
     ) -> Result<bool> {
-        if let Some(known) = self.catalog(live).defers(&unit) {
+        if let Some(known) = self.work.catalog(live).defers(&unit) {
             return Ok(known);
         }
-        let epoch = self.catalog(live).epoch();
+        let epoch = self.work.catalog(live).epoch();
         let rows = self.ask(live, &unit, query).await?;
         let defers = rows.first().and_then(|row| row.first()) != Some(&Value::Bool(false));
-        self.catalog(live).learn_defers(epoch, unit, defers);
+        self.work.catalog(live).learn_defers(epoch, unit, defers);
         Ok(defers)
     }
 }

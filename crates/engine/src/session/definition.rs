@@ -10,6 +10,7 @@ use crate::catalog::UnitCatalog;
 use crate::snapshot::LiveDatabase;
 
 use super::Session;
+use crate::session::work::Work;
 
 /// What a transaction that has changed definitions knows of the tables: nobody else sees what it has made, nor does it see what others have read.
 #[derive(Debug)]
@@ -33,6 +34,29 @@ const ALONE: [&str; 5] = ["CONCURRENTLY", "DATABASE", "SUBSCRIPTION", "SYSTEM", 
 /// Other statements than definitions that a transaction takes back.
 const TAKEN_BACK: [&str; 4] = ["COMMENT", "DO", "GRANT", "REVOKE"];
 
+impl Work {
+    /// What the session knows of a database's tables.
+    pub(super) fn catalog<'a>(&'a self, live: &'a LiveDatabase) -> &'a Arc<UnitCatalog> {
+        let own =
+            self.definitions.own.as_ref().filter(|own| Arc::ptr_eq(&own.others, &live.catalog));
+        own.map_or(&live.catalog, |own| &own.catalog)
+    }
+
+    /// The open transaction has changed a definition.
+    pub(super) fn has_defined(&mut self, live: &LiveDatabase) {
+        self.definitions.own = Some(Own::beside(&live.catalog));
+    }
+
+    /// Begins to read anew what only the open transaction sees, where anybody has defined something since.
+    pub(super) fn keep_own_up(&mut self, live: &LiveDatabase) {
+        if let Some(own) = &mut self.definitions.own
+            && (!Arc::ptr_eq(&own.others, &live.catalog) || own.epoch != live.catalog.epoch())
+        {
+            *own = Own::beside(&live.catalog);
+        }
+    }
+}
+
 impl Session {
     /// Whether a definition on several nodes is all done or not at all: a transaction of its own takes it back where one of them fails. Only PostgreSQL's can be
     /// taken back, and BASE, which commits at once, has no part in definitions.
@@ -48,31 +72,6 @@ impl Session {
             && live.database.dialect.error_fails_transaction()
             && self.transaction_type() != TransactionType::Base
             && !words.any(|word| ALONE.iter().any(|alone| word.eq_ignore_ascii_case(alone)))
-    }
-
-    /// What the session knows of a database's tables.
-    pub(super) fn catalog<'a>(&'a self, live: &'a LiveDatabase) -> &'a Arc<UnitCatalog> {
-        let own = self
-            .work
-            .definitions
-            .own
-            .as_ref()
-            .filter(|own| Arc::ptr_eq(&own.others, &live.catalog));
-        own.map_or(&live.catalog, |own| &own.catalog)
-    }
-
-    /// The open transaction has changed a definition.
-    pub(super) fn has_defined(&mut self, live: &LiveDatabase) {
-        self.work.definitions.own = Some(Own::beside(&live.catalog));
-    }
-
-    /// Begins to read anew what only the open transaction sees, where anybody has defined something since.
-    pub(super) fn keep_own_up(&mut self, live: &LiveDatabase) {
-        if let Some(own) = &mut self.work.definitions.own
-            && (!Arc::ptr_eq(&own.others, &live.catalog) || own.epoch != live.catalog.epoch())
-        {
-            *own = Own::beside(&live.catalog);
-        }
     }
 
     /// A definition is about to be run: others will be told, however it ends.
@@ -101,7 +100,7 @@ impl Session {
     /// What a definition that failed may have done on some units is told, too.
     pub(super) async fn end_definition(&mut self) {
         if std::mem::take(&mut self.work.definitions.under_way)
-            && let Ok(live) = self.live()
+            && let Ok(live) = self.place.live()
         {
             Box::pin(self.forget_tables(&live)).await;
         }

@@ -20,8 +20,74 @@ use super::outbox::Outbox;
 use super::place::Place;
 use super::reply::Reply;
 use super::settings::Settings;
+use super::temporary::TemporaryTables;
 use super::work::Work;
 use super::{Opened, Session, home};
+
+impl Place {
+    pub(super) fn live(&self) -> Result<Arc<LiveDatabase>> {
+        self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
+    }
+
+    /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.
+    pub(super) fn facts_mut(&mut self) -> &mut Facts {
+        Arc::make_mut(&mut self.facts)
+    }
+
+    pub(super) fn properties(&self) -> &snapshot::Settings {
+        &self.snapshot.settings
+    }
+
+    /// What `ROW_COUNT()` tells from now on: rows changed, or -1 after a statement that gives some or fails.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/information-functions.html#function_row-count>
+    pub(super) fn counts_rows(&mut self, count: i64) {
+        if self.facts.row_count != count {
+            self.facts_mut().row_count = count;
+        }
+    }
+
+    pub(super) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
+        self.live.as_ref().map(|live| Arc::clone(&live.database.dialect))
+    }
+
+    /// After an error nothing more comes: the session waits for its client.
+    fn or_idle<T>(&self, result: Result<T>) -> Result<T> {
+        if result.is_err() {
+            self.handle.idles();
+        }
+        result
+    }
+}
+
+impl Work {
+    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
+    /// while none of them has reached a unit.
+    pub(super) fn stands_free(&self) -> bool {
+        match self.transaction.state() {
+            TransactionState::Idle => true,
+            TransactionState::Open => self.opened == Opened::Pipeline && self.has_reached_none(),
+            TransactionState::Failed => false,
+        }
+    }
+
+    /// Whether a transaction is open that has not met a storage unit yet.
+    pub(super) fn has_begun_only(&self) -> bool {
+        self.transaction.state() == TransactionState::Open && self.has_reached_none()
+    }
+
+    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
+    pub(super) fn has_reached_none(&self) -> bool {
+        self.transaction.units().is_empty() && !self.base.has_changed()
+    }
+
+    /// What a failed transaction still accepts.
+    pub(super) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
+        if self.transaction.state() == TransactionState::Failed && !ends {
+            return Err(ErrorKind::TransactionFailed.into());
+        }
+        Ok(())
+    }
+}
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
@@ -63,7 +129,7 @@ impl Session {
             outbox: Outbox::default(),
             cursors: Cursors::default(),
             memory: Memory::default(),
-            temporary: None,
+            temporary: TemporaryTables::default(),
         };
         session.start_variables()?;
         Ok(session)
@@ -80,25 +146,12 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn live(&self) -> Result<Arc<LiveDatabase>> {
-        self.place.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
-    }
-
-    /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.
-    pub(super) fn facts_mut(&mut self) -> &mut Facts {
-        Arc::make_mut(&mut self.place.facts)
-    }
-
-    pub(super) fn properties(&self) -> &snapshot::Settings {
-        &self.place.snapshot.settings
-    }
-
     /// Takes the newest snapshot; inside a transaction the one it began with stays.
     pub(super) fn refresh(&mut self) -> Result<()> {
         if self.place.handle.is_killed() {
             return Err(ErrorKind::Shutdown.into());
         }
-        if !self.stands_free() || self.waits_in_cursor() {
+        if !self.work.stands_free() || self.cursors.waits_in_cursor() {
             return Ok(());
         }
         let newest = self.place.engine.inner.snapshot.load();
@@ -115,7 +168,7 @@ impl Session {
     /// `UnknownDatabase` and `Refused` when that is no longer possible; the session is then in no database.
     pub(super) fn look_again(&mut self) -> Result<()> {
         self.place.snapshot = self.place.engine.snapshot();
-        self.facts_mut().databases = home::visible(&self.place.snapshot, &self.place.login);
+        self.place.facts_mut().databases = home::visible(&self.place.snapshot, &self.place.login);
         let home = home::home(&self.place.snapshot, &self.place.login, &self.place.facts.databases);
         let Some(name) = self.place.facts.database.clone() else {
             self.stand_in(home);
@@ -136,7 +189,7 @@ impl Session {
     /// From now on the session is in no database.
     pub(super) fn leave_database(&mut self, home: Option<Arc<LiveDatabase>>) {
         self.place.handle.uses(None);
-        self.facts_mut().database = None;
+        self.place.facts_mut().database = None;
         self.stand_in(home);
     }
 
@@ -146,7 +199,7 @@ impl Session {
         let (before, now) = (spoken(&self.place.live), spoken(&live));
         let version = live.as_ref().and_then(|live| live.version());
         if version.as_deref() != self.place.facts.version.as_deref() {
-            self.facts_mut().version = version.map(Arc::from);
+            self.place.facts_mut().version = version.map(Arc::from);
         }
         self.place.live = live;
         match now {
@@ -158,57 +211,15 @@ impl Session {
         }
     }
 
-    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
-    /// while none of them has reached a unit.
-    pub(super) fn stands_free(&self) -> bool {
-        match self.work.transaction.state() {
-            TransactionState::Idle => true,
-            TransactionState::Open => {
-                self.work.opened == Opened::Pipeline && self.has_reached_none()
-            }
-            TransactionState::Failed => false,
-        }
-    }
-
-    /// Whether a transaction is open that has not met a storage unit yet.
-    pub(super) fn has_begun_only(&self) -> bool {
-        self.work.transaction.state() == TransactionState::Open && self.has_reached_none()
-    }
-
-    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
-    pub(super) fn has_reached_none(&self) -> bool {
-        self.work.transaction.units().is_empty() && !self.work.base.has_changed()
-    }
-
-    /// What a failed transaction still accepts.
-    pub(super) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
-        if self.work.transaction.state() == TransactionState::Failed && !ends {
-            return Err(ErrorKind::TransactionFailed.into());
-        }
-        Ok(())
-    }
-
     /// Answers a statement that has changed no rows.
     pub(super) fn complete(&mut self, tag: &str) {
-        self.counts_rows(0);
+        self.place.counts_rows(0);
         let completion = Completion {
             tag: tag.to_owned().into(),
             more: !self.outbox.queue.is_empty(),
             ..Completion::default()
         };
         self.outbox.pending.push_back(Event::Complete(completion));
-    }
-
-    /// What `ROW_COUNT()` tells from now on: rows changed, or -1 after a statement that gives some or fails.
-    /// <https://dev.mysql.com/doc/refman/8.0/en/information-functions.html#function_row-count>
-    pub(super) fn counts_rows(&mut self, count: i64) {
-        if self.place.facts.row_count != count {
-            self.facts_mut().row_count = count;
-        }
-    }
-
-    pub(super) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
-        self.place.live.as_ref().map(|live| Arc::clone(&live.database.dialect))
     }
 }
 
@@ -239,13 +250,13 @@ impl pando_kernel::session::Session for Session {
                 Box::pin(self.end_failed_text()).await;
             }
             let taken = self.or_doomed(taken).await;
-            return self.or_idle(taken);
+            return self.place.or_idle(taken);
         }
         self.abandon().await;
         self.place.handle.works();
         let answered = self.answer(request).await;
         let answered = self.or_doomed(answered).await;
-        self.or_idle(answered)
+        self.place.or_idle(answered)
     }
 
     async fn answer(&mut self, request: Request) -> Result<Option<Whole>> {
@@ -263,7 +274,7 @@ impl pando_kernel::session::Session for Session {
         if matches!(event, Ok(None)) && !matches!(self.outbox.reply, Reply::CopyIn(_)) {
             self.place.handle.idles();
         }
-        self.or_idle(event)
+        self.place.or_idle(event)
     }
 
     fn ahead(&mut self) -> Option<Result<Option<Event>>> {
@@ -331,14 +342,6 @@ impl pando_kernel::session::Session for Session {
 }
 
 impl Session {
-    /// After an error nothing more comes: the session waits for its client.
-    fn or_idle<T>(&self, result: Result<T>) -> Result<T> {
-        if result.is_err() {
-            self.place.handle.idles();
-        }
-        result
-    }
-
     async fn answer(&mut self, request: Request) -> Result<()> {
         if matches!(request, Request::Fail) {
             // Whatever has become of the configuration.

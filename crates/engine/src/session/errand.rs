@@ -26,7 +26,7 @@ impl Session {
     pub(super) async fn run_errand(&mut self, errand: Errand) -> Result<()> {
         match errand {
             Errand::Parse(text) => {
-                let syntax = *self.syntax()?;
+                let syntax = *self.place.syntax()?;
                 let read = move |text: &str| {
                     let parsed = pando_sql::parse(text, &syntax)?;
                     Ok([outline::name(&parsed.kind), outline::tree(&parsed.kind)])
@@ -35,13 +35,13 @@ impl Session {
                 self.text_rows(&["parsed_statement", "parsed_statement_detail"], vec![row.into()])
             }
             Errand::Format(text) => {
-                let syntax = *self.syntax()?;
+                let syntax = *self.place.syntax()?;
                 let format = move |text: &str| pando_sql::format(text, &syntax);
                 let formatted = self.beside(text, format).await?.map_err(syntax_error)?;
                 self.text_rows(&["formatted_result"], vec![vec![formatted]])
             }
             Errand::ForgetTables => {
-                let live = self.live()?;
+                let live = self.place.live()?;
                 self.forget_tables(&live).await;
                 self.complete("REFRESH TABLE METADATA");
                 Ok(())
@@ -87,7 +87,7 @@ impl Session {
             return Err(without_units(&there.database.name));
         }
         let here = self.place.live.replace(Arc::clone(&there));
-        self.facts_mut().database = Some(there.database.name.clone());
+        self.place.facts_mut().database = Some(there.database.name.clone());
         let mut rows = Vec::new();
         let mut told = Ok(());
         for table in tables {
@@ -97,7 +97,7 @@ impl Session {
             }
         }
         self.place.live = here;
-        self.facts_mut().database = current;
+        self.place.facts_mut().database = current;
         told.map(|()| rows)
     }
 
@@ -110,10 +110,10 @@ impl Session {
         // Whoever asks need not know in which case the statements write it.
         let mut columns = None;
         for key in [live.database.dialect.syntax().table_key(table), table.to_lowercase()] {
-            if columns.is_none() && self.catalog(live).columns(&key).is_none() {
+            if columns.is_none() && self.work.catalog(live).columns(&key).is_none() {
                 self.find_out(live, Need::Columns(key.clone())).await?;
             }
-            let known = self.catalog(live).columns(&key).filter(|columns| !columns.is_empty());
+            let known = self.work.catalog(live).columns(&key).filter(|columns| !columns.is_empty());
             columns = columns.or(known);
         }
         let columns = columns.ok_or_else(|| unknown_table(table))?;

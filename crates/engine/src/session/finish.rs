@@ -18,6 +18,14 @@ use super::local::server_error;
 use super::reply::{Pass, Reply, Verb};
 use super::round::DRAIN_BYTES;
 use super::{Opened, Session};
+use crate::session::outbox::Outbox;
+
+impl Outbox {
+    /// Passes on what the units had to say besides their replies.
+    pub(super) fn pass_notices(&mut self, channels: &mut [Channel]) {
+        self.pending.extend(channels.iter_mut().flat_map(|channel| channel.notices.drain(..)));
+    }
+}
 
 impl Session {
     /// The current reply is complete.
@@ -43,7 +51,7 @@ impl Session {
                 let merged = *merged;
                 drop(merged.merge);
                 let mut channels = unshare(merged.channels);
-                self.pass_notices(&mut channels);
+                self.outbox.pass_notices(&mut channels);
                 let mut done = total(&merged.loaded, &channels);
                 self.note_warnings(&mut channels, done.warnings).await;
                 if merged.verb.selects {
@@ -95,7 +103,7 @@ impl Session {
         let found = self.found_rows(&mut channel.connection).await;
         self.release_channel(channel).await;
         let done = self.settle(done, &verb).await?;
-        self.facts_mut().found_rows = found?;
+        self.place.facts_mut().found_rows = found?;
         Ok(done)
     }
 
@@ -124,7 +132,7 @@ impl Session {
         if plan.spread == Spread::Same && plan.units.iter().any(of_parts) {
             channels[..said].iter_mut().for_each(|channel| self.tell_once(channel));
         }
-        self.pass_notices(&mut channels[..said]);
+        self.outbox.pass_notices(&mut channels[..said]);
         self.note_warnings(&mut channels[..said], done.warnings).await;
         self.release_channels(channels).await;
         self.conclude(done, verb).await
@@ -135,18 +143,11 @@ impl Session {
         let mut told: Vec<ServerError> = Vec::new();
         channel.notices.retain_mut(|event| {
             let Event::Notice(notice) = event else { return true };
-            self.retell(notice);
+            self.place.retell(notice);
             let is_new = !told.contains(&**notice);
             told.extend(is_new.then(|| (**notice).clone()));
             is_new
         });
-    }
-
-    /// Passes on what the units had to say besides their replies.
-    pub(super) fn pass_notices(&mut self, channels: &mut [Channel]) {
-        self.outbox
-            .pending
-            .extend(channels.iter_mut().flat_map(|channel| channel.notices.drain(..)));
     }
 
     /// Ends the statement's own transaction, notes what the session knows, and tells the client.
@@ -180,13 +181,13 @@ impl Session {
         if verb.unread {
             Box::pin(self.look_whether_ended()).await?;
         }
-        self.note_temporaries(true);
+        self.temporary.note_temporaries(true);
         if verb.defines
             && let Some(live) = self.place.live.clone()
         {
             Box::pin(self.forget_tables(&live)).await;
             if self.work.transaction.state() != TransactionState::Idle {
-                self.has_defined(&live);
+                self.work.has_defined(&live);
             }
         }
         if done.tag.is_empty() {
@@ -201,13 +202,13 @@ impl Session {
             find_upserted(&mut done);
         }
         if done.last_insert_id != 0 && !verb.gives_keys {
-            self.facts_mut().last_insert_id = done.last_insert_id;
+            self.place.facts_mut().last_insert_id = done.last_insert_id;
         }
         let affected = done.affected.unwrap_or(0);
         if !verb.selects && self.work.transaction.state() != TransactionState::Idle {
             self.place.handle.wrote(affected);
         }
-        let facts = self.facts_mut();
+        let facts = self.place.facts_mut();
         if verb.selects {
             facts.found_rows = affected;
             facts.row_count = -1;
@@ -243,14 +244,14 @@ impl Session {
         self.outbox.pending.clear();
         self.outbox.encoder = None;
         self.outbox.window = None;
-        let error = self.in_logic_names(error);
+        let error = self.place.in_logic_names(error);
         self.note_error(&error);
-        self.counts_rows(-1);
-        self.note_temporaries(false);
+        self.place.counts_rows(-1);
+        self.temporary.note_temporaries(false);
         if self.work.definitions.under_way {
             Box::pin(self.end_definition()).await;
         }
-        let Some(dialect) = self.dialect() else { return error };
+        let Some(dialect) = self.place.dialect() else { return error };
         if self.work.transaction.state() == TransactionState::Idle {
             return error;
         }
@@ -286,7 +287,7 @@ impl Session {
 
     /// Undoes one statement on the units it had been started on (families whose transactions go on after an error).
     pub(super) async fn undo_statement(&mut self, channels: &mut [Channel]) {
-        let Some(dialect) = self.dialect() else { return };
+        let Some(dialect) = self.place.dialect() else { return };
         let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
         let Some(text) = dialect.transaction(&verb) else { return };
         self.let_go().await;
@@ -365,7 +366,7 @@ impl Session {
         self.work.opened = Opened::Client;
         let wrote = self.work.transaction.has_written();
         let result = self.wind_up(commit).await;
-        if let Ok(live) = self.live() {
+        if let Ok(live) = self.place.live() {
             if defined {
                 Box::pin(self.forget_tables(&live)).await;
             } else if wrote {
@@ -377,7 +378,7 @@ impl Session {
             Box::pin(self.hold_declared(committed)).await;
         }
         if !committed
-            && self.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
+            && self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
             && let Some(before) = before
         {
             self.settings.variables = before;

@@ -43,7 +43,7 @@ impl Session {
             let message = "the transaction type cannot change inside a transaction";
             return Err(ErrorKind::TransactionState(message.into()).into());
         }
-        if let (TransactionType::Base, Some(dialect)) = (kind, self.dialect()) {
+        if let (TransactionType::Base, Some(dialect)) = (kind, self.place.dialect()) {
             pando_base::admits(dialect.as_ref(), &[])?;
         }
         self.work.kind = Some(kind);
@@ -155,7 +155,7 @@ impl Session {
         if self.transaction_type() != TransactionType::Xa {
             return Ok(());
         }
-        let live = self.live()?;
+        let live = self.place.live()?;
         let runtime = Arc::clone(&self.place.engine.inner.runtime);
         let (now, mut asking) = (runtime.now(), Vec::new());
         if live.together.ready.was_just_seen(now) {

@@ -9,9 +9,10 @@ use pando_sql::ast::Statement;
 use crate::plan::names_unit;
 use crate::snapshot::{LiveDatabase, Snapshot};
 
-use super::{Session, home};
+use super::home;
+use crate::session::place::Place;
 
-impl Session {
+impl Place {
     /// Refuses a statement that reaches what its user may not.
     ///
     /// # Errors
@@ -20,7 +21,7 @@ impl Session {
         let Some(dialect) = self.dialect() else { return Ok(()) };
         let Some(guard) = dialect.guard() else { return Ok(()) };
         let own_schemas = || self.own_schemas();
-        let standing = Standing { reach: reach(&self.place.login), own_schemas: &own_schemas };
+        let standing = Standing { reach: reach(&self.login), own_schemas: &own_schemas };
         guard.judge(&Scrutiny { statement, is_hinted: names_unit(statement), standing })
     }
 
@@ -32,13 +33,13 @@ impl Session {
         let Some(dialect) = self.dialect() else { return Ok(()) };
         let Some(guard) = dialect.guard() else { return Ok(()) };
         let own_schemas = || self.own_schemas();
-        let standing = Standing { reach: reach(&self.place.login), own_schemas: &own_schemas };
+        let standing = Standing { reach: reach(&self.login), own_schemas: &own_schemas };
         guard.judge_setting(name, value, &standing)
     }
 
     fn own_schemas(&self) -> Option<Vec<String>> {
-        let live = self.place.live.as_ref()?;
-        own_schemas(&self.place.snapshot, live, &self.place.login)
+        let live = self.live.as_ref()?;
+        own_schemas(&self.snapshot, live, &self.login)
     }
 }
 

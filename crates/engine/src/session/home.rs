@@ -13,6 +13,7 @@ use crate::snapshot::{LiveDatabase, Snapshot};
 
 use super::Session;
 use super::door::find;
+use crate::session::place::Place;
 
 /// The databases that can be used through the session's door by its user, in configuration order.
 pub(super) fn visible(snapshot: &Snapshot, login: &Login) -> Arc<[String]> {
@@ -81,11 +82,11 @@ fn own(name: &str, home: Option<Arc<LiveDatabase>>) -> Option<(Arc<LiveDatabase>
     Some((home, own))
 }
 
-impl Session {
+impl Place {
     /// The current database, when it is one of the vendor's own.
     pub(super) fn own_database(&self) -> Option<&str> {
-        let current = self.place.facts.database.as_deref()?;
-        let live = self.place.live.as_ref()?;
+        let current = self.facts.database.as_deref()?;
+        let live = self.live.as_ref()?;
         (live.database.name != current).then_some(current)
     }
 
@@ -141,12 +142,59 @@ impl Session {
         Ok(())
     }
 
+    /// Back to where the session was.
+    pub(super) fn come_back(&mut self, away: Option<Away>) {
+        if let Some(Away { live, database }) = away {
+            self.live = live;
+            self.facts_mut().database = database;
+        }
+    }
+
+    /// The one other database a statement is about.
+    fn elsewhere(&self, stmt: &Statement) -> Option<String> {
+        let alone = self.facts.databases.len() < 2 && self.facts.database.is_some();
+        if !moves(&stmt.kind) || alone && self.own_database().is_none() {
+            return None;
+        }
+        let dialect = self.dialect()?;
+        let presentation = dialect.presentation()?;
+        let tables = visit::tables(&stmt.kind);
+        let mut named: Vec<&str> = Vec::new();
+        for table in &tables {
+            if let Some(database) = presentation.database_part(&table.name.parts) {
+                named.push(&database.value);
+            } else if presentation.holding(table.name).is_none() && !is_show(&stmt.kind) {
+                return None;
+            }
+        }
+        if let Kind::Show(show) = &stmt.kind {
+            named.extend(show.database.iter().map(|database| database.value.as_str()));
+        }
+        let mut texts = Vec::new();
+        // Elsewhere the catalogue of one database tells of no other.
+        if named.is_empty() && !tables.is_empty() && dialect.default_schema().is_none() {
+            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, &mut texts));
+            let known = |text: &&str| {
+                self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
+            };
+            texts.retain(known);
+        }
+        let named = if named.is_empty() { texts } else { named };
+        let first = *named.first()?;
+        let other = self.facts.databases.iter().find(|known| known.eq_ignore_ascii_case(first))?;
+        let current = self.facts.database.as_deref().unwrap_or_default();
+        let alone = named.iter().all(|name| name.eq_ignore_ascii_case(other));
+        (alone && !other.eq_ignore_ascii_case(current)).then(|| other.clone())
+    }
+}
+
+impl Session {
     /// Refuses a statement about tables before a database is chosen.
     pub(super) fn refuse_without_database(&mut self, stmt: &Statement) -> Result<()> {
         if self.place.facts.database.is_some() {
             return Ok(());
         }
-        let dialect = self.dialect();
+        let dialect = self.place.dialect();
         let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());
         self.work.names_tables |= visit::tables(&stmt.kind)
             .iter()
@@ -172,57 +220,11 @@ impl Session {
     /// knows storage units by the names of one database.
     pub(super) fn leave(&mut self, stmt: &Statement) -> Result<Option<Away>> {
         let free = self.work.autocommit && self.work.transaction.state() == TransactionState::Idle;
-        let Some(name) = self.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
+        let Some(name) = self.place.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
         let live = find(&self.place.snapshot, &name, &self.place.login)?;
-        let database = self.facts_mut().database.replace(live.database.name.clone());
+        let database = self.place.facts_mut().database.replace(live.database.name.clone());
         let live = self.place.live.replace(live);
         Ok(Some(Away { live, database }))
-    }
-
-    /// Back to where the session was.
-    pub(super) fn come_back(&mut self, away: Option<Away>) {
-        if let Some(Away { live, database }) = away {
-            self.place.live = live;
-            self.facts_mut().database = database;
-        }
-    }
-
-    /// The one other database a statement is about.
-    fn elsewhere(&self, stmt: &Statement) -> Option<String> {
-        let alone = self.place.facts.databases.len() < 2 && self.place.facts.database.is_some();
-        if !moves(&stmt.kind) || alone && self.own_database().is_none() {
-            return None;
-        }
-        let dialect = self.dialect()?;
-        let presentation = dialect.presentation()?;
-        let tables = visit::tables(&stmt.kind);
-        let mut named: Vec<&str> = Vec::new();
-        for table in &tables {
-            if let Some(database) = presentation.database_part(&table.name.parts) {
-                named.push(&database.value);
-            } else if presentation.holding(table.name).is_none() && !is_show(&stmt.kind) {
-                return None;
-            }
-        }
-        if let Kind::Show(show) = &stmt.kind {
-            named.extend(show.database.iter().map(|database| database.value.as_str()));
-        }
-        let mut texts = Vec::new();
-        // Elsewhere the catalogue of one database tells of no other.
-        if named.is_empty() && !tables.is_empty() && dialect.default_schema().is_none() {
-            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, &mut texts));
-            let known = |text: &&str| {
-                self.place.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
-            };
-            texts.retain(known);
-        }
-        let named = if named.is_empty() { texts } else { named };
-        let first = *named.first()?;
-        let other =
-            self.place.facts.databases.iter().find(|known| known.eq_ignore_ascii_case(first))?;
-        let current = self.place.facts.database.as_deref().unwrap_or_default();
-        let alone = named.iter().all(|name| name.eq_ignore_ascii_case(other));
-        (alone && !other.eq_ignore_ascii_case(current)).then(|| other.clone())
     }
 }
 

@@ -101,7 +101,7 @@ impl Session {
         bound: &Bound,
         (parts, query): (&InsertQuery, &Statement),
     ) -> Result<Stepped> {
-        let limit = self.properties().memory_bytes;
+        let limit = self.place.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let reading = bound.part(placeholder, &parts.query_parameters, Vec::new());
@@ -144,7 +144,7 @@ impl Session {
         (parts, batches): (&InsertQuery, &Batches),
         stepped: &mut Stepped,
     ) -> Result<()> {
-        let mut left = self.properties().memory_bytes;
+        let mut left = self.place.properties().memory_bytes;
         let placeholder = live.database.dialect.syntax().placeholder;
         let prepared = !parts.rest_parameters.is_empty() || parts.returns && bound.prepared;
         let mut writing = match prepared {

@@ -22,7 +22,7 @@ impl Session {
         bound: &Bound,
     ) -> Result<bool> {
         let Kind::Insert(insert) = &stmt.kind else { return Ok(false) };
-        let is_known = !self.concerns_temporaries();
+        let is_known = !self.temporary.concerns_temporaries();
         if !live.database.dialect.reports_given_keys()
             || !is_plain(insert)
             || asks(stmt)
@@ -32,10 +32,10 @@ impl Session {
         }
         let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
         let table = table.key();
-        if self.catalog(live).columns(&table).is_none() {
+        if self.work.catalog(live).columns(&table).is_none() {
             Box::pin(self.find_out(live, Need::Columns(table.clone()))).await?;
         }
-        let Some(columns) = self.catalog(live).columns(&table) else { return Ok(false) };
+        let Some(columns) = self.work.catalog(live).columns(&table) else { return Ok(false) };
         let Some(at) = columns.iter().position(|column| column.auto_increment) else {
             return Ok(false);
         };

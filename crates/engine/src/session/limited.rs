@@ -55,7 +55,7 @@ impl Session {
         bound: &Bound,
         (parts, read): (&Limited, &Statement),
     ) -> Result<Stepped> {
-        let limit = self.properties().memory_bytes;
+        let limit = self.place.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let mut keys = Batches::default();

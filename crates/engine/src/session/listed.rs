@@ -54,10 +54,10 @@ impl Session {
         live: &Arc<LiveDatabase>,
         logic: &str,
     ) -> Result<Vec<String>> {
-        if self.catalog(live).columns(logic).is_none() {
+        if self.work.catalog(live).columns(logic).is_none() {
             self.find_out(live, Need::Columns(logic.to_owned())).await?;
         }
-        match self.catalog(live).columns(logic) {
+        match self.work.catalog(live).columns(logic) {
             Some(columns) if !columns.is_empty() => {
                 Ok(columns.iter().map(|column| column.name.clone()).collect())
             }

@@ -17,11 +17,58 @@ use crate::plan::{Planned, Purpose};
 use super::altered::Touched;
 use super::modes::{completed, is_global};
 use super::{Bound, Opened, Session};
+use crate::session::outbox::Outbox;
+use crate::session::place::Place;
+use crate::session::work::Work;
+
+impl Place {
+    fn declared_type(&self, name: &str) -> Result<u32> {
+        let known = self.dialect().and_then(|dialect| dialect.type_number(name));
+        known.ok_or_else(|| {
+            Error::refused(
+                30001,
+                format!("PREPARE does not know the type `{name}`"),
+                "leave the types out, or use the driver's own prepared statements",
+            )
+        })
+    }
+}
+
+impl Outbox {
+    /// A transaction begun by START TRANSACTION is told so.
+    fn name_start(&mut self, text: &str) {
+        let word = text.trim_start().get(..5);
+        if let Some(Event::Complete(done)) = self.pending.back_mut()
+            && word.is_some_and(|word| word.eq_ignore_ascii_case("start"))
+            && done.tag == "BEGIN"
+        {
+            done.tag = "START TRANSACTION".into();
+        }
+    }
+
+    /// A warning for the client.
+    pub(super) fn warn(&mut self, sqlstate: &str, message: &str) {
+        self.pending.push_back(Event::Notice(Box::new(ServerError {
+            sqlstate: sqlstate.to_owned(),
+            message: message.to_owned(),
+            severity: "WARNING".into(),
+            ..ServerError::default()
+        })));
+    }
+}
+
+impl Work {
+    /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
+    pub(super) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
+        let further = std::mem::take(&mut self.modes.next);
+        completed(own, further.iter().chain(&self.modes.session))
+    }
+}
 
 impl Session {
     /// Answers a statement that needs no storage unit; false when it needs one.
     pub(super) async fn start_local(&mut self, stmt: &Statement, bound: &Bound) -> Result<bool> {
-        self.refuse_alone(&stmt.kind)?;
+        self.place.refuse_alone(&stmt.kind)?;
         match &stmt.kind {
             Kind::Empty => self.outbox.pending.push_back(Event::Empty),
             Kind::Transaction(Transaction::Set { session: true, .. }) if is_global(&stmt.text) => {
@@ -33,10 +80,10 @@ impl Session {
             }
             Kind::Transaction(verb) => {
                 self.transaction_verb(verb).await?;
-                self.name_start(&stmt.text);
+                self.outbox.name_start(&stmt.text);
             }
             Kind::Set(assignments) => {
-                self.refuse_if_failed(false)?;
+                self.work.refuse_if_failed(false)?;
                 self.set(stmt, assignments, bound).await?;
             }
             Kind::Use(name) => {
@@ -49,25 +96,25 @@ impl Session {
                 self.complete("KILL");
             }
             Kind::Preview(span) => {
-                self.refuse_if_failed(false)?;
+                self.work.refuse_if_failed(false)?;
                 self.preview(span.of(&stmt.text), bound).await?;
             }
             Kind::Administration => Box::pin(self.administer(&stmt.text)).await?,
             Kind::Define(define) => return Box::pin(self.define_database(stmt, define)).await,
             Kind::Prepare { name, types, body } => {
-                self.refuse_if_failed(false)?;
+                self.work.refuse_if_failed(false)?;
                 self.prepare_named((&name.value, types), body, &stmt.text)?;
             }
             Kind::Execute { name, arguments } => {
-                self.refuse_if_failed(false)?;
+                self.work.refuse_if_failed(false)?;
                 self.execute_named(&name.value, arguments, &stmt.text).await?;
             }
             Kind::Deallocate(name) => {
-                self.refuse_if_failed(false)?;
+                self.work.refuse_if_failed(false)?;
                 self.deallocate(name.as_ref().map(|name| &*name.value))?;
             }
             Kind::Cursor(cursor) => {
-                self.refuse_if_failed(false)?;
+                self.work.refuse_if_failed(false)?;
                 self.sql_cursor(stmt, cursor, bound).await?;
             }
             Kind::Lock(tables) => {
@@ -88,7 +135,7 @@ impl Session {
             }
             // LISTEN is refused: nobody listens.
             Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => {
-                self.refuse_if_failed(false)?;
+                self.work.refuse_if_failed(false)?;
                 self.complete("UNLISTEN");
             }
             Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {
@@ -110,40 +157,13 @@ impl Session {
 
     /// Opens a transaction for the client.
     pub(super) fn begin(&mut self, modes: Vec<String>) {
-        let all = self.modes_for(modes);
+        let all = self.work.modes_for(modes);
         self.work.transaction.begin(all, self.course());
         self.work.touched = Touched::Nothing;
         self.work.names_tables = false;
         self.work.opened = Opened::Client;
         self.settings.at_begin = Some(self.settings.variables.clone());
         self.work.modes.at_begin.clone_from(&self.work.modes.session);
-    }
-
-    /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
-    pub(super) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
-        let further = std::mem::take(&mut self.work.modes.next);
-        completed(own, further.iter().chain(&self.work.modes.session))
-    }
-
-    /// A transaction begun by START TRANSACTION is told so.
-    fn name_start(&mut self, text: &str) {
-        let word = text.trim_start().get(..5);
-        if let Some(Event::Complete(done)) = self.outbox.pending.back_mut()
-            && word.is_some_and(|word| word.eq_ignore_ascii_case("start"))
-            && done.tag == "BEGIN"
-        {
-            done.tag = "START TRANSACTION".into();
-        }
-    }
-
-    /// A warning for the client.
-    pub(super) fn warn(&mut self, sqlstate: &str, message: &str) {
-        self.outbox.pending.push_back(Event::Notice(Box::new(ServerError {
-            sqlstate: sqlstate.to_owned(),
-            message: message.to_owned(),
-            severity: "WARNING".into(),
-            ..ServerError::default()
-        })));
     }
 
     /// Rows made here.
@@ -159,7 +179,7 @@ impl Session {
         list: Vec<Column>,
         rows: &[Vec<Value>],
     ) -> Result<()> {
-        self.counts_rows(-1);
+        self.place.counts_rows(-1);
         let mut out = BytesMut::new();
         for row in rows {
             let cells: Vec<Cell<'_>> = row.iter().map(Cell::Value).collect();
@@ -181,7 +201,7 @@ impl Session {
     }
 
     async fn preview(&mut self, text: &str, bound: &Bound) -> Result<()> {
-        let live = self.live()?;
+        let live = self.place.live()?;
         let syntax = live.database.dialect.syntax();
         if self.place.engine.administration().is_some_and(|own| own.takes(text, syntax)) {
             return Err(Error::refused(
@@ -191,7 +211,7 @@ impl Session {
             ));
         }
         let stmt = pando_sql::parse(text, syntax).map_err(super::run::syntax_error)?;
-        self.guard(&stmt)?;
+        self.place.guard(&stmt)?;
         let mut units = Vec::new();
         match self.planned(&live, &stmt, bound, Purpose::Run).await {
             Ok(Planned::Plan(plan)) => units.extend(plan.units),
@@ -227,11 +247,12 @@ impl Session {
                 ));
             }
         };
-        let declared = types.iter().map(|name| self.declared_type(name)).collect::<Result<_>>()?;
+        let declared =
+            types.iter().map(|name| self.place.declared_type(name)).collect::<Result<_>>()?;
         let prepared = self.make_prepared(sql, declared)?;
         let named = Named::new(prepared, Some(text.into()));
         // MySQL's takes the place of the one before.
-        match self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+        match self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
             true => self.memory.named.add(name, named)?,
             false => self.memory.named.put(name, named)?,
         }
@@ -267,23 +288,12 @@ impl Session {
         Box::pin(self.start_statement(&statement, bound)).await
     }
 
-    fn declared_type(&self, name: &str) -> Result<u32> {
-        let known = self.dialect().and_then(|dialect| dialect.type_number(name));
-        known.ok_or_else(|| {
-            Error::refused(
-                30001,
-                format!("PREPARE does not know the type `{name}`"),
-                "leave the types out, or use the driver's own prepared statements",
-            )
-        })
-    }
-
     /// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very type of the parameter, and no length of it,
     /// says nothing new.
     fn argument(&self, (argument, text): (&Expr, &str), declared: u32) -> Result<Value> {
         if let Node::Cast { operand, to } = &argument.node {
             let to = to.of(text);
-            let known = self.dialect().and_then(|dialect| dialect.type_number(to));
+            let known = self.place.dialect().and_then(|dialect| dialect.type_number(to));
             let to = known.filter(|_| !to.contains('('));
             let is_exact = matches!(
                 operand.node,
@@ -296,7 +306,7 @@ impl Session {
         let name = name.to_lowercase();
         let known = self.settings.variables.list().iter().find(|(known, _)| *known == name);
         let Some((_, text)) = known else { return Ok(Value::Null) };
-        let live = self.live()?;
+        let live = self.place.live()?;
         let select = pando_sql::parse(&format!("SELECT {text}"), live.database.dialect.syntax())
             .map_err(super::run::syntax_error)?;
         if let Kind::Select(query) = &select.kind

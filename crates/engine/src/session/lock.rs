@@ -7,21 +7,33 @@ use pando_sql::ast::{ObjectName, Statement};
 
 use super::local::no_transaction;
 use super::{Bound, Session};
+use crate::session::settings::Settings;
 
 /// What dumps switch off in their first lines, to load faster.
 const CHECKS: [&str; 2] = ["foreign_key_checks", "unique_checks"];
+
+impl Settings {
+    fn loads_a_dump(&self) -> bool {
+        CHECKS.iter().all(|name| {
+            let known = self.variables.list().iter().find(|(known, _)| known == name);
+            known.is_some_and(|(_, value)| {
+                matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "off" | "false")
+            })
+        })
+    }
+}
 
 impl Session {
     /// No lock is ever held, so UNLOCK TABLES is true at once. LOCK TABLES is refused, but to a session that loads a dump: there it only makes the
     /// server faster, and keeps nobody out of anything.
     pub(super) fn lock_tables(&mut self, tables: &[ObjectName]) -> Result<()> {
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         if tables.is_empty() {
             self.complete("UNLOCK TABLES");
             return Ok(());
         }
-        if self.loads_a_dump() {
-            self.warn("01000", "LOCK TABLES is not held while a dump is loaded");
+        if self.settings.loads_a_dump() {
+            self.outbox.warn("01000", "LOCK TABLES is not held while a dump is loaded");
             self.complete("LOCK TABLES");
             return Ok(());
         }
@@ -38,12 +50,12 @@ impl Session {
         stmt: &Statement,
         tables: &[ObjectName],
     ) -> Result<bool> {
-        let Some(dialect) = self.dialect() else { return Ok(false) };
+        let Some(dialect) = self.place.dialect() else { return Ok(false) };
         let (Some(first), Some(last)) = (tables.first(), tables.last()) else { return Ok(false) };
         if !dialect.error_fails_transaction() {
             return Ok(false);
         }
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         if self.work.transaction.state() == TransactionState::Idle {
             return Err(no_transaction("LOCK TABLE"));
         }
@@ -59,14 +71,5 @@ impl Session {
         }
         self.complete("LOCK TABLE");
         Ok(true)
-    }
-
-    fn loads_a_dump(&self) -> bool {
-        CHECKS.iter().all(|name| {
-            let known = self.settings.variables.list().iter().find(|(known, _)| known == name);
-            known.is_some_and(|(_, value)| {
-                matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "off" | "false")
-            })
-        })
     }
 }

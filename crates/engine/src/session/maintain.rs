@@ -24,7 +24,7 @@ impl Session {
     /// Runs such a statement table by table; false when it is another.
     pub(super) async fn maintain(&mut self, stmt: &Statement) -> Result<bool> {
         let Kind::Utility { verb, tables, .. } = &stmt.kind else { return Ok(false) };
-        let dialect = self.dialect();
+        let dialect = self.place.dialect();
         let kind = dialect.as_ref().and_then(|own| own.presentation()?.maintained(verb));
         let (Some(kind), [first, .., last] | [first @ last]) = (kind, &tables[..]) else {
             return Ok(false);
@@ -32,7 +32,7 @@ impl Session {
         if !stmt.hints.is_empty() || self.temporaries().is_some_and(|own| own.concern(stmt)) {
             return Ok(false);
         }
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
         let messages = matches!(kind, Maintained::Messages { .. });
         if messages && self.work.transaction.state() != TransactionState::Idle {
@@ -60,7 +60,7 @@ impl Session {
         table: &ObjectName,
         kind: &Maintained,
     ) -> Result<Answer> {
-        let live = self.live()?;
+        let live = self.place.live()?;
         let stmt = pando_sql::parse(text, live.database.dialect.syntax())
             .map_err(super::run::syntax_error)?;
         let own = table.parts.last().map_or("", |part| part.value.as_str());
@@ -81,7 +81,7 @@ impl Session {
     async fn asked(&mut self, live: &Arc<LiveDatabase>, plan: &Plan) -> Result<Answer> {
         let started = self.start_units(live, plan, &Bound::default()).await?;
         let mut channels = started.channels;
-        let limit = self.properties().memory_bytes;
+        let limit = self.place.properties().memory_bytes;
         let loaded = match heads(&mut channels).await {
             Ok(heads) => load(&mut channels, heads, limit).await,
             Err(error) => Err(error),

@@ -6,6 +6,7 @@ use pando_kernel::request::CursorId;
 use crate::variables::{UNKNOWN, Variables};
 
 use super::Session;
+use crate::session::settings::Settings;
 
 /// What was set when a savepoint was made.
 #[derive(Debug)]
@@ -19,9 +20,27 @@ pub(super) struct Mark {
     cursors: Vec<CursorId>,
 }
 
+impl Settings {
+    /// A unit has joined, and is told behind all savepoints what was set before them: at the return to one of them it
+    /// has to be told again.
+    pub(super) fn told_behind_marks(&mut self) {
+        if !self.local.is_empty() {
+            self.savepoints.iter_mut().for_each(|mark| mark.settings = u64::MAX);
+        }
+    }
+
+    pub(super) fn unmark(&mut self, name: &str) {
+        if let Some(at) = self.savepoints.iter().rposition(|mark| mark.name == name) {
+            let locals = self.savepoints.get(at).map_or(0, |mark| mark.locals);
+            self.savepoints.truncate(at);
+            self.forget_read_only(locals);
+        }
+    }
+}
+
 impl Session {
     pub(super) fn mark(&mut self, name: &str) {
-        if self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+        if self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
             self.settings.savepoints.push(Mark {
                 name: name.to_owned(),
                 variables: self.settings.variables.clone(),
@@ -29,22 +48,6 @@ impl Session {
                 settings: self.settings.count,
                 cursors: self.cursors.portals.keys().copied().collect(),
             });
-        }
-    }
-
-    /// A unit has joined, and is told behind all savepoints what was set before them: at the return to one of them it
-    /// has to be told again.
-    pub(super) fn told_behind_marks(&mut self) {
-        if !self.settings.local.is_empty() {
-            self.settings.savepoints.iter_mut().for_each(|mark| mark.settings = u64::MAX);
-        }
-    }
-
-    pub(super) fn unmark(&mut self, name: &str) {
-        if let Some(at) = self.settings.savepoints.iter().rposition(|mark| mark.name == name) {
-            let locals = self.settings.savepoints.get(at).map_or(0, |mark| mark.locals);
-            self.settings.savepoints.truncate(at);
-            self.forget_read_only(locals);
         }
     }
 
@@ -75,7 +78,7 @@ impl Session {
         mark.settings = u64::MAX;
         self.settings.variables = mark.variables.clone();
         self.settings.local.truncate(mark.locals);
-        let Some(dialect) = self.dialect() else { return Ok(()) };
+        let Some(dialect) = self.place.dialect() else { return Ok(()) };
         let mut text = "RESET ALL; RESET ROLE".to_owned();
         if self.settings.variables.id() != 0 {
             text.push_str("; ");

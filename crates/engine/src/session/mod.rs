@@ -73,7 +73,7 @@ use outbox::Outbox;
 use place::Place;
 pub(crate) use setting::{answer, read_effects, undress};
 use settings::Settings;
-use temporary::Temporary;
+use temporary::TemporaryTables;
 use verbs::Opened;
 use work::Work;
 
@@ -87,5 +87,5 @@ pub struct Session {
     cursors: Cursors,
     memory: Memory,
     /// The session's temporary tables, and the connection that has them.
-    temporary: Option<Box<Temporary>>,
+    temporary: TemporaryTables,
 }

@@ -10,6 +10,7 @@ use crate::plan;
 
 use super::Session;
 use super::local::server_error;
+use crate::session::work::Work;
 
 /// The mode that makes the units look at their data when the transaction begins.
 pub(super) const SNAPSHOT: &str = "WITH CONSISTENT SNAPSHOT";
@@ -27,17 +28,36 @@ const KNOWN: [&str; 10] = [
     "",
 ];
 
+impl Work {
+    /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is about tables.
+    pub(super) fn uses_up_modes(&self, kind: &Kind) -> bool {
+        !self.modes.next.is_empty() && !visit::tables(kind).is_empty()
+    }
+
+    /// Modes for the next transaction only.
+    ///
+    /// # Errors
+    /// As MySQL says it: 1568 inside a transaction.
+    pub(super) fn set_next_modes(&mut self, modes: Vec<String>) -> Result<()> {
+        if self.transaction.state() != TransactionState::Idle {
+            return Err(in_progress());
+        }
+        self.modes.next = completed(modes, &self.modes.next);
+        Ok(())
+    }
+}
+
 impl Session {
     /// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL).
     pub(super) async fn set_modes(&mut self, session: bool, words: &[String]) -> Result<()> {
         let modes = known(words)?;
-        self.refuse_if_failed(false)?;
-        let is_about_open = self.dialect().is_some_and(|own| own.error_fails_transaction());
+        self.work.refuse_if_failed(false)?;
+        let is_about_open = self.place.dialect().is_some_and(|own| own.error_fails_transaction());
         let open = self.work.transaction.state() != TransactionState::Idle;
         if session {
             self.set_session_modes(modes).await?;
         } else if !open && is_about_open {
-            self.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
+            self.outbox.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
         } else if !open {
             self.work.modes.next = modes;
         } else if is_about_open {
@@ -49,25 +69,8 @@ impl Session {
         Ok(())
     }
 
-    /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is about tables.
-    pub(super) fn uses_up_modes(&self, kind: &Kind) -> bool {
-        !self.work.modes.next.is_empty() && !visit::tables(kind).is_empty()
-    }
-
-    /// Modes for the next transaction only.
-    ///
-    /// # Errors
-    /// As MySQL says it: 1568 inside a transaction.
-    pub(super) fn set_next_modes(&mut self, modes: Vec<String>) -> Result<()> {
-        if self.work.transaction.state() != TransactionState::Idle {
-            return Err(in_progress());
-        }
-        self.work.modes.next = completed(modes, &self.work.modes.next);
-        Ok(())
-    }
-
     async fn set_session_modes(&mut self, modes: Vec<String>) -> Result<()> {
-        if let Some(dialect) = self.dialect() {
+        if let Some(dialect) = self.place.dialect() {
             let kept: Option<Vec<(String, String)>> =
                 modes.iter().map(|mode| dialect.mode_variable(mode)).collect();
             if let Some(kept) = kept.filter(|kept| !kept.is_empty()) {
@@ -82,7 +85,7 @@ impl Session {
             let kind = kind(&mode);
             self.work.modes.session.retain(|known| self::kind(known) != kind);
             // Where defaults can be asked for, the connections must have them, too.
-            if self.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+            if self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
                 let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
                 self.settings.variables.set(&name, &mode);
             }

@@ -49,7 +49,7 @@ impl Session {
         let [only] = &tables[..] else { return };
         let [name] = &only.name.parts[..] else { return };
         let name = name.key();
-        if self.catalog(live).columns(&name).is_none()
+        if self.work.catalog(live).columns(&name).is_none()
             && let Err(error) = self.learn_columns(live, name).await
         {
             tracing::debug!(%error, "a table's columns could not be read");
@@ -57,7 +57,7 @@ impl Session {
     }
 
     async fn learn_indexes(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = self.catalog(live).epoch();
+        let epoch = self.work.catalog(live).epoch();
         let mut indexes = HashMap::new();
         if let Some(query) = live.database.dialect.indexes_query() {
             for unit in &live.database.units {
@@ -73,13 +73,13 @@ impl Session {
                 }
             }
         }
-        self.catalog(live).learn_indexes(epoch, indexes);
+        self.work.catalog(live).learn_indexes(epoch, indexes);
         Ok(())
     }
 
     /// Asks those that take the units' writes: copies have no names of their own.
     async fn learn_names(&mut self, live: &Arc<LiveDatabase>, units: Vec<UnitName>) -> Result<()> {
-        let epoch = self.catalog(live).epoch();
+        let epoch = self.work.catalog(live).epoch();
         let mut names = Names::new();
         if let Some(query) = live.database.dialect.names_query() {
             let writers: BTreeSet<UnitName> = units
@@ -91,12 +91,12 @@ impl Session {
                 rows.iter().try_for_each(|row| read_name(row, &mut names))?;
             }
         }
-        self.catalog(live).learn_names(epoch, units, names);
+        self.work.catalog(live).learn_names(epoch, units, names);
         Ok(())
     }
 
     async fn learn_aggregates(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = self.catalog(live).epoch();
+        let epoch = self.work.catalog(live).epoch();
         let mut aggregates = HashSet::new();
         if let Some(query) = live.database.dialect.aggregates_query() {
             for unit in &live.database.units {
@@ -107,7 +107,7 @@ impl Session {
                 }
             }
         }
-        self.catalog(live).learn_aggregates(epoch, aggregates);
+        self.work.catalog(live).learn_aggregates(epoch, aggregates);
         Ok(())
     }
 
@@ -132,13 +132,13 @@ impl Session {
         unit: &UnitName,
     ) -> Result<bool> {
         let Some(effects) = live.database.dialect.effects() else { return Ok(false) };
-        let catalog = Arc::clone(self.catalog(live));
+        let catalog = Arc::clone(self.work.catalog(live));
         let (epoch, pool) = (catalog.epoch(), live.pool(unit)?);
-        let idle = self.take_idle(pool)?;
+        let idle = self.place.take_idle(pool)?;
         let taken = match idle {
             Some(idle) => Some(idle),
             None if self.holds_connections() => None,
-            None => Some(self.take(pool).await?),
+            None => Some(self.place.take(pool).await?),
         };
         let Some(mut connection) = taken else { return Ok(false) };
         let read = match self.place.handle.runs_on(&connection, Manner::Ask) {
@@ -154,11 +154,11 @@ impl Session {
     fn holds_connections(&self) -> bool {
         self.place.handle.has_some()
             || !self.work.transaction.units().is_empty()
-            || self.temporary.is_some()
+            || self.temporary.own.is_some()
     }
 
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = self.catalog(live).epoch();
+        let epoch = self.work.catalog(live).epoch();
         let query = live.database.dialect.tables_query();
         let syntax = live.database.dialect.syntax();
         let mut tables: TableMap = HashMap::new();
@@ -190,7 +190,7 @@ impl Session {
         for units in tables.values_mut().chain(sequences.values_mut()) {
             units.dedup();
         }
-        self.catalog(live).learn_tables(epoch, (tables, sequences), spellings);
+        self.work.catalog(live).learn_tables(epoch, (tables, sequences), spellings);
         Ok(())
     }
 
@@ -225,10 +225,10 @@ impl Session {
         if live.database.dialect.syntax().exact_tables {
             return Ok(key.to_owned());
         }
-        if self.catalog(live).spellings().is_none() {
+        if self.work.catalog(live).spellings().is_none() {
             self.learn_tables(live).await?;
         }
-        let spellings = self.catalog(live).spellings();
+        let spellings = self.work.catalog(live).spellings();
         let known = spellings.as_ref().and_then(|spellings| spellings.get(key));
         let mut known: Vec<&String> = known.into_iter().flatten().collect();
         known.sort_unstable();
@@ -261,7 +261,7 @@ impl Session {
         {
             let query = dialect.columns_query(Some(schema), relation);
             let columns = self.shared_columns(live, &query).await?;
-            let catalog = self.catalog(live);
+            let catalog = self.work.catalog(live);
             catalog.learn_columns(catalog.epoch(), table, columns);
             return Ok(());
         }
@@ -279,9 +279,9 @@ impl Session {
             Err(error) => return Err(error),
         };
         // Only now: finding the unit may itself have made the catalogue forget.
-        let epoch = self.catalog(live).epoch();
+        let epoch = self.work.catalog(live).epoch();
         let Some(unit) = unit else {
-            self.catalog(live).learn_columns(epoch, table, Vec::new());
+            self.work.catalog(live).learn_columns(epoch, table, Vec::new());
             return Ok(());
         };
         let actual = match unit.target.actual(&table) {
@@ -306,7 +306,7 @@ impl Session {
                 own.relation = presentation.relation_number(own.relation, unit);
             }
         }
-        self.catalog(live).learn_columns(epoch, table, columns);
+        self.work.catalog(live).learn_columns(epoch, table, columns);
         Ok(())
     }
 }

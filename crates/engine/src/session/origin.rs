@@ -9,7 +9,31 @@ use pando_kernel::{Column, Columns, Error, ErrorKind, Presentation, ServerError}
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
 
-use super::Session;
+use crate::session::place::Place;
+
+impl Place {
+    /// An error of a storage unit, told in logic names; of a table that is nowhere, in the vendor's words.
+    pub(super) fn in_logic_names(&self, error: Error) -> Error {
+        let mut error = error;
+        if let Some(live) = &self.live
+            && let Some(presentation) = live.database.dialect.presentation()
+            && let Some(told) = missing(presentation, &live.database.name, error.kind())
+        {
+            return Error::new(ErrorKind::Server(Box::new(told))).because(error);
+        }
+        if let Some(told) = error.server_mut() {
+            self.retell(told);
+        }
+        error
+    }
+
+    /// The same of what it says besides.
+    pub(super) fn retell(&self, told: &mut ServerError) {
+        if let Some(live) = &self.live {
+            live.in_logic_names(told);
+        }
+    }
+}
 
 /// What is needed to tell it for one target.
 #[derive(Debug)]
@@ -70,30 +94,6 @@ impl Origin {
         for (column, own) in list.iter_mut().zip(&unit.attributes) {
             column.native.relation = own.relation;
             column.native.attribute = own.number;
-        }
-    }
-}
-
-impl Session {
-    /// An error of a storage unit, told in logic names; of a table that is nowhere, in the vendor's words.
-    pub(super) fn in_logic_names(&self, error: Error) -> Error {
-        let mut error = error;
-        if let Some(live) = &self.place.live
-            && let Some(presentation) = live.database.dialect.presentation()
-            && let Some(told) = missing(presentation, &live.database.name, error.kind())
-        {
-            return Error::new(ErrorKind::Server(Box::new(told))).because(error);
-        }
-        if let Some(told) = error.server_mut() {
-            self.retell(told);
-        }
-        error
-    }
-
-    /// The same of what it says besides.
-    pub(super) fn retell(&self, told: &mut ServerError) {
-        if let Some(live) = &self.place.live {
-            live.in_logic_names(told);
         }
     }
 }

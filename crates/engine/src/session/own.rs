@@ -20,13 +20,14 @@ impl Session {
     /// # Errors
     /// `TooLarge` when it is more than a statement can carry.
     pub(super) fn show_own(&mut self, text: &str) -> Result<()> {
-        let is_asked = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
-            && (text.len() > LOOKED_THROUGH || LISTS.iter().any(|list| mentions(text, list)));
+        let is_asked =
+            self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
+                && (text.len() > LOOKED_THROUGH || LISTS.iter().any(|list| mentions(text, list)));
         if !is_asked {
             return Ok(());
         }
         let statements = self.memory.named.iter().map(|(name, one)| (name.to_owned(), one.clone()));
-        let own = Own { statements: statements.collect(), cursors: self.own_cursors() };
+        let own = Own { statements: statements.collect(), cursors: self.cursors.own_cursors() };
         let of_statements = own.statements.iter().map(|(_, one)| match &one.from {
             Some(text) => text.len(),
             None => one.prepared.sql.len(),
@@ -37,7 +38,7 @@ impl Session {
             let message = "the session's prepared statements are too long to be listed";
             return Err(ErrorKind::TooLarge(message.into()).into());
         }
-        self.facts_mut().own = Arc::new(own);
+        self.place.facts_mut().own = Arc::new(own);
         Ok(())
     }
 }

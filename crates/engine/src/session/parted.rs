@@ -15,6 +15,7 @@ use crate::plan::Plan;
 
 use super::Session;
 use super::reply::Verb;
+use crate::session::work::Work;
 
 /// A whole reply whose connection has gone home.
 #[derive(Debug)]
@@ -26,17 +27,19 @@ pub(super) struct Parted {
     pub(super) completions: Vec<Completion>,
 }
 
-impl Session {
+impl Work {
     /// Whether connections of a query may go home before the others have answered: nothing is asked of them afterwards, and no transaction holds them.
     pub(super) fn may_part(&self, plan: &Plan, verb: &Verb, jobs: &[Vec<usize>]) -> bool {
-        self.work.transaction.state() == TransactionState::Idle
+        self.transaction.state() == TransactionState::Idle
             && verb.selects
             && !(verb.changes || verb.calculates || verb.unread || plan.writes)
             && plan.before.is_empty()
             && plan.spread != Spread::Same
             && jobs.iter().all(|jobs| jobs.len() == 1)
     }
+}
 
+impl Session {
     /// The beginnings of replies; channels whose replies have come whole meanwhile are taken out.
     ///
     /// # Errors
@@ -55,7 +58,7 @@ impl Session {
             }
             let Some(Event::Columns(columns)) = heads.remove(at) else { continue };
             let mut channel = channels.remove(at);
-            self.pass_notices(std::slice::from_mut(&mut channel));
+            self.outbox.pass_notices(std::slice::from_mut(&mut channel));
             parted.push(Parted {
                 at,
                 columns,

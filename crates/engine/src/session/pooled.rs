@@ -35,10 +35,10 @@ impl Session {
         let mut groups = grouped(live, plan);
         let (mut returns, mut at) = (0, 0);
         while let Some((unit, jobs)) = groups.get_mut(at) {
-            let shares = spread_over(jobs.len(), self.properties().max_connections_per_query);
+            let shares = spread_over(jobs.len(), self.place.properties().max_connections_per_query);
             let (pool, jobs) = (live.pool(unit)?, std::mem::take(jobs));
             let idle = match shares.len() {
-                1 => self.take_idle(pool)?.map(|one| vec![one]),
+                1 => self.place.take_idle(pool)?.map(|one| vec![one]),
                 _ => None,
             };
             let is_patient = at == 0 || returns == RETURNS;
@@ -72,7 +72,7 @@ impl Session {
                     }
                     swallow = 0;
                 }
-                swallow += self.lay(live, &mut connection, plan)?;
+                swallow += self.settings.lay(live, &mut connection, plan)?;
                 let part = jobs.by_ref().take(share).collect();
                 self.give_jobs((connection, swallow), part, (plan, bound), started)?;
             }
@@ -94,8 +94,8 @@ impl Session {
         let runtime = Arc::clone(&self.place.engine.inner.runtime);
         let taking = async {
             match count {
-                1 => self.take(pool).await.map(|one| vec![one]),
-                count => self.take_many(pool, count).await,
+                1 => self.place.take(pool).await.map(|one| vec![one]),
+                count => self.place.take_many(pool, count).await,
             }
         };
         match is_patient {

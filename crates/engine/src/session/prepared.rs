@@ -37,7 +37,7 @@ impl Session {
                     | Transaction::RollbackTo(_)
             ) | Kind::Empty
         );
-        self.refuse_if_failed(ends)?;
+        self.work.refuse_if_failed(ends)?;
         Ok(Arc::new(Prepared::new(sql, statement, declared)))
     }
 
@@ -66,7 +66,7 @@ impl Session {
     /// # Errors
     /// What a storage unit says, as it would to the execution.
     pub(super) async fn learn_types(&mut self, prepared: &Arc<Prepared>) -> Result<()> {
-        let keeps = self.dialect().is_some_and(|dialect| dialect.keeps_parameter_types());
+        let keeps = self.place.dialect().is_some_and(|dialect| dialect.keeps_parameter_types());
         if !keeps || !prepared.runs() {
             return Ok(());
         }
@@ -97,14 +97,14 @@ impl Session {
             Kind::Cursor(cursor) => {
                 let columns = match &**cursor {
                     pando_sql::ast::Cursor::Fetch { name, moves: false, .. } => {
-                        self.sql_cursor_columns(&name.value)
+                        self.cursors.sql_cursor_columns(&name.value)
                     }
                     _ => None,
                 };
                 return Ok(Description { parameters: Vec::new(), columns });
             }
             Kind::Administration => {
-                self.refuse_if_failed(false)?;
+                self.work.refuse_if_failed(false)?;
                 let columns = self.administration_columns(&stmt.text)?;
                 return Ok(Description { parameters: Vec::new(), columns });
             }
@@ -131,10 +131,10 @@ impl Session {
             | Kind::Utility { .. }
             | Kind::Opaque => {}
         }
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         let away = self.leave(stmt)?;
         let result = self.describe_on_unit(prepared).await;
-        self.come_back(away);
+        self.place.come_back(away);
         result
     }
 
@@ -144,7 +144,7 @@ impl Session {
         prepared: &Arc<Prepared>,
     ) -> Result<Description> {
         self.refuse_without_database(&prepared.statement)?;
-        let live = self.live()?;
+        let live = self.place.live()?;
         if !live.has_units() {
             return self.describe_alone(&prepared.statement);
         }
@@ -192,14 +192,14 @@ impl Session {
 
     /// The columns of a logic table, as an empty result.
     pub(super) async fn fields(&mut self, table: &str) -> Result<()> {
-        let live = self.live()?;
+        let live = self.place.live()?;
         let logic = table.to_lowercase();
         let is_temporary = self.temporaries().is_some_and(|own| own.names.contains(&logic));
-        if !is_temporary && self.catalog(&live).columns(&logic).is_none() {
+        if !is_temporary && self.work.catalog(&live).columns(&logic).is_none() {
             self.find_out(&live, Need::Columns(logic.clone())).await?;
         }
         if !is_temporary
-            && self.catalog(&live).columns(&logic).is_none_or(|columns| columns.is_empty())
+            && self.work.catalog(&live).columns(&logic).is_none_or(|columns| columns.is_empty())
         {
             return Err(super::needs::unknown_table(table));
         }

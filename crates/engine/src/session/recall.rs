@@ -15,6 +15,8 @@ use crate::templates::{Entry, Kept, Moment, with_shape};
 use super::altered::Touched;
 use super::run::syntax_error;
 use super::{Bound, Session};
+use crate::session::settings::Settings;
+use crate::session::work::Work;
 
 /// A statement that needs no planning.
 #[derive(Debug)]
@@ -33,11 +35,34 @@ impl Recalled {
     }
 }
 
+impl Work {
+    /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.
+    fn chance(&self, dialect: &dyn Dialect) -> Chance {
+        let alone = self.autocommit && self.transaction.state() == TransactionState::Idle;
+        if alone || !dialect.error_fails_transaction() { Chance::Second } else { Chance::Only }
+    }
+}
+
+impl Settings {
+    /// Whether names mean other tables to this session than to others.
+    fn renames(&self, dialect: &dyn Dialect) -> bool {
+        if self.variables.id() == 0 && self.local.is_empty() {
+            return false;
+        }
+        let is_named = |name: &&str| {
+            let mut settings = self.variables.list().iter();
+            settings.any(|(known, _)| known.eq_ignore_ascii_case(name))
+                || self.local.iter().any(|text| text.to_ascii_lowercase().contains(*name))
+        };
+        dialect.names_by().iter().any(is_named)
+    }
+}
+
 impl Session {
     /// The plan of a text by its template; `None` when it has to be parsed and planned. Notes then whether that is worth remembering.
     pub(super) fn recall(&mut self, text: &Arc<str>, bound: &Bound) -> Option<Recalled> {
         self.work.planning.learns = false;
-        if self.properties().sql_show {
+        if self.place.properties().sql_show {
             // The log tells the statement's own text, which a template does not have.
             return None;
         }
@@ -46,16 +71,16 @@ impl Session {
         }
         let live = self.place.live.clone()?;
         self.place.facts.database.as_ref()?;
-        if self.own_database().is_some()
+        if self.place.own_database().is_some()
             || self.work.definitions.own.is_some()
-            || self.temporary.is_some()
+            || self.temporary.own.is_some()
         {
             // Its tables are not those of the database that stands behind it, or not those that others see.
             return None;
         }
         // What is set now decides, not what was when the last statement began.
         if !self.settings.variables.are(&self.place.facts.settings) {
-            self.facts_mut().settings = self.settings.variables.shared();
+            self.place.facts_mut().settings = self.settings.variables.shared();
         }
         let now = moment(&live);
         if bound.prepared
@@ -81,11 +106,11 @@ impl Session {
             }
             let (fit, lifted) = self.in_context(&live, Some(bound), |ctx| {
                 let fit = kept.template.plan(ctx, text, shape.slots())?;
-                let lifted = match bound.prepared || self.renames(ctx.dialect) {
+                let lifted = match bound.prepared || self.settings.renames(ctx.dialect) {
                     true => Vec::new(),
                     false => {
                         let (statement, chance) =
-                            ((&**text, shape.slots()), self.chance(ctx.dialect));
+                            ((&**text, shape.slots()), self.work.chance(ctx.dialect));
                         kept.template.lifted(ctx, statement, &fit.plan, chance)
                     }
                 };
@@ -94,25 +119,6 @@ impl Session {
             Some((kept, fit, lifted))
         })?;
         Some(Recalled { live, kept, fit, lifted })
-    }
-
-    /// Whether names mean other tables to this session than to others.
-    fn renames(&self, dialect: &dyn Dialect) -> bool {
-        if self.settings.variables.id() == 0 && self.settings.local.is_empty() {
-            return false;
-        }
-        let is_named = |name: &&str| {
-            let mut settings = self.settings.variables.list().iter();
-            settings.any(|(known, _)| known.eq_ignore_ascii_case(name))
-                || self.settings.local.iter().any(|text| text.to_ascii_lowercase().contains(*name))
-        };
-        dialect.names_by().iter().any(is_named)
-    }
-
-    /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.
-    fn chance(&self, dialect: &dyn Dialect) -> Chance {
-        let alone = self.work.autocommit && self.work.transaction.state() == TransactionState::Idle;
-        if alone || !dialect.error_fails_transaction() { Chance::Second } else { Chance::Only }
     }
 
     fn look_up(
@@ -146,7 +152,7 @@ impl Session {
         self.place.handle.begins(text);
         self.forget_warnings();
         self.work.touched = Touched::Data;
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         if !self.cursors.portals.is_empty() {
             Box::pin(self.settle_cursors()).await?;
         }

@@ -109,7 +109,7 @@ impl Session {
         bound: &Bound,
         (parts, read): (&Relocation, &Statement),
     ) -> Result<Stepped> {
-        let limit = self.properties().memory_bytes;
+        let limit = self.place.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
         let all: Vec<u32> = (0..).take(bound.parameters.len()).collect();

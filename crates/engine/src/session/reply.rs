@@ -141,7 +141,7 @@ impl Session {
             if let Some(piece) = self.outbox.ahead.pop_front() {
                 return piece;
             }
-            if self.passes_on() {
+            if self.outbox.passes_on() {
                 self.pass_on().await;
                 continue;
             }
@@ -157,7 +157,7 @@ impl Session {
     /// The next piece of the current statement's reply.
     pub(super) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
         match self.next_piece().await? {
-            Some(event) if self.outbox.encoder.is_some() => match self.encode(event) {
+            Some(event) if self.outbox.encoder.is_some() => match self.outbox.encode(event) {
                 Ok(event) => Ok(Some(event)),
                 Err(error) => Err(Box::pin(self.fail_reply(error)).await),
             },
@@ -169,7 +169,7 @@ impl Session {
         loop {
             if let Some(mut event) = self.outbox.pending.pop_front() {
                 if let Event::Notice(notice) = &mut event {
-                    self.retell(notice);
+                    self.place.retell(notice);
                 }
                 return Ok(Some(event));
             }
@@ -208,7 +208,7 @@ impl Session {
             Event::Described(_) | Event::Done => Ok(None),
             Event::Suspended => Err(Error::internal("a storage unit suspended a reply")),
             Event::Notice(mut notice) => {
-                self.retell(&mut notice);
+                self.place.retell(&mut notice);
                 Ok(Some(Event::Notice(notice)))
             }
             Event::Empty
@@ -266,7 +266,7 @@ impl Session {
         window.left = 0;
         let (now, later) = split(&columns, rows, take)?;
         self.suspend()?;
-        if let (Some(later), Some(cursor)) = (later, self.newest_cursor()) {
+        if let (Some(later), Some(cursor)) = (later, self.cursors.newest_cursor()) {
             cursor.stash(later);
         }
         Ok(now.map(Event::Rows))

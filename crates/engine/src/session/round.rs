@@ -50,7 +50,8 @@ impl Session {
 
     /// Whether a channel's connection is the transaction's, or the session's own.
     fn is_inside(&self, connection: &Connection) -> bool {
-        self.work.transaction.expects(connection.unit()) || self.has_temporaries(connection)
+        self.work.transaction.expects(connection.unit())
+            || self.temporary.has_temporaries(connection)
     }
 
     /// Whether a paused reply has connections of the transaction.
@@ -113,7 +114,7 @@ impl Session {
                 self.work.transaction.taint();
             }
             self.work.transaction.give_back(connection);
-        } else if self.has_temporaries(&connection) {
+        } else if self.temporary.has_temporaries(&connection) {
             self.temporaries_come_home(connection, cancelled);
         } else if home && cancelled {
             connection.discard();
@@ -203,8 +204,8 @@ impl Session {
     /// Gives the connections of a transaction that is over to their pools, but for that of temporary tables.
     pub(super) fn parted(&mut self, ended: Ended) -> Result<Outcome> {
         let mut ended = ended;
-        self.doubt_temporaries();
-        if let Some(own) = ended.take(|connection| self.has_temporaries(connection)) {
+        self.temporary.doubt_temporaries();
+        if let Some(own) = ended.take(|connection| self.temporary.has_temporaries(connection)) {
             self.temporaries_come_home(own, ended.is_tainted());
         }
         ended.release()

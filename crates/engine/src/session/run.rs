@@ -31,11 +31,29 @@ use super::retell::Retelling;
 use super::round::Rest;
 use super::tag::tag;
 use super::{Bound, Opened, Session, Window};
+use crate::session::place::Place;
 
 pub(super) use crate::plan::unread as syntax_error;
 
 /// How often a statement may ask for something to be found out before it is planned.
 pub(super) const MAX_NEEDS: usize = 64;
+
+impl Place {
+    pub(super) fn syntax(&self) -> Result<&'static pando_sql::Syntax> {
+        if let Some(live) = &self.live {
+            return Ok(live.database.dialect.syntax());
+        }
+        let family = self.login.family;
+        self.snapshot
+            .databases
+            .iter()
+            .map(|live| &live.database.dialect)
+            .find(|dialect| dialect.family() == family)
+            .or_else(|| self.snapshot.databases.first().map(|live| &live.database.dialect))
+            .map(|dialect| dialect.syntax())
+            .ok_or_else(|| ErrorKind::NoDatabase.into())
+    }
+}
 
 impl Session {
     /// Starts a prepared statement.
@@ -92,7 +110,7 @@ impl Session {
 
     /// An error that the door has told counts like one of a statement.
     pub(super) fn fail_with_door(&mut self) {
-        let fails = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+        let fails = self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
         if fails {
             self.work.transaction.fail();
         }
@@ -101,7 +119,7 @@ impl Session {
     /// Starts one statement: here, or on storage units.
     pub(super) async fn start_statement(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         if stmt.text.len() > LONG {
-            Box::pin(self.step_aside()).await;
+            Box::pin(self.place.step_aside()).await;
         }
         self.place.ticket = self.place.ticket.wrapping_add(1);
         self.place.handle.begins(&told(stmt));
@@ -111,7 +129,7 @@ impl Session {
         self.forget_warnings();
         self.work.touched = self.work.touched.max(Touched::by(&stmt.kind));
         let (settings, isolation) = (self.settings.variables.shared(), self.told_isolation());
-        let facts = self.facts_mut();
+        let facts = self.place.facts_mut();
         (facts.settings, facts.isolation) = (settings, isolation);
         self.show_own(&stmt.text)?;
         if self.start_local(stmt, &bound).await? {
@@ -120,26 +138,26 @@ impl Session {
         let away = self.leave(stmt)?;
         self.work.planning.learns &= away.is_none();
         let result = self.start_on_units(stmt, bound).await;
-        self.come_back(away);
+        self.place.come_back(away);
         result
     }
 
     /// Starts one statement on storage units.
     pub(super) async fn start_on_units(&mut self, stmt: &Statement, bound: Bound) -> Result<()> {
         let mut bound = bound;
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         self.refuse_without_database(stmt)?;
-        let live = self.live()?;
+        let live = self.place.live()?;
         if !live.has_units() {
             return self.answer_alone(stmt, &bound);
         }
         bound.era = moment(&live).era();
         Box::pin(self.look_at_temporaries(&live, stmt)).await?;
-        let temporary = self.concerns_temporaries();
+        let temporary = self.temporary.concerns_temporaries();
         if let Kind::Define(define) = &stmt.kind
             && !temporary
         {
-            self.refuse_in_use(define)?;
+            self.cursors.refuse_in_use(define)?;
             self.begin_definition(&live)?;
             live.catalog.forget();
         }
@@ -157,14 +175,14 @@ impl Session {
                     return Ok(());
                 }
                 self.refuse_moved(&live, stmt, true)?;
-                self.refuse_steps_of_temporaries(stmt, &refusal)?;
+                self.temporary.refuse_steps_of_temporaries(stmt, &refusal)?;
                 return self.start_in_steps(&live, stmt, &bound, refusal).await;
             }
             Ok(plan) => plan,
         };
         let plan = Arc::new(self.on_leaders(&live, (stmt, &bound), plan).await?);
         self.refuse_moved(&live, stmt, plan.writes)?;
-        self.work.planning.learns &= self.temporary.is_none();
+        self.work.planning.learns &= self.temporary.own.is_none();
         if self.work.planning.learns && !bound.prepared {
             Box::pin(self.look_at_table(&live, stmt)).await;
         }
@@ -175,7 +193,7 @@ impl Session {
                 let plan = self.planned_apart(&live, stmt, &bound, refusal).await?;
                 self.start_plan(&live, stmt, &Arc::new(plan), &mut bound).await
             }
-            started => started.inspect(|()| self.note_unseen_writes(&live, stmt, &plan)),
+            started => started.inspect(|()| self.work.note_unseen_writes(&live, stmt, &plan)),
         }
     }
 
@@ -207,7 +225,7 @@ impl Session {
         bound: &Bound,
         purpose: Purpose,
     ) -> Result<Planned> {
-        self.keep_own_up(live);
+        self.work.keep_own_up(live);
         if live.doubts.are() {
             Box::pin(self.vouch(live, stmt)).await?;
         }
@@ -224,7 +242,7 @@ impl Session {
     ) -> Result<Planned> {
         for _ in 0..MAX_NEEDS {
             let parameters = (purpose == Purpose::Run).then_some(bound);
-            let catalog = Arc::clone(self.catalog(live));
+            let catalog = Arc::clone(self.work.catalog(live));
             let epoch = catalog.epoch();
             let outcome = self.in_context(live, parameters, |ctx| plan::plan(ctx, stmt, purpose));
             let need = match outcome {
@@ -265,7 +283,7 @@ impl Session {
 
     /// Opens a transaction that ends with the statement.
     pub(super) fn open_for_statement(&mut self, modes: Vec<String>) {
-        let modes = self.modes_for(modes);
+        let modes = self.work.modes_for(modes);
         self.work.transaction.begin(modes, self.course());
         self.work.opened = Opened::Statement;
     }
@@ -278,8 +296,8 @@ impl Session {
         plan: &Arc<Plan>,
         bound: &mut Bound,
     ) -> Result<()> {
-        self.refuse_unadmitted(plan.writes)?;
-        if self.properties().sql_show {
+        self.place.refuse_unadmitted(plan.writes)?;
+        if self.place.properties().sql_show {
             show(stmt, plan);
         }
         if self.work.transaction.state() == TransactionState::Idle {
@@ -302,7 +320,7 @@ impl Session {
                 let only_reads = self.locks_alone(live) && !plan::may_write(&stmt.kind);
                 let modes = if only_reads { vec!["READ ONLY".to_owned()] } else { Vec::new() };
                 self.open_for_statement(modes);
-            } else if !is_definition(&stmt.kind) && self.uses_up_modes(&stmt.kind) {
+            } else if !is_definition(&stmt.kind) && self.work.uses_up_modes(&stmt.kind) {
                 self.open_for_statement(Vec::new());
             }
         }
@@ -316,14 +334,14 @@ impl Session {
             gives_keys,
             tag: tag(&stmt.kind),
             selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
-            defines: defines(&stmt.kind) && !self.concerns_temporaries(),
+            defines: defines(&stmt.kind) && !self.temporary.concerns_temporaries(),
             key: first_key(plan),
             upserts: upserts(&stmt.kind),
             changes: plan::changes_in_with(&stmt.kind),
             calculates: calculates(&stmt.kind),
             unread: plan::is_unread(&stmt.kind),
         };
-        if self.is_for_base(stmt)? {
+        if self.work.is_for_base(stmt)? {
             let plan = bound.written(plan);
             return Box::pin(self.start_in_base(live, &plan, bound, verb)).await;
         }
@@ -361,7 +379,7 @@ impl Session {
         (verb, splice): (Verb, Option<Splice>),
     ) -> Result<()> {
         let Started { mut channels, jobs } = started;
-        let may_part = self.may_part(plan, &verb, &jobs);
+        let may_part = self.work.may_part(plan, &verb, &jobs);
         let result = match self.beginnings(&mut channels, may_part).await {
             Ok((mut heads, _))
                 if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
@@ -413,7 +431,7 @@ impl Session {
         let in_turn = plan.merge.order.is_empty()
             && plan.merge.group.is_none()
             && plan.merge.distinct.is_none();
-        let limit = self.properties().memory_bytes;
+        let limit = self.place.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let origin = Origin::of(live, plan);
         let dress = move |mut columns: Columns| {
@@ -443,7 +461,7 @@ impl Session {
             };
             let mut inputs = in_plan_order(replies, &jobs, &dress);
             let said = if same { channels.len().min(1) } else { channels.len() };
-            self.pass_notices(&mut channels[..said]);
+            self.outbox.pass_notices(&mut channels[..said]);
             let mut ended: Vec<_> =
                 channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
             self.release_channels(channels).await;
@@ -473,22 +491,6 @@ impl Session {
                 Err(error)
             }
         }
-    }
-
-    pub(super) fn syntax(&self) -> Result<&'static pando_sql::Syntax> {
-        if let Some(live) = &self.place.live {
-            return Ok(live.database.dialect.syntax());
-        }
-        let family = self.place.login.family;
-        self.place
-            .snapshot
-            .databases
-            .iter()
-            .map(|live| &live.database.dialect)
-            .find(|dialect| dialect.family() == family)
-            .or_else(|| self.place.snapshot.databases.first().map(|live| &live.database.dialect))
-            .map(|dialect| dialect.syntax())
-            .ok_or_else(|| ErrorKind::NoDatabase.into())
     }
 }
 

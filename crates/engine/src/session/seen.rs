@@ -134,7 +134,7 @@ impl Session {
         let modes = self.work.transaction.modes();
         has_snapshot(modes)
             && self.asked_isolation(modes) == Some(Isolation::RepeatableRead)
-            && self.dialect().is_some_and(|dialect| dialect.two_phase().is_some())
+            && self.place.dialect().is_some_and(|dialect| dialect.two_phase().is_some())
     }
 
     /// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction is open.
@@ -142,7 +142,7 @@ impl Session {
     /// # Errors
     /// What a unit says to it.
     pub(super) async fn look_at_once(&mut self) -> Result<()> {
-        let live = self.live()?;
+        let live = self.place.live()?;
         let looked = self.open_everywhere(&live).await;
         self.let_go().await;
         if looked.is_err() {
@@ -227,7 +227,7 @@ impl Session {
                 started?;
                 continue;
             }
-            let mut connection = self.take(pool).await?;
+            let mut connection = self.place.take(pool).await?;
             self.still_ready(live, &mut connection, Some(&ready)).await?;
             let query = live.database.dialect.two_phase().map(|form| form.snapshot_query());
             let (replies, _) = self.enlist(live, &mut connection, (Some(&ready), query))?;
@@ -239,7 +239,7 @@ impl Session {
     /// Takes a connection of each unit that has no leader: what copies hold is older.
     async fn take_leading(&mut self, live: &LiveDatabase, parts: &mut Vec<Part>) -> Result<()> {
         for unit in live.database.units.iter().filter(|unit| live.leads(unit)) {
-            let mut connection = self.take(live.pool(unit)?).await?;
+            let mut connection = self.place.take(live.pool(unit)?).await?;
             let (replies, _) = self.enlist(live, &mut connection, (None, None))?;
             parts.push((connection, replies));
         }

@@ -19,6 +19,84 @@ use crate::snapshot::LiveDatabase;
 
 use super::Session;
 use super::run::syntax_error;
+use crate::session::work::Work;
+
+impl Work {
+    /// A query that calls what nobody here knows may have written where the servers of a distributed transaction
+    /// cannot tell: its parts are prepared like those
+    /// that have.
+    pub(super) fn note_unseen_writes(
+        &mut self,
+        live: &LiveDatabase,
+        stmt: &Statement,
+        plan: &Plan,
+    ) {
+        let is_asked = !plan.writes
+            && self.transaction.state() != TransactionState::Idle
+            && self.transaction.kind() == TransactionType::Xa;
+        let tells = |family: &dyn TwoPhase| family.wrote_query().is_some();
+        if !is_asked || live.database.dialect.two_phase().is_none_or(tells) {
+            return;
+        }
+        if matches!(stmt.kind, Kind::Select(_)) && plan::may_write(&stmt.kind) {
+            plan.units.iter().for_each(|unit| self.transaction.writes_on(&unit.target.unit));
+        }
+    }
+
+    /// Queues the locks that statements on one unit need, in front of them. Returns how many replies belong to that.
+    ///
+    /// # Errors
+    /// `Syntax` when what is sent cannot be read.
+    pub(super) fn lock_what_is_read(
+        &mut self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        units: &[&Unit],
+    ) -> Result<usize> {
+        if !self.transaction.is_locking() {
+            return Ok(0);
+        }
+        let Some(family) = live.database.dialect.two_phase() else { return Ok(0) };
+        let mut locks = Vec::new();
+        let (mut changes, mut renames) = (false, false);
+        for unit in units {
+            let statement = pando_sql::parse(&unit.sql, live.database.dialect.syntax());
+            let statement = statement.map_err(syntax_error)?;
+            if reads_unseen(&statement.kind) {
+                return Err(Error::refused(
+                    30001,
+                    "what this statement reads cannot be told, so a SERIALIZABLE transaction over several storage units cannot lock it",
+                    "use REPEATABLE READ, or statements that name their tables",
+                ));
+            }
+            changes |= plan::may_write(&statement.kind);
+            renames |= matches!(statement.kind, Kind::Define(_));
+            let Some(against) = against(&statement.kind) else { continue };
+            let mut names: Vec<&str> = visit::tables(&statement.kind)
+                .iter()
+                .map(|table| table.name.span.of(&statement.text))
+                .filter(|name| !is_of_the_vendor(name))
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            if names.is_empty() {
+                continue;
+            }
+            let texts = [true, false].map(|waits| family.lock_tables(&names, against, waits));
+            if let [Some(text), Some(at_once)] = texts {
+                locks.push(TableLock { tables: names.join(", "), against, text, at_once });
+            }
+        }
+        let queued = self.transaction.lock(connection, locks)?;
+        if changes {
+            self.transaction.changes_on(connection.unit());
+        }
+        if renames {
+            self.transaction.renames();
+        }
+        Ok(queued)
+    }
+}
 
 impl Session {
     /// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not make it so.
@@ -76,87 +154,13 @@ impl Session {
     /// `TransactionFailed`, and what writing the row says.
     pub(super) fn show_setting(&mut self, show: &Show) -> Result<bool> {
         let told = self
+            .place
             .dialect()
             .and_then(|dialect| dialect.session_setting("show", &show.what, &self.place.facts));
         let Some(value) = told else { return Ok(false) };
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         self.rows("SHOW", &[&show.what], &[vec![value]])?;
         Ok(true)
-    }
-
-    /// A query that calls what nobody here knows may have written where the servers of a distributed transaction
-    /// cannot tell: its parts are prepared like those
-    /// that have.
-    pub(super) fn note_unseen_writes(
-        &mut self,
-        live: &LiveDatabase,
-        stmt: &Statement,
-        plan: &Plan,
-    ) {
-        let is_asked = !plan.writes
-            && self.work.transaction.state() != TransactionState::Idle
-            && self.work.transaction.kind() == TransactionType::Xa;
-        let tells = |family: &dyn TwoPhase| family.wrote_query().is_some();
-        if !is_asked || live.database.dialect.two_phase().is_none_or(tells) {
-            return;
-        }
-        if matches!(stmt.kind, Kind::Select(_)) && plan::may_write(&stmt.kind) {
-            plan.units.iter().for_each(|unit| self.work.transaction.writes_on(&unit.target.unit));
-        }
-    }
-
-    /// Queues the locks that statements on one unit need, in front of them. Returns how many replies belong to that.
-    ///
-    /// # Errors
-    /// `Syntax` when what is sent cannot be read.
-    pub(super) fn lock_what_is_read(
-        &mut self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        units: &[&Unit],
-    ) -> Result<usize> {
-        if !self.work.transaction.is_locking() {
-            return Ok(0);
-        }
-        let Some(family) = live.database.dialect.two_phase() else { return Ok(0) };
-        let mut locks = Vec::new();
-        let (mut changes, mut renames) = (false, false);
-        for unit in units {
-            let statement = pando_sql::parse(&unit.sql, live.database.dialect.syntax());
-            let statement = statement.map_err(syntax_error)?;
-            if reads_unseen(&statement.kind) {
-                return Err(Error::refused(
-                    30001,
-                    "what this statement reads cannot be told, so a SERIALIZABLE transaction over several storage units cannot lock it",
-                    "use REPEATABLE READ, or statements that name their tables",
-                ));
-            }
-            changes |= plan::may_write(&statement.kind);
-            renames |= matches!(statement.kind, Kind::Define(_));
-            let Some(against) = against(&statement.kind) else { continue };
-            let mut names: Vec<&str> = visit::tables(&statement.kind)
-                .iter()
-                .map(|table| table.name.span.of(&statement.text))
-                .filter(|name| !is_of_the_vendor(name))
-                .collect();
-            names.sort_unstable();
-            names.dedup();
-            if names.is_empty() {
-                continue;
-            }
-            let texts = [true, false].map(|waits| family.lock_tables(&names, against, waits));
-            if let [Some(text), Some(at_once)] = texts {
-                locks.push(TableLock { tables: names.join(", "), against, text, at_once });
-            }
-        }
-        let queued = self.work.transaction.lock(connection, locks)?;
-        if changes {
-            self.work.transaction.changes_on(connection.unit());
-        }
-        if renames {
-            self.work.transaction.renames();
-        }
-        Ok(queued)
     }
 }
 

@@ -32,10 +32,10 @@ impl Session {
         name: &str,
         value: &str,
     ) -> Result<()> {
-        self.guard_setting(&name.to_lowercase(), value)?;
+        self.place.guard_setting(&name.to_lowercase(), value)?;
         let text = value_text(name, value, dialect);
         for (name, value) in dialect.told(&name.to_lowercase(), &text) {
-            self.facts_mut().tell(&name, &value);
+            self.place.facts_mut().tell(&name, &value);
         }
         match dialect.set(&name.to_lowercase(), &text)? {
             VariableEffect::Ignore
@@ -67,7 +67,7 @@ impl Session {
                 "write the value into the text",
             ));
         }
-        let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+        let dialect = self.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
         let (mut variables, overruled) = overruled(assignments, &self.settings.variables);
         let (mut reports, mut told) = (Vec::new(), Vec::new());
         let (mut autocommit, mut last_insert_id, mut local, mut computes) =
@@ -135,7 +135,7 @@ impl Session {
             }
         }
         if !next.is_empty() {
-            self.set_next_modes(next)?;
+            self.work.set_next_modes(next)?;
         }
         // A value that the session has already may be hidden by one that SET LOCAL has set.
         let may_be_hidden = !self.settings.local.is_empty();
@@ -150,7 +150,7 @@ impl Session {
         }
         self.work.modes.session.retain(|mode| !overruled.contains(&kind(mode)));
         if let Some(key) = last_insert_id {
-            self.facts_mut().last_insert_id = key;
+            self.place.facts_mut().last_insert_id = key;
         }
         if let Some(on) = autocommit {
             self.set_autocommit(on).await?;
@@ -164,7 +164,7 @@ impl Session {
 
     fn tell(&mut self, told: Vec<(String, String)>) {
         for (name, value) in told {
-            self.facts_mut().tell(&name, &value);
+            self.place.facts_mut().tell(&name, &value);
             self.outbox.pending.push_back(Event::Parameter { name, value });
         }
     }
@@ -174,7 +174,7 @@ impl Session {
             self.commit_implicitly().await?;
         }
         self.work.autocommit = on;
-        self.facts_mut().autocommit = on;
+        self.place.facts_mut().autocommit = on;
         Ok(())
     }
 
@@ -232,7 +232,7 @@ impl Session {
         local: bool,
         variables: Variables,
     ) -> Result<()> {
-        let live = self.live()?;
+        let live = self.place.live()?;
         if self.work.transaction.state() != TransactionState::Idle {
             self.settle_cursors().await?;
             if self.work.transaction.units().is_empty() && live.has_units() {
@@ -283,7 +283,7 @@ impl Session {
             return Ok(());
         }
         if local {
-            self.warn("25P01", "SET LOCAL can only be used in transaction blocks");
+            self.outbox.warn("25P01", "SET LOCAL can only be used in transaction blocks");
             return Ok(());
         }
         let before = std::mem::replace(&mut self.settings.variables, variables);
@@ -302,7 +302,7 @@ impl Session {
 
     async fn try_variables(&mut self, live: &Arc<crate::snapshot::LiveDatabase>) -> Result<()> {
         let unit = any_unit_of(&live.database)?;
-        let mut connection = self.take(live.pool(&unit)?).await?;
+        let mut connection = self.place.take(live.pool(&unit)?).await?;
         self.place.handle.runs_on(&connection, Manner::Ask)?;
         let replies = self.dress(live, &mut connection)?;
         let mut tried = Ok(());
@@ -326,7 +326,7 @@ impl Session {
         let (live, name) = move_to((&self.place.snapshot, &self.place.login), name, home)?;
         // A dump begins its transaction before it says of what.
         let is_other = self.place.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
-        let is_at_work = is_other && !self.stands_free() && !self.has_begun_only();
+        let is_at_work = is_other && !self.work.stands_free() && !self.work.has_begun_only();
         let again = match is_at_work && self.has_read_no_table() {
             true => Some(self.work.transaction.modes().to_vec()),
             false => None,
@@ -342,7 +342,7 @@ impl Session {
         }
         let first = self.place.live.is_none();
         self.place.handle.uses(Some(&name));
-        self.facts_mut().database = Some(name);
+        self.place.facts_mut().database = Some(name);
         self.stand_in(Some(live));
         if first {
             self.start_variables()?;
@@ -368,7 +368,7 @@ impl Session {
     /// # Errors
     /// In a failed transaction, ALL in any; `Syntax` for another word.
     pub(super) async fn discard(&mut self, verb: &str) -> Result<()> {
-        self.refuse_if_failed(false)?;
+        self.work.refuse_if_failed(false)?;
         let tag = match verb {
             "DISCARD ALL" => {
                 if self.work.transaction.state() != TransactionState::Idle {
@@ -398,13 +398,13 @@ impl Session {
             self.end_transaction(false).await?;
         }
         self.close_cursors().await;
-        self.drop_temporaries();
+        self.temporary.drop_temporaries();
         self.memory.named.clear();
         self.settings.variables.clear();
         self.work.autocommit = true;
-        self.facts_mut().autocommit = true;
-        self.facts_mut().last_insert_id = 0;
-        self.facts_mut().told.clear();
+        self.place.facts_mut().autocommit = true;
+        self.place.facts_mut().last_insert_id = 0;
+        self.place.facts_mut().told.clear();
         self.work.modes.next.clear();
         self.work.modes.session.clear();
         self.work.kind = None;
@@ -423,7 +423,7 @@ impl Session {
         let inside = lent.is_some();
         let mut connection = match lent {
             Some(connection) => connection,
-            None => self.take(live.pool(unit)?).await?,
+            None => self.place.take(live.pool(unit)?).await?,
         };
         let answer = match self.place.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) if !inside && connection.session_state() != 0 => {

@@ -109,7 +109,7 @@ impl Session {
         if chooses && self.chosen_of(live, stmt).await?.is_none() {
             return Err(refusal);
         }
-        self.refuse_unadmitted(true)?;
+        self.place.refuse_unadmitted(true)?;
         self.refuse_in_base("a statement that runs in several steps")?;
         if reads_first {
             return self.start_insert_query(live, stmt, bound, refusal).await;
@@ -198,7 +198,7 @@ impl Session {
             } else if self.work.modes.session.iter().any(|mode| mode == "READ ONLY") {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
             } else {
-                let modes = self.modes_for(Vec::new());
+                let modes = self.work.modes_for(Vec::new());
                 self.work.transaction.begin(modes, self.course());
                 self.work.opened = Opened::Steps;
             }
@@ -248,7 +248,7 @@ impl Session {
             self.work.opened = Opened::Statement;
         }
         if stepped.key != 0 {
-            self.facts_mut().last_insert_id = stepped.key;
+            self.place.facts_mut().last_insert_id = stepped.key;
         }
         self.outbox.pending.extend(stepped.told);
         let verb = Verb { tag, gives_keys: true, ..Verb::default() };
@@ -347,7 +347,7 @@ impl Session {
                     answer.rows.push(rows);
                     if held > limit {
                         self.drop_reply().await;
-                        return Err(crate::execute::too_much(self.properties().memory_bytes));
+                        return Err(crate::execute::too_much(self.place.properties().memory_bytes));
                     }
                 }
                 Event::Complete(completion) => answer.completion = completion,

@@ -23,6 +23,12 @@ use super::setting::answer;
 /// Temporary tables one session may have.
 const MAX: usize = 1_000;
 
+/// The temporary tables of a session, if it has any.
+#[derive(Debug, Default)]
+pub(super) struct TemporaryTables {
+    pub(super) own: Option<Box<Temporary>>,
+}
+
 /// The temporary tables of a session, and their connection.
 #[derive(Debug)]
 pub(super) struct Temporary {
@@ -107,6 +113,103 @@ impl Temporary {
     }
 }
 
+impl TemporaryTables {
+    /// Steps are taken by what is known of tables' columns, and nobody knows those of temporary ones: their rows may be read and go elsewhere, no more.
+    pub(super) fn refuse_steps_of_temporaries(
+        &mut self,
+        stmt: &Statement,
+        refusal: &Error,
+    ) -> Result<()> {
+        let Some(own) = self.own.as_ref().filter(|own| own.concerned) else { return Ok(()) };
+        let may = matches!(&stmt.kind, Kind::Insert(insert) if !own.shown.is_one(&insert.table.name))
+            && plan::is_for_reading_first(stmt, refusal);
+        match may {
+            true => Ok(()),
+            false => Err(Error::new(refusal.kind().clone())),
+        }
+    }
+
+    /// Whether the statement under way is about temporary tables.
+    pub(super) fn concerns_temporaries(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.concerned)
+    }
+
+    /// Whether a connection is that of the temporary tables.
+    pub(super) fn has_temporaries(&self, connection: &Connection) -> bool {
+        self.own.as_ref().is_some_and(|own| {
+            own.number == Some(connection.token().id) && own.shown.unit == *connection.unit()
+        })
+    }
+
+    /// Whether their connection is with a statement or a transaction.
+    pub(super) fn lent_temporaries(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.number.is_some() && own.connection.is_none())
+    }
+
+    /// What must be set on their connection, which no reset may reach, so that it has these variables and no others; nothing where there is nothing.
+    pub(super) fn dress_of_temporaries(
+        &self,
+        dialect: &dyn Dialect,
+        variables: &Variables,
+    ) -> Option<String> {
+        let own = self.own.as_ref()?;
+        let is_set = |name: &String| variables.list().iter().any(|(known, _)| known == name);
+        let back = own.worn.iter().filter(|name| !is_set(name) && !name.starts_with(MODE));
+        let none = |name: &String| if name.starts_with('@') { "NULL" } else { "DEFAULT" };
+        let back = back.map(|name| (name.clone(), none(name).to_owned()));
+        let all: Vec<(String, String)> = back.chain(variables.list().iter().cloned()).collect();
+        (!all.is_empty()).then(|| dialect.set_statement(&all))
+    }
+
+    /// A statement has ended: what it has done to their names is noted.
+    pub(super) fn note_temporaries(&mut self, succeeded: bool) {
+        let Some(own) = &mut self.own else { return };
+        let change = std::mem::take(&mut own.change);
+        own.concerned = false;
+        // Nobody waits any more for one that is gone, whatever the server says of it.
+        match &change {
+            Change::Dropped(keys) => own.finds_again(keys),
+            Change::Made(name) if succeeded => own.finds_again(&[name.key()]),
+            Change::None | Change::Made(_) | Change::Renamed(..) => {}
+        }
+        if own.kept != Kept::Noted {
+            own.stale |= !matches!(change, Change::None);
+        } else if succeeded {
+            match change {
+                Change::None => {}
+                Change::Made(name) => own.learns(&name),
+                Change::Dropped(keys) => keys.iter().for_each(|key| own.forgets(key)),
+                Change::Renamed(old, new) => {
+                    own.forgets(&old);
+                    own.learns(&new);
+                }
+            }
+        }
+        self.leave_temporaries();
+    }
+
+    /// A transaction, or a part of it, has ended: where that takes definitions back, the server is to be asked which there are.
+    pub(super) fn doubt_temporaries(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.stale |= own.kept != Kept::Noted;
+        }
+    }
+
+    /// Gives the connection back when it is at home and nothing is left.
+    fn leave_temporaries(&mut self) {
+        let is_over = |own: &Temporary| own.is_empty() && !own.stale && !own.concerned;
+        let is_lent = self.lent_temporaries();
+        if !is_lent && self.own.as_deref().is_some_and(is_over) {
+            self.own = None;
+        }
+    }
+
+    /// Drops all of them, as a reset does. Outside of transactions only.
+    pub(super) fn drop_temporaries(&mut self) {
+        self.own = None;
+    }
+}
+
 impl Session {
     /// Looks whether a statement is about temporary tables, and where the first one goes.
     ///
@@ -123,23 +226,23 @@ impl Session {
             _ => None,
         };
         let begins = define.is_some_and(is_temporary) && !names_unit(stmt);
-        if self.temporary.is_none() && !begins {
+        if self.temporary.own.is_none() && !begins {
             return Ok(());
         }
         let Some(kept) = live.database.dialect.temporaries() else { return Ok(()) };
         let elsewhere =
             |own: &Temporary| !own.shown.database.eq_ignore_ascii_case(&live.database.name);
-        if self.temporary.as_deref().is_some_and(elsewhere) {
+        if self.temporary.own.as_deref().is_some_and(elsewhere) {
             return match begins {
                 true => Err(in_one_database()),
                 false => Ok(()),
             };
         }
         Box::pin(self.ask_for_temporaries(live)).await?;
-        if self.temporary.is_none() && begins {
+        if self.temporary.own.is_none() && begins {
             self.begin_temporaries(live, stmt, kept).await?;
         }
-        let Some(own) = &mut self.temporary else { return Ok(()) };
+        let Some(own) = &mut self.temporary.own else { return Ok(()) };
         own.change = Change::None;
         own.concerned = own.shown.concern(stmt);
         if !own.concerned {
@@ -173,7 +276,7 @@ impl Session {
                         names: Vec::new(),
                         lost: Vec::new(),
                     };
-                    self.temporary = Some(Box::new(Temporary {
+                    self.temporary.own = Some(Box::new(Temporary {
                         shown: Arc::new(shown),
                         spelled: Vec::new(),
                         kept,
@@ -219,63 +322,31 @@ impl Session {
 
     /// Notes when their connection is neither here nor with the transaction.
     fn miss_connection(&mut self) {
-        let Some(own) = &mut self.temporary else { return };
+        let Some(own) = &mut self.temporary.own else { return };
         let is_held = self.work.transaction.units().contains(&own.shown.unit);
         if own.number.is_some() && own.connection.is_none() && !is_held {
             own.loses();
         }
     }
 
-    /// Steps are taken by what is known of tables' columns, and nobody knows those of temporary ones: their rows may be read and go elsewhere, no more.
-    pub(super) fn refuse_steps_of_temporaries(
-        &mut self,
-        stmt: &Statement,
-        refusal: &Error,
-    ) -> Result<()> {
-        let Some(own) = self.temporary.as_ref().filter(|own| own.concerned) else { return Ok(()) };
-        let may = matches!(&stmt.kind, Kind::Insert(insert) if !own.shown.is_one(&insert.table.name))
-            && plan::is_for_reading_first(stmt, refusal);
-        match may {
-            true => Ok(()),
-            false => Err(Error::new(refusal.kind().clone())),
-        }
-    }
-
     /// What planning sees of them.
     pub(super) fn temporaries(&self) -> Option<Arc<Temporaries>> {
-        let own = self.temporary.as_ref()?;
+        let own = self.temporary.own.as_ref()?;
         let live = self.place.live.as_ref()?;
         let is_here = own.shown.database.eq_ignore_ascii_case(&live.database.name);
         is_here.then(|| Arc::clone(&own.shown))
     }
 
-    /// Whether the statement under way is about temporary tables.
-    pub(super) fn concerns_temporaries(&self) -> bool {
-        self.temporary.as_ref().is_some_and(|own| own.concerned)
-    }
-
-    /// Whether a connection is that of the temporary tables.
-    pub(super) fn has_temporaries(&self, connection: &Connection) -> bool {
-        self.temporary.as_ref().is_some_and(|own| {
-            own.number == Some(connection.token().id) && own.shown.unit == *connection.unit()
-        })
-    }
-
-    /// Whether their connection is with a statement or a transaction.
-    pub(super) fn lent_temporaries(&self) -> bool {
-        self.temporary.as_ref().is_some_and(|own| own.number.is_some() && own.connection.is_none())
-    }
-
     /// Their connection, where it is one of this unit and at home.
     pub(super) fn temporary_connection(&mut self, unit: &UnitName) -> Option<Connection> {
         self.temporaries()?;
-        let own = self.temporary.as_mut().filter(|own| own.shown.unit == *unit)?;
+        let own = self.temporary.own.as_mut().filter(|own| own.shown.unit == *unit)?;
         own.connection.take()
     }
 
     /// Where the statement under way makes the first of them, this is their connection from here on.
     pub(super) fn keep_for_temporaries(&mut self, connection: &mut Connection) {
-        let Some(own) = &mut self.temporary else { return };
+        let Some(own) = &mut self.temporary.own else { return };
         if own.concerned && own.number.is_none() && own.shown.unit == *connection.unit() {
             own.number = Some(connection.token().id);
             own.wears(&self.settings.variables);
@@ -288,7 +359,7 @@ impl Session {
         let now = connection.condition();
         let is_well =
             now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle;
-        let Some(own) = &mut self.temporary else { return };
+        let Some(own) = &mut self.temporary.own else { return };
         own.tainted |= cancelled;
         own.wears(&self.settings.variables);
         if is_well {
@@ -298,71 +369,8 @@ impl Session {
             own.loses();
         }
         if own.is_empty() && !own.stale && matches!(own.change, Change::None) {
-            self.temporary = None;
+            self.temporary.own = None;
         }
-    }
-
-    /// What must be set on their connection, which no reset may reach, so that it has these variables and no others; nothing where there is nothing.
-    pub(super) fn dress_of_temporaries(
-        &self,
-        dialect: &dyn Dialect,
-        variables: &Variables,
-    ) -> Option<String> {
-        let own = self.temporary.as_ref()?;
-        let is_set = |name: &String| variables.list().iter().any(|(known, _)| known == name);
-        let back = own.worn.iter().filter(|name| !is_set(name) && !name.starts_with(MODE));
-        let none = |name: &String| if name.starts_with('@') { "NULL" } else { "DEFAULT" };
-        let back = back.map(|name| (name.clone(), none(name).to_owned()));
-        let all: Vec<(String, String)> = back.chain(variables.list().iter().cloned()).collect();
-        (!all.is_empty()).then(|| dialect.set_statement(&all))
-    }
-
-    /// A statement has ended: what it has done to their names is noted.
-    pub(super) fn note_temporaries(&mut self, succeeded: bool) {
-        let Some(own) = &mut self.temporary else { return };
-        let change = std::mem::take(&mut own.change);
-        own.concerned = false;
-        // Nobody waits any more for one that is gone, whatever the server says of it.
-        match &change {
-            Change::Dropped(keys) => own.finds_again(keys),
-            Change::Made(name) if succeeded => own.finds_again(&[name.key()]),
-            Change::None | Change::Made(_) | Change::Renamed(..) => {}
-        }
-        if own.kept != Kept::Noted {
-            own.stale |= !matches!(change, Change::None);
-        } else if succeeded {
-            match change {
-                Change::None => {}
-                Change::Made(name) => own.learns(&name),
-                Change::Dropped(keys) => keys.iter().for_each(|key| own.forgets(key)),
-                Change::Renamed(old, new) => {
-                    own.forgets(&old);
-                    own.learns(&new);
-                }
-            }
-        }
-        self.leave_temporaries();
-    }
-
-    /// A transaction, or a part of it, has ended: where that takes definitions back, the server is to be asked which there are.
-    pub(super) fn doubt_temporaries(&mut self) {
-        if let Some(own) = &mut self.temporary {
-            own.stale |= own.kept != Kept::Noted;
-        }
-    }
-
-    /// Gives the connection back when it is at home and nothing is left.
-    fn leave_temporaries(&mut self) {
-        let is_over = |own: &Temporary| own.is_empty() && !own.stale && !own.concerned;
-        let is_lent = self.lent_temporaries();
-        if !is_lent && self.temporary.as_deref().is_some_and(is_over) {
-            self.temporary = None;
-        }
-    }
-
-    /// Drops all of them, as a reset does. Outside of transactions only.
-    pub(super) fn drop_temporaries(&mut self) {
-        self.temporary = None;
     }
 
     /// DISCARD TEMP.
@@ -370,30 +378,30 @@ impl Session {
     /// # Errors
     /// `Refused` inside a transaction, which could take it back.
     pub(super) fn discard_temporaries(&mut self) -> Result<()> {
-        if self.temporary.is_some() && self.work.transaction.state() != TransactionState::Idle {
+        if self.temporary.own.is_some() && self.work.transaction.state() != TransactionState::Idle {
             return Err(Error::refused(
                 30001,
                 "DISCARD TEMP inside a transaction is not possible",
                 "drop the tables one by one, or commit first",
             ));
         }
-        self.drop_temporaries();
+        self.temporary.drop_temporaries();
         Ok(())
     }
 
     /// Asks the server which there are, where that may have changed.
     async fn ask_for_temporaries(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let Some(own) = &self.temporary else { return Ok(()) };
+        let Some(own) = &self.temporary.own else { return Ok(()) };
         let Kept::Asked(query) = own.kept else { return Ok(()) };
         if !own.stale || self.work.transaction.state() == TransactionState::Failed {
             return Ok(());
         }
         self.settle_cursors().await?;
         self.miss_connection();
-        let Some(own) = &mut self.temporary else { return Ok(()) };
+        let Some(own) = &mut self.temporary.own else { return Ok(()) };
         if own.number.is_none() {
             own.stale = false;
-            self.leave_temporaries();
+            self.temporary.leave_temporaries();
             return Ok(());
         }
         let unit = Arc::clone(&own.shown.unit);
@@ -414,14 +422,14 @@ impl Session {
             _ => None,
         };
         let names: Vec<String> = rows.into_iter().filter_map(name).collect();
-        if let Some(own) = &mut self.temporary {
+        if let Some(own) = &mut self.temporary.own {
             own.stale = false;
             Arc::make_mut(&mut own.shown).names = names
                 .into_iter()
                 .filter(|name| !name.starts_with(pando_kernel::relation::PREFIX))
                 .collect();
         }
-        self.leave_temporaries();
+        self.temporary.leave_temporaries();
         Ok(())
     }
 }

@@ -15,9 +15,18 @@ use pando_sql::Span;
 
 use super::run::syntax_error;
 use super::{Bound, Opened, Session};
+use crate::session::place::Place;
 
 /// Bytes that are read ahead before other sessions of the thread have their turn.
 const AT_ONCE: usize = 32 << 10;
+
+impl Place {
+    /// Goes on where long work keeps nobody waiting. The request itself may be short, when its statement was prepared before.
+    pub(super) async fn step_aside(&mut self) {
+        let engine = Arc::clone(&self.engine.inner);
+        aside(&*engine.runtime).await;
+    }
+}
 
 impl Session {
     /// Splits a text into statements and starts the first.
@@ -31,7 +40,7 @@ impl Session {
                 Err(error) => Err(Box::pin(self.fail_text(error)).await),
             };
         }
-        let syntax = *self.syntax()?;
+        let syntax = *self.place.syntax()?;
         let whole = text;
         let text = &match Box::pin(self.settle_text(whole)).await {
             Ok(settled) => settled,
@@ -68,11 +77,12 @@ impl Session {
     /// Where the statements of a text are together, servers read all of it before they run any: a COMMIT in it commits nothing when what follows cannot be
     /// read. What only the units can read is judged by them, when its turn comes. <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT>
     async fn read_ahead(&mut self, text: &str, spans: &[Span]) -> Result<()> {
-        let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+        let together =
+            self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
         if !together {
             return Ok(());
         }
-        let syntax = *self.syntax()?;
+        let syntax = *self.place.syntax()?;
         let administration = self.place.engine.administration().cloned();
         let Some(first) = spans.first() else { return Ok(()) };
         let mut read = 0;
@@ -87,7 +97,7 @@ impl Session {
                 let placed = |error| behind(error, begin(text, span) - begin(text, first));
                 let statement =
                     pando_sql::parse(one, &syntax).map_err(|error| placed(syntax_error(error)))?;
-                self.refuse_unreadable(&statement).map_err(placed)?;
+                self.place.refuse_unreadable(&statement).map_err(placed)?;
             }
         }
         Ok(())
@@ -95,12 +105,13 @@ impl Session {
 
     /// Several statements of one request form one transaction where the language says so.
     pub(super) fn open_pipeline(&mut self) {
-        let together = self.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+        let together =
+            self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
         if together
             && self.work.autocommit
             && self.work.transaction.state() == TransactionState::Idle
         {
-            let modes = self.modes_for(Vec::new());
+            let modes = self.work.modes_for(Vec::new());
             self.work.transaction.begin(modes, self.course());
             self.work.touched = super::altered::Touched::Nothing;
             self.work.opened = Opened::Pipeline;
@@ -138,15 +149,9 @@ impl Session {
         }
     }
 
-    /// Goes on where long work keeps nobody waiting. The request itself may be short, when its statement was prepared before.
-    pub(super) async fn step_aside(&mut self) {
-        let engine = Arc::clone(&self.place.engine.inner);
-        aside(&*engine.runtime).await;
-    }
-
     /// Starts a long statement: where it keeps nobody waiting, and with its memory counted.
     async fn start_long(&mut self, text: &Arc<str>) -> Result<()> {
-        self.step_aside().await;
+        self.place.step_aside().await;
         let engine = Arc::clone(&self.place.engine.inner);
         let mut counted = engine.reading.begin(&*engine.runtime, text).await?;
         self.refresh()?;

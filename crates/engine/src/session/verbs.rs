@@ -9,6 +9,7 @@ use pando_transaction::no_savepoint;
 use super::Session;
 use super::local::no_transaction;
 use super::modes::{SNAPSHOT, known};
+use crate::session::work::Work;
 
 /// Who opened the current transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +24,32 @@ pub(super) enum Opened {
     Pipeline,
 }
 
+impl Work {
+    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where none was open, as only the MySQL family has
+    /// it, one begins all the same.
+    fn chained_modes(&self) -> Vec<String> {
+        self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
+    }
+
+    /// Whether a transaction is open that the client has begun.
+    fn is_in_block(&self) -> bool {
+        self.transaction.state() != TransactionState::Idle && self.opened != Opened::Pipeline
+    }
+
+    /// Refuses a verb about a savepoint where none can be.
+    fn refuse_outside(&self, verb: &str, name: &str, dialect: &dyn Dialect) -> Result<()> {
+        if self.is_in_block() {
+            return Ok(());
+        }
+        let fails = dialect.error_fails_transaction();
+        Err(if fails { no_transaction(verb) } else { no_savepoint(name, dialect) })
+    }
+}
+
 impl Session {
     /// BEGIN, COMMIT, savepoints and what else is said about the transaction itself.
     pub(super) async fn transaction_verb(&mut self, verb: &Transaction) -> Result<()> {
-        let dialect = self.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+        let dialect = self.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
         let dialect = dialect.as_ref();
         match verb {
             Transaction::Begin(words) => {
@@ -57,15 +80,15 @@ impl Session {
     }
 
     async fn set_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        self.refuse_if_failed(false)?;
-        if !self.is_in_block() && dialect.error_fails_transaction() {
+        self.work.refuse_if_failed(false)?;
+        if !self.work.is_in_block() && dialect.error_fails_transaction() {
             return Err(no_transaction("SAVEPOINT"));
         }
         if !self.work.autocommit && self.work.transaction.state() == TransactionState::Idle {
             self.ready_all().await?;
             self.begin(Vec::new());
         }
-        if self.is_in_block() {
+        if self.work.is_in_block() {
             self.settle_cursors().await?;
             self.attend_transaction()?;
             let result = self.work.transaction.savepoint(name, dialect).await;
@@ -81,14 +104,14 @@ impl Session {
     }
 
     async fn release_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        self.refuse_if_failed(false)?;
-        self.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
+        self.work.refuse_if_failed(false)?;
+        self.work.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
         self.settle_cursors().await?;
         self.attend_transaction()?;
         let result = self.work.transaction.release(name, dialect).await;
         self.or_fail(result).await?;
         self.work.base.release(name);
-        self.unmark(name);
+        self.settings.unmark(name);
         let result = self.tell_read_only_again().await;
         self.or_fail(result).await?;
         self.complete("RELEASE");
@@ -96,13 +119,13 @@ impl Session {
     }
 
     async fn return_to_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        self.refuse_outside("ROLLBACK TO SAVEPOINT", name, dialect)?;
+        self.work.refuse_outside("ROLLBACK TO SAVEPOINT", name, dialect)?;
         self.close_cursors_behind(name).await;
         self.settle_cursors().await?;
         self.attend_transaction()?;
         let result = self.work.transaction.rollback_to(name, dialect).await;
         self.or_fail(result).await?;
-        self.doubt_temporaries();
+        self.temporary.doubt_temporaries();
         let result = self.return_in_base(name).await;
         self.or_fail(result).await?;
         let result = Box::pin(self.return_to_mark(name)).await;
@@ -111,7 +134,7 @@ impl Session {
         self.or_fail(result).await?;
         if self.work.definitions.own.is_some() {
             // What was defined behind the savepoint is no more, and what was prepared with it.
-            self.live()?.forget_tables();
+            self.place.live()?.forget_tables();
         }
         self.complete("ROLLBACK");
         Ok(())
@@ -120,7 +143,7 @@ impl Session {
     async fn commit_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
         self.look_for_block("COMMIT", chain, dialect)?;
         let open = self.work.transaction.state() != TransactionState::Idle;
-        let modes = self.chained_modes();
+        let modes = self.work.chained_modes();
         if chain && !open {
             self.ready_all().await?;
         }
@@ -135,7 +158,7 @@ impl Session {
     async fn rollback_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
         self.look_for_block("ROLLBACK", chain, dialect)?;
         let open = self.work.transaction.state() != TransactionState::Idle;
-        let modes = self.chained_modes();
+        let modes = self.work.chained_modes();
         if chain && !open {
             self.ready_all().await?;
         }
@@ -149,37 +172,25 @@ impl Session {
         Ok(())
     }
 
-    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where none was open, as only the MySQL family has
-    /// it, one begins all the same.
-    fn chained_modes(&self) -> Vec<String> {
-        self.work.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
-    }
-
-    /// Whether a transaction is open that the client has begun.
-    fn is_in_block(&self) -> bool {
-        self.work.transaction.state() != TransactionState::Idle
-            && self.work.opened != Opened::Pipeline
-    }
-
     /// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
     /// all the same.
     fn look_for_block(&mut self, verb: &str, chain: bool, dialect: &dyn Dialect) -> Result<()> {
-        if self.is_in_block() || !dialect.error_fails_transaction() {
+        if self.work.is_in_block() || !dialect.error_fails_transaction() {
             return Ok(());
         }
         if chain {
             return Err(no_transaction(&format!("{verb} AND CHAIN")));
         }
-        self.warn("25P01", "there is no transaction in progress");
+        self.outbox.warn("25P01", "there is no transaction in progress");
         Ok(())
     }
 
     async fn begin_verb(&mut self, modes: Vec<String>, dialect: &dyn Dialect) -> Result<()> {
         let open = self.work.transaction.state() != TransactionState::Idle;
         if open && self.work.opened == Opened::Pipeline {
-            self.refuse_if_failed(false)?;
-            if self.has_reached_none() {
-                let modes = self.modes_for(modes);
+            self.work.refuse_if_failed(false)?;
+            if self.work.has_reached_none() {
+                let modes = self.work.modes_for(modes);
                 self.work.transaction.set_modes(modes);
             } else {
                 self.alter(modes).await?;
@@ -187,8 +198,8 @@ impl Session {
             // What was set in the text before BEGIN goes with the transaction.
             self.work.opened = Opened::Client;
         } else if open && dialect.error_fails_transaction() {
-            self.refuse_if_failed(false)?;
-            self.warn("25001", "there is already a transaction in progress");
+            self.work.refuse_if_failed(false)?;
+            self.outbox.warn("25001", "there is already a transaction in progress");
             self.alter(modes).await?;
         } else {
             self.refuse_snapshot_in_base(&modes)?;
@@ -208,15 +219,6 @@ impl Session {
             true => Box::pin(self.look_at_once()).await,
             false => Ok(()),
         }
-    }
-
-    /// Refuses a verb about a savepoint where none can be.
-    fn refuse_outside(&self, verb: &str, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        if self.is_in_block() {
-            return Ok(());
-        }
-        let fails = dialect.error_fails_transaction();
-        Err(if fails { no_transaction(verb) } else { no_savepoint(name, dialect) })
     }
 
     async fn or_fail(&mut self, result: Result<()>) -> Result<()> {

@@ -7,15 +7,16 @@ use pando_pool::{Connection, Pool};
 use crate::handle::Manner;
 
 use super::Session;
+use crate::session::place::Place;
 
 /// The letter of an error's detail.
 /// <https://www.postgresql.org/docs/current/protocol-error-fields.html>
 const DETAIL: u8 = b'D';
 
-impl Session {
+impl Place {
     /// The session has more than one connection: from here on its waits may be part of a deadlock.
     pub(super) fn spreads(&self) {
-        let inner = &self.place.engine.inner;
+        let inner = &self.engine.inner;
         inner.deadlocks.rouse(&inner.runtime, inner);
     }
 
@@ -27,10 +28,10 @@ impl Session {
         if let Some(idle) = self.take_idle(pool)? {
             return Ok(idle);
         }
-        match self.place.handle.has_some() {
+        match self.handle.has_some() {
             // Boxed, as who waits has time for it: every client's task is as large as the largest of what it may wait for.
-            false => Box::pin(self.place.handle.taken(pool.take())).await,
-            true => Box::pin(self.place.handle.taken_further(pool)).await,
+            false => Box::pin(self.handle.taken(pool.take())).await,
+            true => Box::pin(self.handle.taken_further(pool)).await,
         }
     }
 
@@ -39,24 +40,26 @@ impl Session {
     /// # Errors
     /// What the pool says.
     pub(super) fn take_idle(&mut self, pool: &Pool) -> Result<Option<Connection>> {
-        if self.place.handle.has_some() {
+        if self.handle.has_some() {
             self.spreads();
         }
         pool.take_idle()
     }
 
-    /// Several connections of a pool, as [`Session::take`].
+    /// Several connections of a pool, as [`Place::take`].
     ///
     /// # Errors
-    /// As [`Session::take`].
+    /// As [`Place::take`].
     pub(super) async fn take_many(&mut self, pool: &Pool, count: usize) -> Result<Vec<Connection>> {
-        if !self.place.handle.has_some() {
-            return self.place.handle.taken(pool.take_many(count)).await;
+        if !self.handle.has_some() {
+            return self.handle.taken(pool.take_many(count)).await;
         }
         self.spreads();
-        Box::pin(self.place.handle.many_further(pool, count)).await
+        Box::pin(self.handle.many_further(pool, count)).await
     }
+}
 
+impl Session {
     /// A result as it is told: see [`Session::as_told`].
     pub(super) async fn or_doomed<T>(&mut self, result: Result<T>) -> Result<T> {
         match result {
@@ -70,7 +73,7 @@ impl Session {
     pub(super) async fn as_told(&mut self, error: Error) -> Error {
         let told = match self.place.handle.doom() {
             Some(cycle) => Box::pin(self.give_way(error, &cycle)).await,
-            None => self.in_logic_names(error),
+            None => self.place.in_logic_names(error),
         };
         // Also what no statement has failed with: the error that its client hears is what a COMMIT is judged by.
         self.fail_with_door();
@@ -78,7 +81,7 @@ impl Session {
     }
 
     async fn give_way(&mut self, error: Error, cycle: &str) -> Error {
-        let Some(dialect) = self.dialect() else { return error };
+        let Some(dialect) = self.place.dialect() else { return error };
         let Some(mut told) = dialect.waits().map(|waits| waits.deadlock()) else { return error };
         if self.work.transaction.state() != TransactionState::Idle {
             if dialect.error_fails_transaction() {

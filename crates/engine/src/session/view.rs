@@ -34,7 +34,7 @@ impl Session {
         bound: Option<&Bound>,
         plan: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
-        let (view, catalog) = (self.view(), self.catalog(live));
+        let (view, catalog) = (self.view(), self.work.catalog(live));
         let ctx = Context {
             database: &live.database,
             catalog: catalog.as_ref(),
@@ -57,7 +57,7 @@ impl Session {
             held: self.work.transaction.units(),
             has_written: self.work.transaction.has_written() || self.work.planning.shows_change,
             ticket: self.place.ticket,
-            connections_per_query: self.properties().max_connections_per_query,
+            connections_per_query: self.place.properties().max_connections_per_query,
             describes: false,
             sees_one_state: self.shows_one_state(),
             temporaries: self.temporaries(),

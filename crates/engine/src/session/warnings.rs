@@ -79,7 +79,7 @@ impl Session {
             "ERRORS" => true,
             _ => return Ok(false),
         };
-        let dialect = self.dialect();
+        let dialect = self.place.dialect();
         if dialect.as_ref().and_then(|own| own.presentation()?.warnings()).is_none() {
             return Ok(false);
         }
@@ -117,7 +117,7 @@ impl Session {
         if !define.conditional {
             return false;
         }
-        let told = self.in_logic_names(Error::new(refusal.kind().clone()));
+        let told = self.place.in_logic_names(Error::new(refusal.kind().clone()));
         let mut noted = 0;
         if let ErrorKind::Server(server) = told.kind() {
             let number = Value::UInt(server.number.into());
@@ -148,7 +148,7 @@ impl Session {
     /// Forgets what the statement before was warned of.
     pub(super) fn forget_warnings(&mut self) {
         let (count, errors) = (self.outbox.warnings.count, self.outbox.warnings.errors());
-        let facts = self.facts_mut();
+        let facts = self.place.facts_mut();
         facts.warning_count = count;
         facts.error_count = errors;
         if count > 0 {
@@ -158,7 +158,7 @@ impl Session {
 
     /// Reads the warnings of finished statements off their connections.
     pub(super) async fn note_warnings(&mut self, channels: &mut [Channel], count: u16) {
-        let dialect = self.dialect();
+        let dialect = self.place.dialect();
         let Some(query) = dialect.as_ref().and_then(|own| own.presentation()?.warnings()) else {
             return;
         };
@@ -185,7 +185,7 @@ impl Session {
 
     /// How many rows the query before on this connection would have had without its LIMIT.
     pub(super) async fn found_rows(&mut self, connection: &mut Connection) -> Result<u64> {
-        let dialect = self.dialect();
+        let dialect = self.place.dialect();
         let query = dialect.as_ref().and_then(|own| own.presentation()?.found_rows());
         let query = query.ok_or_else(|| Error::internal("nobody counts rows without a LIMIT"))?;
         let found = number_of(connection, query).await?;
@@ -194,7 +194,7 @@ impl Session {
 
     /// The error of a failed statement is what it was warned of, too.
     pub(super) fn note_error(&mut self, error: &Error) {
-        let dialect = self.dialect();
+        let dialect = self.place.dialect();
         let told = dialect.as_ref().and_then(|own| own.presentation()?.error_told(error.kind()));
         if let Some((number, message)) = told {
             let level = Value::Text("Error".to_owned());

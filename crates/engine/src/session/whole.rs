@@ -16,7 +16,7 @@ impl Session {
     pub(super) async fn take_whole(&mut self) -> Result<Option<Whole>> {
         let is_text_of_several = self.work.opened == Opened::Pipeline && self.outbox.is_text;
         let is_plain =
-            self.passes_on() && self.outbox.window.is_none() && self.outbox.queue.is_empty();
+            self.outbox.passes_on() && self.outbox.window.is_none() && self.outbox.queue.is_empty();
         if !is_plain || is_text_of_several {
             return Ok(None);
         }

@@ -68,7 +68,7 @@ impl Session {
             return Err(of_parts(names.get(*place), &stmt.text));
         }
         if self.work.transaction.state() == TransactionState::Idle {
-            self.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
+            self.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
             return Ok(());
         }
         for (unit, text) in told {

@@ -122,10 +122,10 @@ impl Session {
         (unit, table): (&UnitName, &str),
         query: &str,
     ) -> Result<bool> {
-        if self.catalog(live).tables().is_none() {
+        if self.work.catalog(live).tables().is_none() {
             self.find_out(live, Need::Tables).await?;
         }
-        let tables = self.catalog(live).tables().unwrap_or_default();
+        let tables = self.work.catalog(live).tables().unwrap_or_default();
         let key = live.database.dialect.syntax().table_key(table);
         let stands = tables.get(&key).is_some_and(|units| units.contains(unit));
         Ok(stands
@@ -141,10 +141,10 @@ impl Session {
     ) -> Result<Option<String>> {
         let dialect = Arc::clone(&live.database.dialect);
         let key = dialect.syntax().table_key(&table.name);
-        if self.catalog(live).tables().is_none() {
+        if self.work.catalog(live).tables().is_none() {
             self.find_out(live, Need::Tables).await?;
         }
-        let tables = self.catalog(live).tables().unwrap_or_default();
+        let tables = self.work.catalog(live).tables().unwrap_or_default();
         let stands = |unit: &UnitName, name: &str| {
             let name = dialect.syntax().table_key(name);
             tables.get(&name).is_some_and(|units| units.contains(unit))
@@ -177,10 +177,10 @@ impl Session {
         if table.keys.is_empty() || nodes.is_empty() {
             return Ok(None);
         }
-        if self.catalog(live).columns(&key).is_none() {
+        if self.work.catalog(live).columns(&key).is_none() {
             self.find_out(live, Need::Columns(key.clone())).await?;
         }
-        let columns = self.catalog(live).columns(&key).unwrap_or_default();
+        let columns = self.work.catalog(live).columns(&key).unwrap_or_default();
         let Ok(keys) = placement::key_columns(table, &columns) else { return Ok(None) };
         let keys: Vec<String> = keys.iter().map(|column| dialect.quote(&column.name)).collect();
         for node in &nodes {

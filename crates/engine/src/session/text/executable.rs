@@ -9,8 +9,9 @@ use crate::session::run::syntax_error;
 use crate::snapshot::LiveDatabase;
 
 use super::Session;
+use crate::session::place::Place;
 
-impl Session {
+impl Place {
     /// The text as the storage units would read it, without such comments.
     ///
     /// # Errors
@@ -20,7 +21,7 @@ impl Session {
         if !syntax.executable_comments {
             return Ok(Arc::clone(text));
         }
-        let releases = self.place.live.as_deref().map(releases).unwrap_or_default();
+        let releases = self.live.as_deref().map(releases).unwrap_or_default();
         match settle(text, syntax, &releases).map_err(syntax_error)? {
             Settled::AsIs => Ok(Arc::clone(text)),
             Settled::Text(settled) => Ok(settled.into()),
@@ -32,10 +33,12 @@ impl Session {
             )),
         }
     }
+}
 
-    /// As [`Session::settled`], and asks units that nobody has talked to for their versions first.
+impl Session {
+    /// As [`Place::settled`], and asks units that nobody has talked to for their versions first.
     pub(in crate::session) async fn settle_text(&mut self, text: &Arc<str>) -> Result<Arc<str>> {
-        let Ok(syntax) = self.syntax() else { return Ok(Arc::clone(text)) };
+        let Ok(syntax) = self.place.syntax() else { return Ok(Arc::clone(text)) };
         let is_open = settle(text, syntax, &[]).is_ok_and(|settled| settled == Settled::Unsure);
         if let Some(live) = self.place.live.clone().filter(|_| is_open) {
             for unit in live.unheard() {
@@ -45,7 +48,7 @@ impl Session {
                 }
             }
         }
-        self.settled(text)
+        self.place.settled(text)
     }
 }
 

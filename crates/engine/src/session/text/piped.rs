@@ -14,7 +14,7 @@ impl Session {
     pub(in crate::session) fn is_piped(&self, text: &str) -> bool {
         self.settings.variables.id() != 0
             && text.contains("||")
-            && self.syntax().is_ok_and(|syntax| !syntax.pipes_concatenate)
+            && self.place.syntax().is_ok_and(|syntax| !syntax.pipes_concatenate)
             && self.settings.variables.list().iter().any(|(name, value)| {
                 name.eq_ignore_ascii_case("sql_mode") && value.to_ascii_uppercase().contains(MODE)
             })
@@ -25,7 +25,7 @@ impl Session {
         if !self.is_piped(text) {
             return Arc::clone(text);
         }
-        let spelled = self.syntax().ok().and_then(|syntax| concatenate(text, syntax).ok()?);
+        let spelled = self.place.syntax().ok().and_then(|syntax| concatenate(text, syntax).ok()?);
         spelled.map_or_else(|| Arc::clone(text), Arc::from)
     }
 
