@@ -14,39 +14,40 @@ use pando_kernel::session::{Key, Login, State, TransactionState};
 use crate::house::Engine;
 use crate::snapshot::{self, LiveDatabase, Snapshot};
 
-use super::cursor::Cursors;
-use super::memory::Memory;
-use super::outbox::Outbox;
-use super::place::Place;
-use super::reply::Reply;
-use super::settings::Settings;
-use super::temporary::TemporaryTables;
-use super::work::Work;
-use super::{Opened, Session, home};
+use crate::session::cursors::portals::Cursors;
+use crate::session::memory::Memory;
+use crate::session::place::Place;
+use crate::session::place::visible;
+use crate::session::reply::Outbox;
+use crate::session::reply::pieces::Reply;
+use crate::session::settings::Settings;
+use crate::session::transaction::Work;
+use crate::session::transaction::temporary::TemporaryTables;
+use crate::session::{Opened, Session};
 
 impl Place {
-    pub(super) fn live(&self) -> Result<Arc<LiveDatabase>> {
+    pub(in crate::session) fn live(&self) -> Result<Arc<LiveDatabase>> {
         self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
     }
 
     /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.
-    pub(super) fn facts_mut(&mut self) -> &mut Facts {
+    pub(in crate::session) fn facts_mut(&mut self) -> &mut Facts {
         Arc::make_mut(&mut self.facts)
     }
 
-    pub(super) fn properties(&self) -> &snapshot::Settings {
+    pub(in crate::session) fn properties(&self) -> &snapshot::Settings {
         &self.snapshot.settings
     }
 
     /// What `ROW_COUNT()` tells from now on: rows changed, or -1 after a statement that gives some or fails.
     /// <https://dev.mysql.com/doc/refman/8.0/en/information-functions.html#function_row-count>
-    pub(super) fn counts_rows(&mut self, count: i64) {
+    pub(in crate::session) fn counts_rows(&mut self, count: i64) {
         if self.facts.row_count != count {
             self.facts_mut().row_count = count;
         }
     }
 
-    pub(super) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
+    pub(in crate::session) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
         self.live.as_ref().map(|live| Arc::clone(&live.database.dialect))
     }
 
@@ -62,7 +63,7 @@ impl Place {
 impl Work {
     /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
     /// while none of them has reached a unit.
-    pub(super) fn stands_free(&self) -> bool {
+    pub(in crate::session) fn stands_free(&self) -> bool {
         match self.transaction.state() {
             TransactionState::Idle => true,
             TransactionState::Open => self.opened == Opened::Pipeline && self.has_reached_none(),
@@ -71,17 +72,17 @@ impl Work {
     }
 
     /// Whether a transaction is open that has not met a storage unit yet.
-    pub(super) fn has_begun_only(&self) -> bool {
+    pub(in crate::session) fn has_begun_only(&self) -> bool {
         self.transaction.state() == TransactionState::Open && self.has_reached_none()
     }
 
     /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
-    pub(super) fn has_reached_none(&self) -> bool {
+    pub(in crate::session) fn has_reached_none(&self) -> bool {
         self.transaction.units().is_empty() && !self.base.has_changed()
     }
 
     /// What a failed transaction still accepts.
-    pub(super) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
+    pub(in crate::session) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
         if self.transaction.state() == TransactionState::Failed && !ends {
             return Err(ErrorKind::TransactionFailed.into());
         }
@@ -92,11 +93,11 @@ impl Work {
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
         let snapshot = engine.snapshot();
-        let databases = home::visible(&snapshot, &login);
-        let home = home::home(&snapshot, &login, &databases);
+        let databases = visible::visible(&snapshot, &login);
+        let home = visible::home(&snapshot, &login, &databases);
         let (live, database) = match &login.database {
             Some(name) => {
-                let (live, name) = home::move_to((&snapshot, &login), name, home)?;
+                let (live, name) = visible::move_to((&snapshot, &login), name, home)?;
                 (Some(live), Some(name))
             }
             None => (home, None),
@@ -135,7 +136,7 @@ impl Session {
         Ok(session)
     }
 
-    pub(super) fn start_variables(&mut self) -> Result<()> {
+    pub(in crate::session) fn start_variables(&mut self) -> Result<()> {
         let Some(live) = self.place.live.clone() else { return Ok(()) };
         if let Some(language) = live.client_language {
             self.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
@@ -147,7 +148,7 @@ impl Session {
     }
 
     /// Takes the newest snapshot; inside a transaction the one it began with stays.
-    pub(super) fn refresh(&mut self) -> Result<()> {
+    pub(in crate::session) fn refresh(&mut self) -> Result<()> {
         if self.place.handle.is_killed() {
             return Err(ErrorKind::Shutdown.into());
         }
@@ -166,15 +167,17 @@ impl Session {
     ///
     /// # Errors
     /// `UnknownDatabase` and `Refused` when that is no longer possible; the session is then in no database.
-    pub(super) fn look_again(&mut self) -> Result<()> {
+    pub(in crate::session) fn look_again(&mut self) -> Result<()> {
         self.place.snapshot = self.place.engine.snapshot();
-        self.place.facts_mut().databases = home::visible(&self.place.snapshot, &self.place.login);
-        let home = home::home(&self.place.snapshot, &self.place.login, &self.place.facts.databases);
+        self.place.facts_mut().databases =
+            visible::visible(&self.place.snapshot, &self.place.login);
+        let home =
+            visible::home(&self.place.snapshot, &self.place.login, &self.place.facts.databases);
         let Some(name) = self.place.facts.database.clone() else {
             self.stand_in(home);
             return Ok(());
         };
-        match home::stand(&self.place.snapshot, (&name, &self.place.login), home.clone()) {
+        match visible::stand(&self.place.snapshot, (&name, &self.place.login), home.clone()) {
             Ok((live, _)) => {
                 self.stand_in(Some(live));
                 Ok(())
@@ -187,14 +190,14 @@ impl Session {
     }
 
     /// From now on the session is in no database.
-    pub(super) fn leave_database(&mut self, home: Option<Arc<LiveDatabase>>) {
+    pub(in crate::session) fn leave_database(&mut self, home: Option<Arc<LiveDatabase>>) {
         self.place.handle.uses(None);
         self.place.facts_mut().database = None;
         self.stand_in(home);
     }
 
     /// Goes to a database, or where there is none. Its units are told of the door's language when they take several.
-    pub(super) fn stand_in(&mut self, live: Option<Arc<LiveDatabase>>) {
+    pub(in crate::session) fn stand_in(&mut self, live: Option<Arc<LiveDatabase>>) {
         let spoken = |live: &Option<Arc<LiveDatabase>>| live.as_ref()?.client_language;
         let (before, now) = (spoken(&self.place.live), spoken(&live));
         let version = live.as_ref().and_then(|live| live.version());
@@ -212,7 +215,7 @@ impl Session {
     }
 
     /// Answers a statement that has changed no rows.
-    pub(super) fn complete(&mut self, tag: &str) {
+    pub(in crate::session) fn complete(&mut self, tag: &str) {
         self.place.counts_rows(0);
         let completion = Completion {
             tag: tag.to_owned().into(),
@@ -224,7 +227,11 @@ impl Session {
 }
 
 /// A database by name that speaks the door's language.
-pub(super) fn find(snapshot: &Snapshot, name: &str, login: &Login) -> Result<Arc<LiveDatabase>> {
+pub(in crate::session) fn find(
+    snapshot: &Snapshot,
+    name: &str,
+    login: &Login,
+) -> Result<Arc<LiveDatabase>> {
     let family = login.family;
     let live = snapshot
         .database(name)

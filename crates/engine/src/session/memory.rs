@@ -6,9 +6,9 @@ use crate::templates::AtHand;
 
 /// Statements that a session keeps.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(in crate::session) struct Memory {
     /// Prepared, by the names that the client gave them.
-    pub(super) named: Statements,
+    pub(in crate::session) named: Statements,
     /// The templates used last.
-    pub(super) at_hand: AtHand,
+    pub(in crate::session) at_hand: AtHand,
 }
