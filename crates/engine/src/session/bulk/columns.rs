@@ -13,7 +13,9 @@ use pando_sql::parse;
 use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::{Bound, Session};
+use crate::session::Session;
+use crate::session::errors::unknown_table;
+use crate::session::given::Given;
 
 impl Session {
     /// The columns a bulk statement without a list means, and its plan with them listed.
@@ -45,7 +47,7 @@ impl Session {
             .ok_or_else(|| Error::internal("a column list has no place"))?;
         let text = format!("{before} ({}){behind}", names.join(", "));
         let listing = parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
-        let plan = self.plan(live, &listing, &Bound::default(), Purpose::Run).await?;
+        let plan = self.plan(live, &listing, &Given::default(), Purpose::Run).await?;
         Ok((columns, plan))
     }
 
@@ -61,7 +63,7 @@ impl Session {
             Some(columns) if !columns.is_empty() => {
                 Ok(columns.iter().map(|column| column.name.clone()).collect())
             }
-            _ => Err(crate::session::run::find_out::unknown_table(logic)),
+            _ => Err(unknown_table(logic)),
         }
     }
 

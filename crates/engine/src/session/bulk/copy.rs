@@ -22,10 +22,12 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 use crate::source::System;
 
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::{Reply, Verb};
 use crate::session::run::connect::Aim;
-use crate::session::{Bound, Opened, Session};
+use crate::session::transaction::verbs::Opened;
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
@@ -242,10 +244,10 @@ impl Session {
         self.place.refuse_unadmitted(true)?;
         self.refuse_in_base("bulk data")?;
         self.settle_cursors().await?;
-        let plan = self.plan(&live, stmt, &Bound::default(), Purpose::Run).await?;
+        let plan = self.plan(&live, stmt, &Given::default(), Purpose::Run).await?;
         self.refuse_moved(&live, stmt, true)?;
         if plan.units.len() == 1 {
-            self.start_plan(&live, stmt, &Arc::new(plan), &mut Bound::default()).await?;
+            self.start_plan(&live, stmt, &Arc::new(plan), &mut Given::default()).await?;
             return Ok(true);
         }
         let Some(named) = named(stmt)? else { return Ok(false) };
@@ -290,20 +292,6 @@ impl Session {
             plan,
         }));
         Ok(true)
-    }
-
-    /// All batches are one transaction.
-    fn bulk_transaction(&mut self) {
-        if self.work.transaction.state() == pando_kernel::session::TransactionState::Idle {
-            if self.work.autocommit {
-                let modes = self.work.modes_for(Vec::new());
-                self.work.transaction.begin(modes, self.course());
-                self.work.opened = Opened::Statement;
-            } else {
-                self.begin(Vec::new());
-            }
-        }
-        self.work.transaction.wrote_if_open();
     }
 
     /// Data from the client for the copy under way.
@@ -473,9 +461,9 @@ impl Session {
             .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
         if !is_catalogue {
             self.settle_cursors().await?;
-            match self.plan(&live, stmt, &Bound::default(), Purpose::Run).await {
+            match self.plan(&live, stmt, &Given::default(), Purpose::Run).await {
                 Ok(plan) => {
-                    self.start_plan(&live, stmt, &Arc::new(plan), &mut Bound::default()).await?;
+                    self.start_plan(&live, stmt, &Arc::new(plan), &mut Given::default()).await?;
                     return Ok(true);
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}
@@ -487,8 +475,8 @@ impl Session {
         let inner = parse(inner, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
         let formats = vec![encoder.format()];
         let prepared = encoder.format() == Format::Binary;
-        let bound = Bound { formats, prepared, ..Bound::default() };
-        Box::pin(self.start_on_units(&inner, bound)).await?;
+        let given = Given { formats, prepared, ..Given::default() };
+        Box::pin(self.start_on_units(&inner, given)).await?;
         self.outbox.encoder = Some(Box::new(encoder));
         Ok(true)
     }

@@ -16,10 +16,10 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 
 use crate::plan;
 
-use crate::session::cursors::portals::Cursors;
-use crate::session::cursors::portals::MAX_CURSORS;
-use crate::session::statement::local::{no_transaction, server_error};
-use crate::session::{Bound, Session, Window};
+use crate::session::Session;
+use crate::session::cursors::portals::{Cursors, MAX_CURSORS};
+use crate::session::errors::{no_transaction, server_error};
+use crate::session::given::{Given, Window};
 
 /// A cursor under the name that it was declared with.
 #[derive(Debug, Clone)]
@@ -97,12 +97,12 @@ impl Session {
         &mut self,
         stmt: &Statement,
         cursor: &SqlCursor,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<()> {
         match cursor {
             SqlCursor::Declare { name, hold, body, .. } => {
                 let hold = if *hold { Hold::FromCommit } else { Hold::Without };
-                self.declare((&name.value, hold), (stmt, *body), bound).await?;
+                self.declare((&name.value, hold), (stmt, *body), given).await?;
                 self.complete("DECLARE CURSOR");
             }
             SqlCursor::Fetch { name, direction, moves } => {
@@ -130,7 +130,7 @@ impl Session {
         &mut self,
         (name, hold): (&str, Hold),
         (stmt, body): (&Statement, Span),
-        bound: &Bound,
+        given: &Given,
     ) -> Result<()> {
         let live = self.place.live()?;
         let is_alone = self.work.transaction.state() == TransactionState::Idle;
@@ -165,7 +165,7 @@ impl Session {
         }
         let id = CursorId(u64::MAX - self.place.ticket);
         self.outbox.window = Some(Window { left: 0, cursor: Some(id) });
-        Box::pin(self.start_statement(&inner, bound.clone())).await?;
+        Box::pin(self.start_statement(&inner, given.clone())).await?;
         while self.next_of_reply().await?.is_some() {}
         if !self.cursors.has_cursor(id) {
             return Err(Error::refused(

@@ -10,10 +10,12 @@ use pando_kernel::row::Rows;
 use pando_kernel::runtime::BoxFuture;
 use pando_kernel::session::TransactionState;
 
+use crate::session::Session;
 use crate::session::cursors::declared::Declared;
+use crate::session::errors::unit_lost;
+use crate::session::given::Window;
 use crate::session::reply::pieces::{Reply, Verb};
-use crate::session::run::finish::unit_lost;
-use crate::session::{Opened, Session, Window};
+use crate::session::transaction::verbs::Opened;
 
 /// Cursors one session may have open.
 pub(in crate::session) const MAX_CURSORS: usize = 1_000;

@@ -9,8 +9,7 @@ use pando_sql::ast::Statement;
 use crate::plan::names_unit;
 use crate::snapshot::{LiveDatabase, Snapshot};
 
-use crate::session::place::Place;
-use crate::session::place::visible;
+use crate::session::place::{Place, visible};
 
 impl Place {
     /// Refuses a statement that reaches what its user may not.

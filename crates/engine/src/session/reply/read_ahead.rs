@@ -6,9 +6,10 @@ use std::task::Poll;
 
 use pando_kernel::event::Event;
 
+use crate::session::Session;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::{Opened, Session};
+use crate::session::transaction::verbs::Opened;
 
 /// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from sending.
 const BYTES: usize = 16 << 10;

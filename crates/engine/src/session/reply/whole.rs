@@ -5,8 +5,9 @@ use std::future::poll_fn;
 use pando_kernel::error::Result;
 use pando_kernel::event::Whole;
 
+use crate::session::Session;
 use crate::session::reply::pieces::Reply;
-use crate::session::{Opened, Session};
+use crate::session::transaction::verbs::Opened;
 
 impl Session {
     /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`, and it is read piece by piece.

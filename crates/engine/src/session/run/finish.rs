@@ -7,25 +7,18 @@ use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Execution, ServerError, Value};
 use pando_sql::ast::{InsertSource, Kind};
-use pando_transaction::{aborted, drain, finish_all};
+use pando_transaction::{drain, finish_all};
 
 use crate::execute::{Channel, sum, unshare};
 use crate::handle::Manner;
 use crate::plan::{Plan, Unit};
 
-use crate::session::reply::Outbox;
+use crate::session::Session;
+use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
 use crate::session::run::connect::STATEMENT_SAVEPOINT;
 use crate::session::run::release::DRAIN_BYTES;
-use crate::session::statement::local::server_error;
-use crate::session::{Opened, Session};
-
-impl Outbox {
-    /// Passes on what the units had to say besides their replies.
-    pub(in crate::session) fn pass_notices(&mut self, channels: &mut [Channel]) {
-        self.pending.extend(channels.iter_mut().flat_map(|channel| channel.notices.drain(..)));
-    }
-}
+use crate::session::transaction::verbs::Opened;
 
 impl Session {
     /// The current reply is complete.
@@ -224,24 +217,6 @@ impl Session {
         Ok(done)
     }
 
-    /// A procedure may have ended the client's transaction, on its own unit: where no other has been changed, the
-    /// transaction is over; else what it has not ended is undone.
-    async fn look_whether_ended(&mut self) -> Result<()> {
-        if self.work.opened != Opened::Client || !self.work.transaction.has_ended_part() {
-            return Ok(());
-        }
-        let is_whole = !self.work.transaction.has_open_changes();
-        self.end_transaction(false).await?;
-        match is_whole {
-            true => Ok(()),
-            false => Err(server_error(
-                1180,
-                "HY000",
-                "the statement has ended its storage unit's part of the transaction: what it committed stays, everything else is rolled back",
-            )),
-        }
-    }
-
     /// A statement has failed; its connections are already home.
     pub(in crate::session) async fn fail_statement(&mut self, error: Error) -> Error {
         self.outbox.queue.clear();
@@ -327,82 +302,11 @@ impl Session {
             }
         }
     }
-
-    /// Commits the transaction, where no client may be told that it is rolled back but by an error: what a statement
-    /// commits by itself before it runs.
-    ///
-    /// # Errors
-    /// Whatever kept it from being committed.
-    pub(in crate::session) async fn commit_implicitly(&mut self) -> Result<()> {
-        match self.end_transaction(true).await? {
-            true => Ok(()),
-            false => Err(unit_lost()),
-        }
-    }
-
-    /// Ends the transaction and what hangs on it. False where it was rolled back: because that was asked for, or
-    /// because its client has heard before that it has
-    /// failed.
-    ///
-    /// # Errors
-    /// Whatever else kept it from being committed.
-    pub(in crate::session) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
-        let was_open = self.work.transaction.state() != TransactionState::Idle;
-        let is_clients = self.work.opened != Opened::Statement;
-        let parted = self.part_from_cursors(commit).await;
-        if commit && was_open && self.work.transaction.state() == TransactionState::Idle {
-            // What a cursor still had to find has ended the whole transaction.
-            parted?;
-            return Err(Error::internal("a transaction has ended while its cursors were read"));
-        }
-        // PostgreSQL's commit fails with what a cursor still had to find, and rolls back.
-        let failed = parted
-            .err()
-            .filter(|_| commit && self.work.transaction.state() == TransactionState::Failed);
-        let failed = match failed {
-            None if commit && self.may_defer() => Box::pin(self.check_deferred()).await.err(),
-            failed => failed,
-        };
-        self.settings.local.clear();
-        self.settings.savepoints.clear();
-        let before = self.settings.at_begin.take();
-        let defined = self.work.definitions.own.take().is_some();
-        self.work.opened = Opened::Client;
-        let wrote = self.work.transaction.has_written();
-        let result = self.wind_up(commit).await;
-        if let Ok(live) = self.place.live() {
-            if defined {
-                Box::pin(self.forget_tables(&live)).await;
-            } else if wrote {
-                live.catalog.forget_missing();
-            }
-        }
-        let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
-        if is_clients && !self.cursors.declared.is_empty() {
-            Box::pin(self.hold_declared(committed)).await;
-        }
-        if !committed
-            && self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
-            && let Some(before) = before
-        {
-            self.settings.variables = before;
-            self.work.modes.session = std::mem::take(&mut self.work.modes.at_begin);
-        }
-        match failed {
-            None => result.map(|_| committed),
-            Some(error) => Err(error),
-        }
-    }
 }
 
 /// How all the statement's replies ended, added up.
 fn total(loaded: &[Completion], channels: &[Channel]) -> Completion {
     sum(loaded.iter().chain(channels.iter().flat_map(|channel| &channel.completions)))
-}
-
-/// What was to be committed is rolled back: a unit that took part in it is gone.
-pub(in crate::session) fn unit_lost() -> Error {
-    aborted("a storage unit's connection was lost")
 }
 
 /// The rows of an INSERT that changes those which are there.

@@ -11,7 +11,8 @@ use pando_sql::{Syntax, visit};
 use crate::plan::keeps_key;
 use crate::snapshot::LiveDatabase;
 
-use crate::session::{Bound, Session};
+use crate::session::Session;
+use crate::session::given::Given;
 
 impl Session {
     /// Whether the statement gives every row a key where the server would generate one.
@@ -19,7 +20,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<bool> {
         let Kind::Insert(insert) = &stmt.kind else { return Ok(false) };
         let is_known = !self.temporary.concerns_temporaries();
@@ -40,7 +41,7 @@ impl Session {
             return Ok(false);
         };
         let syntax = live.database.dialect.syntax();
-        Ok(is_given((insert, &stmt.text, syntax), (&columns[at].name, at), bound))
+        Ok(is_given((insert, &stmt.text, syntax), (&columns[at].name, at), given))
     }
 }
 
@@ -58,7 +59,7 @@ fn asks(stmt: &Statement) -> bool {
 fn is_given(
     (insert, text, syntax): (&Insert, &str, &Syntax),
     (name, at): (&str, usize),
-    bound: &Bound,
+    given: &Given,
 ) -> bool {
     let is_it = |other: &str| other.eq_ignore_ascii_case(name);
     match &insert.source {
@@ -69,11 +70,11 @@ fn is_given(
             };
             let Some(at) = at else { return false };
             rows.iter()
-                .all(|row| row.value(at, text, syntax).is_some_and(|value| is_key(&value, bound)))
+                .all(|row| row.value(at, text, syntax).is_some_and(|value| is_key(&value, given)))
         }
         InsertSource::Set(list) => list.iter().any(|one| {
             one.column.parts.last().is_some_and(|own| is_it(&own.value))
-                && is_key(&one.value, bound)
+                && is_key(&one.value, given)
         }),
         InsertSource::Query(_) | InsertSource::Default => false,
     }
@@ -81,11 +82,11 @@ fn is_given(
 
 /// Whether a value stands for itself: NULL, DEFAULT and 0 ask for a generated one.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-fn is_key(value: &Expr, bound: &Bound) -> bool {
+fn is_key(value: &Expr, given: &Given) -> bool {
     match &value.node {
         Node::Literal(literal) => !matches!(literal, Literal::Null | Literal::Integer(0)),
         Node::Parameter(at) => {
-            let value = bound.parameters.get(*at as usize).map(|parameter| &parameter.value);
+            let value = given.parameters.get(*at as usize).map(|parameter| &parameter.value);
             value.is_some_and(|value| {
                 !matches!(
                     value,
@@ -95,7 +96,7 @@ fn is_key(value: &Expr, bound: &Bound) -> bool {
                 )
             })
         }
-        Node::Nested(inner) => is_key(inner, bound),
+        Node::Nested(inner) => is_key(inner, given),
         Node::Default => false,
         _ => true,
     }

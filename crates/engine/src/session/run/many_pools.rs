@@ -12,8 +12,9 @@ use crate::handle::Manner;
 use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::run::connect::{Started, grouped};
-use crate::session::{Bound, Session};
 
 /// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and waits with none. One slow or silent
 /// unit would else have, through those who wait for it, the connections of all.
@@ -29,7 +30,7 @@ impl Session {
     pub(in crate::session) async fn start_from_pools(
         &mut self,
         live: &LiveDatabase,
-        (plan, bound): (&Plan, &Bound),
+        (plan, given): (&Plan, &Given),
         started: &mut Started,
     ) -> Result<()> {
         let mut groups = grouped(live, plan);
@@ -74,7 +75,7 @@ impl Session {
                 }
                 swallow += self.settings.lay(live, &mut connection, plan)?;
                 let part = jobs.by_ref().take(share).collect();
-                self.give_jobs((connection, swallow), part, (plan, bound), started)?;
+                self.give_jobs((connection, swallow), part, (plan, given), started)?;
             }
             at += 1;
         }

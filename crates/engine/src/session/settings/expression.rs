@@ -15,8 +15,9 @@ use crate::plan::{Leaves, Purpose};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
-use crate::session::settings::set::answer;
-use crate::session::{Bound, Session};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::find_out::answer;
 
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(in crate::session) fn is_expression(
@@ -72,7 +73,7 @@ impl Session {
                 "select the value first, and set it as a literal",
             ));
         }
-        let plan = self.plan(&live, &stmt, &Bound::default(), Purpose::Run).await?;
+        let plan = self.plan(&live, &stmt, &Given::default(), Purpose::Run).await?;
         let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
         // Not the transaction's own connection: that one does not wear the variables yet.
         let mut connection = self.place.take(live.pool(&unit.target.unit)?).await?;

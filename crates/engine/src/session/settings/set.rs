@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use pando_kernel::backend::Execution;
 use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Effectful, Effects};
 use pando_sql::Span;
 use pando_sql::ast::{Assignment, Scope, Statement};
 use pando_transaction::finish;
@@ -16,13 +14,12 @@ use crate::handle::Manner;
 use crate::plan::any_unit_of;
 use crate::variables::{UNKNOWN, Variables};
 
-use crate::session::place::visible::{home, move_to};
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::run::connect::Aim;
 use crate::session::settings::expression::is_expression;
 use crate::session::settings::set_config::value_text;
-use crate::session::statement::local::server_error;
 use crate::session::transaction::modes::{defaulted, kind, next_mode};
-use crate::session::{Bound, Session};
 
 impl Session {
     /// A variable given at start-up.
@@ -58,9 +55,9 @@ impl Session {
         &mut self,
         stmt: &Statement,
         assignments: &[Assignment],
-        bound: &Bound,
+        given: &Given,
     ) -> Result<()> {
-        if !bound.parameters.is_empty() {
+        if !given.parameters.is_empty() {
             return Err(Error::refused(
                 30001,
                 "SET takes no parameters",
@@ -316,128 +313,6 @@ impl Session {
         self.release(connection).await;
         tried
     }
-
-    /// Changes the current database.
-    pub(in crate::session) async fn use_database(&mut self, name: &str) -> Result<()> {
-        let home = match self.place.live.clone().filter(|live| live.has_units()) {
-            None => home(&self.place.snapshot, &self.place.login, &self.place.facts.databases),
-            current => current,
-        };
-        let (live, name) = move_to((&self.place.snapshot, &self.place.login), name, home)?;
-        // A dump begins its transaction before it says of what.
-        let is_other = self.place.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
-        let is_at_work = is_other && !self.work.stands_free() && !self.work.has_begun_only();
-        let again = match is_at_work && self.has_read_no_table() {
-            true => Some(self.work.transaction.modes().to_vec()),
-            false => None,
-        };
-        if again.is_some() {
-            self.end_transaction(false).await?;
-        } else if is_at_work {
-            return Err(Error::refused(
-                30001,
-                "the database cannot be changed inside a transaction that has read or changed another one",
-                "commit or roll back first",
-            ));
-        }
-        let first = self.place.live.is_none();
-        self.place.handle.uses(Some(&name));
-        self.place.facts_mut().database = Some(name);
-        self.stand_in(Some(live));
-        if first {
-            self.start_variables()?;
-        }
-        match again {
-            Some(modes) => self.begin_at_once(modes).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Whether the open transaction has changed nothing and was asked of no table, as no database was chosen: only the servers themselves, and their
-    /// catalogues. It may as well have begun where one is chosen now, and later.
-    fn has_read_no_table(&self) -> bool {
-        self.place.facts.database.is_none()
-            && !self.work.names_tables
-            && self.work.opened == crate::session::Opened::Client
-            && self.work.transaction.state() == TransactionState::Open
-            && !self.work.transaction.has_written()
-    }
-
-    /// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.
-    ///
-    /// # Errors
-    /// In a failed transaction, ALL in any; `Syntax` for another word.
-    pub(in crate::session) async fn discard(&mut self, verb: &str) -> Result<()> {
-        self.work.refuse_if_failed(false)?;
-        let tag = match verb {
-            "DISCARD ALL" => {
-                if self.work.transaction.state() != TransactionState::Idle {
-                    let message = "DISCARD ALL cannot run inside a transaction block";
-                    return Err(server_error(0, "25001", message));
-                }
-                self.reset().await?;
-                verb
-            }
-            "DISCARD TEMP" | "DISCARD TEMPORARY" => {
-                self.discard_temporaries()?;
-                "DISCARD TEMP"
-            }
-            "DISCARD PLANS" | "DISCARD SEQUENCES" => verb,
-            _ => {
-                let message = format!("`{verb}` is no statement that is known");
-                return Err(ErrorKind::Syntax { message, at: 0 }.into());
-            }
-        };
-        self.complete(tag);
-        Ok(())
-    }
-
-    /// As after login, with user and database kept.
-    pub(in crate::session) async fn reset(&mut self) -> Result<()> {
-        if self.work.transaction.state() != TransactionState::Idle {
-            self.end_transaction(false).await?;
-        }
-        self.close_cursors().await;
-        self.temporary.drop_temporaries();
-        self.memory.named.clear();
-        self.settings.variables.clear();
-        self.work.autocommit = true;
-        self.place.facts_mut().autocommit = true;
-        self.place.facts_mut().last_insert_id = 0;
-        self.place.facts_mut().told.clear();
-        self.work.modes.next.clear();
-        self.work.modes.session.clear();
-        self.work.kind = None;
-        self.start_variables()
-    }
-
-    /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
-    pub(in crate::session) async fn ask(
-        &mut self,
-        live: &crate::snapshot::LiveDatabase,
-        unit: &str,
-        text: &str,
-    ) -> Result<Vec<Vec<pando_kernel::Value>>> {
-        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
-        let lent = self.work.transaction.lend(unit)?;
-        let inside = lent.is_some();
-        let mut connection = match lent {
-            Some(connection) => connection,
-            None => self.place.take(live.pool(unit)?).await?,
-        };
-        let answer = match self.place.handle.runs_on(&connection, Manner::Ask) {
-            Ok(()) if !inside && connection.session_state() != 0 => {
-                match undress(&mut connection).await {
-                    Ok(()) => answer(&mut connection, text).await,
-                    Err(error) => Err(error),
-                }
-            }
-            Ok(()) => answer(&mut connection, text).await,
-            Err(error) => Err(error),
-        };
-        self.release(connection).await;
-        answer
-    }
 }
 
 /// The kinds of modes of which these are the defaults, and the variables without what they have kept of such modes.
@@ -447,34 +322,6 @@ fn overruled(assignments: &[Assignment], variables: &Variables) -> (Variables, V
     let kinds: Vec<_> = session.flat_map(|one| defaulted(&one.name.to_lowercase())).collect();
     kinds.iter().for_each(|kind| variables.unset(&format!("{MODE}{}", kind.to_lowercase())));
     (variables, kinds.into_iter().copied().collect())
-}
-
-/// Puts a connection back to how it was after login.
-pub(crate) async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
-    connection.set_session_state(UNKNOWN);
-    connection.start(Execution::Reset)?;
-    finish(connection).await?;
-    connection.set_session_state(0);
-    Ok(())
-}
-
-/// One reply read to its end, its rows decoded.
-pub(crate) async fn answer(
-    connection: &mut pando_pool::Connection,
-    text: &str,
-) -> Result<Vec<Vec<pando_kernel::Value>>> {
-    pando_transaction::rows(&mut **connection, text).await
-}
-
-/// What of a unit may have effects on connections, asked on a connection that is as after login.
-pub(crate) async fn read_effects(
-    connection: &mut pando_pool::Connection,
-    effects: &dyn Effects,
-) -> Result<Effectful> {
-    if connection.session_state() != 0 {
-        undress(connection).await?;
-    }
-    Ok(effects.read(&answer(connection, effects.query()).await?))
 }
 
 fn keep(variables: &mut Variables, name: &str, text: &str) -> Result<()> {

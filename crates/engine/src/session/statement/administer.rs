@@ -10,11 +10,11 @@ use pando_sql::ast::{Kind, Statement};
 use pando_sql::redacted;
 
 use crate::aside::HEAVY;
-use crate::plan::{Plan, names_unit, unknown};
+use crate::plan::{Plan, names_unit, unknown, unread as syntax_error};
 
-use crate::plan::unread as syntax_error;
 use crate::session::Session;
 use crate::session::place::Place;
+use crate::session::transaction::verbs::Opened;
 
 /// Longest statement about the configuration that may be prepared, in bytes.
 const MOST_PREPARED: usize = 128 << 10;
@@ -175,12 +175,8 @@ impl Session {
     fn caller(&self) -> Caller {
         // What a request opens around its statements is a transaction only once a unit is in it.
         let inside = match self.work.opened {
-            crate::session::Opened::Client => {
-                self.work.transaction.state() != TransactionState::Idle
-            }
-            crate::session::Opened::Statement
-            | crate::session::Opened::Steps
-            | crate::session::Opened::Pipeline => !self.work.has_reached_none(),
+            Opened::Client => self.work.transaction.state() != TransactionState::Idle,
+            Opened::Statement | Opened::Steps | Opened::Pipeline => !self.work.has_reached_none(),
         };
         Caller {
             user: self.place.login.user.clone(),

@@ -8,8 +8,9 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Define, DefineAction, ObjectKind, Statement};
 
 use crate::plan::unread as syntax_error;
+
 use crate::session::Session;
-use crate::session::statement::local::server_error;
+use crate::session::errors::server_error;
 
 /// What happens to a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,15 +9,15 @@ use pando_kernel::event::Event;
 use pando_kernel::feature::Catalog;
 use pando_kernel::route::Need;
 
-use crate::plan::without_units;
+use crate::plan::{unread as syntax_error, without_units};
 use crate::snapshot::LiveDatabase;
 
-use crate::plan::unread as syntax_error;
-use crate::session::door::find;
+use crate::session::Session;
+use crate::session::errors::unknown_table;
+use crate::session::given::Given;
+use crate::session::place::visible::find;
 use crate::session::reply::warnings::decoded;
-use crate::session::run::find_out::unknown_table;
 use crate::session::statement::parse_tree;
-use crate::session::{Bound, Session};
 
 /// Rows that may tell of one table's indexes.
 const MAX_INDEX_ROWS: usize = 100_000;
@@ -64,16 +64,6 @@ impl Session {
                 self.text_rows(&["schema_name", "table_name", "type", "name"], rows)
             }
         }
-    }
-
-    pub(in crate::session) fn text_rows(
-        &mut self,
-        labels: &[&str],
-        rows: Vec<Vec<String>>,
-    ) -> Result<()> {
-        let rows: Vec<Vec<Value>> =
-            rows.into_iter().map(|row| row.into_iter().map(Value::Text).collect()).collect();
-        self.rows("SHOW", labels, &rows)
     }
 
     /// Columns and indexes of tables of the current database, or of another that is stood in meanwhile.
@@ -144,7 +134,7 @@ impl Session {
         let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
         let window = self.outbox.window.take();
         self.work.planning.learns = false;
-        self.start_on_units(&stmt, Bound::default()).await?;
+        self.start_on_units(&stmt, Given::default()).await?;
         let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
         while let Some(event) = self.next_of_reply().await? {
             if let Event::Columns(found) = event {

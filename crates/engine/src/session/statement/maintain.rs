@@ -14,8 +14,9 @@ use crate::execute::{Loaded, heads, load};
 use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::reply::warnings::decoded;
-use crate::session::{Bound, Session};
 
 /// Rows with the columns their unit described; none where no unit was asked.
 type Answer = (Vec<Column>, Vec<Vec<Value>>);
@@ -65,7 +66,7 @@ impl Session {
             pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
         let own = table.parts.last().map_or("", |part| part.value.as_str());
         let name = format!("{}.{own}", live.database.name);
-        match self.plan(&live, &stmt, &Bound::default(), Purpose::Run).await {
+        match self.plan(&live, &stmt, &Given::default(), Purpose::Run).await {
             Ok(plan) => {
                 let (columns, rows) = self.asked(&live, &plan).await?;
                 Ok((columns, told(rows, &name, (kind, &plan))))
@@ -79,7 +80,7 @@ impl Session {
 
     /// The rows of all units of a plan, in its order.
     async fn asked(&mut self, live: &Arc<LiveDatabase>, plan: &Plan) -> Result<Answer> {
-        let started = self.start_units(live, plan, &Bound::default()).await?;
+        let started = self.start_units(live, plan, &Given::default()).await?;
         let mut channels = started.channels;
         let limit = self.place.properties().memory_bytes;
         let loaded = match heads(&mut channels).await {

@@ -16,10 +16,12 @@ use pando_sql::ast::{Kind, Transaction};
 use crate::execute::Channel;
 use crate::plan::Purpose;
 
+use crate::session::Session;
+use crate::session::errors::unknown_table;
+use crate::session::given::Given;
 use crate::session::reply::logic_names::Origin;
 use crate::session::run::connect::Aim;
 use crate::session::run::template::moment;
-use crate::session::{Bound, Session};
 
 impl Session {
     /// Parses one statement.
@@ -151,7 +153,7 @@ impl Session {
         self.settle_cursors().await?;
         let stmt = Arc::clone(&prepared.statement);
         Box::pin(self.look_at_temporaries(&live, &stmt)).await?;
-        let plan = match self.plan(&live, &stmt, &Bound::default(), Purpose::Describe).await {
+        let plan = match self.plan(&live, &stmt, &Given::default(), Purpose::Describe).await {
             Err(refusal) => return self.describe_in_steps(&live, prepared, refusal).await,
             Ok(plan) => plan,
         };
@@ -201,7 +203,7 @@ impl Session {
         if !is_temporary
             && self.work.catalog(&live).columns(&logic).is_none_or(|columns| columns.is_empty())
         {
-            return Err(crate::session::run::find_out::unknown_table(table));
+            return Err(unknown_table(table));
         }
         let text = format!("SELECT * FROM {} WHERE 1 = 0", live.database.dialect.quote(table));
         let prepared = self.make_prepared(text.into(), Vec::new())?;

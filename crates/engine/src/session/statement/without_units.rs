@@ -9,12 +9,12 @@ use pando_kernel::{Columns, Description, Native, NeutralCodec, Parameter};
 use pando_sql::ast::{CopyDirection, Cursor, Kind, Statement};
 
 use crate::alone::{Answer, Source};
-use crate::plan::without_units;
+use crate::plan::{unread as syntax_error, without_units};
 
-use crate::plan::unread as syntax_error;
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::reply::command_tag::tag;
-use crate::session::{Bound, Session};
 
 impl Place {
     /// Whether there is no storage unit to ask where the session stands.
@@ -60,9 +60,9 @@ impl Session {
     pub(in crate::session) fn answer_alone(
         &mut self,
         stmt: &Statement,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<()> {
-        let Answer { columns, rows } = self.alone(stmt, Some(&bound.parameters))?;
+        let Answer { columns, rows } = self.alone(stmt, Some(&given.parameters))?;
         self.place.facts_mut().found_rows = rows.len() as u64;
         self.typed_rows(tag(&stmt.kind), columns, &rows)
     }

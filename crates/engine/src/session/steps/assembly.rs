@@ -18,9 +18,11 @@ use crate::handle::Manner;
 use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::line::MAX_NEEDS;
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::run::connect::Started;
-use crate::session::{Bound, Opened, Session};
+use crate::session::run::planning::MAX_NEEDS;
+use crate::session::transaction::verbs::Opened;
 
 impl Session {
     /// Reads the rows of an assembly and plans the statement over them. Every read is planned before the first is sent.
@@ -31,7 +33,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         assembly: &Assembly,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<Plan> {
         let dialect = Arc::clone(&live.database.dialect);
         let relations = dialect.relations().ok_or_else(|| {
@@ -63,7 +65,7 @@ impl Session {
             let stmt =
                 pando_sql::parse(&read.text, dialect.syntax()).map_err(crate::plan::unread)?;
             let planned =
-                Box::pin(self.planned(live, &stmt, &Bound::default(), Purpose::Run)).await?;
+                Box::pin(self.planned(live, &stmt, &Given::default(), Purpose::Run)).await?;
             let Planned::Plan(plan) = planned else {
                 return Err(Error::internal("reading one table needs an assembly"));
             };
@@ -85,7 +87,7 @@ impl Session {
         let tables = tables?;
         for _ in 0..MAX_NEEDS {
             let planned = self
-                .in_context(live, Some(bound), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
+                .in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
             match planned? {
                 Planned::Plan(plan) => return Ok(*plan),
                 Planned::Needs(need) => Box::pin(self.find_out(live, need)).await?,
@@ -100,14 +102,14 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         assembly: &Assembly,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<Vec<Unit>> {
         let mut units = Vec::new();
         for read in &assembly.reads {
             let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
                 .map_err(crate::plan::unread)?;
             self.work.planning.shows_change = assembly.changes();
-            let plan = Box::pin(self.planned(live, &stmt, &Bound::default(), Purpose::Run)).await;
+            let plan = Box::pin(self.planned(live, &stmt, &Given::default(), Purpose::Run)).await;
             self.work.planning.shows_change = false;
             if let Planned::Plan(plan) = plan? {
                 units.extend(plan.units);
@@ -116,7 +118,7 @@ impl Session {
         let named = |read: usize| Inline { before: Vec::new(), table: format!("{PREFIX}{read}") };
         let tables: Vec<Inline> = assembly.tables().map(named).collect();
         let rest =
-            self.in_context(live, Some(bound), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
+            self.in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
         if let Planned::Plan(plan) = rest? {
             units.extend(plan.units);
         }
@@ -159,7 +161,7 @@ impl Session {
     ) -> Result<Vec<Box<dyn RelationWriter>>> {
         let mut writers = Vec::new();
         let mut columns: Option<Columns> = None;
-        Box::pin(self.start_plan(live, &stmt, &Arc::new(plan), &mut Bound::default())).await?;
+        Box::pin(self.start_plan(live, &stmt, &Arc::new(plan), &mut Given::default())).await?;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {
             match event {
                 Event::Columns(described) => match target.writers(&described) {
@@ -202,7 +204,7 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         plan: &Plan,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<Started> {
         let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
         let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
@@ -219,7 +221,7 @@ impl Session {
             swallow += 1;
         }
         let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
-        let given = self.give_jobs((connection, swallow), vec![0], (plan, bound), &mut started);
+        let given = self.give_jobs((connection, swallow), vec![0], (plan, given), &mut started);
         for channel in &mut started.channels {
             channel.apart = true;
         }

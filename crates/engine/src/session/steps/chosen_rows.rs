@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use pando_kernel::Columns;
-use pando_kernel::Native;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Description, Event};
 use pando_kernel::request::Prepared;
 use pando_kernel::row::Rows;
+use pando_kernel::{Columns, Native};
 use pando_sql::ast::Statement;
 
 use crate::execute::too_much;
-use crate::plan::{self, Answer, Choice, Chosen, Planned, Purpose, taken};
+use crate::plan;
+use crate::plan::{Answer, Choice, Chosen, Planned, Purpose, taken, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::line::{MAX_NEEDS, syntax_error};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::planning::MAX_NEEDS;
 use crate::session::steps::frame::Stepped;
 use crate::session::steps::insert_select::{each_row, note, prepared};
-use crate::session::{Bound, Session};
 
 impl Session {
     /// Runs the statement; the refusal stands where its queries cannot be asked by themselves.
@@ -25,7 +26,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        bound: &Bound,
+        given: &Given,
         refusal: Error,
     ) -> Result<()> {
         let Some(parts) = self.chosen_of(live, stmt).await? else { return Err(refusal) };
@@ -39,13 +40,13 @@ impl Session {
         if let Some(relations) = live.database.dialect.relations() {
             relations.check(self.settings.variables.list())?;
         }
-        let changing = changing(live, bound, &parts);
+        let changing = changing(live, given, &parts);
         self.change_is_fit(live, &parts, &changing).await?;
         let syntax = live.database.dialect.syntax();
         let reads = parts.choices.iter().map(|choice| pando_sql::parse(&choice.read, syntax));
         let reads = reads.collect::<std::result::Result<Vec<_>, _>>().map_err(syntax_error)?;
         let kept = self.begin_steps(live).await?;
-        let stepped = self.chosen_steps(live, (bound, &changing), (&parts, &reads)).await;
+        let stepped = self.chosen_steps(live, (given, &changing), (&parts, &reads)).await;
         self.end_steps(live, kept, stepped, crate::session::reply::command_tag::tag(&stmt.kind))
             .await
     }
@@ -69,7 +70,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         parts: &Chosen,
-        changing: &Bound,
+        changing: &Given,
     ) -> Result<()> {
         let unknown: Vec<String> = parts.choices.iter().map(Choice::unknown).collect();
         let text = parts.change(&unknown);
@@ -83,7 +84,7 @@ impl Session {
     async fn chosen_steps(
         &mut self,
         live: &Arc<LiveDatabase>,
-        (bound, changing): (&Bound, &Bound),
+        (given, changing): (&Given, &Given),
         (parts, reads): (&Chosen, &[Statement]),
     ) -> Result<Stepped> {
         let mut left = self.place.properties().memory_bytes;
@@ -102,7 +103,7 @@ impl Session {
                     if answer.size() > left { Err(too_much(most)) } else { Ok(()) }
                 })
             };
-            let reading = bound.part(placeholder, &choice.read_parameters, Vec::new());
+            let reading = given.part(placeholder, &choice.read_parameters, Vec::new());
             stepped.told.extend(self.read_step(read, reading, &mut take).await?);
             left = left.saturating_sub(answer.size());
             answers.push(answer.finish());
@@ -148,11 +149,11 @@ impl Session {
 }
 
 /// What the change takes.
-fn changing(live: &LiveDatabase, bound: &Bound, parts: &Chosen) -> Bound {
-    let prepared = !parts.change_parameters.is_empty() || parts.returns && bound.prepared;
+fn changing(live: &LiveDatabase, given: &Given, parts: &Chosen) -> Given {
+    let prepared = !parts.change_parameters.is_empty() || parts.returns && given.prepared;
     if !prepared {
-        return Bound::default();
+        return Given::default();
     }
     let placeholder = live.database.dialect.syntax().placeholder;
-    bound.part(placeholder, &parts.change_parameters, bound.formats.clone())
+    given.part(placeholder, &parts.change_parameters, given.formats.clone())
 }

@@ -7,13 +7,15 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::row::Rows;
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, Limited};
+use crate::plan;
+use crate::plan::{Limited, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::line::{MAX_NEEDS, syntax_error};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::planning::MAX_NEEDS;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
-use crate::session::{Bound, Session};
 
 impl Session {
     /// Runs the statement; the refusal stands where its rows cannot be named by a key.
@@ -21,7 +23,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        bound: &Bound,
+        given: &Given,
         refusal: Error,
     ) -> Result<()> {
         let Some(parts) = self.limited_of(live, stmt).await? else { return Err(refusal) };
@@ -31,7 +33,7 @@ impl Session {
         let read = pando_sql::parse(&parts.read, live.database.dialect.syntax());
         let read = read.map_err(syntax_error)?;
         let kept = self.begin_steps(live).await?;
-        let stepped = self.limited_steps(live, bound, (&parts, &read)).await;
+        let stepped = self.limited_steps(live, given, (&parts, &read)).await;
         self.end_steps(live, kept, stepped, crate::session::reply::command_tag::tag(&stmt.kind))
             .await
     }
@@ -53,7 +55,7 @@ impl Session {
     async fn limited_steps(
         &mut self,
         live: &Arc<LiveDatabase>,
-        bound: &Bound,
+        given: &Given,
         (parts, read): (&Limited, &Statement),
     ) -> Result<Stepped> {
         let limit = self.place.properties().memory_bytes;
@@ -69,9 +71,9 @@ impl Session {
                 keys.push(&literals.collect::<Result<Vec<String>>>()?, limit)
             })
         };
-        let reading = bound.part(placeholder, &parts.read_parameters, Vec::new());
+        let reading = given.part(placeholder, &parts.read_parameters, Vec::new());
         let mut told = self.read_step(read, reading, &mut take).await?;
-        let mut changing = bound.part(placeholder, &parts.change_parameters, Vec::new());
+        let mut changing = given.part(placeholder, &parts.change_parameters, Vec::new());
         changing.prepared = !parts.change_parameters.is_empty();
         let mut completions = Vec::new();
         for batch in &keys.list {

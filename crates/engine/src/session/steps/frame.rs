@@ -12,11 +12,14 @@ use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, Planned, Purpose, Unit};
+use crate::plan;
+use crate::plan::{Planned, Purpose, Unit};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
+use crate::session::given::{Given, Window};
 use crate::session::reply::pieces::Verb;
-use crate::session::{Bound, Opened, Session, Window};
+use crate::session::transaction::verbs::Opened;
 
 /// Name of the savepoint that undoes the whole statement on every unit.
 const SAVEPOINT: &str = "pando_steps";
@@ -97,7 +100,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        bound: &Bound,
+        given: &Given,
         refusal: Error,
     ) -> Result<()> {
         let reads_first = plan::is_for_reading_first(stmt, &refusal);
@@ -112,15 +115,15 @@ impl Session {
         self.place.refuse_unadmitted(true)?;
         self.refuse_in_base("a statement that runs in several steps")?;
         if reads_first {
-            return self.start_insert_query(live, stmt, bound, refusal).await;
+            return self.start_insert_query(live, stmt, given, refusal).await;
         }
         if moves {
-            return self.start_relocation(live, stmt, bound).await;
+            return self.start_relocation(live, stmt, given).await;
         }
         if chooses {
-            return self.start_chosen(live, stmt, bound, refusal).await;
+            return self.start_chosen(live, stmt, given, refusal).await;
         }
-        self.start_limited(live, stmt, bound, refusal).await
+        self.start_limited(live, stmt, given, refusal).await
     }
 
     /// What a prepared statement takes and returns that will run in steps; the refusal stands when it will not.
@@ -150,7 +153,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        bound: &Bound,
+        given: &Given,
         refusal: Error,
     ) -> Result<Vec<Unit>> {
         let texts = if plan::is_for_reading_first(stmt, &refusal) {
@@ -174,8 +177,8 @@ impl Session {
         let mut units = Vec::new();
         for (text, parameters) in texts {
             let step = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
-            let mut own = bound.part(syntax.placeholder, &parameters, Vec::new());
-            own.prepared = bound.prepared;
+            let mut own = given.part(syntax.placeholder, &parameters, Vec::new());
+            own.prepared = given.prepared;
             match Box::pin(self.planned(live, &step, &own, Purpose::Run)).await? {
                 Planned::Plan(plan) => units.extend(plan.units),
                 Planned::Assembly(assembly) => {
@@ -293,10 +296,10 @@ impl Session {
     pub(in crate::session) async fn read_step(
         &mut self,
         stmt: &Statement,
-        bound: Bound,
+        given: Given,
         take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
     ) -> Result<Vec<Event>> {
-        Box::pin(self.start_on_units(stmt, bound)).await?;
+        Box::pin(self.start_on_units(stmt, given)).await?;
         let mut notices = Vec::new();
         let mut columns: Option<Columns> = None;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {
@@ -329,14 +332,14 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         text: &Arc<str>,
-        bound: &Bound,
+        given: &Given,
         limit: usize,
     ) -> Result<Answer> {
         let stmt =
             pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-        let plan = Box::pin(self.plan(live, &stmt, bound, Purpose::Run)).await?;
+        let plan = Box::pin(self.plan(live, &stmt, given, Purpose::Run)).await?;
         let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
-        let mut own = bound.clone();
+        let mut own = given.clone();
         Box::pin(self.start_plan(live, &stmt, &Arc::new(plan), &mut own)).await?;
         let mut held = 0;
         while let Some(event) = Box::pin(self.next_of_reply()).await? {

@@ -11,12 +11,14 @@ use pando_kernel::transfer::Field;
 use pando_kernel::{Columns, Dialect, Native};
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, InsertQuery, Planned, Purpose, taken};
+use crate::plan;
+use crate::plan::{InsertQuery, Planned, Purpose, taken, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::line::{MAX_NEEDS, syntax_error};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::planning::MAX_NEEDS;
 use crate::session::steps::frame::{Batches, Stepped};
-use crate::session::{Bound, Session};
 
 impl Session {
     /// Runs the statement. Everything that can be known without the rows is asked before the first of them is read.
@@ -24,7 +26,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        bound: &Bound,
+        given: &Given,
         refusal: Error,
     ) -> Result<()> {
         let parts = self.insert_query_of(live, stmt, refusal).await?;
@@ -39,7 +41,7 @@ impl Session {
         let syntax = live.database.dialect.syntax();
         let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
         let kept = self.begin_steps(live).await?;
-        let stepped = self.insert_query_steps(live, bound, (&parts, &query)).await;
+        let stepped = self.insert_query_steps(live, given, (&parts, &query)).await;
         self.end_steps(live, kept, stepped, crate::session::reply::command_tag::tag(&stmt.kind))
             .await
     }
@@ -73,8 +75,8 @@ impl Session {
             relations.check(self.settings.variables.list())?;
         }
         let template = self.template(live, stmt, parts)?;
-        let bound = Bound::default();
-        let planned = Box::pin(self.planned(live, &template, &bound, Purpose::Describe));
+        let given = Given::default();
+        let planned = Box::pin(self.planned(live, &template, &given, Purpose::Describe));
         match planned.await? {
             Planned::Plan(_) => Ok(()),
             Planned::Assembly(_) | Planned::Needs(_) => Err(Error::refused(
@@ -99,13 +101,13 @@ impl Session {
     async fn insert_query_steps(
         &mut self,
         live: &Arc<LiveDatabase>,
-        bound: &Bound,
+        given: &Given,
         (parts, query): (&InsertQuery, &Statement),
     ) -> Result<Stepped> {
         let limit = self.place.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
-        let reading = bound.part(placeholder, &parts.query_parameters, Vec::new());
+        let reading = given.part(placeholder, &parts.query_parameters, Vec::new());
         let mut batches = Batches::default();
         let mut take = |columns: &Columns, rows: Option<&Rows>| {
             counted(parts, columns, dialect.as_ref())?;
@@ -130,9 +132,9 @@ impl Session {
             ));
         }
         let mut stepped = Stepped { told, ..Stepped::default() };
-        self.write_batches(live, bound, (parts, &batches), &mut stepped).await?;
+        self.write_batches(live, given, (parts, &batches), &mut stepped).await?;
         if parts.returns && batches.list.is_empty() {
-            let described = self.describe_template(live, parts, bound).await?;
+            let described = self.describe_template(live, parts, given).await?;
             stepped.told.extend(described.map(Event::Columns));
         }
         Ok(stepped)
@@ -141,16 +143,16 @@ impl Session {
     async fn write_batches(
         &mut self,
         live: &Arc<LiveDatabase>,
-        bound: &Bound,
+        given: &Given,
         (parts, batches): (&InsertQuery, &Batches),
         stepped: &mut Stepped,
     ) -> Result<()> {
         let mut left = self.place.properties().memory_bytes;
         let placeholder = live.database.dialect.syntax().placeholder;
-        let prepared = !parts.rest_parameters.is_empty() || parts.returns && bound.prepared;
+        let prepared = !parts.rest_parameters.is_empty() || parts.returns && given.prepared;
         let mut writing = match prepared {
-            true => bound.part(placeholder, &parts.rest_parameters, bound.formats.clone()),
-            false => Bound::default(),
+            true => given.part(placeholder, &parts.rest_parameters, given.formats.clone()),
+            false => Given::default(),
         };
         writing.prepared = prepared;
         let (facts, mut completions) = (self.place.facts.clone(), Vec::new());
@@ -178,12 +180,12 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         parts: &InsertQuery,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<Option<Columns>> {
-        let parameters = u32::try_from(bound.parameters.len()).unwrap_or(u32::MAX - 1);
+        let parameters = u32::try_from(given.parameters.len()).unwrap_or(u32::MAX - 1);
         let syntax = live.database.dialect.syntax();
         let text = parts.template(syntax.placeholder, parameters);
-        let prepared = prepared(text, syntax, bound.declared.to_vec())?;
+        let prepared = prepared(text, syntax, given.declared.to_vec())?;
         Ok(Box::pin(self.describe_on_unit(&prepared)).await?.columns)
     }
 
@@ -219,7 +221,7 @@ impl Session {
     }
 }
 
-impl Bound {
+impl Given {
     /// What a part of the statement takes. It always runs as a prepared one, whose rows keep their types.
     pub(in crate::session) fn part(
         &self,

@@ -9,13 +9,15 @@ use pando_kernel::transfer::{Field, Obstacle};
 use pando_kernel::{Columns, Dialect, Value};
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, Change, Plan, Purpose, Relocation};
+use crate::plan;
+use crate::plan::{Change, Plan, Purpose, Relocation, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::line::{MAX_NEEDS, syntax_error};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::planning::MAX_NEEDS;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
-use crate::session::{Bound, Session};
 
 /// The rows with their new values.
 #[derive(Debug, Default)]
@@ -31,14 +33,14 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<()> {
         let parts = self.relocation_parts(live, stmt).await?;
         let dialect = &live.database.dialect;
         let syntax = dialect.syntax();
         let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
         let kept = self.begin_steps(live).await?;
-        let stepped = self.relocation_steps(live, bound, (&parts, &read)).await;
+        let stepped = self.relocation_steps(live, given, (&parts, &read)).await;
         self.end_steps(live, kept, stepped, crate::session::reply::command_tag::tag(&stmt.kind))
             .await
     }
@@ -69,7 +71,7 @@ impl Session {
         let logic = table.name.key();
         let text = format!("SELECT 1 FROM {name}");
         let query = pando_sql::parse(&text, dialect.syntax()).map_err(syntax_error)?;
-        let plan = self.plan(live, &query, &Bound::default(), Purpose::Describe).await?;
+        let plan = self.plan(live, &query, &Given::default(), Purpose::Describe).await?;
         self.obstacles_of(live, &plan, &logic).await
     }
 
@@ -107,13 +109,13 @@ impl Session {
     async fn relocation_steps(
         &mut self,
         live: &Arc<LiveDatabase>,
-        bound: &Bound,
+        given: &Given,
         (parts, read): (&Relocation, &Statement),
     ) -> Result<Stepped> {
         let limit = self.place.properties().memory_bytes;
         let dialect = Arc::clone(&live.database.dialect);
         let placeholder = dialect.syntax().placeholder;
-        let all: Vec<u32> = (0..).take(bound.parameters.len()).collect();
+        let all: Vec<u32> = (0..).take(given.parameters.len()).collect();
         let mut moved = Moved::default();
         let mut take = |columns: &Columns, rows: Option<&Rows>| {
             if has_others(columns, parts) {
@@ -125,7 +127,7 @@ impl Session {
                 moved.batches.push(&literals, limit)
             })
         };
-        let reading = bound.part(placeholder, &all, Vec::new());
+        let reading = given.part(placeholder, &all, Vec::new());
         let mut told = self.read_step(read, reading, &mut take).await?;
         if let Some(warning) = self.outbox.warnings.first() {
             return Err(Error::refused(
@@ -135,7 +137,7 @@ impl Session {
             ));
         }
         if moved.batches.rows > 0 {
-            let mut deleting = bound.part(placeholder, &parts.delete_parameters, Vec::new());
+            let mut deleting = given.part(placeholder, &parts.delete_parameters, Vec::new());
             deleting.prepared = !parts.delete_parameters.is_empty();
             let deleted = self.write_step(live, &parts.delete, &deleting, limit).await?;
             told.extend(deleted.notices);
@@ -145,7 +147,7 @@ impl Session {
         }
         for batch in &moved.batches.list {
             let text: Arc<str> = format!("{}{batch}", parts.head).into();
-            let inserted = self.write_step(live, &text, &Bound::default(), limit).await?;
+            let inserted = self.write_step(live, &text, &Given::default(), limit).await?;
             if inserted.has_keys {
                 return Err(Error::refused(
                     20031,

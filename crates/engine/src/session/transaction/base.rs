@@ -11,8 +11,6 @@ use pando_base::{
     Bounds, Call, Concern, Field, Global, Plan as Reversible, Table, TableName, Unit, Waiting,
 };
 use pando_deadlock::number_of;
-use pando_kernel::Columns;
-use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
@@ -20,6 +18,7 @@ use pando_kernel::request::Parameter;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
+use pando_kernel::{Columns, TransactionType};
 use pando_pool::Connection;
 use pando_sql::ast::{Kind, Statement};
 use pando_transaction::{Ready, finish};
@@ -28,16 +27,18 @@ use crate::execute::{Channel, Source, sum};
 use crate::handle::Handle;
 use crate::house::Inner;
 use crate::merge::{Input, Limits, Merge};
-use crate::plan::{self, Plan};
+use crate::plan;
+use crate::plan::{Plan, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
-use crate::session::line::{has_all, syntax_error};
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
 use crate::session::run::connect::{Aim, grouped, types};
+use crate::session::run::start::has_all;
 use crate::session::transaction::Work;
-use crate::session::{Bound, Session};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one for each session. Of two that wait for
 /// each other one gives up first, should nobody see the circle.
@@ -165,7 +166,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         plan: &Arc<Plan>,
-        bound: &Bound,
+        given: &Given,
         verb: Verb,
     ) -> Result<()> {
         pando_base::admits(live.database.dialect.as_ref(), self.settings.variables.list())?;
@@ -177,7 +178,7 @@ impl Session {
             return Err(ErrorKind::TransactionState(message.into()).into());
         }
         let before = self.work.base.statement();
-        match Box::pin(self.run_in_base(live, plan, bound)).await {
+        match Box::pin(self.run_in_base(live, plan, given)).await {
             Ok(told) => Box::pin(self.tell_of_base(live, plan, verb, told)).await,
             Err(error) => {
                 let undone = self.undo_in_base(before + 1).await;
@@ -194,7 +195,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         plan: &Plan,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<Told> {
         let groups = grouped(live, plan);
         if self.work.base.global.is_none()
@@ -205,7 +206,7 @@ impl Session {
         let mut prepared: Vec<(Connection, usize, Vec<Job>)> = Vec::new();
         let mut failed = Ok(());
         for (unit, places) in &groups {
-            match self.jobs_of(live, plan, (bound, unit, places)).await {
+            match self.jobs_of(live, plan, (given, unit, places)).await {
                 Ok(work) => prepared.push(work),
                 Err(error) => {
                     failed = Err(error);
@@ -289,7 +290,7 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         plan: &Plan,
-        (bound, unit, places): (&Bound, &UnitName, &[usize]),
+        (given, unit, places): (&Given, &UnitName, &[usize]),
     ) -> Result<(Connection, usize, Vec<Job>)> {
         let mut jobs = Vec::new();
         for at in places {
@@ -302,7 +303,7 @@ impl Session {
             let global = self.work.base.global.as_mut();
             let global = global.ok_or_else(|| Error::internal("a change of no transaction"))?;
             let order = global.next(unit, now)?;
-            jobs.push(Job { at: *at, statement, call: call(own, bound)?, order });
+            jobs.push(Job { at: *at, statement, call: call(own, given)?, order });
         }
         // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
         let (mut connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
@@ -496,15 +497,15 @@ fn lock_wait(session: u32) -> Duration {
 }
 
 /// How a unit runs its statement for the client.
-fn call(unit: &plan::Unit, bound: &Bound) -> Result<Call> {
-    if !bound.prepared {
+fn call(unit: &plan::Unit, given: &Given) -> Result<Call> {
+    if !given.prepared {
         return Ok(Call::default());
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
+    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
     let parameters: Result<Vec<Parameter>> = unit
         .parameters
         .iter()
-        .map(|i| bound.parameters.get(*i as usize).cloned().ok_or_else(missing))
+        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
         .collect();
     let mut parameters = parameters?;
     for (place, value) in &unit.replaced {
@@ -512,9 +513,9 @@ fn call(unit: &plan::Unit, bound: &Bound) -> Result<Call> {
             *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
         }
     }
-    let formats = bound.formats.clone();
-    let types = types(unit, &bound.declared);
-    Ok(Call { prepared: true, parameters, types, formats, era: bound.era })
+    let formats = given.formats.clone();
+    let types = types(unit, &given.declared);
+    Ok(Call { prepared: true, parameters, types, formats, era: given.era })
 }
 
 /// What all of them come to, in order. None is dropped before its end: what it does may be committed by then.

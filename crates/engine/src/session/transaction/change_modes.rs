@@ -8,8 +8,8 @@ use pando_sql::ast::Kind;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::errors::server_error;
 use crate::session::settings::Settings;
-use crate::session::statement::local::server_error;
 use crate::session::transaction::modes::completed;
 
 /// What servers begin with that nobody has told otherwise.

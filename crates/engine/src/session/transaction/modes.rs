@@ -9,7 +9,7 @@ use pando_sql::visit;
 use crate::plan;
 
 use crate::session::Session;
-use crate::session::statement::local::server_error;
+use crate::session::errors::server_error;
 use crate::session::transaction::Work;
 
 /// The mode that makes the units look at their data when the transaction begins.

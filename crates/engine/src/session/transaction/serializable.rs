@@ -14,10 +14,10 @@ use pando_sql::visit;
 use pando_transaction::TableLock;
 use pando_transaction::broken::{Need, lacks};
 
-use crate::plan::{self, Plan, Unit};
+use crate::plan;
+use crate::plan::{Plan, Unit, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
-use crate::plan::unread as syntax_error;
 use crate::session::Session;
 use crate::session::transaction::Work;
 

@@ -5,9 +5,10 @@ use pando_kernel::session::TransactionState;
 use pando_sql::Span;
 use pando_sql::ast::{ObjectName, Statement};
 
+use crate::session::Session;
+use crate::session::errors::no_transaction;
+use crate::session::given::Given;
 use crate::session::settings::Settings;
-use crate::session::statement::local::no_transaction;
-use crate::session::{Bound, Session};
 
 /// What dumps switch off in their first lines, to load faster.
 const CHECKS: [&str; 2] = ["foreign_key_checks", "unique_checks"];
@@ -65,7 +66,7 @@ impl Session {
         for table in tables {
             let text = format!("{before}{}{behind}", table.span.of(&stmt.text));
             let one = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
-            Box::pin(self.start_on_units(&one, Bound::default())).await?;
+            Box::pin(self.start_on_units(&one, Given::default())).await?;
             while self.next_of_reply().await?.is_some() {}
         }
         self.complete("LOCK TABLE");

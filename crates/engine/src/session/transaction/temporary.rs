@@ -12,13 +12,14 @@ use pando_pool::Connection;
 use pando_sql::ast::{Define, DefineAction, Ident, Kind, ObjectKind, ObjectName, Statement};
 
 use crate::handle::Manner;
-use crate::plan::{self, names_unit};
+use crate::plan;
+use crate::plan::names_unit;
 use crate::snapshot::LiveDatabase;
 use crate::variables::Variables;
 
 use crate::session::Session;
-use crate::session::line::MAX_NEEDS;
-use crate::session::settings::set::answer;
+use crate::session::run::find_out::answer;
+use crate::session::run::planning::MAX_NEEDS;
 
 /// Temporary tables one session may have.
 const MAX: usize = 1_000;

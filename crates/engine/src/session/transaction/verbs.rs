@@ -7,7 +7,7 @@ use pando_sql::ast::Transaction;
 use pando_transaction::no_savepoint;
 
 use crate::session::Session;
-use crate::session::statement::local::no_transaction;
+use crate::session::errors::no_transaction;
 use crate::session::transaction::Work;
 use crate::session::transaction::modes::{SNAPSHOT, known};
 
@@ -210,15 +210,6 @@ impl Session {
         }
         self.complete("BEGIN");
         Ok(())
-    }
-
-    /// Opens a transaction for the client, which may have asked for a snapshot of this moment.
-    pub(in crate::session) async fn begin_at_once(&mut self, modes: Vec<String>) -> Result<()> {
-        self.begin(modes);
-        match self.looks_at_once() {
-            true => Box::pin(self.look_at_once()).await,
-            false => Ok(()),
-        }
     }
 
     async fn or_fail(&mut self, result: Result<()>) -> Result<()> {

@@ -7,13 +7,15 @@ use std::task::Poll;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::runtime::{LONG, aside};
-use pando_kernel::session::TransactionState;
 use pando_sql::Span;
 
 use crate::plan::unread as syntax_error;
+
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::statement::text::executable;
-use crate::session::{Bound, Opened, Session};
+use crate::session::transaction::verbs::Opened;
 
 /// Bytes that are read ahead before other sessions of the thread have their turn.
 const AT_ONCE: usize = 32 << 10;
@@ -29,11 +31,11 @@ impl Place {
 impl Session {
     /// Splits a text into statements and starts the first.
     pub(in crate::session) async fn begin_text(&mut self, text: &Arc<str>) -> Result<()> {
-        let mut bound = Bound::default();
-        if let Some(mut recalled) = self.recall(text, &bound) {
-            bound.lifted = recalled.take_lifted();
+        let mut given = Given::default();
+        if let Some(mut recalled) = self.recall(text, &given) {
+            given.lifted = recalled.take_lifted();
             self.outbox.is_text = true;
-            return match self.start_recalled(&recalled, text, &mut bound).await {
+            return match self.start_recalled(&recalled, text, &mut given).await {
                 Ok(()) => Ok(()),
                 Err(error) => Err(Box::pin(self.fail_text(error)).await),
             };
@@ -101,23 +103,6 @@ impl Session {
         Ok(())
     }
 
-    /// Several statements of one request form one transaction where the language says so.
-    pub(in crate::session) fn open_pipeline(&mut self) {
-        let together =
-            self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
-        if together
-            && self.work.autocommit
-            && self.work.transaction.state() == TransactionState::Idle
-        {
-            let modes = self.work.modes_for(Vec::new());
-            self.work.transaction.begin(modes, self.course());
-            self.work.touched = crate::session::transaction::change_modes::Touched::Nothing;
-            self.work.opened = Opened::Pipeline;
-            self.settings.at_begin = Some(self.settings.variables.clone());
-            self.work.modes.at_begin.clone_from(&self.work.modes.session);
-        }
-    }
-
     /// Starts the next statement of the request; false when there is none.
     pub(in crate::session) async fn start_queued(&mut self) -> Result<bool> {
         let Some(text) = self.outbox.queue.pop_front() else {
@@ -137,7 +122,7 @@ impl Session {
             Box::pin(self.start_long(&text)).await
         } else {
             match self.refresh().and_then(|()| self.read(&text)) {
-                Ok(statement) => Box::pin(self.start_statement(&statement, Bound::default())).await,
+                Ok(statement) => Box::pin(self.start_statement(&statement, Given::default())).await,
                 Err(error) => Err(error),
             }
         };
@@ -157,7 +142,7 @@ impl Session {
         if let Some(counted) = &mut counted {
             engine.reading.add(&*engine.runtime, (counted, &statement)).await?;
         }
-        Box::pin(self.start_statement(&statement, Bound::default())).await
+        Box::pin(self.start_statement(&statement, Given::default())).await
     }
 
     /// A statement of a text has failed, and with it the whole text.
