@@ -14,15 +14,18 @@ use pando_kernel::session::{Key, Login, State, TransactionState};
 use crate::house::Engine;
 
 use crate::session::Session;
+use crate::session::bulk::copy;
 use crate::session::cursors::portals::Cursors;
 use crate::session::memory::Memory;
-use crate::session::place::{Place, visible};
+use crate::session::place::{Place, stand, visible};
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::settings::Settings;
-use crate::session::transaction::Work;
+use crate::session::settings::{Settings, reset};
+use crate::session::statement::prepare;
+use crate::session::statement::text::{executable, request};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{Work, base, deadlock};
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
@@ -66,7 +69,7 @@ impl Session {
             memory: Memory::default(),
             temporary: TemporaryTables::default(),
         };
-        session.start_variables()?;
+        stand::start_variables(&mut session)?;
         Ok(session)
     }
 }
@@ -74,17 +77,17 @@ impl Session {
 impl pando_kernel::session::Session for Session {
     async fn run(&mut self, request: Request) -> Result<()> {
         if let Request::Copy(input) = request {
-            let taken = Box::pin(self.copy_input(input)).await;
+            let taken = Box::pin(copy::copy_input(self, input)).await;
             if taken.is_err() {
-                Box::pin(self.end_failed_text()).await;
+                Box::pin(request::end_failed_text(self)).await;
             }
-            let taken = self.or_doomed(taken).await;
+            let taken = deadlock::or_doomed(self, taken).await;
             return self.place.or_idle(taken);
         }
         self.abandon().await;
         self.place.handle.works();
         let answered = self.answer(request).await;
-        let answered = self.or_doomed(answered).await;
+        let answered = deadlock::or_doomed(self, answered).await;
         self.place.or_idle(answered)
     }
 
@@ -97,9 +100,9 @@ impl pando_kernel::session::Session for Session {
     async fn next(&mut self) -> Result<Option<Event>> {
         let event = self.next_event().await;
         if event.is_err() {
-            Box::pin(self.end_failed_text()).await;
+            Box::pin(request::end_failed_text(self)).await;
         }
-        let event = self.or_doomed(event).await;
+        let event = deadlock::or_doomed(self, event).await;
         if matches!(event, Ok(None)) && !matches!(self.outbox.reply, Reply::CopyIn(_)) {
             self.place.handle.idles();
         }
@@ -133,19 +136,19 @@ impl pando_kernel::session::Session for Session {
             }
             false => None,
         };
-        self.refresh()?;
-        Box::pin(self.settle_text(&sql)).await?;
-        self.make_prepared(sql, declared)
+        stand::refresh(self)?;
+        Box::pin(executable::settle_text(self, &sql)).await?;
+        prepare::make_prepared(self, sql, declared)
     }
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         self.abandon().await;
         self.place.handle.works();
-        let described = match self.refresh() {
-            Ok(()) => Box::pin(self.describe_prepared(prepared)).await,
+        let described = match stand::refresh(self) {
+            Ok(()) => Box::pin(prepare::describe_prepared(self, prepared)).await,
             Err(error) => Err(error),
         };
-        let described = self.or_doomed(described).await;
+        let described = deadlock::or_doomed(self, described).await;
         self.place.handle.idles();
         described
     }
@@ -177,20 +180,20 @@ impl Session {
             self.fail_with_door();
             return Ok(());
         }
-        self.refresh()?;
+        stand::refresh(self)?;
         match request {
-            Request::Query(text) => self.begin_text(&text).await,
+            Request::Query(text) => request::begin_text(self, &text).await,
             Request::Execute(execute) => self.begin_execute(execute).await,
             Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
             Request::CloseCursor(cursor) => Box::pin(self.end_cursor(cursor)).await,
             Request::Sync => self.sync().await,
-            Request::Use(name) => Box::pin(self.use_database(&name)).await,
+            Request::Use(name) => Box::pin(stand::use_database(self, &name)).await,
             Request::Reset => {
                 // COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
                 self.place.login.variables.clear();
-                Box::pin(self.reset()).await
+                Box::pin(reset::reset(self)).await
             }
-            Request::Fields { table } => Box::pin(self.fields(&table)).await,
+            Request::Fields { table } => Box::pin(prepare::fields(self, &table)).await,
             Request::Copy(_) | Request::Fail => Ok(()),
         }
     }
@@ -199,7 +202,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.place.handle.idles();
-        self.take_back_in_base();
+        base::take_back_in_base(self);
         self.place.engine.inner.registry.remove(self.place.handle.key.id);
     }
 }

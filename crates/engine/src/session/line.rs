@@ -14,23 +14,29 @@ use crate::plan::Purpose;
 use crate::session::Session;
 use crate::session::errors::unit_lost;
 use crate::session::given::{Given, Window};
+use crate::session::place::{changed_rules, elsewhere, own_database};
+use crate::session::reply::warnings;
 use crate::session::run::template::moment;
 use crate::session::statement::administer::told;
+use crate::session::statement::text::piped;
+use crate::session::statement::{local, own_rows, prepare, without_units};
+use crate::session::steps::frame;
 use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{begin, definition, end, serializable, temporary};
 
 impl Session {
     /// Starts a prepared statement.
     pub(in crate::session) async fn begin_execute(&mut self, execute: Execute) -> Result<()> {
         self.outbox.is_text = false;
         if execute.pipeline == Pipeline::More {
-            self.open_pipeline();
+            begin::open_pipeline(self);
         }
         if let Some(cursor) = execute.cursor {
             Box::pin(self.end_cursor(cursor)).await?;
         }
         if execute.prepared.has_open_types()
-            && let Err(error) = Box::pin(self.learn_types(&execute.prepared)).await
+            && let Err(error) = Box::pin(prepare::learn_types(self, &execute.prepared)).await
         {
             return Err(Box::pin(self.fail_statement(error)).await);
         }
@@ -46,7 +52,7 @@ impl Session {
         let statement = Arc::clone(&execute.prepared.statement);
         self.outbox.window =
             execute.limit.map(|limit| Window { left: u64::from(limit), cursor: execute.cursor });
-        if let Err(error) = self.refuse_older_pipes(&statement.text) {
+        if let Err(error) = piped::refuse_older_pipes(self, &statement.text) {
             return Err(Box::pin(self.fail_statement(error)).await);
         }
         let started = match self.recall(&statement.text, &given) {
@@ -68,7 +74,7 @@ impl Session {
             return Ok(());
         }
         let commit = !self.work.transaction.is_told();
-        let committed = self.end_transaction(commit).await?;
+        let committed = end::end_transaction(self, commit).await?;
         if commit && !committed { Err(unit_lost()) } else { Ok(()) }
     }
 
@@ -91,19 +97,20 @@ impl Session {
         }
         self.place.ticket = self.place.ticket.wrapping_add(1);
         self.place.handle.begins(&told(stmt));
-        if self.show_warnings(stmt)? {
+        if warnings::show_warnings(self, stmt)? {
             return Ok(());
         }
-        self.forget_warnings();
+        warnings::forget_warnings(self);
         self.work.touched = self.work.touched.max(Touched::by(&stmt.kind));
-        let (settings, isolation) = (self.settings.variables.shared(), self.told_isolation());
+        let (settings, isolation) =
+            (self.settings.variables.shared(), serializable::told_isolation(self));
         let facts = self.place.facts_mut();
         (facts.settings, facts.isolation) = (settings, isolation);
-        self.show_own(&stmt.text)?;
-        if self.start_local(stmt, &given).await? {
+        own_rows::show_own(self, &stmt.text)?;
+        if local::start_local(self, stmt, &given).await? {
             return Ok(());
         }
-        let away = self.leave(stmt)?;
+        let away = elsewhere::leave(self, stmt)?;
         self.work.planning.learns &= away.is_none();
         let result = self.start_on_units(stmt, given).await;
         self.place.come_back(away);
@@ -118,42 +125,42 @@ impl Session {
     ) -> Result<()> {
         let mut given = given;
         self.work.refuse_if_failed(false)?;
-        self.refuse_without_database(stmt)?;
+        own_database::refuse_without_database(self, stmt)?;
         let live = self.place.live()?;
         if !live.has_units() {
-            return self.answer_alone(stmt, &given);
+            return without_units::answer_alone(self, stmt, &given);
         }
         given.era = moment(&live).era();
-        Box::pin(self.look_at_temporaries(&live, stmt)).await?;
+        Box::pin(temporary::look_at_temporaries(self, &live, stmt)).await?;
         let temporary = self.temporary.concerns_temporaries();
         if let Kind::Define(define) = &stmt.kind
             && !temporary
         {
             self.cursors.refuse_in_use(define)?;
-            self.begin_definition(&live)?;
+            definition::begin_definition(self, &live)?;
             live.catalog.forget();
         }
         if live.database.dialect.definitions_commit()
             && plan::commits(&stmt.kind)
             && self.work.transaction.state() != TransactionState::Idle
         {
-            self.commit_implicitly().await?;
+            end::commit_implicitly(self).await?;
         }
         self.settle_cursors().await?;
         let plan = match self.plan(&live, stmt, &given, Purpose::Run).await {
             Err(refusal) => {
-                if self.drops_nothing(stmt, &refusal) {
-                    Box::pin(self.end_definition()).await;
+                if warnings::drops_nothing(self, stmt, &refusal) {
+                    Box::pin(definition::end_definition(self)).await;
                     return Ok(());
                 }
-                self.refuse_moved(&live, stmt, true)?;
+                changed_rules::refuse_moved(self, &live, stmt, true)?;
                 self.temporary.refuse_steps_of_temporaries(stmt, &refusal)?;
-                return self.start_in_steps(&live, stmt, &given, refusal).await;
+                return frame::start_in_steps(self, &live, stmt, &given, refusal).await;
             }
             Ok(plan) => plan,
         };
         let plan = Arc::new(self.on_leaders(&live, (stmt, &given), plan).await?);
-        self.refuse_moved(&live, stmt, plan.writes)?;
+        changed_rules::refuse_moved(self, &live, stmt, plan.writes)?;
         self.work.planning.learns &= self.temporary.own.is_none();
         if self.work.planning.learns && !given.prepared {
             Box::pin(self.look_at_table(&live, stmt)).await;

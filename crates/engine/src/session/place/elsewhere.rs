@@ -20,17 +20,16 @@ pub(in crate::session) struct Away {
     database: Option<String>,
 }
 
-impl Session {
-    /// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be left behind: a transaction
-    /// knows storage units by the names of one database.
-    pub(in crate::session) fn leave(&mut self, stmt: &Statement) -> Result<Option<Away>> {
-        let free = self.work.autocommit && self.work.transaction.state() == TransactionState::Idle;
-        let Some(name) = self.place.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
-        let live = find(&self.place.snapshot, &name, &self.place.login)?;
-        let database = self.place.facts_mut().database.replace(live.database.name.clone());
-        let live = self.place.live.replace(live);
-        Ok(Some(Away { live, database }))
-    }
+/// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be left behind: a transaction
+/// knows storage units by the names of one database.
+pub(in crate::session) fn leave(session: &mut Session, stmt: &Statement) -> Result<Option<Away>> {
+    let free =
+        session.work.autocommit && session.work.transaction.state() == TransactionState::Idle;
+    let Some(name) = session.place.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
+    let live = find(&session.place.snapshot, &name, &session.place.login)?;
+    let database = session.place.facts_mut().database.replace(live.database.name.clone());
+    let live = session.place.live.replace(live);
+    Ok(Some(Away { live, database }))
 }
 
 /// The strings that a condition holds against a column of the catalogue which says in what database something stands.

@@ -1,4 +1,4 @@
-//! The one place where the guard looks: every text a session reads comes by here ([`Session::read`]), and the values of variables that change what
+//! The one place where the guard looks: every text a session reads comes by here ([`read`]), and the values of variables that change what
 //! names mean.
 
 use pando_kernel::error::Result;

@@ -10,24 +10,25 @@ use crate::plan::writes;
 use crate::session::Session;
 use crate::session::place::Place;
 
-impl Session {
-    /// Refuses a statement about tables before a database is chosen.
-    pub(in crate::session) fn refuse_without_database(&mut self, stmt: &Statement) -> Result<()> {
-        if self.place.facts.database.is_some() {
-            return Ok(());
-        }
-        let dialect = self.place.dialect();
-        let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());
-        self.work.names_tables |= visit::tables(&stmt.kind)
-            .iter()
-            .any(|table| presentation.is_none_or(|own| own.holding(table.name).is_none()));
-        let needs_one = visit::tables(&stmt.kind).iter().any(|table| {
-            presentation.is_none_or(|own| {
-                own.holding(table.name).is_none() && own.database_part(&table.name.parts).is_none()
-            })
-        });
-        if needs_one { Err(ErrorKind::NoDatabase.into()) } else { Ok(()) }
+/// Refuses a statement about tables before a database is chosen.
+pub(in crate::session) fn refuse_without_database(
+    session: &mut Session,
+    stmt: &Statement,
+) -> Result<()> {
+    if session.place.facts.database.is_some() {
+        return Ok(());
     }
+    let dialect = session.place.dialect();
+    let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());
+    session.work.names_tables |= visit::tables(&stmt.kind)
+        .iter()
+        .any(|table| presentation.is_none_or(|own| own.holding(table.name).is_none()));
+    let needs_one = visit::tables(&stmt.kind).iter().any(|table| {
+        presentation.is_none_or(|own| {
+            own.holding(table.name).is_none() && own.database_part(&table.name.parts).is_none()
+        })
+    });
+    if needs_one { Err(ErrorKind::NoDatabase.into()) } else { Ok(()) }
 }
 
 impl Place {

@@ -7,6 +7,8 @@ use pando_kernel::event::Whole;
 
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
+use crate::session::statement::text::request;
+use crate::session::transaction::deadlock;
 use crate::session::transaction::verbs::Opened;
 
 impl Session {
@@ -31,11 +33,11 @@ impl Session {
             Ok(Some(whole)) => self.end_whole(whole).await,
             Err(error) => {
                 let error = Box::pin(self.fail_reply(error)).await;
-                Box::pin(self.end_failed_text()).await;
+                Box::pin(request::end_failed_text(self)).await;
                 Err(error)
             }
         };
-        let ended = self.or_doomed(ended).await;
+        let ended = deadlock::or_doomed(self, ended).await;
         self.place.handle.idles();
         ended.map(Some)
     }

@@ -19,9 +19,12 @@ use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
 use crate::session::given::Given;
+use crate::session::run::many_pools;
 use crate::session::settings::Settings;
+use crate::session::steps::assembly;
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{serializable, snapshot, temporary, units};
 
 /// Channels with their statements started.
 #[derive(Debug)]
@@ -160,7 +163,7 @@ impl Session {
         given: &mut Given,
     ) -> Result<Channel> {
         if !plan.before.is_empty() && !plan.writes {
-            let started = Box::pin(self.start_apart(live, plan, given)).await?;
+            let started = Box::pin(assembly::start_apart(self, live, plan, given)).await?;
             let channel = started.channels.into_iter().next();
             return channel.ok_or_else(|| Error::internal("a plan that was not started"));
         }
@@ -171,7 +174,7 @@ impl Session {
                 self.enlisted(live, name, Aim::of(plan)).await?
             }
         };
-        self.keep_for_temporaries(&mut connection);
+        temporary::keep_for_temporaries(self, &mut connection);
         let locked = match self.work.transaction.is_locking() {
             true => {
                 let plan = given.written(plan);
@@ -203,7 +206,7 @@ impl Session {
         aim: Aim,
     ) -> Result<(Connection, usize)> {
         let pool = live.pool(unit)?;
-        let own = self.temporary_connection(unit);
+        let own = temporary::temporary_connection(self, unit);
         let mut connection = match own.map_or_else(|| pool.take_idle(), |own| Ok(Some(own)))? {
             Some(connection) => connection,
             None => self.place.take(pool).await?,
@@ -235,7 +238,7 @@ impl Session {
         started: &mut Started,
     ) -> Result<()> {
         if self.work.transaction.state() == TransactionState::Idle {
-            self.start_from_pools(live, (plan, given), started).await?;
+            many_pools::start_from_pools(self, live, (plan, given), started).await?;
         } else {
             self.start_enlisted(live, (plan, given), started).await?;
         }
@@ -328,13 +331,13 @@ impl Session {
             // What is only read has no part in it.
             return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
-        self.lock_if_serial(live);
-        if self.work.transaction.is_fresh() && self.lacks_level() {
+        serializable::lock_if_serial(self, live);
+        if self.work.transaction.is_fresh() && snapshot::lacks_level(self) {
             // Learnt from its first unit, the level would be that of a transaction that has not looked.
-            Box::pin(self.know_level()).await;
+            Box::pin(snapshot::know_level(self)).await;
         }
-        if self.looks_now(aim) {
-            Box::pin(self.open_everywhere(live)).await?;
+        if snapshot::looks_now(self, aim) {
+            Box::pin(snapshot::open_everywhere(self, live)).await?;
         }
         let (mut connection, swallow) = match self.work.transaction.lend(unit)? {
             Some(connection) => {
@@ -343,13 +346,13 @@ impl Session {
                 (connection, ready.map(|()| 0))
             }
             None => {
-                let ready = self.ready(live, unit).await?;
-                self.refuse_outside_snapshot(unit)?;
-                let mut connection = match self.temporary_connection(unit) {
+                let ready = units::ready(self, live, unit).await?;
+                snapshot::refuse_outside_snapshot(self, unit)?;
+                let mut connection = match temporary::temporary_connection(self, unit) {
                     Some(own) => own,
                     None => self.place.take(pool).await?,
                 };
-                let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
+                let still = units::still_ready(self, live, &mut connection, ready.as_deref()).await;
                 let still =
                     still.and_then(|()| self.place.handle.runs_on(&connection, Manner::Ask));
                 let swallow = match still {

@@ -13,6 +13,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
+use crate::session::transaction::{snapshot, temporary};
 
 /// What planning is told of the statement under way.
 #[derive(Debug, Default)]
@@ -61,7 +62,7 @@ impl Session {
             connections_per_query: self.place.properties().max_connections_per_query,
             describes: false,
             sees_one_state: self.shows_one_state(),
-            temporaries: self.temporaries(),
+            temporaries: temporary::temporaries(self),
             facts: Arc::clone(&self.place.facts),
         }
     }
@@ -73,7 +74,7 @@ impl Session {
         }
         self.work.transaction.kind() == TransactionType::Xa
             && !self.work.transaction.is_locking()
-            && self.asked_isolation(self.work.transaction.modes()).is_some()
+            && snapshot::asked_isolation(self, self.work.transaction.modes()).is_some()
     }
 
     /// The plan, made anew for who takes writes where it reads copies and has to see one state of several units.
@@ -83,7 +84,7 @@ impl Session {
         (stmt, given): (&Statement, &Given),
         plan: Plan,
     ) -> Result<Plan> {
-        if !self.strays(live, &plan).await {
+        if !snapshot::strays(self, live, &plan).await {
             return Ok(plan);
         }
         self.work.planning.sees_one_state = true;

@@ -23,6 +23,7 @@ use crate::variables::UNKNOWN;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
+use crate::session::transaction::temporary;
 
 impl Session {
     /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
@@ -289,7 +290,7 @@ impl Session {
 
     /// Asks the unit that a query of the table would go to: the rooms know which that is.
     async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
-        if self.temporaries().is_some_and(|own| own.names.contains(&table)) {
+        if temporary::temporaries(self).is_some_and(|own| own.names.contains(&table)) {
             // What is learnt is everybody's, and about the table that it hides.
             return Err(Error::refused(
                 30001,

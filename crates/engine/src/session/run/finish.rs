@@ -16,9 +16,11 @@ use crate::plan::{Plan, Unit};
 use crate::session::Session;
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
+use crate::session::reply::warnings;
 use crate::session::run::connect::STATEMENT_SAVEPOINT;
 use crate::session::run::release::DRAIN_BYTES;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, definition, end};
 
 impl Session {
     /// The current reply is complete.
@@ -46,7 +48,7 @@ impl Session {
                 let mut channels = unshare(merged.channels);
                 self.outbox.pass_notices(&mut channels);
                 let mut done = total(&merged.loaded, &channels);
-                self.note_warnings(&mut channels, done.warnings).await;
+                warnings::note_warnings(self, &mut channels, done.warnings).await;
                 if merged.verb.selects {
                     done.affected = Some(merged.rows);
                 }
@@ -71,7 +73,7 @@ impl Session {
         }
         if done.warnings > 0 {
             let said = std::slice::from_mut(&mut pass.channel);
-            Box::pin(self.note_warnings(said, done.warnings)).await;
+            Box::pin(warnings::note_warnings(self, said, done.warnings)).await;
         }
         let cancelled = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
         let inside = pass.channel.connection.condition().transaction != TransactionState::Idle;
@@ -93,7 +95,7 @@ impl Session {
     /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the connection serves others.
     async fn end_counted(&mut self, pass: Box<Pass>, done: Completion) -> Result<Completion> {
         let Pass { mut channel, verb, .. } = *pass;
-        let found = self.found_rows(&mut channel.connection).await;
+        let found = warnings::found_rows(self, &mut channel.connection).await;
         self.release_channel(channel).await;
         let done = self.settle(done, &verb).await?;
         self.place.facts_mut().found_rows = found?;
@@ -126,7 +128,7 @@ impl Session {
             channels[..said].iter_mut().for_each(|channel| self.tell_once(channel));
         }
         self.outbox.pass_notices(&mut channels[..said]);
-        self.note_warnings(&mut channels[..said], done.warnings).await;
+        warnings::note_warnings(self, &mut channels[..said], done.warnings).await;
         self.release_channels(channels).await;
         self.conclude(done, verb).await
     }
@@ -167,7 +169,7 @@ impl Session {
         {
             // Up to here all of it can still be undone.
             let commit = !self.place.handle.is_cancelled();
-            let committed = Box::pin(self.end_transaction(commit)).await?;
+            let committed = Box::pin(end::end_transaction(self, commit)).await?;
             if !commit {
                 return Err(ErrorKind::Cancelled.into());
             }
@@ -176,13 +178,13 @@ impl Session {
             }
         }
         if verb.unread {
-            Box::pin(self.look_whether_ended()).await?;
+            Box::pin(end::look_whether_ended(self)).await?;
         }
         self.temporary.note_temporaries(true);
         if verb.defines
             && let Some(live) = self.place.live.clone()
         {
-            Box::pin(self.forget_tables(&live)).await;
+            Box::pin(definition::forget_tables(self, &live)).await;
             if self.work.transaction.state() != TransactionState::Idle {
                 self.work.has_defined(&live);
             }
@@ -224,11 +226,11 @@ impl Session {
         self.outbox.encoder = None;
         self.outbox.window = None;
         let error = self.place.in_logic_names(error);
-        self.note_error(&error);
+        warnings::note_error(self, &error);
         self.place.counts_rows(-1);
         self.temporary.note_temporaries(false);
         if self.work.definitions.under_way {
-            Box::pin(self.end_definition()).await;
+            Box::pin(definition::end_definition(self)).await;
         }
         let Some(dialect) = self.place.dialect() else { return error };
         if self.work.transaction.state() == TransactionState::Idle {
@@ -236,7 +238,7 @@ impl Session {
         }
         self.work.transaction.locks_fall();
         match self.work.opened {
-            Opened::Statement | Opened::Steps => self.roll_back().await,
+            Opened::Statement | Opened::Steps => end::roll_back(self).await,
             Opened::Pipeline => self.work.transaction.fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {
@@ -244,12 +246,12 @@ impl Session {
                     if self.work.transaction.state() == TransactionState::Open
                         && self.settings.savepoints.is_empty()
                     {
-                        Box::pin(self.forfeit()).await;
+                        Box::pin(deadlock::forfeit(self)).await;
                     }
                     self.work.transaction.fail();
                 } else if self.work.transaction.is_torn() {
                     // One unit has rolled its part back: the others must not commit theirs.
-                    let _ = self.end_transaction(false).await;
+                    let _ = end::end_transaction(self, false).await;
                 }
             }
         }
@@ -269,7 +271,7 @@ impl Session {
         let Some(dialect) = self.place.dialect() else { return };
         let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
         let Some(text) = dialect.transaction(&verb) else { return };
-        self.let_go().await;
+        end::let_go(self).await;
         let mut started = Vec::new();
         for channel in channels {
             let connection = &mut channel.connection;
@@ -298,7 +300,7 @@ impl Session {
             if self.work.opened == Opened::Statement
                 && self.work.transaction.state() != TransactionState::Idle
             {
-                self.roll_back().await;
+                end::roll_back(self).await;
             }
         }
     }

@@ -14,35 +14,29 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::Given;
 
-impl Session {
-    /// Whether the statement gives every row a key where the server would generate one.
-    pub(in crate::session) async fn gives_keys(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        given: &Given,
-    ) -> Result<bool> {
-        let Kind::Insert(insert) = &stmt.kind else { return Ok(false) };
-        let is_known = !self.temporary.concerns_temporaries();
-        if !live.database.dialect.reports_given_keys()
-            || !is_plain(insert)
-            || asks(stmt)
-            || !is_known
-        {
-            return Ok(false);
-        }
-        let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
-        let table = table.key();
-        if self.work.catalog(live).columns(&table).is_none() {
-            Box::pin(self.find_out(live, Need::Columns(table.clone()))).await?;
-        }
-        let Some(columns) = self.work.catalog(live).columns(&table) else { return Ok(false) };
-        let Some(at) = columns.iter().position(|column| column.auto_increment) else {
-            return Ok(false);
-        };
-        let syntax = live.database.dialect.syntax();
-        Ok(is_given((insert, &stmt.text, syntax), (&columns[at].name, at), given))
+/// Whether the statement gives every row a key where the server would generate one.
+pub(in crate::session) async fn gives_keys(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<bool> {
+    let Kind::Insert(insert) = &stmt.kind else { return Ok(false) };
+    let is_known = !session.temporary.concerns_temporaries();
+    if !live.database.dialect.reports_given_keys() || !is_plain(insert) || asks(stmt) || !is_known {
+        return Ok(false);
     }
+    let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
+    let table = table.key();
+    if session.work.catalog(live).columns(&table).is_none() {
+        Box::pin(session.find_out(live, Need::Columns(table.clone()))).await?;
+    }
+    let Some(columns) = session.work.catalog(live).columns(&table) else { return Ok(false) };
+    let Some(at) = columns.iter().position(|column| column.auto_increment) else {
+        return Ok(false);
+    };
+    let syntax = live.database.dialect.syntax();
+    Ok(is_given((insert, &stmt.text, syntax), (&columns[at].name, at), given))
 }
 
 fn is_plain(insert: &Insert) -> bool {

@@ -11,6 +11,8 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
+use crate::session::place::doubted_rows;
+use crate::session::steps::assembly;
 
 /// How often a statement may ask for something to be found out before it is planned.
 pub(in crate::session) const MAX_NEEDS: usize = 64;
@@ -26,12 +28,14 @@ impl Session {
     ) -> Result<Plan> {
         match self.planned(live, stmt, given, purpose).await? {
             Planned::Plan(plan) => Ok(*plan),
-            Planned::Assembly(assembly) => match self.assemble(live, &assembly, given).await {
-                Err(refusal) if assembly.is_of_groups() && plan::is_for_assembly(&refusal) => {
-                    Box::pin(self.planned_apart(live, stmt, given, refusal)).await
+            Planned::Assembly(assembly) => {
+                match assembly::assemble(self, live, &assembly, given).await {
+                    Err(refusal) if assembly.is_of_groups() && plan::is_for_assembly(&refusal) => {
+                        Box::pin(self.planned_apart(live, stmt, given, refusal)).await
+                    }
+                    assembled => assembled,
                 }
-                assembled => assembled,
-            },
+            }
             Planned::Needs(_) => Err(Error::internal("planning asks for what is known")),
         }
     }
@@ -46,7 +50,7 @@ impl Session {
     ) -> Result<Planned> {
         self.work.keep_own_up(live);
         if live.doubts.are() {
-            Box::pin(self.vouch(live, stmt)).await?;
+            Box::pin(doubted_rows::vouch(self, live, stmt)).await?;
         }
         self.sought(live, stmt, given, purpose).await
     }
@@ -92,7 +96,9 @@ impl Session {
             let outcome = self.in_context(live, Some(given), |ctx| plan::apart(ctx, stmt, refusal));
             match outcome? {
                 Planned::Plan(plan) => return Ok(*plan),
-                Planned::Assembly(assembly) => return self.assemble(live, &assembly, given).await,
+                Planned::Assembly(assembly) => {
+                    return assembly::assemble(self, live, &assembly, given).await;
+                }
                 Planned::Needs(need) => self.find_out(live, need).await?,
             }
             refusal = Error::new(kept);

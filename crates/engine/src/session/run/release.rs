@@ -15,6 +15,7 @@ use crate::variables::UNKNOWN;
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
 use crate::session::steps::assembly::put_back;
+use crate::session::transaction::temporary;
 
 /// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
 pub(in crate::session) const DRAIN_BYTES: usize = 1 << 20;
@@ -110,7 +111,7 @@ impl Session {
             }
             self.work.transaction.give_back(connection);
         } else if self.temporary.has_temporaries(&connection) {
-            self.temporaries_come_home(connection, cancelled);
+            temporary::temporaries_come_home(self, connection, cancelled);
         } else if home && cancelled {
             connection.discard();
         }

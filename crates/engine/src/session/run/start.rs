@@ -27,8 +27,10 @@ use crate::session::run::connect::Started;
 use crate::session::run::early_release::Parted;
 use crate::session::run::finish::{first_key, upserts};
 use crate::session::run::release::Rest;
+use crate::session::run::{early_release, insert_keys};
 use crate::session::statement::administer::show;
 use crate::session::transaction::modes::opens_transaction;
+use crate::session::transaction::{base, begin, definition, serializable, snapshot, units};
 
 impl Session {
     /// Runs a plan up to its first piece of reply. The parameters of a plan for one unit go with it, once nothing can refuse it any more.
@@ -44,27 +46,28 @@ impl Session {
             show(stmt, plan);
         }
         if self.work.transaction.state() == TransactionState::Idle {
-            self.refuse_unheeding(stmt)?;
+            base::refuse_unheeding(self, stmt)?;
             if !self.work.autocommit && opens_transaction(&stmt.kind) {
-                Box::pin(self.ready_all()).await?;
-                self.begin(Vec::new());
+                Box::pin(units::ready_all(self)).await?;
+                begin::begin(self, Vec::new());
             } else if plan.writes && self.work.modes.session.iter().any(|mode| mode == "READ ONLY")
             {
                 return Err(ErrorKind::TransactionState("the session is read only".into()).into());
             } else if (plan.writes
                 && plan.units.len() > 1
-                && (!is_definition(&stmt.kind) || self.is_taken_back(live, stmt)))
-                || self.changes_in_base(stmt)
-                || (plan.writes && self.locks_alone(live))
+                && (!is_definition(&stmt.kind) || definition::is_taken_back(self, live, stmt)))
+                || base::changes_in_base(self, stmt)
+                || (plan.writes && serializable::locks_alone(self, live))
             {
-                self.open_for_statement(Vec::new());
-            } else if self.reads_as_one(plan) {
+                begin::open_for_statement(self, Vec::new());
+            } else if snapshot::reads_as_one(self, plan) {
                 // A snapshot is enough, and waits for nobody.
-                let only_reads = self.locks_alone(live) && !plan::may_write(&stmt.kind);
+                let only_reads =
+                    serializable::locks_alone(self, live) && !plan::may_write(&stmt.kind);
                 let modes = if only_reads { vec!["READ ONLY".to_owned()] } else { Vec::new() };
-                self.open_for_statement(modes);
+                begin::open_for_statement(self, modes);
             } else if !is_definition(&stmt.kind) && self.work.uses_up_modes(&stmt.kind) {
-                self.open_for_statement(Vec::new());
+                begin::open_for_statement(self, Vec::new());
             }
         }
         self.work.planning.only_changes =
@@ -72,7 +75,7 @@ impl Session {
         if plan.writes {
             self.work.transaction.wrote_if_open();
         }
-        let gives_keys = self.gives_keys(live, stmt, given).await?;
+        let gives_keys = insert_keys::gives_keys(self, live, stmt, given).await?;
         let verb = Verb {
             gives_keys,
             tag: tag(&stmt.kind),
@@ -86,7 +89,7 @@ impl Session {
         };
         if self.work.is_for_base(stmt)? {
             let plan = given.written(plan);
-            return Box::pin(self.start_in_base(live, &plan, given, verb)).await;
+            return Box::pin(base::start_in_base(self, live, &plan, given, verb)).await;
         }
         if let [unit] = &plan.units[..] {
             let channel = self.start_unit(live, (plan, unit), given).await?;
@@ -123,7 +126,7 @@ impl Session {
     ) -> Result<()> {
         let Started { mut channels, jobs } = started;
         let may_part = self.work.may_part(plan, &verb, &jobs);
-        let result = match self.beginnings(&mut channels, may_part).await {
+        let result = match early_release::beginnings(self, &mut channels, may_part).await {
             Ok((mut heads, _))
                 if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
             {

@@ -15,9 +15,12 @@ use crate::templates::{Entry, Kept, Moment, with_shape};
 
 use crate::session::Session;
 use crate::session::given::Given;
+use crate::session::place::changed_rules;
+use crate::session::reply::warnings;
 use crate::session::settings::Settings;
-use crate::session::transaction::Work;
+use crate::session::statement::text::piped;
 use crate::session::transaction::change_modes::Touched;
+use crate::session::transaction::{Work, snapshot, units};
 
 /// A statement that needs no planning.
 #[derive(Debug)]
@@ -71,7 +74,7 @@ impl Session {
             // The log tells the statement's own text, which a template does not have.
             return None;
         }
-        if self.is_piped(text) {
+        if piped::is_piped(self, text) {
             return None;
         }
         let live = self.place.live.clone()?;
@@ -155,7 +158,7 @@ impl Session {
     ) -> Result<()> {
         self.place.ticket = self.place.ticket.wrapping_add(1);
         self.place.handle.begins(text);
-        self.forget_warnings();
+        warnings::forget_warnings(self);
         self.work.touched = Touched::Data;
         self.work.refuse_if_failed(false)?;
         if !self.cursors.portals.is_empty() {
@@ -164,9 +167,9 @@ impl Session {
         let Recalled { live, kept, fit: Fit { plan, text: own }, .. } = recalled;
         given.era = kept.era();
         given.text.clone_from(own);
-        self.refuse_moved(live, &kept.template.statement, plan.writes)?;
-        let several = plan.units.len() > 1 && self.transaction_type() == TransactionType::Xa;
-        if several && Box::pin(self.strays(live, plan)).await {
+        changed_rules::refuse_moved(self, live, &kept.template.statement, plan.writes)?;
+        let several = plan.units.len() > 1 && units::transaction_type(self) == TransactionType::Xa;
+        if several && Box::pin(snapshot::strays(self, live, plan)).await {
             let stmt =
                 pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
             return Box::pin(self.start_on_units(&stmt, Given { text: None, ..given.clone() }))
