@@ -13,19 +13,19 @@ use pando_kernel::session::{Key, Login, State, TransactionState};
 
 use crate::house::Engine;
 
-use crate::session::Session;
 use crate::session::bulk::copy;
 use crate::session::cursors::portals::Cursors;
 use crate::session::memory::Memory;
 use crate::session::place::{Place, stand, visible};
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::settings::{Settings, reset};
+use crate::session::settings::Settings;
 use crate::session::statement::prepare;
 use crate::session::statement::text::{executable, request};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{Work, base, deadlock};
+use crate::session::{Session, line};
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
@@ -86,7 +86,7 @@ impl pando_kernel::session::Session for Session {
         }
         self.abandon().await;
         self.place.handle.works();
-        let answered = self.answer(request).await;
+        let answered = line::ask(self, request).await;
         let answered = deadlock::or_doomed(self, answered).await;
         self.place.or_idle(answered)
     }
@@ -170,32 +170,6 @@ impl pando_kernel::session::Session for Session {
 
     fn key(&self) -> Key {
         self.place.handle.key
-    }
-}
-
-impl Session {
-    async fn answer(&mut self, request: Request) -> Result<()> {
-        if matches!(request, Request::Fail) {
-            // Whatever has become of the configuration.
-            self.fail_with_door();
-            return Ok(());
-        }
-        stand::refresh(self)?;
-        match request {
-            Request::Query(text) => request::begin_text(self, &text).await,
-            Request::Execute(execute) => self.begin_execute(execute).await,
-            Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
-            Request::CloseCursor(cursor) => Box::pin(self.end_cursor(cursor)).await,
-            Request::Sync => self.sync().await,
-            Request::Use(name) => Box::pin(stand::use_database(self, &name)).await,
-            Request::Reset => {
-                // COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
-                self.place.login.variables.clear();
-                Box::pin(reset::reset(self)).await
-            }
-            Request::Fields { table } => Box::pin(prepare::fields(self, &table)).await,
-            Request::Copy(_) | Request::Fail => Ok(()),
-        }
     }
 }
 
