@@ -13,19 +13,20 @@ use pando_kernel::session::{Key, Login, State, TransactionState};
 
 use crate::house::Engine;
 
+use crate::session::Session;
 use crate::session::bulk::copy;
 use crate::session::cursors::portals::Cursors;
 use crate::session::memory::Memory;
 use crate::session::place::{Place, stand, visible};
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::settings::Settings;
+use crate::session::settings::{Settings, reset};
+use crate::session::statement::execute;
 use crate::session::statement::prepare;
 use crate::session::statement::text::{executable, request};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{Work, base, deadlock};
-use crate::session::{Session, line};
+use crate::session::transaction::{Work, base, deadlock, end};
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
@@ -86,7 +87,7 @@ impl pando_kernel::session::Session for Session {
         }
         self.abandon().await;
         self.place.handle.works();
-        let answered = line::ask(self, request).await;
+        let answered = ask(self, request).await;
         let answered = deadlock::or_doomed(self, answered).await;
         self.place.or_idle(answered)
     }
@@ -178,5 +179,26 @@ impl Drop for Session {
         self.place.handle.idles();
         base::take_back_in_base(self);
         self.place.engine.inner.registry.remove(self.place.handle.key.id);
+    }
+}
+
+/// A request of the door, up to the first piece of its reply.
+async fn ask(session: &mut Session, request: Request) -> Result<()> {
+    if matches!(request, Request::Fail) {
+        // Whatever has become of the configuration.
+        end::fail_with_door(session);
+        return Ok(());
+    }
+    stand::refresh(session)?;
+    match request {
+        Request::Query(text) => request::begin_text(session, &text).await,
+        Request::Execute(execute) => execute::begin_execute(session, execute).await,
+        Request::Fetch { cursor, limit } => session.fetch(cursor, limit),
+        Request::CloseCursor(cursor) => Box::pin(session.end_cursor(cursor)).await,
+        Request::Sync => end::sync(session).await,
+        Request::Use(name) => Box::pin(stand::use_database(session, &name)).await,
+        Request::Reset => Box::pin(reset::reset_connection(session)).await,
+        Request::Fields { table } => Box::pin(prepare::fields(session, &table)).await,
+        Request::Copy(_) | Request::Fail => Ok(()),
     }
 }

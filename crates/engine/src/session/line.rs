@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::request::{Execute, Pipeline, Request};
 use pando_kernel::runtime::LONG;
 use pando_sql::ast::{Kind, Statement};
 
@@ -17,71 +16,17 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::{Given, Run};
-use crate::session::place::{changed_rules, elsewhere, own_database, stand};
+use crate::session::place::{changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::warnings;
 use crate::session::run::template::{Recalled, moment};
-use crate::session::settings::reset;
 use crate::session::statement::administer::{show, told};
-use crate::session::statement::text::{piped, request};
-use crate::session::statement::{local, own_rows, prepare, without_units};
+use crate::session::statement::{local, own_rows, without_units};
 use crate::session::steps::frame;
 use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::{
     base, begin, definition, end, serializable, snapshot, temporary, units,
 };
-
-/// A request of the door, up to the first piece of its reply.
-pub(in crate::session) async fn ask(session: &mut Session, request: Request) -> Result<()> {
-    if matches!(request, Request::Fail) {
-        // Whatever has become of the configuration.
-        end::fail_with_door(session);
-        return Ok(());
-    }
-    stand::refresh(session)?;
-    match request {
-        Request::Query(text) => request::begin_text(session, &text).await,
-        Request::Execute(execute) => begin_execute(session, execute).await,
-        Request::Fetch { cursor, limit } => session.fetch(cursor, limit),
-        Request::CloseCursor(cursor) => Box::pin(session.end_cursor(cursor)).await,
-        Request::Sync => end::sync(session).await,
-        Request::Use(name) => Box::pin(stand::use_database(session, &name)).await,
-        Request::Reset => Box::pin(reset::reset_connection(session)).await,
-        Request::Fields { table } => Box::pin(prepare::fields(session, &table)).await,
-        Request::Copy(_) | Request::Fail => Ok(()),
-    }
-}
-
-/// Starts a prepared statement.
-async fn begin_execute(session: &mut Session, execute: Execute) -> Result<()> {
-    session.outbox.is_text = false;
-    if execute.pipeline == Pipeline::More {
-        begin::open_pipeline(session);
-    }
-    if let Some(cursor) = execute.cursor {
-        Box::pin(session.end_cursor(cursor)).await?;
-    }
-    if execute.prepared.has_open_types()
-        && let Err(error) = Box::pin(prepare::learn_types(session, &execute.prepared)).await
-    {
-        return Err(Box::pin(session.fail_statement(error)).await);
-    }
-    session.outbox.limit_rows(execute.limit, execute.cursor);
-    let stmt = Arc::clone(&execute.prepared.statement);
-    let mut given = Given::of(execute);
-    if let Err(error) = piped::refuse_older_pipes(session, &stmt.text) {
-        return Err(Box::pin(session.fail_statement(error)).await);
-    }
-    let started = match session.recall(&stmt.text, &mut given) {
-        Some(recalled) => run_recalled(session, &recalled, &stmt.text, &mut given).await,
-        // Boxed, as all that is rare: every client's task is as large as the largest of what it may wait for.
-        None => Box::pin(run(session, &stmt, given)).await,
-    };
-    match started {
-        Ok(()) => Ok(()),
-        Err(error) => Err(Box::pin(session.fail_statement(error)).await),
-    }
-}
 
 /// Runs a statement by its template: nothing of it is read or planned.
 pub(in crate::session) async fn run_recalled(
