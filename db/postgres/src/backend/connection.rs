@@ -314,8 +314,8 @@ impl Backend for Connection {
             Execution::Scrub => {
                 self.close_aside();
                 let doing = self.doing();
-                self.line.statements.clear();
                 reset::put_scrub(&mut self.wire.output, doing)?;
+                self.line.statements.clear();
                 Work::Silent
             }
             Execution::Ping => {
