@@ -1,6 +1,5 @@
 //! The list of refusals, read out of the sources: `docs/refusals.md` is what [`page`] gives.
 
-mod lexer;
 mod page;
 mod sites;
 mod text;

@@ -1,8 +1,8 @@
 //! Where the sources refuse: calls of `Error::refused`, and of functions that pass what they are given on to it.
 
 use super::Refusal;
-use super::lexer::{Token, tokens};
 use super::text::{Scope, UNKNOWN};
+use crate::lexer::{Token, tokens};
 use crate::tree::Tree;
 
 /// What refuses statements; the others only carry errors.

@@ -2,7 +2,7 @@
 
 /// A piece of source without comments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     /// A name, keyword or number.
     Word(String),
     /// What a string literal says.
@@ -12,7 +12,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         match self {
             Self::Word(word) => word == text,
             Self::Sign(sign) => text.chars().eq([*sign]),
@@ -22,7 +22,7 @@ impl Token {
 }
 
 /// The tokens up to the file's tests.
-pub(super) fn tokens(source: &str) -> Vec<Token> {
+pub(crate) fn tokens(source: &str) -> Vec<Token> {
     let source = source.split_once("\n#[cfg(test)]\nmod ").map_or(source, |(before, _)| before);
     let mut rest = source;
     let mut found = Vec::new();
