@@ -11,8 +11,8 @@ use pando_sql::Span;
 use pando_sql::ast::Statement;
 use pando_sql::visit::Names;
 
+use crate::found::{Found, refused};
 use crate::kept::Keeper;
-use crate::route::{Found, refused};
 use crate::rule::Rule;
 use crate::scope::Scope;
 use crate::table::Table;

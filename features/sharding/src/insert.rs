@@ -13,8 +13,8 @@ use pando_sql::{Edits, Fold};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
+use crate::found::{Found, refused};
 use crate::literal;
-use crate::route::Found;
 use crate::rule::Rule;
 use crate::scope::last;
 use crate::table::Table;
@@ -119,17 +119,17 @@ fn is_refused_by_servers(insert: &Insert, rows: &Rows<'_>) -> bool {
 
 /// Queries over sharded tables inside an INSERT see the one shard the rows go to: they must need no other.
 fn queries_are_there(asked: &Asked<'_>, targets: &[Target]) -> Result<()> {
-    let queries = crate::route::inner(asked)?;
+    let queries = crate::placed::inner(asked)?;
     if queries.is_empty() {
         return Ok(());
     }
     let [target] = targets else {
-        return Err(crate::route::refused(
+        return Err(refused(
             20034,
             "an INSERT of rows for several shards with a query on a sharded table is not supported",
         ));
     };
-    for one in crate::route::single(queries.iter())?.targets {
+    for one in crate::placed::single(queries.iter())?.targets {
         crate::join::united(target.clone(), one)?;
     }
     Ok(())
@@ -235,7 +235,7 @@ fn asks_for_key(asked: &Asked<'_>, expr: &Expr) -> bool {
 /// Refuses rows whose keys would have to be made.
 pub(crate) fn has_no_key_to_make(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<()> {
     if generated(asked, table, rows)?.is_some() {
-        return Err(crate::route::refused(
+        return Err(refused(
             20030,
             "MERGE into a sharded table that leaves out a key that is made for it",
         ));

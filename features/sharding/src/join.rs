@@ -4,7 +4,8 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::route::Target;
 
 use crate::asked::Asked;
-use crate::route::{Placed, refused, target};
+use crate::class::{Placed, target};
+use crate::found::refused;
 use crate::scope::{Key, Scope};
 use crate::table::Table;
 

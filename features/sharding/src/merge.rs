@@ -9,10 +9,10 @@ use pando_sql::{Span, visit};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
+use crate::found::{Found, refused};
 use crate::insert::{self, Row, Rows};
 use crate::kept::Finds;
 use crate::literal::{self, unwrapped};
-use crate::route::{Found, refused};
 use crate::scope::{conjuncts, last};
 use crate::table::Table;
 

@@ -11,8 +11,8 @@ use pando_sql::{Edits, Span};
 use crate::asked::Asked;
 use crate::domain::Domain;
 use crate::literal;
+use crate::placed::{everywhere, sharded};
 use crate::proof::{self, Why};
-use crate::route::{everywhere, sharded};
 use crate::rule::Rule;
 use crate::table::Table;
 

@@ -8,7 +8,9 @@ use pando_kernel::route::{Spread, Target, Units};
 use pando_sql::ast::{Cte, Insert, InsertSource, Kind, Update};
 
 use crate::asked::Asked;
-use crate::route::{Class, Found, Placed, deleted, place, refused, single, target, updated};
+use crate::class::{Class, Placed, target};
+use crate::found::{Found, refused};
+use crate::placed::{deleted, place, single, updated};
 use crate::scope::Scope;
 use crate::{insert, join};
 
