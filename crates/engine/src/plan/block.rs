@@ -16,7 +16,7 @@ use pando_sql::{TokenKind, literal, tokenize};
 
 use self::reader::{Reader, Step};
 use self::tables::Tables;
-use super::{direct, logical, state};
+use super::{parse, route, state};
 
 /// What became of a statement that no room has claimed.
 pub(super) enum Block {
@@ -85,7 +85,7 @@ fn body(ctx: &Context<'_>, text: &str) -> Option<String> {
 
 /// Checks that a statement is a definition that no room claims, and so goes to every unit. What must be known first, if something.
 fn definition(ctx: &Context<'_>, text: &str, tables: &Tables) -> Result<Option<Need>> {
-    let stmt = logical::parsed(ctx, text).map_err(|_| refused())?;
+    let stmt = parse::parsed(ctx, text).map_err(|_| refused())?;
     let is_alike = |define: &Define| match define.object {
         ObjectKind::Schema | ObjectKind::Routine | ObjectKind::User | ObjectKind::Other => true,
         // Each unit would count by itself.
@@ -102,7 +102,7 @@ fn definition(ctx: &Context<'_>, text: &str, tables: &Tables) -> Result<Option<N
         return Err(refused());
     }
     state::check(ctx, &stmt).map_err(|_| refused())?;
-    match direct::routed(ctx, &stmt).map_err(|_| refused())? {
+    match route::routed(ctx, &stmt).map_err(|_| refused())? {
         Route::Unclaimed => Ok(None),
         Route::Needs(need) => Ok(Some(need)),
         Route::Units(_) => Err(refused()),

@@ -16,7 +16,7 @@ use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 use pando_sql::{Edits, Span};
 
-use super::logical::parsed;
+use super::parse::parsed;
 use super::{rewrite, state};
 use item::Item;
 use place::Found;

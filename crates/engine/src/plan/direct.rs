@@ -3,13 +3,15 @@
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Need, Route, Spread, Units};
+use pando_kernel::route::{Route, Spread, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
+use super::gather::Gathered;
+use super::route::routed;
 use super::{
     Plan, Planned, Purpose, aggregate, block, catalogue, check, gather, list, owned, rewrite,
-    settle, temporary, unions,
+    settle, unions,
 };
 
 /// Plans a statement that goes to its units as it is.
@@ -69,9 +71,6 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
             }
             Gathered::Needs(need) => return Ok(Planned::Needs(need)),
         }
-        for feature in &ctx.database.features {
-            feature.merge(ctx, stmt, &mut merge)?;
-        }
     }
     let mut plan = finished(ctx, stmt, units, (merge, edits))?;
     if is_catalogue && let Some(need) = catalogue::present(ctx, &mut plan)? {
@@ -79,24 +78,6 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
     }
     owned::elsewhere_dropped(ctx, stmt, &mut plan);
     Ok(Planned::Plan(Box::new(plan)))
-}
-
-/// Where the rooms send a statement, once none of them refuses it.
-pub(super) fn routed(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
-    if let Some(own) = temporary::concerned(ctx, stmt) {
-        return temporary::route(ctx, stmt, own);
-    }
-    for feature in &ctx.database.features {
-        feature.check(ctx, stmt)?;
-    }
-    let mut route = Route::Unclaimed;
-    for feature in &ctx.database.features {
-        feature.route(ctx, stmt, &mut route)?;
-        if let Route::Needs(_) = route {
-            break;
-        }
-    }
-    Ok(route)
 }
 
 fn finished(
@@ -120,12 +101,6 @@ fn finished(
         *parameter = settled.original(*parameter);
     }
     Ok(plan)
-}
-
-/// What merging needs.
-pub(super) enum Gathered {
-    Plan(MergePlan, Edits),
-    Needs(Need),
 }
 
 fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gathered> {

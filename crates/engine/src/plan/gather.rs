@@ -14,9 +14,14 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span};
 
-use super::Gathered;
 use super::aggregate::{self, Combinable};
 use super::resolve::{Info, Meaning, Scope, unwrapped};
+
+/// What merging needs.
+pub(super) enum Gathered {
+    Plan(MergePlan, Edits),
+    Needs(Need),
+}
 
 /// Builds the merge plan and the edits of one SELECT.
 struct Builder<'a> {

@@ -11,7 +11,7 @@ use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
 use pando_sql::{Edits, Span};
 
 use super::{
-    Leaves, Plan, Planned, Purpose, Told, Unit, catalogue, direct, dropped, rewrite, writes,
+    Leaves, Plan, Planned, Purpose, Told, Unit, catalogue, dropped, rewrite, route, writes,
 };
 
 /// What one storage unit has of the tables.
@@ -35,7 +35,7 @@ pub(super) fn list(
     let mut missing: Vec<(String, &str)> = Vec::new();
     for (at, listed) in define.listed.iter().enumerate() {
         let one = alone(stmt, define, at);
-        let units = match direct::routed(ctx, &one) {
+        let units = match route::routed(ctx, &one) {
             Ok(Route::Units(units)) => units,
             Ok(Route::Needs(need)) => return Ok(Some(Planned::Needs(need))),
             Ok(Route::Unclaimed) => return Ok(None),

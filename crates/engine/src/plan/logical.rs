@@ -7,6 +7,7 @@ use pando_kernel::presentation::Presentation;
 use pando_sql::ast::{Ident, InsertSource, Kind, Statement};
 use pando_sql::{Edits, Placeholder, Span, visit};
 
+use super::parse::parsed;
 use super::temporary;
 
 /// The statement to be planned instead; `None` when it can stay.
@@ -52,18 +53,6 @@ fn written_out(ctx: &Context<'_>, stmt: &Statement) -> Option<String> {
     let mut tables = ctx.database.features.iter().flat_map(|feature| feature.tables());
     let known = tables.find(|table| table.name.eq_ignore_ascii_case(name))?;
     (known.nodes.len() > 1).then(|| pando_sql::as_values(insert, &stmt.text)).flatten()
-}
-
-pub(super) fn parsed(ctx: &Context<'_>, text: &str) -> Result<Statement> {
-    pando_sql::parse(text, ctx.dialect.syntax()).map_err(unread)
-}
-
-/// A parser's error as the workspace's.
-pub(crate) fn unread(error: pando_sql::SyntaxError) -> Error {
-    match error.is_too_complex {
-        true => ErrorKind::TooComplex(format!("statement too complex: {}", error.message)).into(),
-        false => ErrorKind::Syntax { message: error.message, at: error.at }.into(),
-    }
 }
 
 /// Removes the current database's name in front of a table; gives back the name of another.

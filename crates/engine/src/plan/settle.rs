@@ -5,7 +5,7 @@ use pando_kernel::feature::Context;
 use pando_sql::ast::Statement;
 use pando_sql::{Edits, Placeholder};
 
-use super::logical::parsed;
+use super::parse::parsed;
 use super::rewrite::{number, parameters};
 
 /// The statement with its changes in the text.

@@ -11,8 +11,8 @@ use pando_sql::ast::{DefineAction, Kind, ObjectName, Statement};
 use pando_sql::visit;
 
 use super::choice::writer_of;
-use super::direct::routed;
-use super::logical::parsed;
+use super::parse::parsed;
+use super::route::routed;
 
 const BESIDE: &str = "copy the rows that are needed into a table that stands with it";
 

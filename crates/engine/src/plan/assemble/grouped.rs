@@ -13,7 +13,7 @@ use pando_sql::{Edits, Fold, Span};
 use super::assembly::{Assembly, Place, Read, Typed};
 use crate::plan::aggregate;
 use crate::plan::direct::direct;
-use crate::plan::logical::parsed;
+use crate::plan::parse::parsed;
 use crate::plan::resolve::{Info, Scope, output_name, unwrapped};
 use crate::plan::{Planned, Purpose};
 

@@ -5,7 +5,7 @@ use pando_sql::ast::{BinaryOp, Kind, Literal, Node, ObjectName};
 use pando_sql::{TokenKind, tokenize, visit};
 
 use super::tables::Tables;
-use crate::plan::logical::parsed;
+use crate::plan::parse::parsed;
 
 /// Relations that tell of what definitions make on every unit. `pg_type` has the tables' row types, too: names of tables are looked out for.
 const ALIKE: [&str; 8] = [

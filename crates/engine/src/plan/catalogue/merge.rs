@@ -10,8 +10,9 @@ use pando_sql::ast::{
 };
 
 use super::stand::{self, Chosen};
+use crate::plan::gather::Gathered;
 use crate::plan::resolve::unwrapped;
-use crate::plan::{Gathered, check, gather};
+use crate::plan::{check, gather};
 
 /// How the answers of several units become one. What cannot be merged is asked of one unit only, which is then all that is left in `units`.
 pub(in crate::plan) fn merge(

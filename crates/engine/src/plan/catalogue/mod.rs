@@ -14,7 +14,7 @@ use pando_kernel::route::{Need, Spread, Target, UnitName, Units};
 use pando_sql::ast::{Kind, Query, Statement};
 use pando_sql::visit;
 
-use super::logical::parsed;
+use super::parse::parsed;
 use super::{Plan, any_unit};
 pub(super) use merge::merge;
 pub(crate) use stand::shown_at;
