@@ -101,7 +101,10 @@ impl LiveDatabase {
     /// Lets a storage unit's error or notice name logic tables.
     pub(crate) fn in_logic_names(&self, told: &mut ServerError) {
         if let Some(presentation) = self.database.dialect.presentation() {
-            let names = self.names.get_or_init(|| ActualNames::of(&self.database));
+            let names = self.names.get_or_init(|| {
+                let tables = self.database.features.iter().flat_map(|room| room.tables());
+                ActualNames::of(&self.database.name, &tables.collect::<Vec<_>>())
+            });
             presentation.in_logic_names(told, names);
         }
     }
@@ -111,7 +114,7 @@ impl LiveDatabase {
         let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool));
         let mut pools: Vec<(UnitName, Pool)> = pools.collect();
         pools.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let followers = database.features.iter().flat_map(|room| room.followers()).collect();
+        let followers = database.features.iter().flat_map(|room| room.groups().followers).collect();
         Self {
             database,
             followers,
@@ -227,7 +230,7 @@ impl LiveDatabase {
 
     /// Whether each of its groups has somebody who leads it.
     pub(crate) fn is_led(&self) -> bool {
-        let mut groups = self.database.features.iter().flat_map(|room| room.groups());
+        let mut groups = self.database.features.iter().flat_map(|room| room.groups().places);
         groups.all(|group| group.members.iter().any(|unit| self.leads(unit)))
     }
 

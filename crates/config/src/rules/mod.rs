@@ -19,7 +19,8 @@ pub use single::Single;
 pub use strategy::{Audit, KeyGenerate, Strategy, StrategyKind};
 
 use crate::node::Node;
-use crate::place::Report;
+use crate::place::{At, Problem, Report};
+use crate::read::Fields;
 use crate::suggest;
 
 /// The sections under `rules`, each at most once.
@@ -39,12 +40,61 @@ pub struct Rules {
     pub mask: Option<Mask>,
     /// `!SHADOW`.
     pub shadow: Option<Shadow>,
+    /// Sections with tags of rooms of Pando's own, as written, in file order; none of them is empty. Whoever builds the rooms
+    /// refuses those that no room serves.
+    pub own: Vec<Node>,
 }
 
 const TAGS: [&str; 7] =
     ["SHARDING", "BROADCAST", "SINGLE", "READWRITE_SPLITTING", "ENCRYPT", "MASK", "SHADOW"];
 
 impl Rules {
+    /// The tags of the sections that are given, each with where it stands.
+    pub fn sections(&self) -> impl Iterator<Item = (&str, &At)> {
+        let all = [
+            self.sharding.as_ref().map(|section| ("SHARDING", &section.at)),
+            self.broadcast.as_ref().map(|section| ("BROADCAST", &section.at)),
+            self.single.as_ref().map(|section| ("SINGLE", &section.at)),
+            self.readwrite.as_ref().map(|section| ("READWRITE_SPLITTING", &section.at)),
+            self.encrypt.as_ref().map(|section| ("ENCRYPT", &section.at)),
+            self.mask.as_ref().map(|section| ("MASK", &section.at)),
+            self.shadow.as_ref().map(|section| ("SHADOW", &section.at)),
+        ];
+        let own = self.own.iter().map(|node| (node.tag.as_deref().unwrap_or_default(), &node.at));
+        all.into_iter().flatten().chain(own)
+    }
+
+    /// Whether a section of a room of Pando's own is given.
+    pub fn has_section(&self, tag: &str) -> bool {
+        self.section(tag).is_some()
+    }
+
+    /// Reads the section of a room of Pando's own; `None` where it is not given.
+    ///
+    /// # Errors
+    /// Every problem of the section, in file order, a field that `read` did not ask for among them.
+    pub fn read_section<T>(
+        &self,
+        tag: &str,
+        read: impl FnOnce(&mut Fields<'_, '_>) -> T,
+    ) -> Result<Option<T>, Vec<Problem>> {
+        let Some(node) = self.section(tag) else { return Ok(None) };
+        let mut report = Report::default();
+        let value = Fields::of_tagged(node, &mut report).map(|mut fields| {
+            let value = read(&mut fields);
+            fields.finish();
+            value
+        });
+        match report.finish() {
+            Ok(_) => Ok(value),
+            Err(errors) => Err(errors.problems().to_vec()),
+        }
+    }
+
+    fn section(&self, tag: &str) -> Option<&Node> {
+        self.own.iter().find(|node| node.tag.as_deref() == Some(tag))
+    }
+
     pub(crate) fn read(node: &Node, report: &mut Report) -> Self {
         let mut rules = Self::default();
         let mut given: Vec<&str> = Vec::new();
@@ -82,10 +132,23 @@ impl Rules {
                 let message = format!("rule `!{tag}` belongs in `global.yaml`, not in a database");
                 report.error(node.at.problem(message));
             }
-            unknown => {
-                let hint = suggest::hint(unknown, TAGS);
-                report.error(node.at.problem(format!("unknown rule `!{unknown}`{hint}")));
-            }
+            other => self.read_own(other, node, report),
+        }
+    }
+
+    /// What is no slip of a known tag may be a room's own.
+    fn read_own(&mut self, tag: &str, node: &Node, report: &mut Report) {
+        let is_tag = tag.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        if !is_tag || suggest::nearest(tag, TAGS).is_some() {
+            let hint = suggest::hint(tag, TAGS);
+            report.error(node.at.problem(format!("unknown rule `!{tag}`{hint}")));
+            return;
+        }
+        match node.entries(report) {
+            Some([]) => report.error(node.at.problem(format!("rule `!{tag}` says nothing"))),
+            Some(_) => self.own.push(node.clone()),
+            // Already reported.
+            None => {}
         }
     }
 

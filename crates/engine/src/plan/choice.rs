@@ -51,7 +51,7 @@ pub(crate) fn writing_unit(ctx: &Context<'_>) -> Option<UnitName> {
 
 /// The unit itself, or the one that takes writes of the group it is in or names: a copy may not yet have what was defined there.
 pub(crate) fn writer_of(database: &pando_kernel::feature::Database, unit: UnitName) -> UnitName {
-    let groups = database.features.iter().flat_map(|feature| feature.groups());
+    let groups = database.features.iter().flat_map(|feature| feature.groups().places);
     let mut own = groups.filter(|group| group.name == unit || group.members.contains(&unit));
     own.next().and_then(|group| group.members.into_iter().next()).unwrap_or(unit)
 }

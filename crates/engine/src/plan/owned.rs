@@ -32,7 +32,7 @@ pub(super) fn standing(ctx: &Context<'_>, stmt: &Statement) -> Route {
 
 /// Members of a group have one name more than that under which tables stand there.
 fn has_groups(ctx: &Context<'_>) -> bool {
-    ctx.database.features.iter().any(|feature| !feature.groups().is_empty())
+    ctx.database.features.iter().any(|feature| !feature.groups().places.is_empty())
 }
 
 /// ALTER SEQUENCE … OWNED BY, where it goes to the one unit of its table: the others drop theirs. Dumps say it behind CREATE SEQUENCE.

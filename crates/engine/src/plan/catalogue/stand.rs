@@ -42,7 +42,7 @@ fn tables(database: &Database) -> impl Iterator<Item = LogicTable> {
 
 /// The unit itself, or the one of a group that takes writes.
 fn writer(database: &Database, unit: &UnitName) -> UnitName {
-    let mut groups = database.features.iter().flat_map(|feature| feature.groups());
+    let mut groups = database.features.iter().flat_map(|feature| feature.groups().places);
     let group = groups.find(|group| group.name == *unit);
     group.and_then(|group| group.members.into_iter().next()).unwrap_or_else(|| Arc::clone(unit))
 }
