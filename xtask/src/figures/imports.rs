@@ -133,6 +133,9 @@ fn used(tokens: &[Token]) -> Vec<Used> {
                 is_handed_on,
                 alias,
             }));
+        } else if tokens[at].is("in") && at > 0 && tokens[at - 1].is("(") {
+            // `pub(in a::b)` says who may see it.
+            at = plain(tokens, at + 1).1;
         } else if matches!(tokens[at], Token::Word(_)) {
             let (path, end) = plain(tokens, at);
             if path.len() > 1 {
@@ -229,7 +232,7 @@ mod tests {
             ("a/src/lib.rs", "mod b; mod c; fn f() { b::g() }"),
             ("a/src/b/mod.rs", "mod d; use crate::c::{self, E, h as i}; use std::fmt;"),
             ("a/src/b/d.rs", "fn j() { super::g(); super::super::c::h(); let k = l::m; }"),
-            ("a/src/c.rs", "use super::b::d::{j, *};"),
+            ("a/src/c.rs", "use super::b::d::{j, *}; pub(in crate::b) fn n() { for o in p {} }"),
         ]);
         assert_eq!(uses(&graph, "a/src/lib.rs"), ["a/src/b/mod.rs"]);
         assert_eq!(uses(&graph, "a/src/b/mod.rs"), ["a/src/c.rs"]);
