@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pando_kernel::request::CursorId;
 use pando_kernel::{Format, Parameter};
 
-use crate::plan::{self, Lifted, Plan, Unit};
+use crate::plan;
+use crate::plan::{Lifted, Plan, Unit};
 
 /// At most so many rows, then the rest waits in a cursor.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +17,7 @@ pub(in crate::session) struct Window {
 
 /// Parameters, and the form of the answer.
 #[derive(Debug, Clone, Default)]
-pub(in crate::session) struct Bound {
+pub(in crate::session) struct Given {
     pub(in crate::session) parameters: Vec<Parameter>,
     pub(in crate::session) formats: Vec<Format>,
     pub(in crate::session) declared: Arc<[u32]>,
@@ -30,7 +31,7 @@ pub(in crate::session) struct Bound {
     pub(in crate::session) text: Option<Arc<str>>,
 }
 
-impl Bound {
+impl Given {
     /// The plan with the statement's own text, for whom that is more than something to send.
     pub(in crate::session) fn written(&self, plan: &Arc<Plan>) -> Arc<Plan> {
         match &self.text {

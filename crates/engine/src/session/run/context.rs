@@ -11,7 +11,9 @@ use pando_sql::ast::Statement;
 use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::{Bound, Session};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::transaction::{snapshot, temporary};
 
 /// What planning is told of the statement under way.
 #[derive(Debug, Default)]
@@ -31,7 +33,7 @@ impl Session {
     pub(in crate::session) fn in_context<T>(
         &self,
         live: &LiveDatabase,
-        bound: Option<&Bound>,
+        given: Option<&Given>,
         plan: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
         let (view, catalog) = (self.view(), self.work.catalog(live));
@@ -39,7 +41,7 @@ impl Session {
             database: &live.database,
             catalog: catalog.as_ref(),
             dialect: live.database.dialect.as_ref(),
-            parameters: bound.filter(|bound| bound.prepared).map(|bound| &bound.parameters[..]),
+            parameters: given.filter(|given| given.prepared).map(|given| &given.parameters[..]),
             session: &view,
             source: &self.place.engine.inner.source,
         };
@@ -60,7 +62,7 @@ impl Session {
             connections_per_query: self.place.properties().max_connections_per_query,
             describes: false,
             sees_one_state: self.shows_one_state(),
-            temporaries: self.temporaries(),
+            temporaries: temporary::temporaries(self),
             facts: Arc::clone(&self.place.facts),
         }
     }
@@ -72,21 +74,21 @@ impl Session {
         }
         self.work.transaction.kind() == TransactionType::Xa
             && !self.work.transaction.is_locking()
-            && self.asked_isolation(self.work.transaction.modes()).is_some()
+            && snapshot::asked_isolation(self, self.work.transaction.modes()).is_some()
     }
 
     /// The plan, made anew for who takes writes where it reads copies and has to see one state of several units.
     pub(in crate::session) async fn on_leaders(
         &mut self,
         live: &Arc<LiveDatabase>,
-        (stmt, bound): (&Statement, &Bound),
+        (stmt, given): (&Statement, &Given),
         plan: Plan,
     ) -> Result<Plan> {
-        if !self.strays(live, &plan).await {
+        if !snapshot::strays(self, live, &plan).await {
             return Ok(plan);
         }
         self.work.planning.sees_one_state = true;
-        let planned = Box::pin(self.plan(live, stmt, bound, Purpose::Run)).await;
+        let planned = Box::pin(self.plan(live, stmt, given, Purpose::Run)).await;
         self.work.planning.sees_one_state = false;
         planned
     }

@@ -8,15 +8,19 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, Statement};
 
-use crate::plan::{self, Chance, Fit, Lifted, Plan, Template};
+use crate::plan;
+use crate::plan::{Chance, Fit, Lifted, Plan, Template, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 use crate::templates::{Entry, Kept, Moment, with_shape};
 
-use crate::plan::unread as syntax_error;
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::place::changed_rules;
+use crate::session::reply::warnings;
 use crate::session::settings::Settings;
-use crate::session::transaction::Work;
+use crate::session::statement::text::piped;
 use crate::session::transaction::change_modes::Touched;
-use crate::session::{Bound, Session};
+use crate::session::transaction::{Work, snapshot, units};
 
 /// A statement that needs no planning.
 #[derive(Debug)]
@@ -63,14 +67,14 @@ impl Session {
     pub(in crate::session) fn recall(
         &mut self,
         text: &Arc<str>,
-        bound: &Bound,
+        given: &Given,
     ) -> Option<Recalled> {
         self.work.planning.learns = false;
         if self.place.properties().sql_show {
             // The log tells the statement's own text, which a template does not have.
             return None;
         }
-        if self.is_piped(text) {
+        if piped::is_piped(self, text) {
             return None;
         }
         let live = self.place.live.clone()?;
@@ -87,12 +91,12 @@ impl Session {
             self.place.facts_mut().settings = self.settings.variables.shared();
         }
         let now = moment(&live);
-        if bound.prepared
+        if given.prepared
             && let Some(kept) = self.memory.at_hand.find_text(text, now)
         {
             let kept = Arc::clone(kept);
             let fit =
-                self.in_context(&live, Some(bound), |ctx| kept.template.plan(ctx, text, &[]))?;
+                self.in_context(&live, Some(given), |ctx| kept.template.plan(ctx, text, &[]))?;
             return Some(Recalled { live, kept, fit, lifted: Vec::new() });
         }
         let syntax = live.database.dialect.syntax();
@@ -105,12 +109,12 @@ impl Session {
                 Some(kept) => Arc::clone(kept),
                 None => self.look_up(&live, (shape, hash), now)?,
             };
-            if bound.prepared && shape.slots().is_empty() {
+            if given.prepared && shape.slots().is_empty() {
                 self.memory.at_hand.know(&kept, text);
             }
-            let (fit, lifted) = self.in_context(&live, Some(bound), |ctx| {
+            let (fit, lifted) = self.in_context(&live, Some(given), |ctx| {
                 let fit = kept.template.plan(ctx, text, shape.slots())?;
-                let lifted = match bound.prepared || self.settings.renames(ctx.dialect) {
+                let lifted = match given.prepared || self.settings.renames(ctx.dialect) {
                     true => Vec::new(),
                     false => {
                         let (statement, chance) =
@@ -150,33 +154,33 @@ impl Session {
         &mut self,
         recalled: &Recalled,
         text: &Arc<str>,
-        bound: &mut Bound,
+        given: &mut Given,
     ) -> Result<()> {
         self.place.ticket = self.place.ticket.wrapping_add(1);
         self.place.handle.begins(text);
-        self.forget_warnings();
+        warnings::forget_warnings(self);
         self.work.touched = Touched::Data;
         self.work.refuse_if_failed(false)?;
         if !self.cursors.portals.is_empty() {
             Box::pin(self.settle_cursors()).await?;
         }
         let Recalled { live, kept, fit: Fit { plan, text: own }, .. } = recalled;
-        bound.era = kept.era();
-        bound.text.clone_from(own);
-        self.refuse_moved(live, &kept.template.statement, plan.writes)?;
-        let several = plan.units.len() > 1 && self.transaction_type() == TransactionType::Xa;
-        if several && Box::pin(self.strays(live, plan)).await {
+        given.era = kept.era();
+        given.text.clone_from(own);
+        changed_rules::refuse_moved(self, live, &kept.template.statement, plan.writes)?;
+        let several = plan.units.len() > 1 && units::transaction_type(self) == TransactionType::Xa;
+        if several && Box::pin(snapshot::strays(self, live, plan)).await {
             let stmt =
                 pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
-            return Box::pin(self.start_on_units(&stmt, Bound { text: None, ..bound.clone() }))
+            return Box::pin(self.start_on_units(&stmt, Given { text: None, ..given.clone() }))
                 .await;
         }
-        match self.start_plan(live, &kept.template.statement, plan, bound).await {
+        match self.start_plan(live, &kept.template.statement, plan, given).await {
             // Only the answers' types showed that they cannot be merged.
             Err(refusal) if plan::is_for_assembly(&refusal) => {
-                bound.text = None;
-                bound.lifted.clear();
-                Box::pin(self.start_assembled(live, text, bound, refusal)).await
+                given.text = None;
+                given.lifted.clear();
+                Box::pin(self.start_assembled(live, text, given, refusal)).await
             }
             started => started,
         }
@@ -187,15 +191,15 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         text: &Arc<str>,
-        bound: &mut Bound,
+        given: &mut Given,
         refusal: Error,
     ) -> Result<()> {
         let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
         if !matches!(stmt.kind, Kind::Select(_)) {
             return Err(refusal);
         }
-        let plan = self.planned_apart(live, &stmt, bound, refusal).await?;
-        self.start_plan(live, &stmt, &Arc::new(plan), bound).await
+        let plan = self.planned_apart(live, &stmt, given, refusal).await?;
+        self.start_plan(live, &stmt, &Arc::new(plan), given).await
     }
 
     /// Remembers how a statement of a shape that came before was planned.
@@ -203,7 +207,7 @@ impl Session {
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        (bound, plan): (&Bound, &Plan),
+        (given, plan): (&Given, &Plan),
     ) {
         if !std::mem::take(&mut self.work.planning.learns) || self.work.definitions.own.is_some() {
             return;
@@ -218,7 +222,7 @@ impl Session {
                 stmt.kind,
                 Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_)
             );
-            let template = self.in_context(live, Some(bound), |ctx| {
+            let template = self.in_context(live, Some(given), |ctx| {
                 let stmt = pando_sql::parse(&stmt.text, syntax).ok().filter(|_| changes)?;
                 Template::of(ctx, &Arc::new(stmt), shape, plan)
             });
