@@ -5,6 +5,8 @@ mod figures;
 mod lexer;
 mod manifest;
 mod refusals;
+mod rooms;
+mod source;
 mod tidy;
 mod tree;
 

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::circle::Graph;
-use super::source::Source;
 use crate::lexer::Token;
+use crate::source::Source;
 
 /// A module from its crate's root: the crate's folder, then the names.
 type Module = Vec<String>;

@@ -3,11 +3,10 @@
 mod circle;
 mod imports;
 mod session;
-mod source;
 mod tree;
 
+use crate::source::{self, Source};
 use crate::tree::Tree;
-use source::Source;
 
 /// The tree, read once for all figures.
 pub(crate) struct Code<'t> {
@@ -93,7 +92,7 @@ pub(crate) const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "room-lines",
-        says: "lines that name a room outside its folder, the room with most",
+        says: "places that name a room outside its folder, for the room with most",
         goal: "2 in manifests, 1 in the list",
         places: tree::room_lines,
     },

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Code;
 use super::circle::{Graph, circles};
-use super::source::Source;
+use super::{Code, imports};
+use crate::source::Source;
 
 const ENGINE: &str = "crates/engine/src/";
 const FOLDER: &str = "crates/engine/src/session/";
@@ -57,7 +57,7 @@ pub(super) fn flat(code: &Code<'_>) -> Vec<String> {
     own.filter(is_flat).map(str::to_owned).collect()
 }
 
-/// By `self.method(…)`, where one file alone makes a method of that name.
+/// By paths, and by `self.method(…)` where one file alone makes a method of that name.
 pub(super) fn circle(code: &Code<'_>) -> Vec<String> {
     let mut makers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let own: Vec<&Source> =
@@ -69,14 +69,19 @@ pub(super) fn circle(code: &Code<'_>) -> Vec<String> {
             }
         }
     }
-    let mut graph = Graph::new();
-    for source in &own {
-        let calls = selected(source).filter(|(holder, _, is_call)| *is_call && *holder == "self");
+    let mut graph: Graph = imports::graph(&code.sources);
+    graph.retain(|path, _| path.starts_with(FOLDER));
+    for uses in graph.values_mut() {
+        uses.retain(|path| path.starts_with(FOLDER));
+    }
+    for source in engine(code) {
+        let calls = selected(source)
+            .filter(|(holder, _, is_call)| *is_call && matches!(*holder, "self" | "session"));
         let made = calls.filter_map(|(_, name, _)| match makers.get(name)?.as_slice() {
             [only] if *only != source.path => Some((*only).to_owned()),
             _ => None,
         });
-        graph.insert(source.path.clone(), made.collect());
+        graph.entry(source.path.clone()).or_default().extend(made);
     }
     circles(&graph).into_iter().next().unwrap_or_default()
 }
@@ -128,6 +133,19 @@ mod tests {
             ["crates/engine/src/k.rs", "crates/engine/src/session/mod.rs"]
         );
         assert_eq!(counted("session-circle", FILES).len(), 4);
+    }
+
+    #[test]
+    fn functions_over_the_session_tie_as_its_methods_do() {
+        let files = [
+            ("crates/engine/src/session/a.rs", "fn c(session: &Session) { super::b::d(session) }"),
+            ("crates/engine/src/session/b.rs", "fn d(session: &Session) { session.e() }"),
+            (
+                "crates/engine/src/session/f.rs",
+                "impl Session { fn e(&self) { super::a::c(self) } }",
+            ),
+        ];
+        assert_eq!(counted("session-circle", &files).len(), 3);
     }
 
     #[test]

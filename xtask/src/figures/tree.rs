@@ -1,8 +1,9 @@
 //! Figures over the whole tree.
 
-use super::source::{is_bool, is_tuple};
 use super::{Code, circle, imports};
 use crate::lexer::Token;
+use crate::rooms;
+use crate::source::{is_bool, is_tuple};
 
 const MOST_METHODS: usize = 6;
 const LEAST_CIRCLE: usize = 4;
@@ -101,41 +102,11 @@ fn is_open_pattern(tokens: &[Token]) -> bool {
     matches!(&tokens[..end], [.., a, b] if a.is(".") && b.is("."))
 }
 
-/// The lines of code and manifests outside a room's folder that name its crate; of the room that has most of them.
+/// Manifests and sources that name a room, each as often as it does; of the room that is named most.
 pub(super) fn room_lines(code: &Code<'_>) -> Vec<String> {
-    let crates = code.tree.crates();
-    let rooms = crates.iter().filter(|own| own.folder.starts_with("features/"));
-    let named = rooms.filter_map(|room| {
-        let package = room.manifest.package.as_deref()?;
-        Some(lines_with(code, &room.folder, &[package, &package.replace('-', "_")]))
-    });
-    named.max_by_key(Vec::len).unwrap_or_default()
-}
-
-fn lines_with(code: &Code<'_>, folder: &str, names: &[&str]) -> Vec<String> {
-    let own = format!("{folder}/");
-    let is_manifest = |path: &str| path == "Cargo.toml" || path.ends_with("/Cargo.toml");
-    let is_source = |path: &str| code.sources.iter().any(|source| source.path == path);
-    let files = code
-        .tree
-        .iter()
-        .filter(|(path, _)| !path.starts_with(&own) && (is_manifest(path) || is_source(path)));
-    let mut found = Vec::new();
-    for (path, text) in files {
-        for (at, line) in text.lines().enumerate() {
-            if names.iter().any(|name| has_word(line, name)) {
-                found.push(format!("{path}:{}: {}", at + 1, line.trim()));
-            }
-        }
-    }
-    found
-}
-
-fn has_word(line: &str, word: &str) -> bool {
-    let is_inside = |c: char| c == '_' || c == '-' || c.is_alphanumeric();
-    line.match_indices(word).any(|(at, _)| {
-        !line[..at].ends_with(is_inside) && !line[at + word.len()..].starts_with(is_inside)
-    })
+    let all = rooms::all(code.tree, &code.sources);
+    let places = all.into_iter().map(|room| [room.manifests, room.sources].concat());
+    places.max_by_key(Vec::len).unwrap_or_default()
 }
 
 pub(super) fn wide_lines(code: &Code<'_>) -> Vec<String> {
@@ -217,17 +188,19 @@ mod tests {
             ("features/a/Cargo.toml", "[package]\nname = \"pando-a\"\n"),
             ("features/b/Cargo.toml", "[package]\nname = \"pando-b\"\n"),
             (
-                "crates/rooms/src/lib.rs",
-                "const R: &[R] = &[\n    pando_a::R,\n    pando_b::R,\n    pando_b::S,\n];",
+                "crates/rooms/Cargo.toml",
+                "[package]\nname = \"r\"\n[dependencies]\npando-a = 1\npando-b = 1\n",
             ),
+            ("crates/rooms/src/lib.rs", "const R: &[R] = &[pando_a::R, pando_b::R, pando_b::S];"),
             ("crates/rooms/tests/a.rs", "use pando_b::R;"),
         ];
         assert_eq!(
             counted("room-lines", &files),
             [
-                "Cargo.toml:3: pando-b = 1",
-                "crates/rooms/src/lib.rs:3: pando_b::R,",
-                "crates/rooms/src/lib.rs:4: pando_b::S,"
+                "Cargo.toml",
+                "crates/rooms/Cargo.toml",
+                "crates/rooms/src/lib.rs",
+                "crates/rooms/src/lib.rs"
             ]
         );
     }

@@ -11,7 +11,7 @@ const FOLDERS: [&str; 6] =
 /// What refuses a session variable, and how clients see that: the numbers of both ports.
 const VARIABLE: (&str, &str) = ("variable_refused", "1193, 22023");
 /// What a proof doubts is refused by the function `refused` of this file, if nothing else can answer it.
-const PROOF: (&str, &str) = ("features/sharding/src/proof", "features/sharding/src/route.rs");
+const PROOF: (&str, &str) = ("features/sharding/src/proof", "features/sharding/src/found.rs");
 
 struct File<'a> {
     path: &'a str,

@@ -10,14 +10,14 @@ const DOUBLE: &str = "db/fake/";
 
 /// One file, without its tests.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     /// From the root.
-    pub(super) path: String,
-    pub(super) tokens: Vec<Token>,
+    pub(crate) path: String,
+    pub(crate) tokens: Vec<Token>,
 }
 
 /// Every file of production code, in path order.
-pub(super) fn all(tree: &Tree) -> Vec<Source> {
+pub(crate) fn all(tree: &Tree) -> Vec<Source> {
     let is_production = |path: &str| {
         path.ends_with(".rs")
             && FOLDERS.iter().any(|folder| path.starts_with(folder))
@@ -30,14 +30,14 @@ pub(super) fn all(tree: &Tree) -> Vec<Source> {
 
 impl Source {
     /// The parameters of every function, a declared one included, each as its tokens.
-    pub(super) fn parameters(&self) -> Vec<&[Token]> {
+    pub(crate) fn parameters(&self) -> Vec<&[Token]> {
         let starts = (0..self.tokens.len()).filter(|at| self.is_function(*at));
         let opens = starts.filter_map(|at| self.behind_generics(at + 2));
         opens.flat_map(|open| pieces(&self.tokens, open)).collect()
     }
 
     /// The names of the traits with the number of methods of each.
-    pub(super) fn traits(&self) -> Vec<(&str, usize)> {
+    pub(crate) fn traits(&self) -> Vec<(&str, usize)> {
         let mut found = Vec::new();
         for (at, pair) in self.tokens.windows(2).enumerate() {
             let [first, Token::Word(name)] = pair else { continue };
@@ -51,7 +51,7 @@ impl Source {
     }
 
     /// The names of the functions directly inside the braces that open here.
-    pub(super) fn methods(&self, open: usize) -> Vec<&str> {
+    pub(crate) fn methods(&self, open: usize) -> Vec<&str> {
         let mut depth = 0_usize;
         let mut found = Vec::new();
         for (at, token) in self.tokens.iter().enumerate().skip(open) {
@@ -73,7 +73,7 @@ impl Source {
     }
 
     /// The `{` of each `impl` for a type of this name, of a trait or not.
-    pub(super) fn implementations(&self, name: &str) -> Vec<usize> {
+    pub(crate) fn implementations(&self, name: &str) -> Vec<usize> {
         let starts = (0..self.tokens.len()).filter(|at| self.tokens[*at].is("impl"));
         let opens = starts.filter_map(|at| self.position(at, "{").map(|open| (at, open)));
         let is_of = |(at, open): &(usize, usize)| {
@@ -86,7 +86,7 @@ impl Source {
     }
 
     /// The fields of the type of this name, if it is a struct with names for them.
-    pub(super) fn fields(&self, name: &str) -> Option<Vec<&str>> {
+    pub(crate) fn fields(&self, name: &str) -> Option<Vec<&str>> {
         let is_start = |pair: &[Token]| pair[0].is("struct") && pair[1].is(name);
         let at = self.tokens.windows(2).position(is_start)?;
         let open = self.position(at, "{")?;
@@ -131,7 +131,7 @@ impl Source {
 }
 
 /// What stands between the commas of the bracket that opens here; a comma inside another bracket, or between `<` and `>`, parts nothing.
-pub(super) fn pieces(tokens: &[Token], open: usize) -> Vec<&[Token]> {
+pub(crate) fn pieces(tokens: &[Token], open: usize) -> Vec<&[Token]> {
     let (mut depth, mut angles) = (0_usize, 0_i32);
     let mut start = open + 1;
     let mut found = Vec::new();
@@ -157,12 +157,12 @@ pub(super) fn pieces(tokens: &[Token], open: usize) -> Vec<&[Token]> {
 }
 
 /// Whether a parameter takes a tuple apart.
-pub(super) fn is_tuple(parameter: &[Token]) -> bool {
+pub(crate) fn is_tuple(parameter: &[Token]) -> bool {
     parameter.first().is_some_and(|first| first.is("("))
 }
 
 /// Whether a parameter is a `bool`.
-pub(super) fn is_bool(parameter: &[Token]) -> bool {
+pub(crate) fn is_bool(parameter: &[Token]) -> bool {
     matches!(parameter, [.., colon, last] if colon.is(":") && last.is("bool"))
 }
 
