@@ -1,5 +1,5 @@
-//! Project chores: `cargo xtask tidy` checks what the compiler and clippy cannot; `cargo xtask refusals` writes the list of refusals;
-//! `cargo xtask figures` tells how the house stands.
+//! Project chores: `cargo xtask tidy` checks what the compiler and clippy cannot; `cargo xtask refusals` writes the
+//! list of refusals; `cargo xtask figures` tells how the house stands.
 
 mod figures;
 mod lexer;

@@ -130,7 +130,8 @@ impl Source {
     }
 }
 
-/// What stands between the commas of the bracket that opens here; a comma inside another bracket, or between `<` and `>`, parts nothing.
+/// What stands between the commas of the bracket that opens here; a comma inside another bracket, or between `<` and
+/// `>`, parts nothing.
 pub(crate) fn pieces(tokens: &[Token], open: usize) -> Vec<&[Token]> {
     let (mut depth, mut angles) = (0_usize, 0_i32);
     let mut start = open + 1;

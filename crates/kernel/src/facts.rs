@@ -34,11 +34,13 @@ pub struct Facts {
     pub error_count: u64,
     /// The level of the transaction, where its storage units run at another one and so tell another one.
     pub isolation: Option<Isolation>,
-    /// Session variables the client has set: lower-cased name, and the value's text as SQL. In the order they were last set.
+    /// Session variables the client has set: lower-cased name, and the value's text as SQL. In the order they were last
+    /// set.
     pub settings: Arc<[(String, String)]>,
     /// Its prepared statements and cursors, where the statement under way asks for them.
     pub own: Arc<Own>,
-    /// Parameters (name, value) that the client was told as they were set: see [`Variables::told`](crate::dialect::Variables::told).
+    /// Parameters (name, value) that the client was told as they were set: see
+    /// [`Variables::told`](crate::dialect::Variables::told).
     pub told: Vec<(String, String)>,
 }
 

@@ -39,13 +39,16 @@ pub trait Room: Send + Sync + Debug {
 pub struct Groups {
     /// Those that stand under one name in other rooms' routes.
     pub places: Vec<Place>,
-    /// Storage units that lead none of these groups and are in one: copies of another, or what was led from before. What they hold is their leader's to end.
+    /// Storage units that lead none of these groups and are in one: copies of another, or what was led from before.
+    /// What they hold is their leader's to end.
     pub followers: Vec<UnitName>,
 }
 
-/// What a room does with statements. Pure: no I/O, no clock of its own, no globals. What it needs is in `self` (its validated rule) or in the context.
+/// What a room does with statements. Pure: no I/O, no clock of its own, no globals. What it needs is in `self` (its
+/// validated rule) or in the context.
 ///
-/// The engine walks all rooms of a database in order for each step. A room writes the methods that it has something to do in, and no others.
+/// The engine walks all rooms of a database in order for each step. A room writes the methods that it has something to
+/// do in, and no others.
 pub trait Feature: Room {
     /// Claims the statement when no room has, else narrows or redirects the route; refuses what cannot be done right.
     ///
@@ -70,7 +73,8 @@ pub trait Feature: Room {
     }
 
     /// What of the statement's route holds for every value of its literals and parameters. The engine checks it against the route itself before it
-    /// relies on it; it is asked anew when the database or what is known of its tables changes. A room that says nothing here sees each statement.
+    /// relies on it; it is asked anew when the database or what is known of its tables changes. A room that says
+    /// nothing here sees each statement.
     fn shortcut(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Shortcut {
         Shortcut::None
     }

@@ -45,7 +45,8 @@ pub enum Turn {
 pub struct Around<'a> {
     /// The names of all storage units, in file order.
     pub units: &'a [UnitName],
-    /// What tables can stand in: storage units, and groups in the place of their members. While groups are made, every unit by itself.
+    /// What tables can stand in: storage units, and groups in the place of their members. While groups are made, every
+    /// unit by itself.
     pub places: &'a [Place],
     /// The tables of the rooms made before this one.
     pub others: &'a [LogicTable],

@@ -15,7 +15,8 @@ pub struct LogicTable {
     pub kind: TableKind,
     /// Its actual tables, first is the one that stands for all in catalogue answers. Never empty.
     pub nodes: Vec<DataNode>,
-    /// How its rows are spread over the nodes, in words that are the same only where every row stays in its place; empty where there is only one way.
+    /// How its rows are spread over the nodes, in words that are the same only where every row stays in its place;
+    /// empty where there is only one way.
     pub spread: String,
     /// The sharding columns, as configured: what decides where a row is. Empty where none does.
     pub keys: Vec<String>,

@@ -26,7 +26,8 @@ pub(crate) fn database(root: &Node) -> Node {
     tree
 }
 
-/// Sections of rooms of Pando's own with their tags, sorted by them. What is in them, the rooms alone know: they stay as they are.
+/// Sections of rooms of Pando's own with their tags, sorted by them. What is in them, the rooms alone know: they stay
+/// as they are.
 pub(crate) fn own_sections(tree: &Node) -> Vec<(&str, &Node)> {
     let rules = tree.get("rules").map(Node::items).unwrap_or_default();
     let tagged = rules.iter().filter_map(|rule| Some((rule.tag.as_deref()?, rule)));

@@ -12,8 +12,8 @@ use pando_kernel::{Around, Offer, Shortcut};
 use pando_sql::ast::{Kind, Node, Statement};
 use pando_sql::visit;
 
-/// The first room: what stands in a disabled unit can't be looked up, so a definition might make a second table of the same name, leave
-/// one unit out, or tell that there is nothing to drop. Another room must not answer it before.
+/// The first room: what stands in a disabled unit can't be looked up, so a definition might make a second table of the
+/// same name, leave one unit out, or tell that there is nothing to drop. Another room must not answer it before.
 pub(crate) const DEFINITIONS: Offer = Offer::new(definitions);
 
 /// The last room: by now every target is a storage unit.

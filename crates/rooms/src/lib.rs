@@ -80,8 +80,8 @@ pub fn build_with_states(
     })
 }
 
-/// The read/write groups as configured, each with the member first that is configured to take writes; none when their section is
-/// wrong.
+/// The read/write groups as configured, each with the member first that is configured to take writes; none when their
+/// section is wrong.
 pub fn groups(database: &Database) -> Vec<Place> {
     rooms::groups(database, &States::default())
 }

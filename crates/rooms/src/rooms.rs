@@ -9,9 +9,9 @@ use pando_kernel::{AlgorithmKind, Around, Feature, Offer, States, Turn};
 
 use crate::{disabled, places};
 
-/// Every room, in walking order: sharding, single and broadcast claim statements, read/write splitting redirects what they
-/// claimed. Encrypt, mask and shadow will stand behind single, broadcast and read/write splitting. Disabled units are looked for
-/// last, when every target is a storage unit; what they forbid altogether, first.
+/// Every room, in walking order: sharding, single and broadcast claim statements, read/write splitting redirects what
+/// they claimed. Encrypt, mask and shadow will stand behind single, broadcast and read/write splitting. Disabled units
+/// are looked for last, when every target is a storage unit; what they forbid altogether, first.
 pub const ROOMS: &[Offer] = &[
     disabled::DEFINITIONS,
     pando_sharding::ROOM,
@@ -21,8 +21,8 @@ pub const ROOMS: &[Offer] = &[
     disabled::TARGETS,
 ];
 
-/// The rooms of a database out of a list, in the list's order, while the storage units are so. Whatever contradicts is reported,
-/// and a room with such rules left out.
+/// The rooms of a database out of a list, in the list's order, while the storage units are so. Whatever contradicts is
+/// reported, and a room with such rules left out.
 pub fn rooms(
     list: &[Offer],
     database: &Database,
@@ -61,7 +61,8 @@ pub fn algorithms() -> Vec<AlgorithmKind> {
     ROOMS.iter().flat_map(|offer| (offer.algorithms)()).collect()
 }
 
-/// Rules that no room of the list serves. They are refused: a rule that is passed over in silence is worse than one that is missing.
+/// Rules that no room of the list serves. They are refused: a rule that is passed over in silence is worse than one
+/// that is missing.
 fn unserved(list: &[Offer], database: &Database) -> Vec<Problem> {
     let served = list.iter().filter_map(|offer| offer.section);
     let sections = database.rules.sections();

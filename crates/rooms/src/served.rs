@@ -1,4 +1,5 @@
-//! Settings for the whole server that can be made but not served yet. They are refused: a setting that is passed over in silence is worse than one that is missing.
+//! Settings for the whole server that can be made but not served yet. They are refused: a setting that is passed over
+//! in silence is worse than one that is missing.
 
 use pando_config::global::Global;
 use pando_config::{At, Problem};

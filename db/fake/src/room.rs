@@ -54,11 +54,12 @@ pub fn place(name: &str, members: &[&str]) -> Place {
     Place { name: name.into(), members: members.iter().map(|unit| (*unit).into()).collect() }
 }
 
-/// Plays the cases of a text, which an empty line parts, and gives those that went otherwise, each with what became of it.
+/// Plays the cases of a text, which an empty line parts, and gives those that went otherwise, each with what became of
+/// it.
 ///
-/// A case is a statement and, behind `=>`, what becomes of it: `unclaimed`, `needs …`, the targets (`ds_0 ds_1`, with `(same)` where
-/// one of them answers for all), or `error` and a part of the message. A line that starts with `#` says what the case is about,
-/// one with `@` what the statement meets:
+/// A case is a statement and, behind `=>`, what becomes of it: `unclaimed`, `needs …`, the targets (`ds_0 ds_1`, with
+/// `(same)` where one of them answers for all), or `error` and a part of the message. A line that starts with `#` says
+/// what the case is about, one with `@` what the statement meets:
 ///
 /// - `claimed ds_0 ds_1`: another room has sent it there, and `same`, where one of them answers for all
 /// - `held ds_0`, `ticket 4`, `transaction`, `written`, `one state`: what the session is at

@@ -20,8 +20,8 @@ use pando_kernel::{Around, Offer, Shortcut, Turn};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
-/// The room for `!BROADCAST`. It also guards what sharded statements read beside their own tables, so every database has one,
-/// with or without broadcast tables.
+/// The room for `!BROADCAST`. It also guards what sharded statements read beside their own tables, so every database
+/// has one, with or without broadcast tables.
 pub const ROOM: Offer =
     Offer { section: Some("BROADCAST"), turn: Turn::Tables, ..Offer::new(room) };
 

@@ -37,7 +37,8 @@ fn reversed(graph: &Graph) -> Graph {
     back
 }
 
-/// Walks in depth from a file and notes each that was not seen once all behind it are. Without recursion: a graph may be deep.
+/// Walks in depth from a file and notes each that was not seen once all behind it are. Without recursion: a graph may
+/// be deep.
 fn visit<'g>(
     graph: &'g Graph,
     start: &'g str,

@@ -1,5 +1,5 @@
-//! Which file uses which, by the paths in it. A name that a file only hands on (`pub use`) is followed to where it is made, and
-//! handing on is no use.
+//! Which file uses which, by the paths in it. A name that a file only hands on (`pub use`) is followed to where it is
+//! made, and handing on is no use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +58,8 @@ pub(super) fn graph(sources: &[Source]) -> Graph {
 }
 
 impl Names<'_> {
-    /// A path as it is written in a module, from the crate's folder on; `None` where it leads out of the crate, or names no module.
+    /// A path as it is written in a module, from the crate's folder on; `None` where it leads out of the crate, or
+    /// names no module.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
         let (first, rest) = path.split_first()?;
         let mut full = match first.as_str() {

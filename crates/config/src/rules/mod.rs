@@ -39,8 +39,8 @@ pub struct Rules {
     pub mask: Option<Mask>,
     /// `!SHADOW`.
     pub shadow: Option<Shadow>,
-    /// Sections with tags of rooms of Pando's own, as written, in file order; none of them is empty. Whoever builds the rooms
-    /// refuses those that no room serves.
+    /// Sections with tags of rooms of Pando's own, as written, in file order; none of them is empty. Whoever builds the
+    /// rooms refuses those that no room serves.
     pub own: Vec<Node>,
 }
 

@@ -1,4 +1,5 @@
-//! The room that CONTRIBUTING.md shows: its text is the page's, it is put into the list and taken out again, and its cases are played.
+//! The room that CONTRIBUTING.md shows: its text is the page's, it is put into the list and taken out again, and its
+//! cases are played.
 
 #![allow(clippy::unwrap_used, reason = "test support functions")]
 
