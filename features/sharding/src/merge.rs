@@ -12,7 +12,7 @@ use crate::domain::Domain;
 use crate::insert::{self, Row, Rows};
 use crate::kept::Finds;
 use crate::literal::{self, unwrapped};
-use crate::route::{Found, refused};
+use crate::route::{Found, unsupported};
 use crate::scope::{conjuncts, last};
 use crate::table::Table;
 
@@ -80,7 +80,7 @@ pub(crate) fn route(asked: &Asked<'_>, merge: &Merge) -> Result<Found> {
 }
 
 fn doubt(what: &str) -> Error {
-    refused(20030, format!("MERGE into a sharded table {what}"))
+    unsupported(format!("MERGE into a sharded table {what}"))
 }
 
 /// What must be read first.

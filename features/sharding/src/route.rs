@@ -39,12 +39,16 @@ pub(crate) struct Class<'a> {
     pub(crate) nodes: Vec<usize>,
 }
 
-pub(crate) fn refused(code: u32, reason: impl Into<String>) -> Error {
-    Error::refused(
-        code,
-        reason,
-        "narrow it to one shard by an equality on the sharding key, or join the tables on their sharding keys as binding tables",
-    )
+const NARROW: &str = "narrow it to one shard by an equality on the sharding key, or join the tables on their sharding keys as binding tables";
+
+/// The refusal of what needs more than one shard has.
+pub(crate) fn spans_shards(code: u32, reason: impl Into<String>) -> Error {
+    Error::spans_shards(code, reason, NARROW)
+}
+
+/// The refusal of what is not done with sharded tables at all.
+pub(crate) fn unsupported(reason: impl Into<String>) -> Error {
+    Error::unsupported(20030, reason, NARROW)
 }
 
 /// Routes a statement that touches sharded tables; leaves others alone.
@@ -71,7 +75,7 @@ pub(crate) fn route(
         return Ok(());
     }
     if asked.names.renames_joins {
-        return Err(Error::refused(
+        return Err(Error::spans_shards(
             20030,
             "a list of names for the columns of a join, in which sharding columns may be called otherwise, is not supported",
             "leave the list out, or put a sub-query whose select list has these names in the place of the join",
@@ -139,7 +143,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         Kind::Define(define) => defined(asked, define).map(Found::Units),
         Kind::Explain { inner, .. } => routed(asked, inner),
         Kind::Copy(copy) if copy.direction == CopyDirection::ServerFile => {
-            Err(refused(20030, "COPY with a file on the server cannot be sharded"))
+            Err(unsupported("COPY with a file on the server cannot be sharded"))
         }
         Kind::Copy(copy) => match &copy.query {
             Some(query) => {
@@ -156,7 +160,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         }
         Kind::Utility { merge: Some(merge), .. } => merge::route(asked, merge),
         Kind::Utility { verb, .. } if !spreads(verb) => {
-            Err(refused(20030, format!("`{verb}` on a sharded table is not supported")))
+            Err(unsupported(format!("`{verb}` on a sharded table is not supported")))
         }
         Kind::Utility { .. } | Kind::Lock(_) => {
             everywhere(rule, stmt, Spread::Same).map(Found::Units)
@@ -172,7 +176,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         | Kind::Preview(_)
         | Kind::Administration
         | Kind::Empty
-        | Kind::Opaque => Err(refused(20030, "this statement cannot be sharded")),
+        | Kind::Opaque => Err(unsupported("this statement cannot be sharded")),
     }
 }
 
@@ -259,7 +263,7 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
         return within.with(asked, placed);
     }
     if placed.is_empty() {
-        return Err(refused(
+        return Err(spans_shards(
             20030,
             "the sharded tables of this statement could not be found in a FROM",
         ));
@@ -276,7 +280,7 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
         [one] if is_top && one.classes.len() > 1 => {
             join::product(one).map(|targets| Units::new(targets, Spread::Gather))
         }
-        _ => Err(refused(20030, doubt)),
+        _ => Err(spans_shards(20030, doubt)),
     }
 }
 
@@ -325,7 +329,7 @@ fn changed(asked: &Asked<'_>, scope: &Scope<'_>, change: &Change<'_>) -> Result<
         Err(Why::Error(error)) => Err(error),
         Err(Why::Doubt(doubt)) => {
             let code = if all.len() > 1 { 20030 } else { 20035 };
-            Err(refused(code, doubt))
+            Err(spans_shards(code, doubt))
         }
     }
 }
@@ -420,7 +424,7 @@ fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Resu
         return Ok(());
     }
     let names = audit.auditors.join(" ");
-    Err(Error::refused(
+    Err(Error::forbidden(
         20090,
         format!(
             "`{}` may not be read or changed without a condition on its sharding columns",
@@ -437,7 +441,7 @@ pub(crate) fn single<'a, 'b: 'a>(placed: impl Iterator<Item = &'a Placed<'b>>) -
     let mut merged: Option<Target> = None;
     for class in placed.flat_map(|placed| &placed.classes) {
         let [node] = class.nodes[..] else {
-            return Err(refused(
+            return Err(spans_shards(
                 20030,
                 "sub-queries, UNION and WITH on sharded tables need every part on one and the same shard",
             ));
@@ -495,7 +499,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
     }
     let Some(table) = owners.iter().copied().flatten().next() else { return Ok(None) };
     if owners.iter().any(|owner| owner.is_none_or(|other| other.logic() != table.logic())) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "indexes of several tables cannot be changed in one statement",
             "write one statement for each index",
@@ -519,7 +523,7 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
         (define.temporary, "a temporary sharded table"),
     ];
     if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
-        return Err(Error::refused(20030, format!("{what} is not supported"), ""));
+        return Err(Error::unsupported(20030, format!("{what} is not supported"), ""));
     }
     if define.action == DefineAction::Alter {
         renamed::keeps_keys(asked.ctx, stmt, &sharded(rule, &stmt.kind))?;
@@ -529,7 +533,7 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
     }
     let ours = |name: &ObjectName| rule.table(&name.key()).is_some();
     if define.names.iter().any(ours) && !define.names.iter().all(ours) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "sharded tables and others cannot be defined in one statement",
             "write one statement for each table",
@@ -545,7 +549,7 @@ pub(crate) fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Resul
         return Err(Error::internal("no sharded table to route"));
     };
     if !tables.iter().all(|table| rule.are_bound(first, table)) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "this statement names sharded tables that are not binding tables of each other",
             "write one statement for each table; where one refers to the other, make them binding tables",

@@ -62,7 +62,7 @@ pub(super) fn of(expr: &Expr, text: &str) -> Result<Option<(Combinable, Function
 }
 
 fn refused(what: &str) -> Error {
-    Error::refused(
+    Error::unmerged(
         30001,
         format!("{what} cannot be answered across shards yet"),
         "narrow it to one shard by an equality on the sharding key",

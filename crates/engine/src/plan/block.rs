@@ -56,7 +56,7 @@ pub(super) fn block(ctx: &Context<'_>, stmt: &Statement) -> Result<Block> {
 }
 
 fn refused() -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         "a DO block that does more than define what each storage unit has alike cannot be spread over storage units",
         "send its statements by themselves, or name a storage unit with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",

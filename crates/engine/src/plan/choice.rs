@@ -68,7 +68,7 @@ pub(crate) fn any_unit_of(database: &pando_kernel::feature::Database) -> Result<
 pub(crate) fn without_units(database: &str) -> Error {
     const INSTEAD: &str = "add one with REGISTER STORAGE UNIT, or under `dataSources`";
     if database.is_empty() {
-        return Error::refused(10101, "there is no storage unit in any database", INSTEAD);
+        return Error::unsupported(10101, "there is no storage unit in any database", INSTEAD);
     }
-    Error::refused(10101, format!("database `{database}` has no storage units"), INSTEAD)
+    Error::unsupported(10101, format!("database `{database}` has no storage units"), INSTEAD)
 }

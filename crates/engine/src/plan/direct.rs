@@ -109,7 +109,7 @@ fn finished(
         return rewrite::finish(ctx, stmt, units, (merge, edits));
     }
     let settled = settle::settle(ctx, stmt, &edits)?.ok_or_else(|| {
-        pando_kernel::Error::refused(
+        pando_kernel::Error::unmerged(
             30001,
             "sorting or grouping the rows of several shards by an expression with a parameter cannot be answered yet",
             "write the value into the expression, or narrow it to one shard",

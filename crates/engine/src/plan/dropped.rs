@@ -32,7 +32,7 @@ pub(super) fn is_spelled(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
         }
         if let Some(other) = tables().find(|table| table.name.to_lowercase() == own.to_lowercase())
         {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20032,
                 format!("`{own}` is called `{}`, and servers may tell the two apart", other.name),
                 "write the name as it is configured",

@@ -126,7 +126,7 @@ impl<'a> Builder<'a> {
                 (position, KeyCompare::ByResult { weights })
             }
             Comparison::Refuse(reason) => {
-                return Err(Error::refused(
+                return Err(Error::unmerged(
                     30001,
                     format!("rows of several shards cannot be sorted by `{text}`: {reason}"),
                     "sort by a number or a column with a binary collation, or narrow it to one shard",
@@ -183,7 +183,7 @@ impl<'a> Builder<'a> {
 
     fn distinct_keys(&mut self) -> Result<Vec<SortKey>> {
         if self.scope.has_star() {
-            return Err(Error::refused(
+            return Err(Error::unmerged(
                 30001,
                 "SELECT DISTINCT * cannot be answered across shards yet",
                 "name the columns instead of `*`",
@@ -381,7 +381,7 @@ impl<'a> Builder<'a> {
             // Which of two values is shown that look alike makes no difference.
             Comparison::DeriveNumber(_) => Ok(KeyCompare::Known(Compare::Number)),
             Comparison::ByResult { .. } => Ok(KeyCompare::ByResult { weights: None }),
-            Comparison::Derive(_) | Comparison::Refuse(_) => Err(Error::refused(
+            Comparison::Derive(_) | Comparison::Refuse(_) => Err(Error::unmerged(
                 30001,
                 format!("the least or greatest `{text}` of several shards needs its collation"),
                 "use ORDER BY … LIMIT 1, or narrow it to one shard",
@@ -529,7 +529,7 @@ fn sorted_by_groups() -> Error {
 }
 
 fn refused(what: &str) -> Error {
-    Error::refused(
+    Error::unmerged(
         30001,
         format!("{what} cannot be answered across shards yet"),
         "narrow it to one shard by an equality on the sharding key",

@@ -65,11 +65,7 @@ impl InsertQuery {
 /// Whether planning refused a statement only because the rows of a query would have to move to other units.
 pub(crate) fn is_for_reading_first(stmt: &Statement, refusal: &Error) -> bool {
     let Kind::Insert(insert) = &stmt.kind else { return false };
-    matches!(insert.source, InsertSource::Query(_))
-        && matches!(
-            refusal.kind(),
-            ErrorKind::Refused { code: 30001 | 20030 | 20034 | 20035 | 20101, .. }
-        )
+    matches!(insert.source, InsertSource::Query(_)) && super::is_for_assembly(refusal)
 }
 
 /// Takes an INSERT … SELECT apart.
@@ -268,7 +264,7 @@ fn tail_is_about_the_target(
     });
     match wrong {
         None => Ok(()),
-        Some(name) => Err(Error::refused(
+        Some(name) => Err(Error::unsupported(
             20034,
             format!(
                 "`{name}` in ON DUPLICATE KEY UPDATE is not of the target, and the rows of the query come from other shards"

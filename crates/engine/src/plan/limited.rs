@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_sql::Span;
@@ -31,7 +31,7 @@ pub(crate) struct Limited {
 /// Whether planning refused a statement only because its LIMIT is about several shards.
 pub(crate) fn is_for_keys(stmt: &Statement, refusal: &Error) -> bool {
     matches!(stmt.kind, Kind::Update(_) | Kind::Delete(_))
-        && matches!(refusal.kind(), ErrorKind::Refused { code: 20036, .. })
+        && refusal.refusal() == Some(Because::LimitedChange)
 }
 
 /// What matters of both statements.

@@ -86,7 +86,7 @@ fn take_out<'a>(
 fn elsewhere(ctx: &Context<'_>, database: &str) -> Error {
     let known = ctx.session.facts.databases.iter();
     if known.into_iter().any(|known| known.eq_ignore_ascii_case(database)) {
-        return Error::refused(
+        return Error::unsupported(
             30001,
             format!(
                 "tables of `{database}` cannot be used while the database is `{}`",

@@ -46,7 +46,7 @@ pub use lifted::{Chance, Lifted};
 pub(crate) use limited::{Limited, is_for_keys, limited};
 pub(crate) use logical::unread;
 pub use outcome::{Leaves, Plan, Planned, Purpose, Told, Unit};
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Spread, Target, Units};
@@ -119,8 +119,8 @@ pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Resu
 }
 
 /// Whether a refusal speaks of merging and routing, not of what someone forbade.
-pub(crate) fn is_for_assembly(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Refused { code: 30001 | 20030 | 20034 | 20035 | 20101, .. })
+pub(crate) fn is_for_assembly(refusal: &Error) -> bool {
+    refusal.refusal().is_some_and(Because::is_of_several)
 }
 
 /// Whether a hint names the unit a statement goes to.
@@ -138,7 +138,7 @@ fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Units>> {
     let Some(name) = hinted_unit(stmt) else { return Ok(None) };
     let unit = ctx.database.units.iter().find(|unit| unit.eq_ignore_ascii_case(name));
     let unit = unit.ok_or_else(|| {
-        pando_kernel::Error::refused(
+        pando_kernel::Error::unsupported(
             12200,
             format!("the hint names storage unit `{name}`, which does not exist"),
             "",

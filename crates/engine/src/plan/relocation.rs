@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Because, Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_kernel::transfer::{Obstacle, Transfer};
@@ -114,12 +114,11 @@ pub(crate) enum Change {
 
 /// Whether planning refused a statement only because it changes a sharding column.
 pub(crate) fn is_for_moving(stmt: &Statement, refusal: &Error) -> bool {
-    matches!(stmt.kind, Kind::Update(_))
-        && matches!(refusal.kind(), ErrorKind::Refused { code: 20031, .. })
+    matches!(stmt.kind, Kind::Update(_)) && refusal.refusal() == Some(Because::MovesRow)
 }
 
 fn refused(update: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         20031,
         format!("{update} cannot change a sharding column"),
         "insert the row with its new key and delete the old one in a transaction",

@@ -458,7 +458,7 @@ pub(super) fn output_name(expr: &Expr) -> Option<String> {
 
 /// An item whose meaning is not certain.
 fn unclear(what: &str) -> Error {
-    Error::refused(
+    Error::unmerged(
         30001,
         format!("{what}: rows of several shards cannot be merged by it"),
         "give the expression an alias of its own, or name the table in front of the column",

@@ -67,7 +67,7 @@ const COMMITTING: &[&str] = &[
 const ASSIGNING: &str = "assigning a user variable inside a statement";
 
 fn refused(what: &str, instead: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         format!("{what} belongs to one server connection, and sessions share them"),
         instead,
@@ -243,7 +243,7 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
         _ => {}
     });
     match found {
-        Some(name) if ENDING.contains(&name.as_str()) => Err(Error::refused(
+        Some(name) if ENDING.contains(&name.as_str()) => Err(Error::unsupported(
             30001,
             format!(
                 "`{name}` takes the number of a server connection, which may serve another session by then"

@@ -145,7 +145,7 @@ fn stands(ctx: &Context<'_>, key: &str) -> Result<Stands> {
         [] if found.contains_key(key) => Err(ErrorKind::UnknownTable(key.to_owned()).into()),
         [] => Ok(Stands::Nowhere),
         [_] => Ok(Stands::In(units)),
-        [_, ..] => Err(Error::refused(
+        [_, ..] => Err(Error::unsupported(
             10500,
             format!("table `{key}` stands in several storage units: `{}`", units.join("`, `")),
             format!("say which one is meant under `!SINGLE`, as `{}.{key}`", units[0]),
@@ -163,7 +163,7 @@ fn text_of(name: &ObjectName) -> &str {
 }
 
 fn gone_with_connection(name: &ObjectName, unit: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         format!(
             "temporary table `{}` is gone: its connection to storage unit `{unit}` was lost",
@@ -175,7 +175,7 @@ fn gone_with_connection(name: &ObjectName, unit: &str) -> Error {
 
 fn apart(name: &ObjectName, unit: &str, other: Option<&UnitName>) -> Error {
     let other = other.map_or("", |unit| unit);
-    Error::refused(
+    Error::spans_shards(
         20101,
         format!(
             "the session's temporary tables stand in `{unit}`, and table `{}` in `{other}`",
@@ -186,7 +186,7 @@ fn apart(name: &ObjectName, unit: &str, other: Option<&UnitName>) -> Error {
 }
 
 fn split(name: &ObjectName, unit: &str) -> Error {
-    Error::refused(
+    Error::spans_shards(
         20101,
         format!(
             "the session's temporary tables stand in `{unit}`, and table `{}` has parts elsewhere",

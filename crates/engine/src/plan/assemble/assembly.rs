@@ -62,7 +62,7 @@ impl Typed {
             Self::AsRead { name, like } => (name, like),
         };
         let column = relations.answered(answer, like.as_ref()).ok_or_else(|| {
-            Error::refused(
+            Error::uncarried(
                 30001,
                 format!(
                     "values like those of `{}` cannot travel between storage units",

@@ -50,7 +50,7 @@ fn is_targets(ctx: &Context<'_>, stmt: &Statement, column: &str) -> bool {
 }
 
 fn lost_on_the_way(name: &str) -> Error {
-    Error::refused(
+    Error::uncarried(
         30001,
         format!(
             "rows that are read from several shards do not have `{name}`: it is no column that the catalogue knows"

@@ -1,6 +1,6 @@
 //! How the answers of several units become one.
 
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::{KeyCompare, MergePlan, Position, SortKey};
 use pando_kernel::route::{Alone, Target, Units};
@@ -11,7 +11,7 @@ use pando_sql::ast::{
 
 use super::stand::{self, Chosen};
 use crate::plan::resolve::unwrapped;
-use crate::plan::{Gathered, check, gather};
+use crate::plan::{Gathered, check, gather, is_for_assembly};
 
 /// How the answers of several units become one. What cannot be merged is asked of one unit only, which is then all that is left in `units`.
 pub(in crate::plan) fn merge(
@@ -33,7 +33,7 @@ pub(in crate::plan) fn merge(
             sorts.chain(plan.distinct.iter_mut().flatten()).for_each(loosen);
             Ok(Gathered::Plan(plan, edits))
         }
-        Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {
+        Err(error) if is_for_assembly(&error) => {
             let Some(presentation) = ctx.dialect.presentation() else { return Err(error) };
             match stand::chosen(ctx, presentation, stmt)? {
                 Chosen::Unit(unit) => {
@@ -57,8 +57,7 @@ fn selected(
 ) -> Result<Gathered> {
     let merged = check::select_spreadable(query, select, Alone::default())
         .and_then(|()| gather::gather(ctx, stmt, query, select, units));
-    let refused =
-        matches!(&merged, Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }));
+    let refused = merged.as_ref().is_err_and(is_for_assembly);
     let plain = !select.grouping_sets && select.into.is_none() && select.window.is_none();
     let on = matches!(select.distinct, Distinct::On(..));
     if !refused || select.group_by.is_empty() || !plain || on {
@@ -77,7 +76,7 @@ fn loosen(key: &mut SortKey) {
 /// UNION and UNION ALL at the top, sorted by places or names of columns.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn union(ctx: &Context<'_>, query: &Query) -> Result<Gathered> {
-    let no = || Error::refused(30001, "this UNION cannot be answered across shards", "");
+    let no = || Error::unmerged(30001, "this UNION cannot be answered across shards", "");
     let mut all = None;
     let is_whole =
         query.limit.is_none() && ctx.dialect.select_limit(&ctx.session.facts.settings)?.is_none();

@@ -38,7 +38,7 @@ pub(in crate::plan) fn unmixed(ctx: &Context<'_>, stmt: &Statement) -> Result<()
     let lists = |name| presentation.holding(name) == Some(Holding::Tables);
     match tables.iter().find(|table| lists(table.name)) {
         None => Ok(()),
-        Some(table) => Err(Error::refused(
+        Some(table) => Err(Error::spans_shards(
             30001,
             format!(
                 "own tables cannot be asked beside tables of the catalogue (`{}`): each storage unit has a part of both",

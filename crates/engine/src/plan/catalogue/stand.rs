@@ -99,7 +99,7 @@ pub(super) fn chosen(
     let unknown = ctx.parameters.is_none() && stmt.parameters > 0;
     match others_show(ctx, first) {
         None => Ok(Chosen::Needs(Need::Tables)),
-        Some(Some(table)) if !unknown => Err(Error::refused(
+        Some(Some(table)) if !unknown => Err(Error::spans_shards(
             30001,
             format!(
                 "this question about the catalogue can be put to one storage unit only, and table `{table}` stands in another"

@@ -31,7 +31,7 @@ pub(super) fn check(
     if fits {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         format!("as constants, values of `{}` might be compared in another way", column.name),
         "compare a column with one of the same type and collation, or narrow the sub-query to one shard",
