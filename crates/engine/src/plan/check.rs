@@ -11,7 +11,8 @@ use pando_sql::ast::{
 };
 use pando_sql::visit;
 
-use super::{aggregate, any_unit, keeps_key, without_units};
+use super::merge_plan::aggregate;
+use super::{any_unit, keeps_key, without_units};
 
 const NARROW: &str = "narrow it to one shard by an equality on the sharding key";
 

@@ -8,8 +8,8 @@ use pando_kernel::route::{Target, UnitName};
 use pando_sql::ast::{Kind, Node, Query, QueryBody, Statement};
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
-use super::template::is_plain_function;
-use super::{Leaves, Plan, state};
+use super::template::one::is_plain_function;
+use super::{Leaves, Plan, leftovers};
 
 /// Words behind which a name with a parenthesis is a table, an alias or a type.
 const NAMING: &[&str] =
@@ -110,7 +110,7 @@ const UNCALLED: &[&str] = &[
 
 /// What a plan may leave on its connections.
 pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
-    if state::is_unread(&stmt.kind) {
+    if leftovers::is_unread(&stmt.kind) {
         return Leaves::Anything;
     }
     let Some(effects) = ctx.dialect.effects() else { return Leaves::Nothing };

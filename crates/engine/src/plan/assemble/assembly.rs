@@ -12,8 +12,8 @@ use pando_kernel::route::{Spread, Target, UnitName, Units};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::{Edits, Span};
 
-use crate::plan::direct::direct;
-use crate::plan::logical::parsed;
+use crate::plan::parse::parsed;
+use crate::plan::plain::direct;
 use crate::plan::{Planned, Purpose, effects, rewrite};
 
 /// A statement to be answered at one unit over rows read before.

@@ -19,7 +19,7 @@ use pando_sql::Span;
 use pando_sql::ast::Statement;
 use pando_sql::visit::{self, Occurrence};
 
-use super::choice::writing_unit;
+use super::about::writing_unit;
 use super::{Planned, Purpose};
 pub use assembly::{Assembly, Read, Typed};
 use columns::Columns;

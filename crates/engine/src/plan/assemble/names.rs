@@ -11,7 +11,7 @@ use pando_sql::{Span, visit};
 
 use super::columns::Columns;
 use super::walk;
-use crate::plan::resolve::output_name;
+use crate::plan::merge_plan::resolve::output_name;
 
 /// Refuses names that rows do not have: hidden columns anywhere, and in the sub-queries of a change whatever is no known column, and no name that the statement
 /// itself gives.
