@@ -63,6 +63,11 @@ pub(crate) const RULES: &[Rule] = &[
         check: sources::notes,
     },
     Rule {
+        name: "codes",
+        says: "nothing goes by the number of a refusal: `Because` says why",
+        check: sources::codes,
+    },
+    Rule {
         name: "refusals",
         says: "docs/refusals.md is what `cargo xtask refusals` writes",
         check: pages::refusals,

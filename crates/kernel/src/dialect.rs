@@ -485,7 +485,7 @@ impl VariableEffect {
             _ => value.parse().ok(),
         };
         let refused = || {
-            Error::refused(
+            Error::unsupported(
                 30001,
                 format!("`last_insert_id` cannot be set to {value}"),
                 "set it to a whole number from 0 on",

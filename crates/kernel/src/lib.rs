@@ -49,7 +49,7 @@ pub use channel::{Channel, ClientTls, Identity, Peer, Secured};
 pub use column::{Attribute, Column, Columns, Format, Native};
 pub use dialect::Dialect;
 pub use effects::{Effectful, Effects};
-pub use error::{Error, ErrorKind, Result, ServerError, Side};
+pub use error::{Because, Error, ErrorKind, Result, ServerError, Side, Unroutable};
 pub use event::{Completion, CopyForm, CopyInput, Description, Event, Whole};
 pub use feature::{Context, Database, Feature, Room};
 pub use guard::Guard;

@@ -87,7 +87,7 @@ fn asks_sequence(stmt: &Statement) -> bool {
 }
 
 fn refused(unit: &UnitName) -> Error {
-    Error::refused(
+    Error::forbidden(
         13010,
         format!("storage unit `{unit}` is disabled"),
         format!("`ENABLE STORAGE UNIT {unit}` puts it back to work"),

@@ -207,11 +207,11 @@ impl House for Host {
             for privilege in privileges {
                 let query = dialect.privilege_query(privilege).ok_or_else(|| {
                     let why = format!("privilege `{privilege}` is not known");
-                    Error::refused(10110, why, "SELECT, XA and NONE can be asked for")
+                    Error::unsupported(10110, why, "SELECT, XA and NONE can be asked for")
                 })?;
                 if !is_true(&inquiry.rows(&query).await?) {
                     let why = format!("its user lacks the privilege `{privilege}`");
-                    return Err(Error::refused(10110, why, "grant it on the storage unit"));
+                    return Err(Error::unsupported(10110, why, "grant it on the storage unit"));
                 }
             }
             if privileges.is_empty() {

@@ -9,10 +9,14 @@ pub(crate) enum Found {
     Needs(Need),
 }
 
-pub(crate) fn refused(code: u32, reason: impl Into<String>) -> Error {
-    Error::refused(
-        code,
-        reason,
-        "narrow it to one shard by an equality on the sharding key, or join the tables on their sharding keys as binding tables",
-    )
+const NARROW: &str = "narrow it to one shard by an equality on the sharding key, or join the tables on their sharding keys as binding tables";
+
+/// The refusal of what needs more than one shard has.
+pub(crate) fn spans_shards(code: u32, reason: impl Into<String>) -> Error {
+    Error::spans_shards(code, reason, NARROW)
+}
+
+/// The refusal of what is not done with sharded tables at all.
+pub(crate) fn unsupported(reason: impl Into<String>) -> Error {
+    Error::unsupported(20030, reason, NARROW)
 }

@@ -10,7 +10,7 @@ use pando_sql::{Span, visit};
 use crate::asked::Asked;
 use crate::class::{Class, Placed, target};
 use crate::domain::Domain;
-use crate::found::refused;
+use crate::found::spans_shards;
 use crate::join::{self, Classes};
 use crate::rule::Rule;
 use crate::scope::{Key, Scope, inside, selects};
@@ -143,15 +143,13 @@ fn class<'r>(
     let all = || lead.map_or(0, |lead| lead.nodes().len());
     let mut nodes = nodes.unwrap_or_else(|| (0..all()).collect());
     if nodes.is_empty() {
-        // No row can match, but the statement still has columns, and an aggregate its one row: any node answers for
-        // all.
+        // No row can match, but the statement still has columns, and an aggregate its one row: any node answers for all.
         nodes.push(0);
     }
     Ok(Class { tables: out, members: members.to_vec(), nodes })
 }
 
-/// The auditor DML_SHARDING_CONDITIONS: refuses a statement that says nothing about its sharding columns, unless a hint
-/// switches it off.
+/// The auditor DML_SHARDING_CONDITIONS: refuses a statement that says nothing about its sharding columns, unless a hint switches it off.
 fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Result<()> {
     let Some(audit) = table.audit().filter(|audit| !audit.auditors.is_empty()) else {
         return Ok(());
@@ -171,7 +169,7 @@ fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Resu
         return Ok(());
     }
     let names = audit.auditors.join(" ");
-    Err(Error::refused(
+    Err(Error::forbidden(
         20090,
         format!(
             "`{}` may not be read or changed without a condition on its sharding columns",
@@ -188,7 +186,7 @@ pub(crate) fn single<'a, 'b: 'a>(placed: impl Iterator<Item = &'a Placed<'b>>) -
     let mut merged: Option<Target> = None;
     for class in placed.flat_map(|placed| &placed.classes) {
         let [node] = class.nodes[..] else {
-            return Err(refused(
+            return Err(spans_shards(
                 20030,
                 "sub-queries, UNION and WITH on sharded tables need every part on one and the same shard",
             ));
@@ -210,7 +208,7 @@ pub(crate) fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Resul
         return Err(Error::internal("no sharded table to route"));
     };
     if !tables.iter().all(|table| rule.are_bound(first, table)) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "this statement names sharded tables that are not binding tables of each other",
             "write one statement for each table; where one refers to the other, make them binding tables",

@@ -10,7 +10,7 @@ use pando_sql::ast::{
 
 use crate::asked::Asked;
 use crate::class::{Class, target};
-use crate::found::{Found, refused};
+use crate::found::{Found, spans_shards, unsupported};
 use crate::join;
 use crate::placed::{Deleted, deleted, everywhere, inner, nested, place, sharded, single, updated};
 use crate::proof::{self, Change, Why};
@@ -44,7 +44,7 @@ pub(crate) fn route(
         return Ok(());
     }
     if asked.names.renames_joins {
-        return Err(Error::refused(
+        return Err(Error::spans_shards(
             20030,
             "a list of names for the columns of a join, in which sharding columns may be called otherwise, is not supported",
             "leave the list out, or put a sub-query whose select list has these names in the place of the join",
@@ -106,7 +106,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         Kind::Define(define) => defined(asked, define).map(Found::Units),
         Kind::Explain { inner, .. } => routed(asked, inner),
         Kind::Copy(copy) if copy.direction == CopyDirection::ServerFile => {
-            Err(refused(20030, "COPY with a file on the server cannot be sharded"))
+            Err(unsupported("COPY with a file on the server cannot be sharded"))
         }
         Kind::Copy(copy) => match &copy.query {
             Some(query) => {
@@ -123,7 +123,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         }
         Kind::Utility { merge: Some(merge), .. } => merge::route(asked, merge),
         Kind::Utility { verb, .. } if !spreads(verb) => {
-            Err(refused(20030, format!("`{verb}` on a sharded table is not supported")))
+            Err(unsupported(format!("`{verb}` on a sharded table is not supported")))
         }
         Kind::Utility { .. } | Kind::Lock(_) => {
             everywhere(rule, stmt, Spread::Same).map(Found::Units)
@@ -139,7 +139,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         | Kind::Preview(_)
         | Kind::Administration
         | Kind::Empty
-        | Kind::Opaque => Err(refused(20030, "this statement cannot be sharded")),
+        | Kind::Opaque => Err(unsupported("this statement cannot be sharded")),
     }
 }
 
@@ -183,7 +183,7 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
         return within.with(asked, placed);
     }
     if placed.is_empty() {
-        return Err(refused(
+        return Err(spans_shards(
             20030,
             "the sharded tables of this statement could not be found in a FROM",
         ));
@@ -200,7 +200,7 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
         [one] if is_top && one.classes.len() > 1 => {
             join::product(one).map(|targets| Units::new(targets, Spread::Gather))
         }
-        _ => Err(refused(20030, doubt)),
+        _ => Err(spans_shards(20030, doubt)),
     }
 }
 
@@ -229,7 +229,7 @@ fn changed(asked: &Asked<'_>, scope: &Scope<'_>, change: &Change<'_>) -> Result<
         Err(Why::Error(error)) => Err(error),
         Err(Why::Doubt(doubt)) => {
             let code = if all.len() > 1 { 20030 } else { 20035 };
-            Err(refused(code, doubt))
+            Err(spans_shards(code, doubt))
         }
     }
 }
@@ -265,7 +265,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
     }
     let Some(table) = owners.iter().copied().flatten().next() else { return Ok(None) };
     if owners.iter().any(|owner| owner.is_none_or(|other| other.logic() != table.logic())) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "indexes of several tables cannot be changed in one statement",
             "write one statement for each index",
@@ -289,7 +289,7 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
         (define.temporary, "a temporary sharded table"),
     ];
     if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
-        return Err(Error::refused(20030, format!("{what} is not supported"), ""));
+        return Err(Error::unsupported(20030, format!("{what} is not supported"), ""));
     }
     if define.action == DefineAction::Alter {
         renamed::keeps_keys(asked.ctx, stmt, &sharded(rule, &stmt.kind))?;
@@ -299,7 +299,7 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
     }
     let ours = |name: &ObjectName| rule.table(&name.key()).is_some();
     if define.names.iter().any(ours) && !define.names.iter().all(ours) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "sharded tables and others cannot be defined in one statement",
             "write one statement for each table",

@@ -18,6 +18,8 @@ struct Refusal {
     instead: String,
     /// The file that decides, from the root.
     place: String,
+    /// It may be answered over rows that are read first.
+    is_given_on: bool,
 }
 
 /// The page for these sources.

@@ -67,7 +67,7 @@ impl Encoder {
         let format = self.format();
         let own = columns.codec.form() != NeutralCodec.form();
         if !own || columns.list.iter().any(|column| column.format != format) {
-            return Err(Error::refused(30001, "these rows cannot be had as bulk data", ""));
+            return Err(Error::unsupported(30001, "these rows cannot be had as bulk data", ""));
         }
         let names: Vec<&str> = columns.list.iter().map(|column| &*column.name).collect();
         let mut out = BytesMut::new();

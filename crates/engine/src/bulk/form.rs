@@ -74,7 +74,7 @@ fn option<'a>(copy: &'a Copy, name: &str) -> Option<&'a str> {
 }
 
 pub(super) fn refused(what: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         20030,
         format!("{what} is not supported for a sharded table"),
         "use the text form",

@@ -1,9 +1,13 @@
-//! Texts that planning has made, parsed again.
+//! Texts that planning makes, read anew.
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_sql::ast::Statement;
 
+/// A text in the language of the units, as a statement.
+///
+/// # Errors
+/// `Syntax`, `TooComplex`.
 pub(super) fn parsed(ctx: &Context<'_>, text: &str) -> Result<Statement> {
     pando_sql::parse(text, ctx.dialect.syntax()).map_err(unread)
 }

@@ -137,7 +137,7 @@ impl Told {
         match order {
             Order::Statement(text) => {
                 let answer = self.answers.lock().unwrap().get(text).cloned();
-                return answer.ok_or_else(|| Error::refused(1, "there is no such tree", ""));
+                return answer.ok_or_else(|| Error::unsupported(1, "there is no such tree", ""));
             }
             Order::CreateDatabase { name, .. } if !names.contains(&name) => names.push(name),
             Order::CreateDatabase { .. } => {}
