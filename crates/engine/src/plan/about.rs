@@ -1,6 +1,6 @@
 //! Small questions about statements and units that several stages ask.
 
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::UnitName;
 use pando_sql::ast::Kind;
@@ -71,4 +71,9 @@ pub(crate) fn without_units(database: &str) -> Error {
         return Error::unsupported(10101, "there is no storage unit in any database", INSTEAD);
     }
     Error::unsupported(10101, format!("database `{database}` has no storage units"), INSTEAD)
+}
+
+/// Whether a refusal speaks of merging and routing, not of what someone forbade.
+pub(crate) fn is_for_assembly(refusal: &Error) -> bool {
+    refusal.refusal().is_some_and(Because::is_of_several)
 }

@@ -18,18 +18,20 @@ mod special;
 mod steps;
 mod template;
 
-pub(crate) use about::{any_unit, any_unit_of, changes_in_with, without_units, writer_of, writes};
+pub(crate) use about::{
+    any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
+};
 pub use assemble::{Assembly, Read, Typed};
 pub(crate) use check::unknown;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, is_unread, keeps_key};
-use pando_kernel::error::{Because, Error, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 pub(crate) use parse::unread;
-use plain::{Gathered, direct};
+use plain::direct;
 pub use planned::{Leaves, Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
@@ -102,9 +104,4 @@ pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Resu
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal)
-}
-
-/// Whether a refusal speaks of merging and routing, not of what someone forbade.
-pub(crate) fn is_for_assembly(refusal: &Error) -> bool {
-    refusal.refusal().is_some_and(Because::is_of_several)
 }

@@ -3,10 +3,11 @@
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Need, Route, Spread, Units};
+use pando_kernel::route::{Route, Spread, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
+use super::merge_plan::gather::Gathered;
 use super::merge_plan::{aggregate, gather, reparse, unions};
 use super::route::routed;
 use super::special::{catalogue, do_block, sequences, several_tables};
@@ -99,12 +100,6 @@ fn finished(
         *parameter = settled.original(*parameter);
     }
     Ok(plan)
-}
-
-/// What merging needs.
-pub(super) enum Gathered {
-    Plan(MergePlan, Edits),
-    Needs(Need),
 }
 
 fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gathered> {

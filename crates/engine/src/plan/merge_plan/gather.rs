@@ -16,7 +16,12 @@ use pando_sql::{Edits, Span};
 
 use super::aggregate::{self, Combinable};
 use super::resolve::{Info, Meaning, Scope, unwrapped};
-use crate::plan::Gathered;
+
+/// What merging needs.
+pub(in crate::plan) enum Gathered {
+    Plan(MergePlan, Edits),
+    Needs(Need),
+}
 
 /// Builds the merge plan and the edits of one SELECT.
 struct Builder<'a> {

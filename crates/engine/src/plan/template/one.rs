@@ -9,48 +9,16 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
 use pando_kernel::shortcut::{Pick, Shortcut, Values};
 use pando_kernel::{Lists, Parameter, Value};
-use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Statement};
+use pando_sql::ast::{BinaryOp, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
 use super::everywhere::{Given, Source, Wide};
 use super::parameterize::liftable::{LONGEST_NAME, liftable};
 use super::parameterize::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
-use crate::plan::effects::OfText;
+use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
 use crate::plan::{Leaves, Plan, Planned, Purpose, Told, Unit, rewrite};
-
-/// Functions that give the same for every session, and leave nothing behind. Sorted.
-const PLAIN_FUNCTIONS: &[&str] = &[
-    "abs",
-    "avg",
-    "ceil",
-    "char_length",
-    "coalesce",
-    "concat",
-    "count",
-    "floor",
-    "greatest",
-    "ifnull",
-    "least",
-    "left",
-    "length",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "mod",
-    "nullif",
-    "replace",
-    "right",
-    "round",
-    "rtrim",
-    "substr",
-    "substring",
-    "sum",
-    "trim",
-    "upper",
-];
 
 /// The values that statements of one shape are tried with before a template is trusted.
 const TRIALS: [Trial; 2] = [
@@ -574,21 +542,4 @@ fn are_plain(ctx: &Context<'_>, stmt: &Statement) -> bool {
         };
     });
     all
-}
-
-/// Whether it is on the list of functions that give the same for every session.
-pub(in crate::plan) fn is_plain_function(call: &Function) -> bool {
-    let [name] = &call.name.parts[..] else { return false };
-    let name = name.value.to_lowercase();
-    call.over.is_none() && PLAIN_FUNCTIONS.binary_search(&name.as_str()).is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_of_functions_is_sorted() {
-        assert!(PLAIN_FUNCTIONS.is_sorted());
-    }
 }

@@ -11,8 +11,9 @@ use pando_sql::ast::{
 
 use super::stand::{self, Chosen};
 use crate::plan::merge_plan::gather;
+use crate::plan::merge_plan::gather::Gathered;
 use crate::plan::merge_plan::resolve::unwrapped;
-use crate::plan::{Gathered, check, is_for_assembly};
+use crate::plan::{check, is_for_assembly};
 
 /// How the answers of several units become one. What cannot be merged is asked of one unit only, which is then all that is left in `units`.
 pub(in crate::plan) fn merge(
