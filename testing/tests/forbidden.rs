@@ -10,11 +10,9 @@ use std::sync::Arc;
 use pando_engine::plan::{Planned, Purpose, plan};
 use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Context, Feature, LogicTable, SessionView};
-use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Target, UnitName};
+use pando_kernel::feature::{Catalog, Context, Feature, Room, SessionView};
+use pando_kernel::route::{Route, UnitName};
 use pando_kernel::{Because, Error, ErrorKind, Kind, Result};
-use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
 /// Codes that the rooms' refusals of routing have, too.
@@ -26,29 +24,15 @@ const QUERY: &str = "SELECT COUNT(DISTINCT status) + 1 FROM t_order";
 #[derive(Debug)]
 struct Refuses(Because, u32);
 
-impl Feature for Refuses {
+impl Room for Refuses {
     fn name(&self) -> &'static str {
         "refuses"
     }
+}
 
-    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
-        Err(Error::refused(self.0, self.1, "the room says no", ""))
-    }
-
+impl Feature for Refuses {
     fn route(&self, _: &Context<'_>, _: &Statement, _: &mut Route) -> Result<()> {
-        Ok(())
-    }
-
-    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
+        Err(Error::refused(self.0, self.1, "the room says no", ""))
     }
 }
 

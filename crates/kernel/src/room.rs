@@ -54,6 +54,16 @@ pub struct Around<'a> {
     pub states: &'a States,
 }
 
+/// The tags of the rules that a list of rooms serves.
+pub fn sections(list: &[Offer]) -> Vec<&'static str> {
+    list.iter().filter_map(|offer| offer.section).collect()
+}
+
+/// Every kind of algorithm that their rules may name, those of one sort together.
+pub fn algorithms(list: &[Offer]) -> Vec<AlgorithmKind> {
+    list.iter().flat_map(|offer| (offer.algorithms)()).collect()
+}
+
 impl Offer {
     /// A room without rules and algorithms of its own, made last.
     pub const fn new(build: Build) -> Self {

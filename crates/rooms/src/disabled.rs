@@ -42,17 +42,14 @@ impl Room for Definitions {
 
 impl Feature for Definitions {
     fn route(&self, _: &Context<'_>, stmt: &Statement, _: &mut Route) -> Result<()> {
-        match stmt.kind {
-            Kind::Define(_) => Err(refused(&self.unit)),
-            _ => Ok(()),
+        if matches!(stmt.kind, Kind::Define(_)) {
+            return Err(refused(&self.unit));
         }
+        Ok(())
     }
 
     fn shortcut(&self, _: &Context<'_>, stmt: &Statement) -> Shortcut {
-        match stmt.kind {
-            Kind::Define(_) => Shortcut::None,
-            _ => Shortcut::Idle,
-        }
+        if matches!(stmt.kind, Kind::Define(_)) { Shortcut::None } else { Shortcut::Idle }
     }
 }
 

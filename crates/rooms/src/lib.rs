@@ -14,7 +14,7 @@ use pando_kernel::guard::{Reach, Standing};
 use pando_kernel::route::{Place, UnitName};
 use pando_kernel::{Connector, Dialect, Feature, States, feature};
 
-pub use rooms::{ROOMS, algorithms, rooms};
+pub use rooms::{ROOMS, rooms};
 pub use served::check_global;
 pub use units::connector;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use pando_config::{Database, Problem, Report, suggest};
 use pando_kernel::feature::LogicTable;
+use pando_kernel::room;
 use pando_kernel::route::{Place, UnitName};
-use pando_kernel::{AlgorithmKind, Around, Feature, Offer, States, Turn};
+use pando_kernel::{Around, Feature, Offer, States, Turn};
 
 use crate::{disabled, places};
 
@@ -56,21 +57,17 @@ pub(crate) fn groups(database: &Database, states: &States) -> Vec<Place> {
     made.flat_map(|room| room.groups().places).collect()
 }
 
-/// What configurations may name: every kind of algorithm that this version serves, those of one sort together.
-pub fn algorithms() -> Vec<AlgorithmKind> {
-    ROOMS.iter().flat_map(|offer| (offer.algorithms)()).collect()
-}
-
 /// Rules that no room of the list serves. They are refused: a rule that is passed over in silence is worse than one
 /// that is missing.
 fn unserved(list: &[Offer], database: &Database) -> Vec<Problem> {
-    let served = list.iter().filter_map(|offer| offer.section);
-    let sections = database.rules.sections();
-    let sections = sections.filter(|(tag, _)| served.clone().all(|own| own != *tag));
+    let served = room::sections(list);
+    let sections = database.rules.sections().filter(|(tag, _)| !served.contains(tag));
     sections
         .map(|(tag, at)| {
             at.problem(match database.rules.has_section(tag) {
-                true => format!("unknown rule `!{tag}`{}", suggest::hint(tag, served.clone())),
+                true => {
+                    format!("unknown rule `!{tag}`{}", suggest::hint(tag, served.iter().copied()))
+                }
                 false => format!("rule `!{tag}` is not served by this version"),
             })
         })

@@ -7,7 +7,8 @@ use crate::table::Table;
 
 /// What one scope says about its sharded tables.
 pub(crate) struct Placed<'a> {
-    /// Logic table and the indices of its nodes, binding tables with equal indices; one entry per class of tables joined on their keys.
+    /// Logic table and the indices of its nodes, binding tables with equal indices; one entry per class of tables
+    /// joined on their keys.
     pub(crate) classes: Vec<Class<'a>>,
     /// Outer joins make a product of classes wrong.
     pub(crate) has_outer: bool,

@@ -143,13 +143,15 @@ fn class<'r>(
     let all = || lead.map_or(0, |lead| lead.nodes().len());
     let mut nodes = nodes.unwrap_or_else(|| (0..all()).collect());
     if nodes.is_empty() {
-        // No row can match, but the statement still has columns, and an aggregate its one row: any node answers for all.
+        // No row can match, but the statement still has columns, and an aggregate its one row: any node answers for
+        // all.
         nodes.push(0);
     }
     Ok(Class { tables: out, members: members.to_vec(), nodes })
 }
 
-/// The auditor DML_SHARDING_CONDITIONS: refuses a statement that says nothing about its sharding columns, unless a hint switches it off.
+/// The auditor DML_SHARDING_CONDITIONS: refuses a statement that says nothing about its sharding columns, unless a hint
+/// switches it off.
 fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Result<()> {
     let Some(audit) = table.audit().filter(|audit| !audit.auditors.is_empty()) else {
         return Ok(());

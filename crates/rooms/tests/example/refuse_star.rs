@@ -43,7 +43,7 @@ impl Feature for RefuseStar {
         match tables.iter().find(|table| self.keys.contains(&table.name.key())) {
             Some(table) if has_star => {
                 let reason = format!("`*` over table `{}` is refused", table.name.key());
-                Err(Error::refused(30001, reason, "list its columns"))
+                Err(Error::forbidden(30001, reason, "list its columns"))
             }
             Some(_) | None => Ok(()),
         }
