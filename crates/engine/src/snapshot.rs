@@ -88,7 +88,7 @@ pub struct LiveDatabase {
     /// The same database for doors whose language its units can take.
     spoken: Mutex<HashMap<&'static str, Arc<LiveDatabase>>>,
     /// What has moved since, for the newest database that was asked about.
-    pub(crate) moved: crate::moved::Known,
+    pub(crate) moved: crate::rule_change::Known,
     /// Its actual tables by name, from the first error on that may name one.
     names: OnceLock<ActualNames>,
     /// What its transactions of type XA share.
@@ -124,7 +124,7 @@ impl LiveDatabase {
             number: templates::number(),
             client_language: None,
             spoken: Mutex::default(),
-            moved: crate::moved::Known::default(),
+            moved: crate::rule_change::Known::default(),
             names: OnceLock::new(),
             together: Arc::default(),
             doubts: Arc::default(),
@@ -199,7 +199,7 @@ impl LiveDatabase {
                 client_language,
                 spoken: Mutex::default(),
                 names: OnceLock::new(),
-                moved: crate::moved::Known::default(),
+                moved: crate::rule_change::Known::default(),
                 together: Arc::clone(&self.together),
                 doubts: Arc::clone(&self.doubts),
             })

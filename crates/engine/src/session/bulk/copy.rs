@@ -16,11 +16,11 @@ use pando_kernel::{Columns, CopyInput, Format, Parameter, Value};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
 use pando_sql::{Placeholder, parse, visit};
 
-use crate::bulk::{Encoder, Records, malformed};
+use crate::clock::System;
+use crate::copy_rows::{Encoder, Records, malformed};
 use crate::execute::{Channel, sum};
 use crate::plan::{self, Plan, Purpose};
 use crate::snapshot::LiveDatabase;
-use crate::source::System;
 
 use crate::session::Session;
 use crate::session::bulk::columns;

@@ -10,7 +10,7 @@ use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
-use crate::bulk::Splice;
+use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
