@@ -16,11 +16,11 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 
 use crate::plan;
 
-use crate::session::Session;
 use crate::session::cursors::portals::{Cursors, MAX_CURSORS};
 use crate::session::errors::{no_transaction, server_error};
 use crate::session::given::{Given, Window};
 use crate::session::reply::made;
+use crate::session::{Session, line};
 
 /// A cursor under the name that it was declared with.
 #[derive(Debug, Clone)]
@@ -165,7 +165,7 @@ async fn declare(
     }
     let id = CursorId(u64::MAX - session.place.ticket);
     session.outbox.window = Some(Window { left: 0, cursor: Some(id) });
-    Box::pin(session.start_statement(&inner, given.clone())).await?;
+    Box::pin(line::run(session, &inner, given.clone())).await?;
     while session.next_of_reply().await?.is_some() {}
     if !session.cursors.has_cursor(id) {
         return Err(Error::unsupported(

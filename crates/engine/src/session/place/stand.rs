@@ -45,7 +45,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
         start_variables(session)?;
     }
     match again {
-        Some(modes) => begin::begin_at_once(session, modes).await,
+        Some(modes) => begin::open_for_client(session, modes).await,
         None => Ok(()),
     }
 }

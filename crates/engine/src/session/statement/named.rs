@@ -6,11 +6,11 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Named, Parameter, Value};
 use pando_sql::ast::{Expr, Kind, Literal, Node, PrepareBody, QueryBody, SelectItem};
 
-use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::reply::made;
 use crate::session::statement::prepare;
+use crate::session::{Session, line};
 
 pub(in crate::session) fn prepare_named(
     session: &mut Session,
@@ -70,7 +70,7 @@ pub(in crate::session) async fn execute_named(
     let declared = Arc::clone(prepared.types());
     let given = Given { parameters, declared, prepared: true, ..Given::default() };
     let statement = Arc::clone(&prepared.statement);
-    Box::pin(session.start_statement(&statement, given)).await
+    Box::pin(line::run(session, &statement, given)).await
 }
 
 /// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very type of the parameter, and no length of it,

@@ -236,8 +236,7 @@ impl Given {
             formats,
             era: self.era,
             prepared: true,
-            lifted: Vec::new(),
-            text: None,
+            ..Self::default()
         }
     }
 }

@@ -85,7 +85,7 @@ pub(in crate::session) async fn as_told(session: &mut Session, error: Error) -> 
         None => session.place.in_logic_names(error),
     };
     // Also what no statement has failed with: the error that its client hears is what a COMMIT is judged by.
-    session.fail_with_door();
+    end::fail_with_door(session);
     told
 }
 

@@ -210,6 +210,13 @@ fn is_of_the_vendor(name: &str) -> bool {
     name.starts_with("pg_") || name.starts_with("information_schema.")
 }
 
+/// Notes what planning and Pando's own answers tell of the session's settings.
+pub(in crate::session) fn tell_settings(session: &mut Session) {
+    let (settings, isolation) = (session.settings.variables.shared(), told_isolation(session));
+    let facts = session.place.facts_mut();
+    (facts.settings, facts.isolation) = (settings, isolation);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,8 +41,7 @@ pub(in crate::session) fn looks_now(session: &mut Session, aim: Aim) -> bool {
     if !may_look || !several || asked_isolation(session, transaction.modes()).is_none() {
         return false;
     }
-    let may_wait =
-        aim != Aim::Reads && session.work.planning.only_changes && !transaction.has_savepoints();
+    let may_wait = aim != Aim::Reads && session.work.only_changes && !transaction.has_savepoints();
     let family = session.place.live.as_ref().and_then(|live| live.database.dialect.two_phase());
     if may_wait && family.is_some_and(TwoPhase::sees_when_it_reads) {
         session.work.transaction.sees(Sight::Later);
