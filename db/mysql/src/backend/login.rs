@@ -86,7 +86,7 @@ pub(super) async fn connect(options: &Arc<Options>, runtime: &SharedRuntime) -> 
     let stream = runtime
         .connect(&options.address)
         .await
-        .map_err(|error| options.unavailable(&error).because(error))?;
+        .map_err(|error| options.unavailable(&error).caused_by(error))?;
     let mut wire = Wire::new(options.unit.clone(), stream, options.max_packet);
     let (mut agreement, offered) = greet(&mut wire, options).await?;
     if agreement.capabilities.has(Capabilities::SSL) {
@@ -172,7 +172,7 @@ async fn secure(
     let secured = runtime
         .secure(plain, host, &tls)
         .await
-        .map_err(|error| options.unavailable(format!("TLS: {error}")).because(error))?;
+        .map_err(|error| options.unavailable(format!("TLS: {error}")).caused_by(error))?;
     let mut wire = Wire::new(options.unit.clone(), secured.stream, options.max_packet);
     wire.output.restart(sequence);
     wire.input.expect(sequence.wrapping_add(1));

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::BytesMut;
 use pando_kernel::error::ErrorKind;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::{
