@@ -1,6 +1,7 @@
 //! The sharding room: which rows live where, and the statements that find them.
 
 pub mod algorithm;
+mod altered;
 mod asked;
 mod binding;
 mod captured;
@@ -19,7 +20,6 @@ mod moment;
 mod named;
 mod nodes;
 mod proof;
-mod renamed;
 mod rewrite;
 mod route;
 mod rule;
