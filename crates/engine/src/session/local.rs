@@ -94,7 +94,7 @@ impl Session {
             Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {
                 return Box::pin(self.set_constraints(stmt)).await;
             }
-            Kind::Show(show) if show.what.ends_with("PROCESSLIST") => self.processlist()?,
+            Kind::Show(show) if is_processlist(&show.what) => self.processlist()?,
             Kind::Show(show) => return self.show_setting(show),
             Kind::Select(_) => return self.set_config(stmt, bound).await,
             Kind::Utility { .. } => return self.maintain(stmt).await,
@@ -342,6 +342,11 @@ pub(super) fn server_error(number: u32, sqlstate: &str, message: &str) -> Error 
 
 /// The value of a literal argument.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+/// Behind either door: PostgreSQL has no such setting, and its clients ask for it, too.
+fn is_processlist(what: &str) -> bool {
+    ["PROCESSLIST", "FULL PROCESSLIST"].iter().any(|own| what.eq_ignore_ascii_case(own))
+}
+
 fn literal(expr: &Expr) -> Result<Value> {
     let value = match &expr.node {
         Node::Literal(literal) => match literal {

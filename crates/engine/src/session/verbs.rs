@@ -49,7 +49,7 @@ impl Session {
                 return Err(Error::refused(
                     30001,
                     "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
-                    "use BEGIN and COMMIT",
+                    "use BEGIN and COMMIT: after SET VARIABLE transaction_type = 'XA' they commit on all storage units or on none",
                 ));
             }
         }
