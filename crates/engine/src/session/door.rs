@@ -1,6 +1,5 @@
 //! The session as its door sees it: opened, asked, dropped.
 
-use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::sync::Arc;
 
@@ -11,24 +10,94 @@ use pando_kernel::event::{Completion, Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
 use pando_kernel::runtime::LONG;
 use pando_kernel::session::{Key, Login, State, TransactionState};
-use pando_transaction::Transaction;
 
 use crate::house::Engine;
-use crate::snapshot::{LiveDatabase, Settings, Snapshot};
-use crate::templates::AtHand;
-use crate::variables::Variables;
+use crate::snapshot::{self, LiveDatabase, Snapshot};
 
-use super::reply::Reply;
-use super::{Opened, Session, home};
+use crate::session::cursors::portals::Cursors;
+use crate::session::memory::Memory;
+use crate::session::place::Place;
+use crate::session::place::visible;
+use crate::session::reply::Outbox;
+use crate::session::reply::pieces::Reply;
+use crate::session::settings::Settings;
+use crate::session::transaction::Work;
+use crate::session::transaction::temporary::TemporaryTables;
+use crate::session::{Opened, Session};
+
+impl Place {
+    pub(in crate::session) fn live(&self) -> Result<Arc<LiveDatabase>> {
+        self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
+    }
+
+    /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.
+    pub(in crate::session) fn facts_mut(&mut self) -> &mut Facts {
+        Arc::make_mut(&mut self.facts)
+    }
+
+    pub(in crate::session) fn properties(&self) -> &snapshot::Settings {
+        &self.snapshot.settings
+    }
+
+    /// What `ROW_COUNT()` tells from now on: rows changed, or -1 after a statement that gives some or fails.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/information-functions.html#function_row-count>
+    pub(in crate::session) fn counts_rows(&mut self, count: i64) {
+        if self.facts.row_count != count {
+            self.facts_mut().row_count = count;
+        }
+    }
+
+    pub(in crate::session) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
+        self.live.as_ref().map(|live| Arc::clone(&live.database.dialect))
+    }
+
+    /// After an error nothing more comes: the session waits for its client.
+    fn or_idle<T>(&self, result: Result<T>) -> Result<T> {
+        if result.is_err() {
+            self.handle.idles();
+        }
+        result
+    }
+}
+
+impl Work {
+    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
+    /// while none of them has reached a unit.
+    pub(in crate::session) fn stands_free(&self) -> bool {
+        match self.transaction.state() {
+            TransactionState::Idle => true,
+            TransactionState::Open => self.opened == Opened::Pipeline && self.has_reached_none(),
+            TransactionState::Failed => false,
+        }
+    }
+
+    /// Whether a transaction is open that has not met a storage unit yet.
+    pub(in crate::session) fn has_begun_only(&self) -> bool {
+        self.transaction.state() == TransactionState::Open && self.has_reached_none()
+    }
+
+    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
+    pub(in crate::session) fn has_reached_none(&self) -> bool {
+        self.transaction.units().is_empty() && !self.base.has_changed()
+    }
+
+    /// What a failed transaction still accepts.
+    pub(in crate::session) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
+        if self.transaction.state() == TransactionState::Failed && !ends {
+            return Err(ErrorKind::TransactionFailed.into());
+        }
+        Ok(())
+    }
+}
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
         let snapshot = engine.snapshot();
-        let databases = home::visible(&snapshot, &login);
-        let home = home::home(&snapshot, &login, &databases);
+        let databases = visible::visible(&snapshot, &login);
+        let home = visible::home(&snapshot, &login, &databases);
         let (live, database) = match &login.database {
             Some(name) => {
-                let (live, name) = home::move_to((&snapshot, &login), name, home)?;
+                let (live, name) = visible::move_to((&snapshot, &login), name, home)?;
                 (Some(live), Some(name))
             }
             None => (home, None),
@@ -45,87 +114,49 @@ impl Session {
             autocommit: true,
             ..Facts::default()
         };
-        let facts = Arc::new(facts);
         let mut session = Self {
-            engine: engine.clone(),
-            handle,
-            transaction_type: None,
-            snapshot,
-            live,
-            transaction: Transaction::default(),
-            base: super::Base::default(),
-            opened: Opened::Client,
-            autocommit: true,
-            next_modes: Vec::new(),
-            session_modes: Vec::new(),
-            variables: Variables::default(),
-            variables_at_begin: None,
-            modes_at_begin: Vec::new(),
-            marks: Vec::new(),
-            settings: 0,
-            defined: None,
-            defining: false,
-            touched: super::altered::Touched::default(),
-            local_settings: Vec::new(),
-            facts,
-            // Sessions of one statement each must not all meet the same replica.
-            ticket: u64::from(id),
-            queue: VecDeque::new(),
-            pending: VecDeque::new(),
-            reply: Reply::Idle,
-            ahead: VecDeque::new(),
-            encoder: None,
-            window: None,
-            cursors: HashMap::new(),
-            named: Statements::default(),
-            sql_cursors: HashMap::new(),
-            last_suspended: None,
-            warnings: super::warnings::Warnings::default(),
-            text_request: false,
-            planning: super::view::Planning::default(),
-            at_hand: AtHand::default(),
-            names_tables: false,
-            temporary: None,
-            login,
+            place: Place {
+                engine: engine.clone(),
+                handle,
+                login,
+                snapshot,
+                live,
+                facts: Arc::new(facts),
+                // Sessions of one statement each must not all meet the same replica.
+                ticket: u64::from(id),
+            },
+            settings: Settings::default(),
+            work: Work::default(),
+            outbox: Outbox::default(),
+            cursors: Cursors::default(),
+            memory: Memory::default(),
+            temporary: TemporaryTables::default(),
         };
         session.start_variables()?;
         Ok(session)
     }
 
-    pub(super) fn start_variables(&mut self) -> Result<()> {
-        let Some(live) = self.live.clone() else { return Ok(()) };
+    pub(in crate::session) fn start_variables(&mut self) -> Result<()> {
+        let Some(live) = self.place.live.clone() else { return Ok(()) };
         if let Some(language) = live.client_language {
-            self.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+            self.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
         }
-        for (name, value) in self.login.variables.clone() {
+        for (name, value) in self.place.login.variables.clone() {
             self.startup_variable(live.database.dialect.as_ref(), &name, &value)?;
         }
         Ok(())
     }
 
-    pub(super) fn live(&self) -> Result<Arc<LiveDatabase>> {
-        self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
-    }
-
-    /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.
-    pub(super) fn facts_mut(&mut self) -> &mut Facts {
-        Arc::make_mut(&mut self.facts)
-    }
-
-    pub(super) fn settings(&self) -> &Settings {
-        &self.snapshot.settings
-    }
-
     /// Takes the newest snapshot; inside a transaction the one it began with stays.
-    pub(super) fn refresh(&mut self) -> Result<()> {
-        if self.handle.is_killed() {
+    pub(in crate::session) fn refresh(&mut self) -> Result<()> {
+        if self.place.handle.is_killed() {
             return Err(ErrorKind::Shutdown.into());
         }
-        if !self.stands_free() || self.waits_in_cursor() {
+        if !self.work.stands_free() || self.cursors.waits_in_cursor() {
             return Ok(());
         }
-        let newest = self.engine.inner.snapshot.load();
-        if Arc::ptr_eq(&newest, &self.snapshot) {
+        let newest = self.place.engine.inner.snapshot.load();
+        if Arc::ptr_eq(&newest, &self.place.snapshot) {
             return Ok(());
         }
         drop(newest);
@@ -136,15 +167,17 @@ impl Session {
     ///
     /// # Errors
     /// `UnknownDatabase` and `Refused` when that is no longer possible; the session is then in no database.
-    pub(super) fn look_again(&mut self) -> Result<()> {
-        self.snapshot = self.engine.snapshot();
-        self.facts_mut().databases = home::visible(&self.snapshot, &self.login);
-        let home = home::home(&self.snapshot, &self.login, &self.facts.databases);
-        let Some(name) = self.facts.database.clone() else {
+    pub(in crate::session) fn look_again(&mut self) -> Result<()> {
+        self.place.snapshot = self.place.engine.snapshot();
+        self.place.facts_mut().databases =
+            visible::visible(&self.place.snapshot, &self.place.login);
+        let home =
+            visible::home(&self.place.snapshot, &self.place.login, &self.place.facts.databases);
+        let Some(name) = self.place.facts.database.clone() else {
             self.stand_in(home);
             return Ok(());
         };
-        match home::stand(&self.snapshot, (&name, &self.login), home.clone()) {
+        match visible::stand(&self.place.snapshot, (&name, &self.place.login), home.clone()) {
             Ok((live, _)) => {
                 self.stand_in(Some(live));
                 Ok(())
@@ -157,84 +190,48 @@ impl Session {
     }
 
     /// From now on the session is in no database.
-    pub(super) fn leave_database(&mut self, home: Option<Arc<LiveDatabase>>) {
-        self.handle.uses(None);
-        self.facts_mut().database = None;
+    pub(in crate::session) fn leave_database(&mut self, home: Option<Arc<LiveDatabase>>) {
+        self.place.handle.uses(None);
+        self.place.facts_mut().database = None;
         self.stand_in(home);
     }
 
     /// Goes to a database, or where there is none. Its units are told of the door's language when they take several.
-    pub(super) fn stand_in(&mut self, live: Option<Arc<LiveDatabase>>) {
+    pub(in crate::session) fn stand_in(&mut self, live: Option<Arc<LiveDatabase>>) {
         let spoken = |live: &Option<Arc<LiveDatabase>>| live.as_ref()?.client_language;
-        let (before, now) = (spoken(&self.live), spoken(&live));
+        let (before, now) = (spoken(&self.place.live), spoken(&live));
         let version = live.as_ref().and_then(|live| live.version());
-        if version.as_deref() != self.facts.version.as_deref() {
-            self.facts_mut().version = version.map(Arc::from);
+        if version.as_deref() != self.place.facts.version.as_deref() {
+            self.place.facts_mut().version = version.map(Arc::from);
         }
-        self.live = live;
+        self.place.live = live;
         match now {
             _ if before == now => {}
             Some(language) => {
-                self.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+                self.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
             }
-            None => self.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
+            None => self.settings.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
         }
-    }
-
-    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
-    /// while none of them has reached a unit.
-    pub(super) fn stands_free(&self) -> bool {
-        match self.transaction.state() {
-            TransactionState::Idle => true,
-            TransactionState::Open => self.opened == Opened::Pipeline && self.has_reached_none(),
-            TransactionState::Failed => false,
-        }
-    }
-
-    /// Whether a transaction is open that has not met a storage unit yet.
-    pub(super) fn has_begun_only(&self) -> bool {
-        self.transaction.state() == TransactionState::Open && self.has_reached_none()
-    }
-
-    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
-    pub(super) fn has_reached_none(&self) -> bool {
-        self.transaction.units().is_empty() && !self.base.has_changed()
-    }
-
-    /// What a failed transaction still accepts.
-    pub(super) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
-        if self.transaction.state() == TransactionState::Failed && !ends {
-            return Err(ErrorKind::TransactionFailed.into());
-        }
-        Ok(())
     }
 
     /// Answers a statement that has changed no rows.
-    pub(super) fn complete(&mut self, tag: &str) {
-        self.counts_rows(0);
+    pub(in crate::session) fn complete(&mut self, tag: &str) {
+        self.place.counts_rows(0);
         let completion = Completion {
             tag: tag.to_owned().into(),
-            more: !self.queue.is_empty(),
+            more: !self.outbox.queue.is_empty(),
             ..Completion::default()
         };
-        self.pending.push_back(Event::Complete(completion));
-    }
-
-    /// What `ROW_COUNT()` tells from now on: rows changed, or -1 after a statement that gives some or fails.
-    /// <https://dev.mysql.com/doc/refman/8.0/en/information-functions.html#function_row-count>
-    pub(super) fn counts_rows(&mut self, count: i64) {
-        if self.facts.row_count != count {
-            self.facts_mut().row_count = count;
-        }
-    }
-
-    pub(super) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
-        self.live.as_ref().map(|live| Arc::clone(&live.database.dialect))
+        self.outbox.pending.push_back(Event::Complete(completion));
     }
 }
 
 /// A database by name that speaks the door's language.
-pub(super) fn find(snapshot: &Snapshot, name: &str, login: &Login) -> Result<Arc<LiveDatabase>> {
+pub(in crate::session) fn find(
+    snapshot: &Snapshot,
+    name: &str,
+    login: &Login,
+) -> Result<Arc<LiveDatabase>> {
     let family = login.family;
     let live = snapshot
         .database(name)
@@ -260,13 +257,13 @@ impl pando_kernel::session::Session for Session {
                 Box::pin(self.end_failed_text()).await;
             }
             let taken = self.or_doomed(taken).await;
-            return self.or_idle(taken);
+            return self.place.or_idle(taken);
         }
         self.abandon().await;
-        self.handle.works();
+        self.place.handle.works();
         let answered = self.answer(request).await;
         let answered = self.or_doomed(answered).await;
-        self.or_idle(answered)
+        self.place.or_idle(answered)
     }
 
     async fn answer(&mut self, request: Request) -> Result<Option<Whole>> {
@@ -281,18 +278,18 @@ impl pando_kernel::session::Session for Session {
             Box::pin(self.end_failed_text()).await;
         }
         let event = self.or_doomed(event).await;
-        if matches!(event, Ok(None)) && !matches!(self.reply, Reply::CopyIn(_)) {
-            self.handle.idles();
+        if matches!(event, Ok(None)) && !matches!(self.outbox.reply, Reply::CopyIn(_)) {
+            self.place.handle.idles();
         }
-        self.or_idle(event)
+        self.place.or_idle(event)
     }
 
     fn ahead(&mut self) -> Option<Result<Option<Event>>> {
-        self.ahead.pop_front()
+        self.outbox.ahead.pop_front()
     }
 
     async fn refused(&mut self) {
-        match &mut self.reply {
+        match &mut self.outbox.reply {
             Reply::Pass(pass) if pass.refusal.is_some() => {}
             Reply::Pass(pass) => {
                 let refusal = poll_fn(|cx| pass.channel.poll_refused(cx)).await;
@@ -309,7 +306,7 @@ impl pando_kernel::session::Session for Session {
         // The tree is kept as long as the statement; what counts here is that few are read at once.
         let _counted = match sql.len() > LONG {
             true => {
-                let engine = Arc::clone(&self.engine.inner);
+                let engine = Arc::clone(&self.place.engine.inner);
                 Box::pin(engine.reading.begin(&*engine.runtime, &sql)).await?
             }
             false => None,
@@ -321,45 +318,37 @@ impl pando_kernel::session::Session for Session {
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         self.abandon().await;
-        self.handle.works();
+        self.place.handle.works();
         let described = match self.refresh() {
             Ok(()) => Box::pin(self.describe_prepared(prepared)).await,
             Err(error) => Err(error),
         };
         let described = self.or_doomed(described).await;
-        self.handle.idles();
+        self.place.handle.idles();
         described
     }
 
     fn statements(&mut self) -> &mut Statements {
-        &mut self.named
+        &mut self.memory.named
     }
 
     fn state(&self) -> State<'_> {
         State {
-            transaction: match self.opened {
+            transaction: match self.work.opened {
                 Opened::Statement | Opened::Steps | Opened::Pipeline => TransactionState::Idle,
-                Opened::Client => self.transaction.state(),
+                Opened::Client => self.work.transaction.state(),
             },
-            autocommit: self.autocommit,
-            database: self.facts.database.as_deref(),
+            autocommit: self.work.autocommit,
+            database: self.place.facts.database.as_deref(),
         }
     }
 
     fn key(&self) -> Key {
-        self.handle.key
+        self.place.handle.key
     }
 }
 
 impl Session {
-    /// After an error nothing more comes: the session waits for its client.
-    fn or_idle<T>(&self, result: Result<T>) -> Result<T> {
-        if result.is_err() {
-            self.handle.idles();
-        }
-        result
-    }
-
     async fn answer(&mut self, request: Request) -> Result<()> {
         if matches!(request, Request::Fail) {
             // Whatever has become of the configuration.
@@ -376,7 +365,7 @@ impl Session {
             Request::Use(name) => Box::pin(self.use_database(&name)).await,
             Request::Reset => {
                 // COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
-                self.login.variables.clear();
+                self.place.login.variables.clear();
                 Box::pin(self.reset()).await
             }
             Request::Fields { table } => Box::pin(self.fields(&table)).await,
@@ -387,8 +376,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.handle.idles();
+        self.place.handle.idles();
         self.take_back_in_base();
-        self.engine.inner.registry.remove(self.handle.key.id);
+        self.place.engine.inner.registry.remove(self.place.handle.key.id);
     }
 }
