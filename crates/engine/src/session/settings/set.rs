@@ -68,6 +68,7 @@ impl Session {
             ));
         }
         let dialect = self.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+        self.reset_modes(assignments).await?;
         let (mut variables, overruled) = overruled(assignments, &self.settings.variables);
         let (mut reports, mut told) = (Vec::new(), Vec::new());
         let (mut autocommit, mut last_insert_id, mut local, mut computes) =
