@@ -381,7 +381,11 @@ impl Session {
         if !last {
             return Ok(false);
         }
-        self.send_all(copy).await?;
+        match copy.rows_read {
+            // No storage unit has judged the statement's options and columns so far: one does.
+            0 => self.send_batch(copy, 0).await?,
+            _ => self.send_all(copy).await?,
+        }
         let mut done = std::mem::take(&mut copy.told);
         done.affected = Some(copy.rows);
         self.conclude(done, &copy.verb).await.map(|()| true)
