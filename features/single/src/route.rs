@@ -221,14 +221,16 @@ fn made_of_parts(stmt: &Statement, named: &Named) -> Error {
         let reason = format!(
             "single table `{name}` would refer to a table of several data nodes, and know one of them only"
         );
-        let is_key = stmt.text.to_ascii_lowercase().contains("references");
-        let instead = match is_key {
-            true => format!(
-                "leave the foreign key out, or make `{name}` a sharded table bound to the other"
-            ),
-            false => format!("write the columns of `{name}` out"),
-        };
-        return Error::refused(20101, reason, instead);
+        if stmt.text.to_ascii_lowercase().contains("references") {
+            return Error::refused(
+                20101,
+                reason,
+                format!(
+                    "leave the foreign key out, or make `{name}` a sharded table bound to the other"
+                ),
+            );
+        }
+        return Error::refused(20101, reason, format!("write the columns of `{name}` out"));
     }
     Error::refused(
         30001,
