@@ -4,91 +4,29 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use pando_kernel::Statements;
-use pando_kernel::dialect::{Dialect, Facts};
-use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::event::{Completion, Description, Event, Whole};
+use pando_kernel::dialect::Facts;
+use pando_kernel::error::Result;
+use pando_kernel::event::{Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
 use pando_kernel::runtime::LONG;
 use pando_kernel::session::{Key, Login, State, TransactionState};
 
 use crate::house::Engine;
-use crate::snapshot::{self, LiveDatabase, Snapshot};
 
+use crate::session::Session;
+use crate::session::bulk::copy;
 use crate::session::cursors::portals::Cursors;
 use crate::session::memory::Memory;
-use crate::session::place::Place;
-use crate::session::place::visible;
+use crate::session::place::{Place, stand, visible};
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::settings::Settings;
-use crate::session::transaction::Work;
+use crate::session::settings::{Settings, reset};
+use crate::session::statement::execute;
+use crate::session::statement::prepare;
+use crate::session::statement::text::{executable, request};
 use crate::session::transaction::temporary::TemporaryTables;
-use crate::session::{Opened, Session};
-
-impl Place {
-    pub(in crate::session) fn live(&self) -> Result<Arc<LiveDatabase>> {
-        self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
-    }
-
-    /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.
-    pub(in crate::session) fn facts_mut(&mut self) -> &mut Facts {
-        Arc::make_mut(&mut self.facts)
-    }
-
-    pub(in crate::session) fn properties(&self) -> &snapshot::Settings {
-        &self.snapshot.settings
-    }
-
-    /// What `ROW_COUNT()` tells from now on: rows changed, or -1 after a statement that gives some or fails.
-    /// <https://dev.mysql.com/doc/refman/8.0/en/information-functions.html#function_row-count>
-    pub(in crate::session) fn counts_rows(&mut self, count: i64) {
-        if self.facts.row_count != count {
-            self.facts_mut().row_count = count;
-        }
-    }
-
-    pub(in crate::session) fn dialect(&self) -> Option<Arc<dyn Dialect>> {
-        self.live.as_ref().map(|live| Arc::clone(&live.database.dialect))
-    }
-
-    /// After an error nothing more comes: the session waits for its client.
-    fn or_idle<T>(&self, result: Result<T>) -> Result<T> {
-        if result.is_err() {
-            self.handle.idles();
-        }
-        result
-    }
-}
-
-impl Work {
-    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
-    /// while none of them has reached a unit.
-    pub(in crate::session) fn stands_free(&self) -> bool {
-        match self.transaction.state() {
-            TransactionState::Idle => true,
-            TransactionState::Open => self.opened == Opened::Pipeline && self.has_reached_none(),
-            TransactionState::Failed => false,
-        }
-    }
-
-    /// Whether a transaction is open that has not met a storage unit yet.
-    pub(in crate::session) fn has_begun_only(&self) -> bool {
-        self.transaction.state() == TransactionState::Open && self.has_reached_none()
-    }
-
-    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
-    pub(in crate::session) fn has_reached_none(&self) -> bool {
-        self.transaction.units().is_empty() && !self.base.has_changed()
-    }
-
-    /// What a failed transaction still accepts.
-    pub(in crate::session) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
-        if self.transaction.state() == TransactionState::Failed && !ends {
-            return Err(ErrorKind::TransactionFailed.into());
-        }
-        Ok(())
-    }
-}
+use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{Work, base, deadlock, end};
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
@@ -132,137 +70,25 @@ impl Session {
             memory: Memory::default(),
             temporary: TemporaryTables::default(),
         };
-        session.start_variables()?;
+        stand::start_variables(&mut session)?;
         Ok(session)
     }
-
-    pub(in crate::session) fn start_variables(&mut self) -> Result<()> {
-        let Some(live) = self.place.live.clone() else { return Ok(()) };
-        if let Some(language) = live.client_language {
-            self.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
-        }
-        for (name, value) in self.place.login.variables.clone() {
-            self.startup_variable(live.database.dialect.as_ref(), &name, &value)?;
-        }
-        Ok(())
-    }
-
-    /// Takes the newest snapshot; inside a transaction the one it began with stays.
-    pub(in crate::session) fn refresh(&mut self) -> Result<()> {
-        if self.place.handle.is_killed() {
-            return Err(ErrorKind::Shutdown.into());
-        }
-        if !self.work.stands_free() || self.cursors.waits_in_cursor() {
-            return Ok(());
-        }
-        let newest = self.place.engine.inner.snapshot.load();
-        if Arc::ptr_eq(&newest, &self.place.snapshot) {
-            return Ok(());
-        }
-        drop(newest);
-        self.look_again()
-    }
-
-    /// Stands in the newest snapshot where it stood in the one before.
-    ///
-    /// # Errors
-    /// `UnknownDatabase` and `Refused` when that is no longer possible; the session is then in no database.
-    pub(in crate::session) fn look_again(&mut self) -> Result<()> {
-        self.place.snapshot = self.place.engine.snapshot();
-        self.place.facts_mut().databases =
-            visible::visible(&self.place.snapshot, &self.place.login);
-        let home =
-            visible::home(&self.place.snapshot, &self.place.login, &self.place.facts.databases);
-        let Some(name) = self.place.facts.database.clone() else {
-            self.stand_in(home);
-            return Ok(());
-        };
-        match visible::stand(&self.place.snapshot, (&name, &self.place.login), home.clone()) {
-            Ok((live, _)) => {
-                self.stand_in(Some(live));
-                Ok(())
-            }
-            Err(gone) => {
-                self.leave_database(home);
-                Err(gone)
-            }
-        }
-    }
-
-    /// From now on the session is in no database.
-    pub(in crate::session) fn leave_database(&mut self, home: Option<Arc<LiveDatabase>>) {
-        self.place.handle.uses(None);
-        self.place.facts_mut().database = None;
-        self.stand_in(home);
-    }
-
-    /// Goes to a database, or where there is none. Its units are told of the door's language when they take several.
-    pub(in crate::session) fn stand_in(&mut self, live: Option<Arc<LiveDatabase>>) {
-        let spoken = |live: &Option<Arc<LiveDatabase>>| live.as_ref()?.client_language;
-        let (before, now) = (spoken(&self.place.live), spoken(&live));
-        let version = live.as_ref().and_then(|live| live.version());
-        if version.as_deref() != self.place.facts.version.as_deref() {
-            self.place.facts_mut().version = version.map(Arc::from);
-        }
-        self.place.live = live;
-        match now {
-            _ if before == now => {}
-            Some(language) => {
-                self.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
-            }
-            None => self.settings.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
-        }
-    }
-
-    /// Answers a statement that has changed no rows.
-    pub(in crate::session) fn complete(&mut self, tag: &str) {
-        self.place.counts_rows(0);
-        let completion = Completion {
-            tag: tag.to_owned().into(),
-            more: !self.outbox.queue.is_empty(),
-            ..Completion::default()
-        };
-        self.outbox.pending.push_back(Event::Complete(completion));
-    }
-}
-
-/// A database by name that speaks the door's language.
-pub(in crate::session) fn find(
-    snapshot: &Snapshot,
-    name: &str,
-    login: &Login,
-) -> Result<Arc<LiveDatabase>> {
-    let family = login.family;
-    let live = snapshot
-        .database(name)
-        .cloned()
-        .ok_or_else(|| Error::new(ErrorKind::UnknownDatabase(name.to_owned())))?
-        .at_door(login);
-    let units = live.database.dialect.family();
-    if family.is_empty() || units == family || live.database.dialect.serves_every_door() {
-        return Ok(live);
-    }
-    Err(Error::refused(
-        30001,
-        format!("database `{name}` is made of {units} storage units"),
-        format!("connect to Pando's {units} port"),
-    ))
 }
 
 impl pando_kernel::session::Session for Session {
     async fn run(&mut self, request: Request) -> Result<()> {
         if let Request::Copy(input) = request {
-            let taken = Box::pin(self.copy_input(input)).await;
+            let taken = Box::pin(copy::copy_input(self, input)).await;
             if taken.is_err() {
-                Box::pin(self.end_failed_text()).await;
+                Box::pin(request::end_failed_text(self)).await;
             }
-            let taken = self.or_doomed(taken).await;
+            let taken = deadlock::or_doomed(self, taken).await;
             return self.place.or_idle(taken);
         }
         self.abandon().await;
         self.place.handle.works();
-        let answered = self.answer(request).await;
-        let answered = self.or_doomed(answered).await;
+        let answered = ask(self, request).await;
+        let answered = deadlock::or_doomed(self, answered).await;
         self.place.or_idle(answered)
     }
 
@@ -275,9 +101,9 @@ impl pando_kernel::session::Session for Session {
     async fn next(&mut self) -> Result<Option<Event>> {
         let event = self.next_event().await;
         if event.is_err() {
-            Box::pin(self.end_failed_text()).await;
+            Box::pin(request::end_failed_text(self)).await;
         }
-        let event = self.or_doomed(event).await;
+        let event = deadlock::or_doomed(self, event).await;
         if matches!(event, Ok(None)) && !matches!(self.outbox.reply, Reply::CopyIn(_)) {
             self.place.handle.idles();
         }
@@ -311,19 +137,19 @@ impl pando_kernel::session::Session for Session {
             }
             false => None,
         };
-        self.refresh()?;
-        Box::pin(self.settle_text(&sql)).await?;
-        self.make_prepared(sql, declared)
+        stand::refresh(self)?;
+        Box::pin(executable::settle_text(self, &sql)).await?;
+        prepare::make_prepared(self, sql, declared)
     }
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         self.abandon().await;
         self.place.handle.works();
-        let described = match self.refresh() {
-            Ok(()) => Box::pin(self.describe_prepared(prepared)).await,
+        let described = match stand::refresh(self) {
+            Ok(()) => Box::pin(prepare::describe_prepared(self, prepared)).await,
             Err(error) => Err(error),
         };
-        let described = self.or_doomed(described).await;
+        let described = deadlock::or_doomed(self, described).await;
         self.place.handle.idles();
         described
     }
@@ -348,36 +174,31 @@ impl pando_kernel::session::Session for Session {
     }
 }
 
-impl Session {
-    async fn answer(&mut self, request: Request) -> Result<()> {
-        if matches!(request, Request::Fail) {
-            // Whatever has become of the configuration.
-            self.fail_with_door();
-            return Ok(());
-        }
-        self.refresh()?;
-        match request {
-            Request::Query(text) => self.begin_text(&text).await,
-            Request::Execute(execute) => self.begin_execute(execute).await,
-            Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
-            Request::CloseCursor(cursor) => Box::pin(self.end_cursor(cursor)).await,
-            Request::Sync => self.sync().await,
-            Request::Use(name) => Box::pin(self.use_database(&name)).await,
-            Request::Reset => {
-                // COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
-                self.place.login.variables.clear();
-                Box::pin(self.reset()).await
-            }
-            Request::Fields { table } => Box::pin(self.fields(&table)).await,
-            Request::Copy(_) | Request::Fail => Ok(()),
-        }
-    }
-}
-
 impl Drop for Session {
     fn drop(&mut self) {
         self.place.handle.idles();
-        self.take_back_in_base();
+        base::take_back_in_base(self);
         self.place.engine.inner.registry.remove(self.place.handle.key.id);
+    }
+}
+
+/// A request of the door, up to the first piece of its reply.
+async fn ask(session: &mut Session, request: Request) -> Result<()> {
+    if matches!(request, Request::Fail) {
+        // Whatever has become of the configuration.
+        end::fail_with_door(session);
+        return Ok(());
+    }
+    stand::refresh(session)?;
+    match request {
+        Request::Query(text) => request::begin_text(session, &text).await,
+        Request::Execute(execute) => execute::begin_execute(session, execute).await,
+        Request::Fetch { cursor, limit } => session.fetch(cursor, limit),
+        Request::CloseCursor(cursor) => Box::pin(session.end_cursor(cursor)).await,
+        Request::Sync => end::sync(session).await,
+        Request::Use(name) => Box::pin(stand::use_database(session, &name)).await,
+        Request::Reset => Box::pin(reset::reset_connection(session)).await,
+        Request::Fields { table } => Box::pin(prepare::fields(session, &table)).await,
+        Request::Copy(_) | Request::Fail => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 mod bulk;
 mod cursors;
 mod door;
+mod errors;
 mod given;
 mod line;
 mod memory;
@@ -15,15 +16,14 @@ mod steps;
 mod transaction;
 
 use cursors::portals::Cursors;
-use given::{Bound, Window};
 use memory::Memory;
 use place::Place;
 use reply::Outbox;
 use settings::Settings;
-pub(crate) use settings::set::{answer, read_effects, undress};
 use transaction::Work;
 use transaction::temporary::TemporaryTables;
-use transaction::verbs::Opened;
+
+pub(crate) use run::find_out::{answer, read_effects, undress};
 
 /// A client's session, in parts that each know their own.
 #[derive(Debug)]

@@ -22,10 +22,16 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 use crate::source::System;
 
-use crate::session::reply::Outbox;
+use crate::session::bulk::columns;
+use crate::session::given::{Given, Run};
+use crate::session::place::{changed_rules, own_database};
 use crate::session::reply::pieces::{Reply, Verb};
+use crate::session::reply::{Outbox, warnings};
 use crate::session::run::connect::Aim;
-use crate::session::{Bound, Opened, Session};
+use crate::session::statement::prepare;
+use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{base, begin};
+use crate::session::{Session, line};
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
@@ -233,269 +239,272 @@ impl Outbox {
     }
 }
 
-impl Session {
-    /// COPY FROM and LOAD DATA over several targets. False when the statement goes the usual way.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only LOAD DATA asks for a file")]
-    pub(in crate::session) async fn start_bulk(&mut self, stmt: &Statement) -> Result<bool> {
-        let live = self.place.live()?;
-        self.work.refuse_if_failed(false)?;
-        self.place.refuse_unadmitted(true)?;
-        self.refuse_in_base("bulk data")?;
-        self.settle_cursors().await?;
-        let plan = self.plan(&live, stmt, &Bound::default(), Purpose::Run).await?;
-        self.refuse_moved(&live, stmt, true)?;
-        if plan.units.len() == 1 {
-            self.start_plan(&live, stmt, &Arc::new(plan), &mut Bound::default()).await?;
-            return Ok(true);
+/// COPY FROM and LOAD DATA over several targets. False when the statement goes the usual way.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only LOAD DATA asks for a file")]
+pub(in crate::session) async fn start_bulk(
+    session: &mut Session,
+    stmt: &Statement,
+) -> Result<bool> {
+    let live = session.place.live()?;
+    session.work.refuse_if_failed(false)?;
+    session.place.refuse_unadmitted(true)?;
+    base::refuse_in_base(session, "bulk data")?;
+    session.settle_cursors().await?;
+    let plan = session.plan(&live, stmt, &Given::default(), Purpose::Run).await?;
+    changed_rules::refuse_moved(session, &live, stmt, true)?;
+    if plan.units.len() == 1 {
+        line::run_plan(
+            session,
+            Run { live: &live, stmt, plan: &Arc::new(plan) },
+            &mut Given::default(),
+        )
+        .await?;
+        return Ok(true);
+    }
+    let Some(named) = named(stmt)? else { return Ok(false) };
+    let logic = named.table.key();
+    let (columns, plan) = match named.columns {
+        Some(listed) => (listed.iter().map(|column| column.value.clone()).collect(), plan),
+        None => columns::list_columns(session, &live, stmt, &logic, plan).await?,
+    };
+    let insert = routing_insert(&live, &logic, &columns)?;
+    let places = plan.units.iter().enumerate().map(|(i, unit)| {
+        let actual = unit.target.actual(&logic).unwrap_or(&logic);
+        ((Arc::clone(&unit.target.unit), Arc::from(actual)), i)
+    });
+    let places = places.collect();
+    // All batches are one transaction.
+    begin::open_if_idle(session, Opened::Statement);
+    session.work.transaction.wrote_if_open();
+    let (format, types) = match &named.records {
+        Records::Lines(_) => (Format::Text, None),
+        Records::Tuples(_) => (Format::Binary, bulk_types(session, &logic, &columns).await?),
+    };
+    session.outbox.pending.push_back(match &stmt.kind {
+        Kind::Load(load) => Event::SendFile(load.file.clone()),
+        _ => Event::CopyIn(CopyForm { format, columns: vec![format; columns.len()] }),
+    });
+    let (tag, defines) = (crate::session::reply::command_tag::tag(&stmt.kind), false);
+    session.outbox.reply = Reply::CopyIn(Box::new(CopyIn {
+        records: named.records,
+        types,
+        insert,
+        columns,
+        is_copy: matches!(stmt.kind, Kind::Copy(_)),
+        view: SessionView::default(),
+        places,
+        logic,
+        batches: vec![BytesMut::new(); plan.units.len()],
+        waiting: 0,
+        rows_read: 0,
+        rows: 0,
+        told: Completion::default(),
+        marked: Vec::new(),
+        verb: Verb { tag, defines, ..Verb::default() },
+        live,
+        plan,
+    }));
+    Ok(true)
+}
+
+/// Data from the client for the copy under way.
+pub(in crate::session) async fn copy_input(session: &mut Session, input: CopyInput) -> Result<()> {
+    if matches!(session.outbox.reply, Reply::Pass(_)) {
+        return session.copy_pass(input).await;
+    }
+    let Reply::CopyIn(copy) = std::mem::take(&mut session.outbox.reply) else {
+        return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
+    };
+    let mut copy = copy;
+    match take_lines(session, &mut copy, input).await {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            session.outbox.reply = Reply::CopyIn(copy);
+            Ok(())
         }
-        let Some(named) = named(stmt)? else { return Ok(false) };
-        let logic = named.table.key();
-        let (columns, plan) = match named.columns {
-            Some(listed) => (listed.iter().map(|column| column.value.clone()).collect(), plan),
-            None => self.list_columns(&live, stmt, &logic, plan).await?,
+        Err(error) => {
+            session.outbox.reply = Reply::Idle;
+            Box::pin(undo_batches(session, &copy)).await;
+            Err(session.fail_statement(error).await)
+        }
+    }
+}
+
+/// Takes back the batches of a statement that fails, in a transaction that goes on.
+async fn undo_batches(session: &mut Session, copy: &CopyIn) {
+    if session.work.transaction.state() != pando_kernel::session::TransactionState::Open {
+        return;
+    }
+    let mut channels = Vec::new();
+    for unit in &copy.marked {
+        match session.enlisted(&copy.live, unit, Aim::Reads).await {
+            Ok((connection, swallow)) => channels.push(Channel::new(connection, swallow, 0)),
+            Err(_) => session.work.transaction.lose(),
+        }
+    }
+    session.undo_statement(&mut channels).await;
+    session.release_channels(channels).await;
+}
+
+/// True when the statement is over.
+async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) -> Result<bool> {
+    let last = match input {
+        CopyInput::Data(data) => {
+            copy.records.push(&data);
+            false
+        }
+        CopyInput::Done => true,
+        CopyInput::Fail(reason) => {
+            return Err(ErrorKind::Server(Box::new(pando_kernel::ServerError {
+                sqlstate: "57014".into(),
+                message: format!("COPY from stdin failed: {reason}"),
+                severity: "ERROR".into(),
+                ..Default::default()
+            }))
+            .into());
+        }
+    };
+    while let Some(line) = copy.records.next(last)? {
+        let places = places(session, copy, &line).await?;
+        copy.rows_read += 1;
+        for place in places {
+            copy.waiting += line.len();
+            let batch = &mut copy.batches[place];
+            batch.extend_from_slice(&line);
+            if batch.len() >= BATCH {
+                send_batch(session, copy, place).await?;
+            }
+        }
+        if copy.waiting > WAITING {
+            send_all(session, copy).await?;
+        }
+    }
+    if !last {
+        return Ok(false);
+    }
+    match copy.rows_read {
+        // No storage unit has judged the statement's options and columns so far: one does.
+        0 => send_batch(session, copy, 0).await?,
+        _ => send_all(session, copy).await?,
+    }
+    let mut done = std::mem::take(&mut copy.told);
+    done.affected = Some(copy.rows);
+    session.conclude(done, &copy.verb).await.map(|()| true)
+}
+
+/// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
+async fn places(session: &mut Session, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
+    for _ in 0..MAX_NEEDS {
+        match copy.places(record, session.work.catalog(&copy.live).as_ref())? {
+            Placed::At(places) => return Ok(places),
+            Placed::Needs(need) => session.find_out(&copy.live, need).await?,
+        }
+    }
+    Err(Error::internal("routing asks for ever more"))
+}
+
+async fn send_all(session: &mut Session, copy: &mut CopyIn) -> Result<()> {
+    for place in 0..copy.batches.len() {
+        if !copy.batches[place].is_empty() {
+            send_batch(session, copy, place).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Sends the lines that wait for one shard as a statement of its own.
+async fn send_batch(session: &mut Session, copy: &mut CopyIn, place: usize) -> Result<()> {
+    let data = std::mem::take(&mut copy.batches[place]).freeze();
+    copy.waiting = copy.waiting.saturating_sub(data.len());
+    let live = Arc::clone(&copy.live);
+    let Some(unit) = copy.plan.units.get(place) else { return Ok(()) };
+    let goes_on = session.work.opened == Opened::Client
+        && !live.database.dialect.error_fails_transaction()
+        && !copy.marked.contains(&unit.target.unit);
+    let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
+    let (mut connection, swallow) = session.enlisted(&live, &unit.target.unit, aim).await?;
+    session.work.transaction.changes_on(&unit.target.unit);
+    if goes_on {
+        copy.marked.push(Arc::clone(&unit.target.unit));
+    }
+    session.settings.taint(&live, &mut connection, copy.plan.leaves);
+    let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
+    let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
+    let sent = match started {
+        Ok(()) => {
+            let (head, tail) = copy.records.frame();
+            send(&mut channel, [head, data, tail]).await
+        }
+        Err(error) => Err(error),
+    };
+    let done = sum(channel.completions.iter());
+    if copy.plan.spread == Spread::Gather || place == 0 {
+        copy.rows += done.affected.unwrap_or(0);
+        let said = std::slice::from_mut(&mut channel);
+        session.outbox.pass_notices(said);
+        warnings::note_warnings(session, said, done.warnings).await;
+        copy.told = match copy.told.affected {
+            Some(_) => sum([&copy.told, &done].into_iter()),
+            None => done,
         };
-        let insert = routing_insert(&live, &logic, &columns)?;
-        let places = plan.units.iter().enumerate().map(|(i, unit)| {
-            let actual = unit.target.actual(&logic).unwrap_or(&logic);
-            ((Arc::clone(&unit.target.unit), Arc::from(actual)), i)
-        });
-        let places = places.collect();
-        self.bulk_transaction();
-        let (format, types) = match &named.records {
-            Records::Lines(_) => (Format::Text, None),
-            Records::Tuples(_) => (Format::Binary, self.bulk_types(&logic, &columns).await?),
-        };
-        self.outbox.pending.push_back(match &stmt.kind {
-            Kind::Load(load) => Event::SendFile(load.file.clone()),
-            _ => Event::CopyIn(CopyForm { format, columns: vec![format; columns.len()] }),
-        });
-        let (tag, defines) = (crate::session::reply::command_tag::tag(&stmt.kind), false);
-        self.outbox.reply = Reply::CopyIn(Box::new(CopyIn {
-            records: named.records,
-            types,
-            insert,
-            columns,
-            is_copy: matches!(stmt.kind, Kind::Copy(_)),
-            view: SessionView::default(),
-            places,
-            logic,
-            batches: vec![BytesMut::new(); plan.units.len()],
-            waiting: 0,
-            rows_read: 0,
-            rows: 0,
-            told: Completion::default(),
-            marked: Vec::new(),
-            verb: Verb { tag, defines, ..Verb::default() },
-            live,
-            plan,
-        }));
-        Ok(true)
     }
+    session.release_channel(channel).await;
+    sent
+}
 
-    /// All batches are one transaction.
-    fn bulk_transaction(&mut self) {
-        if self.work.transaction.state() == pando_kernel::session::TransactionState::Idle {
-            if self.work.autocommit {
-                let modes = self.work.modes_for(Vec::new());
-                self.work.transaction.begin(modes, self.course());
-                self.work.opened = Opened::Statement;
-            } else {
-                self.begin(Vec::new());
-            }
-        }
-        self.work.transaction.wrote_if_open();
-    }
+/// The types of a table's columns, as its storage unit tells them.
+async fn bulk_types(
+    session: &mut Session,
+    logic: &str,
+    columns: &[String],
+) -> Result<Option<Columns>> {
+    let dialect = session.place.live()?.database.dialect.clone();
+    let names: Vec<String> = columns.iter().map(|column| dialect.quote(column)).collect();
+    let text = format!("SELECT {} FROM {}", names.join(", "), dialect.quote(logic));
+    let prepared = prepare::make_prepared(session, text.into(), Vec::new())?;
+    Ok(prepare::describe_prepared(session, &prepared).await?.columns)
+}
 
-    /// Data from the client for the copy under way.
-    pub(in crate::session) async fn copy_input(&mut self, input: CopyInput) -> Result<()> {
-        if matches!(self.outbox.reply, Reply::Pass(_)) {
-            return self.copy_pass(input).await;
-        }
-        let Reply::CopyIn(copy) = std::mem::take(&mut self.outbox.reply) else {
-            return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
-        };
-        let mut copy = copy;
-        match self.take_lines(&mut copy, input).await {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                self.outbox.reply = Reply::CopyIn(copy);
-                Ok(())
+/// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be merged, or the query is about
+/// the catalogue, it runs as the query it is and its rows are written as lines here.
+pub(in crate::session) async fn start_copy_of(
+    session: &mut Session,
+    stmt: &Statement,
+    query: &Query,
+) -> Result<bool> {
+    let Kind::Copy(copy) = &stmt.kind else { return Ok(false) };
+    session.work.refuse_if_failed(false)?;
+    own_database::refuse_without_database(session, stmt)?;
+    let live = session.place.live()?;
+    let presentation = live.database.dialect.presentation();
+    let is_catalogue = visit::tables(&stmt.kind)
+        .iter()
+        .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
+    if !is_catalogue {
+        session.settle_cursors().await?;
+        match session.plan(&live, stmt, &Given::default(), Purpose::Run).await {
+            Ok(plan) => {
+                line::run_plan(
+                    session,
+                    Run { live: &live, stmt, plan: &Arc::new(plan) },
+                    &mut Given::default(),
+                )
+                .await?;
+                return Ok(true);
             }
-            Err(error) => {
-                self.outbox.reply = Reply::Idle;
-                Box::pin(self.undo_batches(&copy)).await;
-                Err(self.fail_statement(error).await)
-            }
+            Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}
+            Err(error) => return Err(error),
         }
     }
-
-    /// Takes back the batches of a statement that fails, in a transaction that goes on.
-    async fn undo_batches(&mut self, copy: &CopyIn) {
-        if self.work.transaction.state() != pando_kernel::session::TransactionState::Open {
-            return;
-        }
-        let mut channels = Vec::new();
-        for unit in &copy.marked {
-            match self.enlisted(&copy.live, unit, Aim::Reads).await {
-                Ok((connection, swallow)) => channels.push(Channel::new(connection, swallow, 0)),
-                Err(_) => self.work.transaction.lose(),
-            }
-        }
-        self.undo_statement(&mut channels).await;
-        self.release_channels(channels).await;
-    }
-
-    /// True when the statement is over.
-    async fn take_lines(&mut self, copy: &mut CopyIn, input: CopyInput) -> Result<bool> {
-        let last = match input {
-            CopyInput::Data(data) => {
-                copy.records.push(&data);
-                false
-            }
-            CopyInput::Done => true,
-            CopyInput::Fail(reason) => {
-                return Err(ErrorKind::Server(Box::new(pando_kernel::ServerError {
-                    sqlstate: "57014".into(),
-                    message: format!("COPY from stdin failed: {reason}"),
-                    severity: "ERROR".into(),
-                    ..Default::default()
-                }))
-                .into());
-            }
-        };
-        while let Some(line) = copy.records.next(last)? {
-            let places = self.places(copy, &line).await?;
-            copy.rows_read += 1;
-            for place in places {
-                copy.waiting += line.len();
-                let batch = &mut copy.batches[place];
-                batch.extend_from_slice(&line);
-                if batch.len() >= BATCH {
-                    self.send_batch(copy, place).await?;
-                }
-            }
-            if copy.waiting > WAITING {
-                self.send_all(copy).await?;
-            }
-        }
-        if !last {
-            return Ok(false);
-        }
-        match copy.rows_read {
-            // No storage unit has judged the statement's options and columns so far: one does.
-            0 => self.send_batch(copy, 0).await?,
-            _ => self.send_all(copy).await?,
-        }
-        let mut done = std::mem::take(&mut copy.told);
-        done.affected = Some(copy.rows);
-        self.conclude(done, &copy.verb).await.map(|()| true)
-    }
-
-    /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
-    async fn places(&mut self, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
-        for _ in 0..MAX_NEEDS {
-            match copy.places(record, self.work.catalog(&copy.live).as_ref())? {
-                Placed::At(places) => return Ok(places),
-                Placed::Needs(need) => self.find_out(&copy.live, need).await?,
-            }
-        }
-        Err(Error::internal("routing asks for ever more"))
-    }
-
-    async fn send_all(&mut self, copy: &mut CopyIn) -> Result<()> {
-        for place in 0..copy.batches.len() {
-            if !copy.batches[place].is_empty() {
-                self.send_batch(copy, place).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends the lines that wait for one shard as a statement of its own.
-    async fn send_batch(&mut self, copy: &mut CopyIn, place: usize) -> Result<()> {
-        let data = std::mem::take(&mut copy.batches[place]).freeze();
-        copy.waiting = copy.waiting.saturating_sub(data.len());
-        let live = Arc::clone(&copy.live);
-        let Some(unit) = copy.plan.units.get(place) else { return Ok(()) };
-        let goes_on = self.work.opened == Opened::Client
-            && !live.database.dialect.error_fails_transaction()
-            && !copy.marked.contains(&unit.target.unit);
-        let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
-        let (mut connection, swallow) = self.enlisted(&live, &unit.target.unit, aim).await?;
-        self.work.transaction.changes_on(&unit.target.unit);
-        if goes_on {
-            copy.marked.push(Arc::clone(&unit.target.unit));
-        }
-        self.settings.taint(&live, &mut connection, copy.plan.leaves);
-        let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
-        let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
-        let sent = match started {
-            Ok(()) => {
-                let (head, tail) = copy.records.frame();
-                send(&mut channel, [head, data, tail]).await
-            }
-            Err(error) => Err(error),
-        };
-        let done = sum(channel.completions.iter());
-        if copy.plan.spread == Spread::Gather || place == 0 {
-            copy.rows += done.affected.unwrap_or(0);
-            let said = std::slice::from_mut(&mut channel);
-            self.outbox.pass_notices(said);
-            self.note_warnings(said, done.warnings).await;
-            copy.told = match copy.told.affected {
-                Some(_) => sum([&copy.told, &done].into_iter()),
-                None => done,
-            };
-        }
-        self.release_channel(channel).await;
-        sent
-    }
-
-    /// The types of a table's columns, as its storage unit tells them.
-    async fn bulk_types(&mut self, logic: &str, columns: &[String]) -> Result<Option<Columns>> {
-        let dialect = self.place.live()?.database.dialect.clone();
-        let names: Vec<String> = columns.iter().map(|column| dialect.quote(column)).collect();
-        let text = format!("SELECT {} FROM {}", names.join(", "), dialect.quote(logic));
-        let prepared = self.make_prepared(text.into(), Vec::new())?;
-        Ok(self.describe_prepared(&prepared).await?.columns)
-    }
-
-    /// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be merged, or the query is about
-    /// the catalogue, it runs as the query it is and its rows are written as lines here.
-    pub(in crate::session) async fn start_copy_of(
-        &mut self,
-        stmt: &Statement,
-        query: &Query,
-    ) -> Result<bool> {
-        let Kind::Copy(copy) = &stmt.kind else { return Ok(false) };
-        self.work.refuse_if_failed(false)?;
-        self.refuse_without_database(stmt)?;
-        let live = self.place.live()?;
-        let presentation = live.database.dialect.presentation();
-        let is_catalogue = visit::tables(&stmt.kind)
-            .iter()
-            .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
-        if !is_catalogue {
-            self.settle_cursors().await?;
-            match self.plan(&live, stmt, &Bound::default(), Purpose::Run).await {
-                Ok(plan) => {
-                    self.start_plan(&live, stmt, &Arc::new(plan), &mut Bound::default()).await?;
-                    return Ok(true);
-                }
-                Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let encoder = Encoder::new(copy)?;
-        let inner = query.span.of(&stmt.text);
-        let inner = parse(inner, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-        let formats = vec![encoder.format()];
-        let prepared = encoder.format() == Format::Binary;
-        let bound = Bound { formats, prepared, ..Bound::default() };
-        Box::pin(self.start_on_units(&inner, bound)).await?;
-        self.outbox.encoder = Some(Box::new(encoder));
-        Ok(true)
-    }
+    let encoder = Encoder::new(copy)?;
+    let inner = query.span.of(&stmt.text);
+    let inner = parse(inner, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    let formats = vec![encoder.format()];
+    let prepared = encoder.format() == Format::Binary;
+    let given = Given { formats, prepared, ..Given::default() };
+    Box::pin(line::run_on_units(session, &inner, given)).await?;
+    session.outbox.encoder = Some(Box::new(encoder));
+    Ok(true)
 }
 
 async fn send(channel: &mut Channel, data: [Bytes; 3]) -> Result<()> {

@@ -16,10 +16,11 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 
 use crate::plan;
 
-use crate::session::cursors::portals::Cursors;
-use crate::session::cursors::portals::MAX_CURSORS;
-use crate::session::statement::local::{no_transaction, server_error};
-use crate::session::{Bound, Session, Window};
+use crate::session::cursors::portals::{Cursors, MAX_CURSORS};
+use crate::session::errors::{no_transaction, server_error};
+use crate::session::given::{Given, Window};
+use crate::session::reply::made;
+use crate::session::{Session, line};
 
 /// A cursor under the name that it was declared with.
 #[derive(Debug, Clone)]
@@ -91,194 +92,195 @@ impl Cursors {
     }
 }
 
-impl Session {
-    /// Runs a statement about cursors.
-    pub(in crate::session) async fn sql_cursor(
-        &mut self,
-        stmt: &Statement,
-        cursor: &SqlCursor,
-        bound: &Bound,
-    ) -> Result<()> {
-        match cursor {
-            SqlCursor::Declare { name, hold, body, .. } => {
-                let hold = if *hold { Hold::FromCommit } else { Hold::Without };
-                self.declare((&name.value, hold), (stmt, *body), bound).await?;
-                self.complete("DECLARE CURSOR");
+/// Runs a statement about cursors.
+pub(in crate::session) async fn sql_cursor(
+    session: &mut Session,
+    stmt: &Statement,
+    cursor: &SqlCursor,
+    given: &Given,
+) -> Result<()> {
+    match cursor {
+        SqlCursor::Declare { name, hold, body, .. } => {
+            let hold = if *hold { Hold::FromCommit } else { Hold::Without };
+            declare(session, (&name.value, hold), (stmt, *body), given).await?;
+            made::complete(session, "DECLARE CURSOR");
+        }
+        SqlCursor::Fetch { name, direction, moves } => {
+            sql_fetch(session, &name.value, direction, *moves).await?;
+        }
+        SqlCursor::Close(name) => match name {
+            None => {
+                session.close_cursors().await;
+                made::complete(session, "CLOSE CURSOR ALL");
             }
-            SqlCursor::Fetch { name, direction, moves } => {
-                self.sql_fetch(&name.value, direction, *moves).await?;
+            Some(name) => {
+                let known = session.cursors.declared.remove(&name.value);
+                let known = known.ok_or_else(|| unknown_cursor(&name.value))?;
+                session.close_cursor(known.id).await;
+                made::complete(session, "CLOSE CURSOR");
             }
-            SqlCursor::Close(name) => match name {
-                None => {
-                    self.close_cursors().await;
-                    self.complete("CLOSE CURSOR ALL");
+        },
+    }
+    Ok(())
+}
+
+/// Outside a transaction the declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the server itself does at a commit.
+/// <https://www.postgresql.org/docs/current/sql-declare.html>
+async fn declare(
+    session: &mut Session,
+    (name, hold): (&str, Hold),
+    (stmt, body): (&Statement, Span),
+    given: &Given,
+) -> Result<()> {
+    let live = session.place.live()?;
+    let is_alone = session.work.transaction.state() == TransactionState::Idle;
+    if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
+        return Err(Error::refused(
+            30001,
+            "WITH HOLD cursors are not supported",
+            "fetch inside the transaction",
+        ));
+    }
+    if is_alone && hold == Hold::Without {
+        return Err(no_transaction("DECLARE CURSOR"));
+    }
+    if is_binary(&stmt.text, body, live.database.dialect.syntax()) {
+        return Err(Error::refused(
+            30001,
+            "a BINARY cursor is not supported",
+            "ask for binary results in the protocol",
+        ));
+    }
+    if session.cursors.declared.contains_key(name) {
+        return Err(server_error(0, "42P03", &format!("cursor \"{name}\" already exists")));
+    }
+    // One that has given all its rows keeps its name until it is closed.
+    if session.cursors.declared.len() >= MAX_CURSORS {
+        return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
+    }
+    let inner = pando_sql::parse(body.of(&stmt.text), live.database.dialect.syntax())
+        .map_err(crate::plan::unread)?;
+    if hold == Hold::FromCommit {
+        may_be_held(&inner.kind)?;
+    }
+    let id = CursorId(u64::MAX - session.place.ticket);
+    session.outbox.window = Some(Window { left: 0, cursor: Some(id) });
+    Box::pin(line::run(session, &inner, given.clone())).await?;
+    while session.next_of_reply().await?.is_some() {}
+    if !session.cursors.has_cursor(id) {
+        return Err(Error::refused(
+            30001,
+            "a cursor for a query that no storage unit answers is not supported",
+            "send the query itself",
+        ));
+    }
+    let columns = session.cursors.cursor_columns(id);
+    let mut hold = hold;
+    if is_alone {
+        session.settle_cursor(id).await?;
+        hold = Hold::Held;
+    }
+    let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
+    let (text, made) = (Arc::clone(&stmt.text), SystemTime::now());
+    let declared = Declared { id, columns, hold, begun: false, text, made, tables };
+    session.cursors.declared.insert(name.to_owned(), declared);
+    Ok(())
+}
+
+/// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those that are held already stay.
+///
+/// # Errors
+/// What came in place of the rows that were not yet found: the transaction has failed.
+pub(in crate::session) async fn part_from_declared(
+    session: &mut Session,
+    commit: bool,
+) -> Result<()> {
+    let commits = commit && session.work.transaction.state() == TransactionState::Open;
+    close_but(session, |declared| match declared.hold {
+        Hold::Without => false,
+        Hold::FromCommit => commits,
+        Hold::Held => true,
+    })
+    .await;
+    let kept = session.cursors.declared.values().filter(|one| one.hold == Hold::FromCommit);
+    let kept: Vec<CursorId> = kept.map(|declared| declared.id).collect();
+    for id in kept {
+        if let Err(error) = session.settle_cursor(id).await {
+            close_unheld(session).await;
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has failed.
+pub(in crate::session) async fn hold_declared(session: &mut Session, committed: bool) {
+    if committed {
+        session.cursors.declared.values_mut().for_each(|declared| declared.hold = Hold::Held);
+    } else {
+        close_but(session, |declared| declared.hold == Hold::Held).await;
+    }
+}
+
+/// Closes every cursor but those that are held since an earlier transaction.
+pub(in crate::session) async fn close_unheld(session: &mut Session) {
+    close_but(session, |declared| declared.hold == Hold::Held).await;
+}
+
+/// Closes every cursor that is not declared, or not to be kept.
+async fn close_but(session: &mut Session, is_kept: impl Fn(&Declared) -> bool) {
+    session.cursors.declared.retain(|_, declared| is_kept(declared));
+    let is_over = |id: &&CursorId| !session.cursors.declared.values().any(|one| one.id == **id);
+    let over: Vec<CursorId> = session.cursors.portals.keys().filter(is_over).copied().collect();
+    for id in over {
+        session.close_cursor(id).await;
+    }
+}
+
+async fn sql_fetch(session: &mut Session, name: &str, direction: &str, moves: bool) -> Result<()> {
+    let known = session.cursors.declared.get(name).cloned();
+    let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
+    let limit = forward(direction).ok_or_else(|| {
+        Error::refused(
+            30001,
+            format!("FETCH {direction} is not supported across shards"),
+            "cursors go forward only",
+        )
+    })?;
+    if limit == Some(0) && begun {
+        return Err(Error::refused(
+            30001,
+            "FETCH 0 is not supported: a cursor keeps no row that it has given",
+            "keep the row, or FETCH 1 for the next",
+        ));
+    }
+    if let Some(declared) = session.cursors.declared.get_mut(name) {
+        declared.begun |= limit != Some(0);
+    }
+    let mut collected = Vec::new();
+    let mut count = 0u64;
+    if session.cursors.has_cursor(id) {
+        session.fetch(id, limit)?;
+        while let Some(event) = session.next_of_reply().await? {
+            if let Event::Rows(rows) = event {
+                count += u64::from(rows.count);
+                if !moves {
+                    collected.push(Event::Rows(rows));
                 }
-                Some(name) => {
-                    let known = self.cursors.declared.remove(&name.value);
-                    let known = known.ok_or_else(|| unknown_cursor(&name.value))?;
-                    self.close_cursor(known.id).await;
-                    self.complete("CLOSE CURSOR");
-                }
-            },
-        }
-        Ok(())
-    }
-
-    /// Outside a transaction the declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the server itself does at a commit.
-    /// <https://www.postgresql.org/docs/current/sql-declare.html>
-    async fn declare(
-        &mut self,
-        (name, hold): (&str, Hold),
-        (stmt, body): (&Statement, Span),
-        bound: &Bound,
-    ) -> Result<()> {
-        let live = self.place.live()?;
-        let is_alone = self.work.transaction.state() == TransactionState::Idle;
-        if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
-            return Err(Error::refused(
-                30001,
-                "WITH HOLD cursors are not supported",
-                "fetch inside the transaction",
-            ));
-        }
-        if is_alone && hold == Hold::Without {
-            return Err(no_transaction("DECLARE CURSOR"));
-        }
-        if is_binary(&stmt.text, body, live.database.dialect.syntax()) {
-            return Err(Error::refused(
-                30001,
-                "a BINARY cursor is not supported",
-                "ask for binary results in the protocol",
-            ));
-        }
-        if self.cursors.declared.contains_key(name) {
-            return Err(server_error(0, "42P03", &format!("cursor \"{name}\" already exists")));
-        }
-        // One that has given all its rows keeps its name until it is closed.
-        if self.cursors.declared.len() >= MAX_CURSORS {
-            return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
-        }
-        let inner = pando_sql::parse(body.of(&stmt.text), live.database.dialect.syntax())
-            .map_err(crate::plan::unread)?;
-        if hold == Hold::FromCommit {
-            may_be_held(&inner.kind)?;
-        }
-        let id = CursorId(u64::MAX - self.place.ticket);
-        self.outbox.window = Some(Window { left: 0, cursor: Some(id) });
-        Box::pin(self.start_statement(&inner, bound.clone())).await?;
-        while self.next_of_reply().await?.is_some() {}
-        if !self.cursors.has_cursor(id) {
-            return Err(Error::refused(
-                30001,
-                "a cursor for a query that no storage unit answers is not supported",
-                "send the query itself",
-            ));
-        }
-        let columns = self.cursors.cursor_columns(id);
-        let mut hold = hold;
-        if is_alone {
-            self.settle_cursor(id).await?;
-            hold = Hold::Held;
-        }
-        let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
-        let (text, made) = (Arc::clone(&stmt.text), SystemTime::now());
-        let declared = Declared { id, columns, hold, begun: false, text, made, tables };
-        self.cursors.declared.insert(name.to_owned(), declared);
-        Ok(())
-    }
-
-    /// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those that are held already stay.
-    ///
-    /// # Errors
-    /// What came in place of the rows that were not yet found: the transaction has failed.
-    pub(in crate::session) async fn part_from_declared(&mut self, commit: bool) -> Result<()> {
-        let commits = commit && self.work.transaction.state() == TransactionState::Open;
-        self.close_but(|declared| match declared.hold {
-            Hold::Without => false,
-            Hold::FromCommit => commits,
-            Hold::Held => true,
-        })
-        .await;
-        let kept = self.cursors.declared.values().filter(|one| one.hold == Hold::FromCommit);
-        let kept: Vec<CursorId> = kept.map(|declared| declared.id).collect();
-        for id in kept {
-            if let Err(error) = self.settle_cursor(id).await {
-                self.close_unheld().await;
-                return Err(error);
             }
         }
-        Ok(())
     }
-
-    /// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has failed.
-    pub(in crate::session) async fn hold_declared(&mut self, committed: bool) {
-        if committed {
-            self.cursors.declared.values_mut().for_each(|declared| declared.hold = Hold::Held);
-        } else {
-            self.close_but(|declared| declared.hold == Hold::Held).await;
-        }
+    if !moves {
+        session.outbox.pending.extend(columns.map(Event::Columns));
+        session.outbox.pending.extend(collected);
     }
-
-    /// Closes every cursor but those that are held since an earlier transaction.
-    pub(in crate::session) async fn close_unheld(&mut self) {
-        self.close_but(|declared| declared.hold == Hold::Held).await;
-    }
-
-    /// Closes every cursor that is not declared, or not to be kept.
-    async fn close_but(&mut self, is_kept: impl Fn(&Declared) -> bool) {
-        self.cursors.declared.retain(|_, declared| is_kept(declared));
-        let is_over = |id: &&CursorId| !self.cursors.declared.values().any(|one| one.id == **id);
-        let over: Vec<CursorId> = self.cursors.portals.keys().filter(is_over).copied().collect();
-        for id in over {
-            self.close_cursor(id).await;
-        }
-    }
-
-    async fn sql_fetch(&mut self, name: &str, direction: &str, moves: bool) -> Result<()> {
-        let known = self.cursors.declared.get(name).cloned();
-        let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
-        let limit = forward(direction).ok_or_else(|| {
-            Error::refused(
-                30001,
-                format!("FETCH {direction} is not supported across shards"),
-                "cursors go forward only",
-            )
-        })?;
-        if limit == Some(0) && begun {
-            return Err(Error::refused(
-                30001,
-                "FETCH 0 is not supported: a cursor keeps no row that it has given",
-                "keep the row, or FETCH 1 for the next",
-            ));
-        }
-        if let Some(declared) = self.cursors.declared.get_mut(name) {
-            declared.begun |= limit != Some(0);
-        }
-        let mut collected = Vec::new();
-        let mut count = 0u64;
-        if self.cursors.has_cursor(id) {
-            self.fetch(id, limit)?;
-            while let Some(event) = self.next_of_reply().await? {
-                if let Event::Rows(rows) = event {
-                    count += u64::from(rows.count);
-                    if !moves {
-                        collected.push(Event::Rows(rows));
-                    }
-                }
-            }
-        }
-        if !moves {
-            self.outbox.pending.extend(columns.map(Event::Columns));
-            self.outbox.pending.extend(collected);
-        }
-        self.outbox.pending.push_back(Event::Complete(Completion {
-            tag: if moves { "MOVE".into() } else { "FETCH".into() },
-            affected: Some(count),
-            more: !self.outbox.queue.is_empty(),
-            ..Completion::default()
-        }));
-        Ok(())
-    }
+    session.outbox.pending.push_back(Event::Complete(Completion {
+        tag: if moves { "MOVE".into() } else { "FETCH".into() },
+        affected: Some(count),
+        more: !session.outbox.queue.is_empty(),
+        ..Completion::default()
+    }));
+    Ok(())
 }
 
 /// How many rows a FETCH direction asks for: outer `None` when it does not go forward, inner `None` for all.

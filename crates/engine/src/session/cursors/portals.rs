@@ -10,10 +10,14 @@ use pando_kernel::row::Rows;
 use pando_kernel::runtime::BoxFuture;
 use pando_kernel::session::TransactionState;
 
+use crate::session::Session;
+use crate::session::cursors::declared;
 use crate::session::cursors::declared::Declared;
+use crate::session::errors::unit_lost;
+use crate::session::given::Window;
 use crate::session::reply::pieces::{Reply, Verb};
-use crate::session::run::finish::unit_lost;
-use crate::session::{Opened, Session, Window};
+use crate::session::transaction::end;
+use crate::session::transaction::verbs::Opened;
 
 /// Cursors one session may have open.
 pub(in crate::session) const MAX_CURSORS: usize = 1_000;
@@ -194,7 +198,7 @@ impl Session {
             let keeps =
                 self.place.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
             if !keeps {
-                return self.part_from_declared(commit).await;
+                return declared::part_from_declared(self, commit).await;
             }
             let settled = if commit { self.settle_cursors().await } else { Ok(()) };
             if commit && settled.is_ok() {
@@ -301,7 +305,7 @@ impl Session {
             self.work.opened == Opened::Statement && matches!(self.outbox.reply, Reply::Idle);
         if was_open && is_over && self.work.transaction.state() != TransactionState::Idle {
             let commit = !self.work.transaction.is_told();
-            if !self.end_transaction(commit).await? && commit {
+            if !end::end_transaction(self, commit).await? && commit {
                 return Err(unit_lost());
             }
         }

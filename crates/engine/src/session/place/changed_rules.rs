@@ -16,48 +16,46 @@ use crate::session::Session;
 /// Pando's own number, beside those of changes that came in each other's way.
 const MOVED: u32 = 17011;
 
-impl Session {
-    /// Refuses a statement of an older configuration about a table whose rows have another place by now: rows it wrote would not be found, and of
-    /// those of others it would see a part. Reading a broadcast table is as good anywhere.
-    ///
-    /// # Errors
-    /// 40001: the transaction has to begin anew.
-    pub(in crate::session) fn refuse_moved(
-        &self,
-        live: &LiveDatabase,
-        stmt: &Statement,
-        writes: bool,
-    ) -> Result<()> {
-        let newest = self.place.engine.inner.snapshot.load();
-        if Arc::ptr_eq(&newest, &self.place.snapshot) {
-            return Ok(());
-        }
-        let name = live.database.name.as_str();
-        let mut databases = newest.databases.iter();
-        let now = databases.find(|own| own.database.name.eq_ignore_ascii_case(name));
-        let number = now.map_or(0, |now| now.number);
-        if number == live.number {
-            return Ok(());
-        }
-        let find = || moved(&live.database, now.map(|now| &now.database));
-        let moved = live.moved.of(number, find);
-        if moved.is_empty() {
-            return Ok(());
-        }
-        for occurrence in visit::tables(&stmt.kind) {
-            let Some(table) = occurrence.name.parts.last() else { continue };
-            match moved.get(&table.key()) {
-                None => {}
-                Some(TableKind::Broadcast) if !writes => {}
-                Some(TableKind::Sharded | TableKind::Broadcast | TableKind::Single) => {
-                    let is_alone = self.work.autocommit
-                        && self.work.transaction.state() == TransactionState::Idle;
-                    return Err(begun_before(&table.value, is_alone));
-                }
+/// Refuses a statement of an older configuration about a table whose rows have another place by now: rows it wrote would not be found, and of
+/// those of others it would see a part. Reading a broadcast table is as good anywhere.
+///
+/// # Errors
+/// 40001: the transaction has to begin anew.
+pub(in crate::session) fn refuse_moved(
+    session: &Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+    writes: bool,
+) -> Result<()> {
+    let newest = session.place.engine.inner.snapshot.load();
+    if Arc::ptr_eq(&newest, &session.place.snapshot) {
+        return Ok(());
+    }
+    let name = live.database.name.as_str();
+    let mut databases = newest.databases.iter();
+    let now = databases.find(|own| own.database.name.eq_ignore_ascii_case(name));
+    let number = now.map_or(0, |now| now.number);
+    if number == live.number {
+        return Ok(());
+    }
+    let find = || moved(&live.database, now.map(|now| &now.database));
+    let moved = live.moved.of(number, find);
+    if moved.is_empty() {
+        return Ok(());
+    }
+    for occurrence in visit::tables(&stmt.kind) {
+        let Some(table) = occurrence.name.parts.last() else { continue };
+        match moved.get(&table.key()) {
+            None => {}
+            Some(TableKind::Broadcast) if !writes => {}
+            Some(TableKind::Sharded | TableKind::Broadcast | TableKind::Single) => {
+                let is_alone = session.work.autocommit
+                    && session.work.transaction.state() == TransactionState::Idle;
+                return Err(begun_before(&table.value, is_alone));
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn begun_before(table: &str, is_alone: bool) -> Error {

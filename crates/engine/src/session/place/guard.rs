@@ -1,4 +1,4 @@
-//! The one place where the guard looks: every text a session reads comes by here ([`Session::read`]), and the values of variables that change what
+//! The one place where the guard looks: every text a session reads comes by here ([`read`]), and the values of variables that change what
 //! names mean.
 
 use pando_kernel::error::Result;
@@ -9,8 +9,7 @@ use pando_sql::ast::Statement;
 use crate::plan::names_unit;
 use crate::snapshot::{LiveDatabase, Snapshot};
 
-use crate::session::place::Place;
-use crate::session::place::visible;
+use crate::session::place::{Place, visible};
 
 impl Place {
     /// Refuses a statement that reaches what its user may not.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use pando_kernel::feature::Database;
-
 use pando_kernel::{Column, Columns, Error, ErrorKind, Presentation, ServerError};
 
 use crate::plan::{Plan, Unit};

@@ -15,6 +15,7 @@ use crate::session::Session;
 use crate::session::bulk::copy::CopyIn;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::show_rows::Retelling;
+use crate::session::statement::text::request;
 
 /// Where the pieces of the current statement come from.
 #[derive(Debug, Default)]
@@ -148,7 +149,8 @@ impl Session {
             if let Some(event) = self.next_of_reply().await? {
                 return Ok(Some(event));
             }
-            if matches!(self.outbox.reply, Reply::CopyIn(_)) || !self.start_queued().await? {
+            if matches!(self.outbox.reply, Reply::CopyIn(_)) || !request::start_queued(self).await?
+            {
                 return Ok(None);
             }
         }

@@ -6,9 +6,12 @@ use std::task::Poll;
 
 use pando_kernel::event::Event;
 
+use crate::session::Session;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::{Opened, Session};
+use crate::session::statement::text::request;
+use crate::session::transaction::deadlock;
+use crate::session::transaction::verbs::Opened;
 
 /// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from sending.
 const BYTES: usize = 16 << 10;
@@ -40,7 +43,7 @@ impl Session {
                 Ok(event) => self.shape_or_settle(event).await,
                 Err(error) => {
                     let error = Box::pin(self.fail_reply(error)).await;
-                    Box::pin(self.end_failed_text()).await;
+                    Box::pin(request::end_failed_text(self)).await;
                     Err(error)
                 }
             };
@@ -53,7 +56,7 @@ impl Session {
                     more
                 }
                 Err(error) => {
-                    let error = self.as_told(error).await;
+                    let error = deadlock::as_told(self, error).await;
                     self.place.handle.idles();
                     self.outbox.ahead.push_back(Err(error));
                     return;

@@ -15,6 +15,7 @@ use crate::execute::Channel;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::reply::made;
 
 /// Rows of warnings kept, as many as servers keep unless told otherwise.
 const MAX: usize = 64;
@@ -66,144 +67,150 @@ fn is_error(row: &[Value]) -> bool {
     matches!(row.first(), Some(Value::Text(level)) if level.eq_ignore_ascii_case("error"))
 }
 
-impl Session {
-    /// Answers SHOW WARNINGS and SHOW ERRORS; false for other statements. They do not change what they tell.
-    pub(in crate::session) fn show_warnings(&mut self, stmt: &Statement) -> Result<bool> {
-        let Kind::Show(show) = &stmt.kind else { return Ok(false) };
-        let (counts, what) = match show.what.split_once(' ') {
-            Some(("COUNT", what)) => (true, what),
-            _ => (false, show.what.as_str()),
-        };
-        let errors = match what {
-            "WARNINGS" => false,
-            "ERRORS" => true,
-            _ => return Ok(false),
-        };
-        let dialect = self.place.dialect();
-        if dialect.as_ref().and_then(|own| own.presentation()?.warnings()).is_none() {
-            return Ok(false);
-        }
-        if counts {
-            let (label, count) = match errors {
-                true => ("@@session.error_count", self.outbox.warnings.errors()),
-                false => ("@@session.warning_count", self.outbox.warnings.count),
-            };
-            let list = vec![Column::computed(label, ValueKind::UInt)];
-            self.typed_rows("SHOW", list, &[vec![Value::UInt(count)]])?;
-            return Ok(true);
-        }
-        let (skip, take) = limit(&stmt.text);
-        let rows = self.outbox.warnings.rows.iter().filter(|row| !errors || is_error(row));
-        let rows: Vec<Vec<Value>> = rows.skip(skip).take(take).cloned().collect();
-        let list = match &self.outbox.warnings.columns[..] {
-            [] => vec![
-                Column::computed("Level", ValueKind::Text),
-                Column::computed("Code", ValueKind::UInt),
-                Column::computed("Message", ValueKind::Text),
-            ],
-            known => known.to_vec(),
-        };
-        self.typed_rows("SHOW", list, &rows)?;
-        Ok(true)
+/// Answers SHOW WARNINGS and SHOW ERRORS; false for other statements. They do not change what they tell.
+pub(in crate::session) fn show_warnings(session: &mut Session, stmt: &Statement) -> Result<bool> {
+    let Kind::Show(show) = &stmt.kind else { return Ok(false) };
+    let (counts, what) = match show.what.split_once(' ') {
+        Some(("COUNT", what)) => (true, what),
+        _ => (false, show.what.as_str()),
+    };
+    let errors = match what {
+        "WARNINGS" => false,
+        "ERRORS" => true,
+        _ => return Ok(false),
+    };
+    let dialect = session.place.dialect();
+    if dialect.as_ref().and_then(|own| own.presentation()?.warnings()).is_none() {
+        return Ok(false);
     }
-
-    /// DROP IF EXISTS of what only rooms know not to be a table: nothing is dropped, and that is noted. False for every other refusal.
-    pub(in crate::session) fn drops_nothing(&mut self, stmt: &Statement, refusal: &Error) -> bool {
-        let (Kind::Define(define), ErrorKind::NothingToDrop { what, names }) =
-            (&stmt.kind, refusal.kind())
-        else {
-            return false;
+    if counts {
+        let (label, count) = match errors {
+            true => ("@@session.error_count", session.outbox.warnings.errors()),
+            false => ("@@session.warning_count", session.outbox.warnings.count),
         };
-        if !define.conditional {
-            return false;
-        }
-        let told = self.place.in_logic_names(Error::new(refusal.kind().clone()));
-        let mut noted = 0;
-        if let ErrorKind::Server(server) = told.kind() {
-            let number = Value::UInt(server.number.into());
-            self.outbox.warnings.rows.push(vec![
-                Value::Text("Note".into()),
-                number,
-                Value::Text(server.message.clone()),
-            ]);
-            self.outbox.warnings.count += 1;
-            noted = 1;
-        } else {
-            for name in names {
-                self.outbox.pending.push_back(Event::Notice(Box::new(ServerError {
-                    sqlstate: "00000".into(),
-                    message: format!("{what} \"{name}\" does not exist, skipping"),
-                    severity: "NOTICE".into(),
-                    ..ServerError::default()
-                })));
-            }
-        }
-        self.complete(if *what == "view" { "DROP VIEW" } else { "DROP TABLE" });
-        if let Some(Event::Complete(done)) = self.outbox.pending.back_mut() {
-            done.warnings = noted;
-        }
-        true
+        let list = vec![Column::computed(label, ValueKind::UInt)];
+        made::typed_rows(session, "SHOW", list, &[vec![Value::UInt(count)]])?;
+        return Ok(true);
     }
+    let (skip, take) = limit(&stmt.text);
+    let rows = session.outbox.warnings.rows.iter().filter(|row| !errors || is_error(row));
+    let rows: Vec<Vec<Value>> = rows.skip(skip).take(take).cloned().collect();
+    let list = match &session.outbox.warnings.columns[..] {
+        [] => vec![
+            Column::computed("Level", ValueKind::Text),
+            Column::computed("Code", ValueKind::UInt),
+            Column::computed("Message", ValueKind::Text),
+        ],
+        known => known.to_vec(),
+    };
+    made::typed_rows(session, "SHOW", list, &rows)?;
+    Ok(true)
+}
 
-    /// Forgets what the statement before was warned of.
-    pub(in crate::session) fn forget_warnings(&mut self) {
-        let (count, errors) = (self.outbox.warnings.count, self.outbox.warnings.errors());
-        let facts = self.place.facts_mut();
-        facts.warning_count = count;
-        facts.error_count = errors;
-        if count > 0 {
-            self.outbox.warnings = Warnings::default();
+/// DROP IF EXISTS of what only rooms know not to be a table: nothing is dropped, and that is noted. False for every other refusal.
+pub(in crate::session) fn drops_nothing(
+    session: &mut Session,
+    stmt: &Statement,
+    refusal: &Error,
+) -> bool {
+    let (Kind::Define(define), ErrorKind::NothingToDrop { what, names }) =
+        (&stmt.kind, refusal.kind())
+    else {
+        return false;
+    };
+    if !define.conditional {
+        return false;
+    }
+    let told = session.place.in_logic_names(Error::new(refusal.kind().clone()));
+    let mut noted = 0;
+    if let ErrorKind::Server(server) = told.kind() {
+        let number = Value::UInt(server.number.into());
+        session.outbox.warnings.rows.push(vec![
+            Value::Text("Note".into()),
+            number,
+            Value::Text(server.message.clone()),
+        ]);
+        session.outbox.warnings.count += 1;
+        noted = 1;
+    } else {
+        for name in names {
+            session.outbox.pending.push_back(Event::Notice(Box::new(ServerError {
+                sqlstate: "00000".into(),
+                message: format!("{what} \"{name}\" does not exist, skipping"),
+                severity: "NOTICE".into(),
+                ..ServerError::default()
+            })));
         }
     }
+    made::complete(session, if *what == "view" { "DROP VIEW" } else { "DROP TABLE" });
+    if let Some(Event::Complete(done)) = session.outbox.pending.back_mut() {
+        done.warnings = noted;
+    }
+    true
+}
 
-    /// Reads the warnings of finished statements off their connections.
-    pub(in crate::session) async fn note_warnings(&mut self, channels: &mut [Channel], count: u16) {
-        let dialect = self.place.dialect();
-        let Some(query) = dialect.as_ref().and_then(|own| own.presentation()?.warnings()) else {
-            return;
-        };
-        if count == 0 {
-            return;
+/// Forgets what the statement before was warned of.
+pub(in crate::session) fn forget_warnings(session: &mut Session) {
+    let (count, errors) = (session.outbox.warnings.count, session.outbox.warnings.errors());
+    let facts = session.place.facts_mut();
+    facts.warning_count = count;
+    facts.error_count = errors;
+    if count > 0 {
+        session.outbox.warnings = Warnings::default();
+    }
+}
+
+/// Reads the warnings of finished statements off their connections.
+pub(in crate::session) async fn note_warnings(
+    session: &mut Session,
+    channels: &mut [Channel],
+    count: u16,
+) {
+    let dialect = session.place.dialect();
+    let Some(query) = dialect.as_ref().and_then(|own| own.presentation()?.warnings()) else {
+        return;
+    };
+    if count == 0 {
+        return;
+    }
+    // A statement may be several on the units.
+    session.outbox.warnings.count += u64::from(count);
+    for channel in channels {
+        let connection = &mut channel.connection;
+        let condition = connection.condition();
+        if !condition.usable || condition.outstanding > 0 {
+            continue;
         }
-        // A statement may be several on the units.
-        self.outbox.warnings.count += u64::from(count);
-        for channel in channels {
-            let connection = &mut channel.connection;
-            let condition = connection.condition();
-            if !condition.usable || condition.outstanding > 0 {
-                continue;
-            }
-            if let Err(error) = read(connection, query, &mut self.outbox.warnings).await {
-                tracing::debug!(%error, "the warnings of a statement could not be read");
-                let _ = drain(connection, DRAIN_BYTES).await;
-            }
-        }
-        if let Some(live) = &self.place.live {
-            self.outbox.warnings.rows.iter_mut().for_each(|row| in_logic_names(live, row));
+        if let Err(error) = read(connection, query, &mut session.outbox.warnings).await {
+            tracing::debug!(%error, "the warnings of a statement could not be read");
+            let _ = drain(connection, DRAIN_BYTES).await;
         }
     }
-
-    /// How many rows the query before on this connection would have had without its LIMIT.
-    pub(in crate::session) async fn found_rows(
-        &mut self,
-        connection: &mut Connection,
-    ) -> Result<u64> {
-        let dialect = self.place.dialect();
-        let query = dialect.as_ref().and_then(|own| own.presentation()?.found_rows());
-        let query = query.ok_or_else(|| Error::internal("nobody counts rows without a LIMIT"))?;
-        let found = number_of(connection, query).await?;
-        found.ok_or_else(|| Error::internal("a storage unit counts in other words than numbers"))
+    if let Some(live) = &session.place.live {
+        session.outbox.warnings.rows.iter_mut().for_each(|row| in_logic_names(live, row));
     }
+}
 
-    /// The error of a failed statement is what it was warned of, too.
-    pub(in crate::session) fn note_error(&mut self, error: &Error) {
-        let dialect = self.place.dialect();
-        let told = dialect.as_ref().and_then(|own| own.presentation()?.error_told(error.kind()));
-        if let Some((number, message)) = told {
-            let level = Value::Text("Error".to_owned());
-            let row = vec![level, Value::UInt(number.into()), Value::Text(message)];
-            self.outbox.warnings = Warnings { columns: Vec::new(), rows: vec![row], count: 1 };
-        }
+/// How many rows the query before on this connection would have had without its LIMIT.
+pub(in crate::session) async fn found_rows(
+    session: &mut Session,
+    connection: &mut Connection,
+) -> Result<u64> {
+    let dialect = session.place.dialect();
+    let query = dialect.as_ref().and_then(|own| own.presentation()?.found_rows());
+    let query = query.ok_or_else(|| Error::internal("nobody counts rows without a LIMIT"))?;
+    let found = number_of(connection, query).await?;
+    found.ok_or_else(|| Error::internal("a storage unit counts in other words than numbers"))
+}
+
+/// The error of a failed statement is what it was warned of, too.
+pub(in crate::session) fn note_error(session: &mut Session, error: &Error) {
+    let dialect = session.place.dialect();
+    let told = dialect.as_ref().and_then(|own| own.presentation()?.error_told(error.kind()));
+    if let Some((number, message)) = told {
+        let level = Value::Text("Error".to_owned());
+        let row = vec![level, Value::UInt(number.into()), Value::Text(message)];
+        session.outbox.warnings = Warnings { columns: Vec::new(), rows: vec![row], count: 1 };
     }
 }
 

@@ -5,8 +5,11 @@ use std::future::poll_fn;
 use pando_kernel::error::Result;
 use pando_kernel::event::Whole;
 
+use crate::session::Session;
 use crate::session::reply::pieces::Reply;
-use crate::session::{Opened, Session};
+use crate::session::statement::text::request;
+use crate::session::transaction::deadlock;
+use crate::session::transaction::verbs::Opened;
 
 impl Session {
     /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`, and it is read piece by piece.
@@ -30,11 +33,11 @@ impl Session {
             Ok(Some(whole)) => self.end_whole(whole).await,
             Err(error) => {
                 let error = Box::pin(self.fail_reply(error)).await;
-                Box::pin(self.end_failed_text()).await;
+                Box::pin(request::end_failed_text(self)).await;
                 Err(error)
             }
         };
-        let ended = self.or_doomed(ended).await;
+        let ended = deadlock::or_doomed(self, ended).await;
         self.place.handle.idles();
         ended.map(Some)
     }

@@ -9,7 +9,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Parameter, TransactionType};
 use pando_pool::{Connection, Left};
-use pando_transaction::{Ready, aborted, catch_up, finish};
+use pando_transaction::{Ready, aborted, finish};
 
 use crate::execute::Channel;
 use crate::handle::Manner;
@@ -17,9 +17,14 @@ use crate::plan::{Leaves, Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::many_pools;
 use crate::session::settings::Settings;
+use crate::session::steps::assembly;
 use crate::session::transaction::temporary::TemporaryTables;
-use crate::session::{Bound, Session};
+use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{serializable, snapshot, temporary, units};
 
 /// Channels with their statements started.
 #[derive(Debug)]
@@ -135,10 +140,10 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         plan: &Plan,
-        bound: &Bound,
+        given: &Given,
     ) -> Result<Started> {
         let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
-        match self.start_groups(live, plan, bound, &mut started).await {
+        match self.start_groups(live, plan, given, &mut started).await {
             Ok(()) => Ok(started),
             Err(error) => {
                 self.release_channels(started.channels).await;
@@ -155,10 +160,10 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         (plan, unit): (&Arc<Plan>, &Unit),
-        bound: &mut Bound,
+        given: &mut Given,
     ) -> Result<Channel> {
         if !plan.before.is_empty() && !plan.writes {
-            let started = Box::pin(self.start_apart(live, plan, bound)).await?;
+            let started = Box::pin(assembly::start_apart(self, live, plan, given)).await?;
             let channel = started.channels.into_iter().next();
             return channel.ok_or_else(|| Error::internal("a plan that was not started"));
         }
@@ -169,10 +174,10 @@ impl Session {
                 self.enlisted(live, name, Aim::of(plan)).await?
             }
         };
-        self.keep_for_temporaries(&mut connection);
+        temporary::keep_for_temporaries(self, &mut connection);
         let locked = match self.work.transaction.is_locking() {
             true => {
-                let plan = bound.written(plan);
+                let plan = given.written(plan);
                 let units: Vec<&Unit> = plan.units.iter().collect();
                 self.work.lock_what_is_read(live, &mut connection, &units)
             }
@@ -180,7 +185,7 @@ impl Session {
         };
         let laid = locked
             .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
-            .and_then(|laid| Ok((laid, whole_execution(unit, plan, bound)?)));
+            .and_then(|laid| Ok((laid, whole_execution(unit, plan, given)?)));
         match laid {
             Ok((laid, execution)) => {
                 swallow += laid;
@@ -201,7 +206,7 @@ impl Session {
         aim: Aim,
     ) -> Result<(Connection, usize)> {
         let pool = live.pool(unit)?;
-        let own = self.temporary_connection(unit);
+        let own = temporary::temporary_connection(self, unit);
         let mut connection = match own.map_or_else(|| pool.take_idle(), |own| Ok(Some(own)))? {
             Some(connection) => connection,
             None => self.place.take(pool).await?,
@@ -229,13 +234,13 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         plan: &Plan,
-        bound: &Bound,
+        given: &Given,
         started: &mut Started,
     ) -> Result<()> {
         if self.work.transaction.state() == TransactionState::Idle {
-            self.start_from_pools(live, (plan, bound), started).await?;
+            many_pools::start_from_pools(self, live, (plan, given), started).await?;
         } else {
-            self.start_enlisted(live, (plan, bound), started).await?;
+            self.start_enlisted(live, (plan, given), started).await?;
         }
         if started.channels.len() > 1 {
             self.place.spreads();
@@ -247,12 +252,12 @@ impl Session {
     async fn start_enlisted(
         &mut self,
         live: &LiveDatabase,
-        (plan, bound): (&Plan, &Bound),
+        (plan, given): (&Plan, &Given),
         started: &mut Started,
     ) -> Result<()> {
         let may_leave = plan.writes && !live.database.dialect.error_fails_transaction();
         let savepoint = may_leave
-            && self.work.opened == crate::session::Opened::Client
+            && self.work.opened == Opened::Client
             && self.work.transaction.kind() != TransactionType::Base;
         let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
         for (unit, jobs) in grouped(live, plan) {
@@ -269,7 +274,7 @@ impl Session {
                 }
             }
             let several = jobs.len() > 1;
-            let given = self.give_jobs((connection, swallow), jobs, (plan, bound), started);
+            let given = self.give_jobs((connection, swallow), jobs, (plan, given), started);
             if let Some(channel) = started.channels.last_mut() {
                 channel.savepoint = savepoint;
                 match may_leave {
@@ -289,14 +294,14 @@ impl Session {
         &self,
         (connection, swallow): (Connection, usize),
         jobs: Vec<usize>,
-        (plan, bound): (&Plan, &Bound),
+        (plan, given): (&Plan, &Given),
         started: &mut Started,
     ) -> Result<()> {
         let of = |job: &usize| {
             let unit = plan.units.get(*job);
             let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
-            let lifted = bound.lifted.get(*job).cloned();
-            execution((unit, lifted), plan, bound)
+            let lifted = given.lifted.get(*job).cloned();
+            execution((unit, lifted), plan, given)
         };
         let halt = self.place.handle.halt();
         let (channel, failed) = match &jobs[..] {
@@ -326,13 +331,13 @@ impl Session {
             // What is only read has no part in it.
             return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
-        self.lock_if_serial(live);
-        if self.work.transaction.is_fresh() && self.lacks_level() {
+        serializable::lock_if_serial(self, live);
+        if self.work.transaction.is_fresh() && snapshot::lacks_level(self) {
             // Learnt from its first unit, the level would be that of a transaction that has not looked.
-            Box::pin(self.know_level()).await;
+            Box::pin(snapshot::know_level(self)).await;
         }
-        if self.looks_now(aim) {
-            Box::pin(self.open_everywhere(live)).await?;
+        if snapshot::looks_now(self, aim) {
+            Box::pin(snapshot::open_everywhere(self, live)).await?;
         }
         let (mut connection, swallow) = match self.work.transaction.lend(unit)? {
             Some(connection) => {
@@ -341,13 +346,13 @@ impl Session {
                 (connection, ready.map(|()| 0))
             }
             None => {
-                let ready = self.ready(live, unit).await?;
-                self.refuse_outside_snapshot(unit)?;
-                let mut connection = match self.temporary_connection(unit) {
+                let ready = units::ready(self, live, unit).await?;
+                snapshot::refuse_outside_snapshot(self, unit)?;
+                let mut connection = match temporary::temporary_connection(self, unit) {
                     Some(own) => own,
                     None => self.place.take(pool).await?,
                 };
-                let still = self.still_ready(live, &mut connection, ready.as_deref()).await;
+                let still = units::still_ready(self, live, &mut connection, ready.as_deref()).await;
                 let still =
                     still.and_then(|()| self.place.handle.runs_on(&connection, Manner::Ask));
                 let swallow = match still {
@@ -402,7 +407,7 @@ impl Session {
     pub(in crate::session) async fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
         let Some(dialect) = self.place.dialect() else { return Ok(()) };
         let texts = self.work.transaction.left_to_tell(&self.settings.local, dialect.as_ref());
-        self.place.handle.taken(catch_up(connection, &texts)).await
+        self.place.handle.taken(pando_transaction::catch_up(connection, &texts)).await
     }
 
     /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the storage unit would run it although it has
@@ -515,25 +520,25 @@ fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usi
 }
 
 /// What is sent for the only unit of a plan: as [`execution`], but what the statement came with goes along.
-fn whole_execution(unit: &Unit, plan: &Plan, bound: &mut Bound) -> Result<Execution> {
-    if let Some(Lifted { sql, parameters }) = bound.lifted.pop() {
-        let text = bound.text_for(unit);
-        return Ok(Execution::Lifted { text, sql, parameters, era: bound.era });
+fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execution> {
+    if let Some(Lifted { sql, parameters }) = given.lifted.pop() {
+        let text = given.text_for(unit);
+        return Ok(Execution::Lifted { text, sql, parameters, era: given.era });
     }
-    let are_its_own = bound.prepared
+    let are_its_own = given.prepared
         && plan.merge.derived == 0
         && unit.replaced.is_empty()
-        && unit.parameters.len() == bound.parameters.len()
+        && unit.parameters.len() == given.parameters.len()
         && are_in_order(&unit.parameters);
     if !are_its_own {
-        return execution((unit, None), plan, bound);
+        return execution((unit, None), plan, given);
     }
     Ok(Execution::Prepared {
-        sql: bound.text_for(unit),
-        types: types(unit, &bound.declared),
-        parameters: std::mem::take(&mut bound.parameters),
-        formats: std::mem::take(&mut bound.formats),
-        era: bound.era,
+        sql: given.text_for(unit),
+        types: types(unit, &given.declared),
+        parameters: std::mem::take(&mut given.parameters),
+        formats: std::mem::take(&mut given.formats),
+        era: given.era,
     })
 }
 
@@ -545,20 +550,20 @@ fn are_in_order(parameters: &[u32]) -> bool {
 fn execution(
     (unit, lifted): (&Unit, Option<Lifted>),
     plan: &Plan,
-    bound: &Bound,
+    given: &Given,
 ) -> Result<Execution> {
     if let Some(Lifted { sql, parameters }) = lifted {
-        let text = bound.text_for(unit);
-        return Ok(Execution::Lifted { text, sql, parameters, era: bound.era });
+        let text = given.text_for(unit);
+        return Ok(Execution::Lifted { text, sql, parameters, era: given.era });
     }
-    if !bound.prepared {
-        return Ok(Execution::Text(bound.text_for(unit)));
+    if !given.prepared {
+        return Ok(Execution::Text(given.text_for(unit)));
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
+    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
     let parameters: Result<Vec<Parameter>> = unit
         .parameters
         .iter()
-        .map(|i| bound.parameters.get(*i as usize).cloned().ok_or_else(missing))
+        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
         .collect();
     let mut parameters = parameters?;
     for (place, value) in &unit.replaced {
@@ -566,13 +571,13 @@ fn execution(
             *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
         }
     }
-    let types = types(unit, &bound.declared);
-    let mut formats = bound.formats.clone();
+    let types = types(unit, &given.declared);
+    let mut formats = given.formats.clone();
     if formats.len() > 1 {
         formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
     }
-    let sql = bound.text_for(unit);
-    Ok(Execution::Prepared { sql, types, parameters, formats, era: bound.era })
+    let sql = given.text_for(unit);
+    Ok(Execution::Prepared { sql, types, parameters, formats, era: given.era })
 }
 
 /// The types of the parameters that a unit takes, of those declared for the statement.

@@ -44,41 +44,39 @@ impl Work {
     }
 }
 
-impl Session {
-    /// The beginnings of replies; channels whose replies have come whole meanwhile are taken out.
-    ///
-    /// # Errors
-    /// The first unit's error.
-    pub(in crate::session) async fn beginnings(
-        &mut self,
-        channels: &mut Vec<Channel>,
-        may_part: bool,
-    ) -> Result<(Vec<Option<Event>>, Vec<Parted>)> {
-        let mut heads = Heads::of(channels);
-        let (mut may_part, mut parted) = (may_part, Vec::new());
-        while let Some(at) = heads.next(channels, may_part).await? {
-            may_part = self.can_go_home(&channels[at]);
-            if !may_part {
-                continue;
-            }
-            let Some(Event::Columns(columns)) = heads.remove(at) else { continue };
-            let mut channel = channels.remove(at);
-            self.outbox.pass_notices(std::slice::from_mut(&mut channel));
-            parted.push(Parted {
-                at,
-                columns,
-                rows: channel.take_kept(),
-                completions: std::mem::take(&mut channel.completions),
-            });
-            self.hand_back((channel.connection, channel.apart), false);
+/// The beginnings of replies; channels whose replies have come whole meanwhile are taken out.
+///
+/// # Errors
+/// The first unit's error.
+pub(in crate::session) async fn beginnings(
+    session: &mut Session,
+    channels: &mut Vec<Channel>,
+    may_part: bool,
+) -> Result<(Vec<Option<Event>>, Vec<Parted>)> {
+    let mut heads = Heads::of(channels);
+    let (mut may_part, mut parted) = (may_part, Vec::new());
+    while let Some(at) = heads.next(channels, may_part).await? {
+        may_part = can_go_home(session, &channels[at]);
+        if !may_part {
+            continue;
         }
-        Ok((heads.all(), parted))
+        let Some(Event::Columns(columns)) = heads.remove(at) else { continue };
+        let mut channel = channels.remove(at);
+        session.outbox.pass_notices(std::slice::from_mut(&mut channel));
+        parted.push(Parted {
+            at,
+            columns,
+            rows: channel.take_kept(),
+            completions: std::mem::take(&mut channel.completions),
+        });
+        session.hand_back((channel.connection, channel.apart), false);
     }
+    Ok((heads.all(), parted))
+}
 
-    /// Whether a connection that has answered is of no more use, and the session has let go of it.
-    fn can_go_home(&self, channel: &Channel) -> bool {
-        let is_warned = channel.completions.iter().any(|done| done.warnings > 0);
-        let is_home = channel.connection.condition().outstanding == 0;
-        is_home && !channel.apart && !is_warned && self.place.handle.parts_with(&channel.connection)
-    }
+/// Whether a connection that has answered is of no more use, and the session has let go of it.
+fn can_go_home(session: &Session, channel: &Channel) -> bool {
+    let is_warned = channel.completions.iter().any(|done| done.warnings > 0);
+    let is_home = channel.connection.condition().outstanding == 0;
+    is_home && !channel.apart && !is_warned && session.place.handle.parts_with(&channel.connection)
 }

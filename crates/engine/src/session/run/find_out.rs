@@ -3,22 +3,57 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use pando_kernel::Value;
+use pando_kernel::backend::Execution;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Catalog, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
+use pando_kernel::{Effectful, Effects, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
+use pando_transaction::finish;
 
 use crate::catalog::TableMap;
 use crate::handle::Manner;
-use crate::plan::{self, Planned, Purpose};
+use crate::plan;
+use crate::plan::{Planned, Purpose};
 use crate::snapshot::LiveDatabase;
+use crate::variables::UNKNOWN;
 
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
-use crate::session::settings::set::read_effects;
-use crate::session::{Bound, Session};
+use crate::session::transaction::temporary;
+
+impl Session {
+    /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
+    pub(in crate::session) async fn ask(
+        &mut self,
+        live: &crate::snapshot::LiveDatabase,
+        unit: &str,
+        text: &str,
+    ) -> Result<Vec<Vec<pando_kernel::Value>>> {
+        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
+        let lent = self.work.transaction.lend(unit)?;
+        let inside = lent.is_some();
+        let mut connection = match lent {
+            Some(connection) => connection,
+            None => self.place.take(live.pool(unit)?).await?,
+        };
+        let answer = match self.place.handle.runs_on(&connection, Manner::Ask) {
+            Ok(()) if !inside && connection.session_state() != 0 => {
+                match undress(&mut connection).await {
+                    Ok(()) => answer(&mut connection, text).await,
+                    Err(error) => Err(error),
+                }
+            }
+            Ok(()) => answer(&mut connection, text).await,
+            Err(error) => Err(error),
+        };
+        self.release(connection).await;
+        answer
+    }
+}
 
 impl Session {
     /// Reads from the storage units what planning needs.
@@ -255,7 +290,7 @@ impl Session {
 
     /// Asks the unit that a query of the table would go to: the rooms know which that is.
     async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
-        if self.temporaries().is_some_and(|own| own.names.contains(&table)) {
+        if temporary::temporaries(self).is_some_and(|own| own.names.contains(&table)) {
             // What is learnt is everybody's, and about the table that it hides.
             return Err(Error::refused(
                 30001,
@@ -276,8 +311,8 @@ impl Session {
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
         let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
         // Without forgetting what was learnt of other tables: a statement may need the columns of several.
-        let bound = Bound::default();
-        let planned = self.sought(live, &stmt, &bound, Purpose::Describe);
+        let given = Given::default();
+        let planned = self.sought(live, &stmt, &given, Purpose::Describe);
         let unit = match Box::pin(planned).await {
             Ok(Planned::Plan(plan)) => plan.units.into_iter().next(),
             Ok(Planned::Assembly(_) | Planned::Needs(_)) => {
@@ -334,7 +369,30 @@ fn is_away(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable { .. })
 }
 
-/// The error for a table no storage unit has.
-pub(in crate::session) fn unknown_table(table: &str) -> Error {
-    pando_kernel::ErrorKind::UnknownTable(table.to_owned()).into()
+/// Puts a connection back to how it was after login.
+pub(crate) async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
+    connection.set_session_state(UNKNOWN);
+    connection.start(Execution::Reset)?;
+    finish(connection).await?;
+    connection.set_session_state(0);
+    Ok(())
+}
+
+/// One reply read to its end, its rows decoded.
+pub(crate) async fn answer(
+    connection: &mut pando_pool::Connection,
+    text: &str,
+) -> Result<Vec<Vec<pando_kernel::Value>>> {
+    pando_transaction::rows(&mut **connection, text).await
+}
+
+/// What of a unit may have effects on connections, asked on a connection that is as after login.
+pub(crate) async fn read_effects(
+    connection: &mut pando_pool::Connection,
+    effects: &dyn Effects,
+) -> Result<Effectful> {
+    if connection.session_state() != 0 {
+        undress(connection).await?;
+    }
+    Ok(effects.read(&answer(connection, effects.query()).await?))
 }

@@ -7,25 +7,20 @@ use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Execution, ServerError, Value};
 use pando_sql::ast::{InsertSource, Kind};
-use pando_transaction::{aborted, drain, finish_all};
+use pando_transaction::{drain, finish_all};
 
 use crate::execute::{Channel, sum, unshare};
 use crate::handle::Manner;
 use crate::plan::{Plan, Unit};
 
-use crate::session::reply::Outbox;
+use crate::session::Session;
+use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
+use crate::session::reply::warnings;
 use crate::session::run::connect::STATEMENT_SAVEPOINT;
 use crate::session::run::release::DRAIN_BYTES;
-use crate::session::statement::local::server_error;
-use crate::session::{Opened, Session};
-
-impl Outbox {
-    /// Passes on what the units had to say besides their replies.
-    pub(in crate::session) fn pass_notices(&mut self, channels: &mut [Channel]) {
-        self.pending.extend(channels.iter_mut().flat_map(|channel| channel.notices.drain(..)));
-    }
-}
+use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, definition, end};
 
 impl Session {
     /// The current reply is complete.
@@ -53,7 +48,7 @@ impl Session {
                 let mut channels = unshare(merged.channels);
                 self.outbox.pass_notices(&mut channels);
                 let mut done = total(&merged.loaded, &channels);
-                self.note_warnings(&mut channels, done.warnings).await;
+                warnings::note_warnings(self, &mut channels, done.warnings).await;
                 if merged.verb.selects {
                     done.affected = Some(merged.rows);
                 }
@@ -78,7 +73,7 @@ impl Session {
         }
         if done.warnings > 0 {
             let said = std::slice::from_mut(&mut pass.channel);
-            Box::pin(self.note_warnings(said, done.warnings)).await;
+            Box::pin(warnings::note_warnings(self, said, done.warnings)).await;
         }
         let cancelled = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
         let inside = pass.channel.connection.condition().transaction != TransactionState::Idle;
@@ -100,7 +95,7 @@ impl Session {
     /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the connection serves others.
     async fn end_counted(&mut self, pass: Box<Pass>, done: Completion) -> Result<Completion> {
         let Pass { mut channel, verb, .. } = *pass;
-        let found = self.found_rows(&mut channel.connection).await;
+        let found = warnings::found_rows(self, &mut channel.connection).await;
         self.release_channel(channel).await;
         let done = self.settle(done, &verb).await?;
         self.place.facts_mut().found_rows = found?;
@@ -133,7 +128,7 @@ impl Session {
             channels[..said].iter_mut().for_each(|channel| self.tell_once(channel));
         }
         self.outbox.pass_notices(&mut channels[..said]);
-        self.note_warnings(&mut channels[..said], done.warnings).await;
+        warnings::note_warnings(self, &mut channels[..said], done.warnings).await;
         self.release_channels(channels).await;
         self.conclude(done, verb).await
     }
@@ -174,7 +169,7 @@ impl Session {
         {
             // Up to here all of it can still be undone.
             let commit = !self.place.handle.is_cancelled();
-            let committed = Box::pin(self.end_transaction(commit)).await?;
+            let committed = Box::pin(end::end_transaction(self, commit)).await?;
             if !commit {
                 return Err(ErrorKind::Cancelled.into());
             }
@@ -183,13 +178,13 @@ impl Session {
             }
         }
         if verb.unread {
-            Box::pin(self.look_whether_ended()).await?;
+            Box::pin(end::look_whether_ended(self)).await?;
         }
         self.temporary.note_temporaries(true);
         if verb.defines
             && let Some(live) = self.place.live.clone()
         {
-            Box::pin(self.forget_tables(&live)).await;
+            Box::pin(definition::forget_tables(self, &live)).await;
             if self.work.transaction.state() != TransactionState::Idle {
                 self.work.has_defined(&live);
             }
@@ -224,24 +219,6 @@ impl Session {
         Ok(done)
     }
 
-    /// A procedure may have ended the client's transaction, on its own unit: where no other has been changed, the
-    /// transaction is over; else what it has not ended is undone.
-    async fn look_whether_ended(&mut self) -> Result<()> {
-        if self.work.opened != Opened::Client || !self.work.transaction.has_ended_part() {
-            return Ok(());
-        }
-        let is_whole = !self.work.transaction.has_open_changes();
-        self.end_transaction(false).await?;
-        match is_whole {
-            true => Ok(()),
-            false => Err(server_error(
-                1180,
-                "HY000",
-                "the statement has ended its storage unit's part of the transaction: what it committed stays, everything else is rolled back",
-            )),
-        }
-    }
-
     /// A statement has failed; its connections are already home.
     pub(in crate::session) async fn fail_statement(&mut self, error: Error) -> Error {
         self.outbox.queue.clear();
@@ -249,11 +226,11 @@ impl Session {
         self.outbox.encoder = None;
         self.outbox.window = None;
         let error = self.place.in_logic_names(error);
-        self.note_error(&error);
+        warnings::note_error(self, &error);
         self.place.counts_rows(-1);
         self.temporary.note_temporaries(false);
         if self.work.definitions.under_way {
-            Box::pin(self.end_definition()).await;
+            Box::pin(definition::end_definition(self)).await;
         }
         let Some(dialect) = self.place.dialect() else { return error };
         if self.work.transaction.state() == TransactionState::Idle {
@@ -261,7 +238,7 @@ impl Session {
         }
         self.work.transaction.locks_fall();
         match self.work.opened {
-            Opened::Statement | Opened::Steps => self.roll_back().await,
+            Opened::Statement | Opened::Steps => end::roll_back(self).await,
             Opened::Pipeline => self.work.transaction.fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {
@@ -269,12 +246,12 @@ impl Session {
                     if self.work.transaction.state() == TransactionState::Open
                         && self.settings.savepoints.is_empty()
                     {
-                        Box::pin(self.forfeit()).await;
+                        Box::pin(deadlock::forfeit(self)).await;
                     }
                     self.work.transaction.fail();
                 } else if self.work.transaction.is_torn() {
                     // One unit has rolled its part back: the others must not commit theirs.
-                    let _ = self.end_transaction(false).await;
+                    let _ = end::end_transaction(self, false).await;
                 }
             }
         }
@@ -294,7 +271,7 @@ impl Session {
         let Some(dialect) = self.place.dialect() else { return };
         let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
         let Some(text) = dialect.transaction(&verb) else { return };
-        self.let_go().await;
+        end::let_go(self).await;
         let mut started = Vec::new();
         for channel in channels {
             let connection = &mut channel.connection;
@@ -323,74 +300,8 @@ impl Session {
             if self.work.opened == Opened::Statement
                 && self.work.transaction.state() != TransactionState::Idle
             {
-                self.roll_back().await;
+                end::roll_back(self).await;
             }
-        }
-    }
-
-    /// Commits the transaction, where no client may be told that it is rolled back but by an error: what a statement
-    /// commits by itself before it runs.
-    ///
-    /// # Errors
-    /// Whatever kept it from being committed.
-    pub(in crate::session) async fn commit_implicitly(&mut self) -> Result<()> {
-        match self.end_transaction(true).await? {
-            true => Ok(()),
-            false => Err(unit_lost()),
-        }
-    }
-
-    /// Ends the transaction and what hangs on it. False where it was rolled back: because that was asked for, or
-    /// because its client has heard before that it has
-    /// failed.
-    ///
-    /// # Errors
-    /// Whatever else kept it from being committed.
-    pub(in crate::session) async fn end_transaction(&mut self, commit: bool) -> Result<bool> {
-        let was_open = self.work.transaction.state() != TransactionState::Idle;
-        let is_clients = self.work.opened != Opened::Statement;
-        let parted = self.part_from_cursors(commit).await;
-        if commit && was_open && self.work.transaction.state() == TransactionState::Idle {
-            // What a cursor still had to find has ended the whole transaction.
-            parted?;
-            return Err(Error::internal("a transaction has ended while its cursors were read"));
-        }
-        // PostgreSQL's commit fails with what a cursor still had to find, and rolls back.
-        let failed = parted
-            .err()
-            .filter(|_| commit && self.work.transaction.state() == TransactionState::Failed);
-        let failed = match failed {
-            None if commit && self.may_defer() => Box::pin(self.check_deferred()).await.err(),
-            failed => failed,
-        };
-        self.settings.local.clear();
-        self.settings.savepoints.clear();
-        let before = self.settings.at_begin.take();
-        let defined = self.work.definitions.own.take().is_some();
-        self.work.opened = Opened::Client;
-        let wrote = self.work.transaction.has_written();
-        let result = self.wind_up(commit).await;
-        if let Ok(live) = self.place.live() {
-            if defined {
-                Box::pin(self.forget_tables(&live)).await;
-            } else if wrote {
-                live.catalog.forget_missing();
-            }
-        }
-        let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
-        if is_clients && !self.cursors.declared.is_empty() {
-            Box::pin(self.hold_declared(committed)).await;
-        }
-        if !committed
-            && self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
-            && let Some(before) = before
-        {
-            self.settings.variables = before;
-            self.work.modes.session = std::mem::take(&mut self.work.modes.at_begin);
-        }
-        match failed {
-            None => result.map(|_| committed),
-            Some(error) => Err(error),
         }
     }
 }
@@ -398,11 +309,6 @@ impl Session {
 /// How all the statement's replies ended, added up.
 fn total(loaded: &[Completion], channels: &[Channel]) -> Completion {
     sum(loaded.iter().chain(channels.iter().flat_map(|channel| &channel.completions)))
-}
-
-/// What was to be committed is rolled back: a unit that took part in it is gone.
-pub(in crate::session) fn unit_lost() -> Error {
-    aborted("a storage unit's connection was lost")
 }
 
 /// The rows of an INSERT that changes those which are there.

@@ -11,37 +11,32 @@ use pando_sql::{Syntax, visit};
 use crate::plan::keeps_key;
 use crate::snapshot::LiveDatabase;
 
-use crate::session::{Bound, Session};
+use crate::session::Session;
+use crate::session::given::Given;
 
-impl Session {
-    /// Whether the statement gives every row a key where the server would generate one.
-    pub(in crate::session) async fn gives_keys(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        bound: &Bound,
-    ) -> Result<bool> {
-        let Kind::Insert(insert) = &stmt.kind else { return Ok(false) };
-        let is_known = !self.temporary.concerns_temporaries();
-        if !live.database.dialect.reports_given_keys()
-            || !is_plain(insert)
-            || asks(stmt)
-            || !is_known
-        {
-            return Ok(false);
-        }
-        let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
-        let table = table.key();
-        if self.work.catalog(live).columns(&table).is_none() {
-            Box::pin(self.find_out(live, Need::Columns(table.clone()))).await?;
-        }
-        let Some(columns) = self.work.catalog(live).columns(&table) else { return Ok(false) };
-        let Some(at) = columns.iter().position(|column| column.auto_increment) else {
-            return Ok(false);
-        };
-        let syntax = live.database.dialect.syntax();
-        Ok(is_given((insert, &stmt.text, syntax), (&columns[at].name, at), bound))
+/// Whether the statement gives every row a key where the server would generate one.
+pub(in crate::session) async fn gives_keys(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<bool> {
+    let Kind::Insert(insert) = &stmt.kind else { return Ok(false) };
+    let is_known = !session.temporary.concerns_temporaries();
+    if !live.database.dialect.reports_given_keys() || !is_plain(insert) || asks(stmt) || !is_known {
+        return Ok(false);
     }
+    let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
+    let table = table.key();
+    if session.work.catalog(live).columns(&table).is_none() {
+        Box::pin(session.find_out(live, Need::Columns(table.clone()))).await?;
+    }
+    let Some(columns) = session.work.catalog(live).columns(&table) else { return Ok(false) };
+    let Some(at) = columns.iter().position(|column| column.auto_increment) else {
+        return Ok(false);
+    };
+    let syntax = live.database.dialect.syntax();
+    Ok(is_given((insert, &stmt.text, syntax), (&columns[at].name, at), given))
 }
 
 fn is_plain(insert: &Insert) -> bool {
@@ -58,7 +53,7 @@ fn asks(stmt: &Statement) -> bool {
 fn is_given(
     (insert, text, syntax): (&Insert, &str, &Syntax),
     (name, at): (&str, usize),
-    bound: &Bound,
+    given: &Given,
 ) -> bool {
     let is_it = |other: &str| other.eq_ignore_ascii_case(name);
     match &insert.source {
@@ -69,11 +64,11 @@ fn is_given(
             };
             let Some(at) = at else { return false };
             rows.iter()
-                .all(|row| row.value(at, text, syntax).is_some_and(|value| is_key(&value, bound)))
+                .all(|row| row.value(at, text, syntax).is_some_and(|value| is_key(&value, given)))
         }
         InsertSource::Set(list) => list.iter().any(|one| {
             one.column.parts.last().is_some_and(|own| is_it(&own.value))
-                && is_key(&one.value, bound)
+                && is_key(&one.value, given)
         }),
         InsertSource::Query(_) | InsertSource::Default => false,
     }
@@ -81,11 +76,11 @@ fn is_given(
 
 /// Whether a value stands for itself: NULL, DEFAULT and 0 ask for a generated one.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-fn is_key(value: &Expr, bound: &Bound) -> bool {
+fn is_key(value: &Expr, given: &Given) -> bool {
     match &value.node {
         Node::Literal(literal) => !matches!(literal, Literal::Null | Literal::Integer(0)),
         Node::Parameter(at) => {
-            let value = bound.parameters.get(*at as usize).map(|parameter| &parameter.value);
+            let value = given.parameters.get(*at as usize).map(|parameter| &parameter.value);
             value.is_some_and(|value| {
                 !matches!(
                     value,
@@ -95,7 +90,7 @@ fn is_key(value: &Expr, bound: &Bound) -> bool {
                 )
             })
         }
-        Node::Nested(inner) => is_key(inner, bound),
+        Node::Nested(inner) => is_key(inner, given),
         Node::Default => false,
         _ => true,
     }

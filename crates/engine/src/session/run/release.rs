@@ -6,7 +6,7 @@ use std::time::Duration;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::runtime::within;
 use pando_pool::Connection;
-use pando_transaction::{Ended, Outcome, drain};
+use pando_transaction::drain;
 
 use crate::execute::{Channel, run_out, unshare};
 use crate::handle::Manner;
@@ -15,6 +15,7 @@ use crate::variables::UNKNOWN;
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
 use crate::session::steps::assembly::put_back;
+use crate::session::transaction::temporary;
 
 /// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
 pub(in crate::session) const DRAIN_BYTES: usize = 1 << 20;
@@ -65,15 +66,6 @@ impl Session {
         }
     }
 
-    /// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here on.
-    pub(in crate::session) async fn let_go(&mut self) {
-        if self.place.handle.lets_go() {
-            self.place.handle.settled(&self.place.engine.inner.runtime).await;
-            self.work.transaction.taint();
-            self.place.handle.overlook();
-        }
-    }
-
     /// Gives connections back to the transaction or to their pools.
     pub(in crate::session) async fn release_channels(&mut self, channels: Vec<Channel>) {
         let mut channels = channels;
@@ -119,7 +111,7 @@ impl Session {
             }
             self.work.transaction.give_back(connection);
         } else if self.temporary.has_temporaries(&connection) {
-            self.temporaries_come_home(connection, cancelled);
+            temporary::temporaries_come_home(self, connection, cancelled);
         } else if home && cancelled {
             connection.discard();
         }
@@ -169,56 +161,6 @@ impl Session {
                 let channel = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 self.place.handle.runs_on(&channel.connection, Manner::Ask)
             }),
-        }
-    }
-
-    /// All the transaction's connections are about to work. To be followed by [`Session::let_go`].
-    ///
-    /// # Errors
-    /// `Cancelled` when that has been cancelled already.
-    pub(in crate::session) fn attend_transaction(&mut self) -> Result<()> {
-        let handle = &self.place.handle;
-        self.work.transaction.connections().try_for_each(|one| handle.runs_on(one, Manner::Ask))
-    }
-
-    /// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a unit that answers is let
-    /// finish, since others may have committed.
-    pub(in crate::session) async fn wind_up(&mut self, commit: bool) -> Result<Outcome> {
-        self.place.handle.lets_go();
-        self.place.handle.overlook();
-        for connection in self.work.transaction.connections() {
-            self.place.handle.runs_on(connection, Manner::Leave)?;
-        }
-        let parts = self.end_base(commit).await;
-        let commit = commit && parts.is_ok();
-        let ended: Ended = if commit {
-            self.work.transaction.commit().await
-        } else {
-            self.work.transaction.rollback().await
-        };
-        self.place.handle.lets_go();
-        self.place.handle.parts();
-        let outcome = parts.and(self.parted(ended));
-        if let Err(error) = &outcome {
-            self.learn_of_loss(error);
-        }
-        outcome
-    }
-
-    /// Gives the connections of a transaction that is over to their pools, but for that of temporary tables.
-    pub(in crate::session) fn parted(&mut self, ended: Ended) -> Result<Outcome> {
-        let mut ended = ended;
-        self.temporary.doubt_temporaries();
-        if let Some(own) = ended.take(|connection| self.temporary.has_temporaries(connection)) {
-            self.temporaries_come_home(own, ended.is_tainted());
-        }
-        ended.release()
-    }
-
-    /// Rolls back what the session itself has opened or what cannot go on.
-    pub(in crate::session) async fn roll_back(&mut self) {
-        if let Err(error) = self.wind_up(false).await {
-            tracing::debug!(%error, "a transaction could not be rolled back in order");
         }
     }
 

@@ -15,8 +15,10 @@ use crate::plan::{Leaves, Purpose};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
-use crate::session::settings::set::answer;
-use crate::session::{Bound, Session};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::find_out::answer;
+use crate::session::statement::without_units;
 
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(in crate::session) fn is_expression(
@@ -41,67 +43,65 @@ pub(in crate::session) fn is_expression(
     kept && !literal && is_asked && !dialect.error_fails_transaction()
 }
 
-impl Session {
-    /// The value of an expression as a literal, computed by a storage unit on which `variables` are set.
-    ///
-    /// # Errors
-    /// `Refused` when it reads tables, and what the unit says.
-    pub(in crate::session) async fn computed(
-        &mut self,
-        text: &str,
-        variables: &Variables,
-    ) -> Result<String> {
-        let before = std::mem::replace(&mut self.settings.variables, variables.clone());
-        let value = self.compute(text).await;
-        self.settings.variables = before;
-        value
-    }
+/// The value of an expression as a literal, computed by a storage unit on which `variables` are set.
+///
+/// # Errors
+/// `Refused` when it reads tables, and what the unit says.
+pub(in crate::session) async fn computed(
+    session: &mut Session,
+    text: &str,
+    variables: &Variables,
+) -> Result<String> {
+    let before = std::mem::replace(&mut session.settings.variables, variables.clone());
+    let value = compute(session, text).await;
+    session.settings.variables = before;
+    value
+}
 
-    async fn compute(&mut self, text: &str) -> Result<String> {
-        if self.place.is_alone() {
-            return self.compute_alone(text);
-        }
-        let live = self.place.live()?;
-        let dialect = Arc::clone(&live.database.dialect);
-        let stmt = pando_sql::parse(&format!("SELECT {text}"), dialect.syntax())
-            .map_err(crate::plan::unread)?;
-        if !visit::tables(&stmt.kind).is_empty() {
-            return Err(Error::refused(
-                30001,
-                "SET cannot read tables",
-                "select the value first, and set it as a literal",
-            ));
-        }
-        let plan = self.plan(&live, &stmt, &Bound::default(), Purpose::Run).await?;
-        let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-        // Not the transaction's own connection: that one does not wear the variables yet.
-        let mut connection = self.place.take(live.pool(&unit.target.unit)?).await?;
-        let rows = match self.place.handle.runs_on(&connection, Manner::Ask) {
-            Ok(()) => self.dressed_answer(&live, &mut connection, &unit.sql).await,
-            Err(error) => Err(error),
-        };
-        self.release(connection).await;
-        let rows = rows?;
-        match rows.first().map(Vec::as_slice) {
-            Some([value]) => Ok(dialect.literal(value)),
-            _ => Err(Error::internal("an expression without a value")),
-        }
+async fn compute(session: &mut Session, text: &str) -> Result<String> {
+    if session.place.is_alone() {
+        return without_units::compute_alone(session, text);
     }
+    let live = session.place.live()?;
+    let dialect = Arc::clone(&live.database.dialect);
+    let stmt = pando_sql::parse(&format!("SELECT {text}"), dialect.syntax())
+        .map_err(crate::plan::unread)?;
+    if !visit::tables(&stmt.kind).is_empty() {
+        return Err(Error::refused(
+            30001,
+            "SET cannot read tables",
+            "select the value first, and set it as a literal",
+        ));
+    }
+    let plan = session.plan(&live, &stmt, &Given::default(), Purpose::Run).await?;
+    let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
+    // Not the transaction's own connection: that one does not wear the variables yet.
+    let mut connection = session.place.take(live.pool(&unit.target.unit)?).await?;
+    let rows = match session.place.handle.runs_on(&connection, Manner::Ask) {
+        Ok(()) => dressed_answer(session, &live, &mut connection, &unit.sql).await,
+        Err(error) => Err(error),
+    };
+    session.release(connection).await;
+    let rows = rows?;
+    match rows.first().map(Vec::as_slice) {
+        Some([value]) => Ok(dialect.literal(value)),
+        _ => Err(Error::internal("an expression without a value")),
+    }
+}
 
-    async fn dressed_answer(
-        &mut self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        sql: &str,
-    ) -> Result<Vec<Vec<Value>>> {
-        for _ in 0..self.dress(live, connection)? {
-            if let Err(error) = finish(connection).await {
-                connection.set_session_state(UNKNOWN);
-                return Err(error);
-            }
+async fn dressed_answer(
+    session: &mut Session,
+    live: &LiveDatabase,
+    connection: &mut Connection,
+    sql: &str,
+) -> Result<Vec<Vec<Value>>> {
+    for _ in 0..session.dress(live, connection)? {
+        if let Err(error) = finish(connection).await {
+            connection.set_session_state(UNKNOWN);
+            return Err(error);
         }
-        // The expression may be a call of anything.
-        self.settings.taint(live, connection, Leaves::Anything);
-        answer(connection, sql).await
     }
+    // The expression may be a call of anything.
+    session.settings.taint(live, connection, Leaves::Anything);
+    answer(connection, sql).await
 }

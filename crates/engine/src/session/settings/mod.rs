@@ -1,6 +1,7 @@
 //! What a session has set: variables, and what its open transaction takes back of them.
 
 pub(in crate::session) mod expression;
+pub(in crate::session) mod reset;
 pub(in crate::session) mod savepoints;
 pub(in crate::session) mod set;
 pub(in crate::session) mod set_config;

@@ -38,57 +38,55 @@ impl Settings {
     }
 }
 
-impl Session {
-    pub(in crate::session) fn mark(&mut self, name: &str) {
-        if self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
-            self.settings.savepoints.push(Mark {
-                name: name.to_owned(),
-                variables: self.settings.variables.clone(),
-                locals: self.settings.local.len(),
-                settings: self.settings.count,
-                cursors: self.cursors.portals.keys().copied().collect(),
-            });
-        }
+pub(in crate::session) fn mark(session: &mut Session, name: &str) {
+    if session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+        session.settings.savepoints.push(Mark {
+            name: name.to_owned(),
+            variables: session.settings.variables.clone(),
+            locals: session.settings.local.len(),
+            settings: session.settings.count,
+            cursors: session.cursors.portals.keys().copied().collect(),
+        });
     }
+}
 
-    /// Closes the cursors that were opened behind a savepoint, where the language says so.
-    pub(in crate::session) async fn close_cursors_behind(&mut self, name: &str) {
-        let Some(mark) = self.settings.savepoints.iter().rfind(|mark| mark.name == name) else {
-            return;
-        };
-        let newer = self.cursors.portals.keys().filter(|id| !mark.cursors.contains(id));
-        let newer: Vec<CursorId> = newer.copied().collect();
-        for id in newer {
-            self.close_cursor(id).await;
-        }
+/// Closes the cursors that were opened behind a savepoint, where the language says so.
+pub(in crate::session) async fn close_cursors_behind(session: &mut Session, name: &str) {
+    let Some(mark) = session.settings.savepoints.iter().rfind(|mark| mark.name == name) else {
+        return;
+    };
+    let newer = session.cursors.portals.keys().filter(|id| !mark.cursors.contains(id));
+    let newer: Vec<CursorId> = newer.copied().collect();
+    for id in newer {
+        session.close_cursor(id).await;
     }
+}
 
-    /// The units have returned to a savepoint. One that joined the transaction after it has been told what was set until then when it joined: all are
-    /// told anew what held at the savepoint.
-    pub(in crate::session) async fn return_to_mark(&mut self, name: &str) -> Result<()> {
-        let Some(at) = self.settings.savepoints.iter().rposition(|mark| mark.name == name) else {
-            return Ok(());
-        };
-        self.settings.savepoints.truncate(at + 1);
-        let Some(mark) = self.settings.savepoints.last_mut() else { return Ok(()) };
-        if mark.settings == self.settings.count {
-            return Ok(());
-        }
-        // What they are told now goes when they return to the same savepoint again.
-        mark.settings = u64::MAX;
-        self.settings.variables = mark.variables.clone();
-        self.settings.local.truncate(mark.locals);
-        let Some(dialect) = self.place.dialect() else { return Ok(()) };
-        let mut text = "RESET ALL; RESET ROLE".to_owned();
-        if self.settings.variables.id() != 0 {
-            text.push_str("; ");
-            text.push_str(&dialect.set_statement(self.settings.variables.list()));
-        }
-        for local in &self.settings.local {
-            text.push_str("; ");
-            text.push_str(local);
-        }
-        self.work.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
-        self.work.transaction.run_everywhere(&text).await
+/// The units have returned to a savepoint. One that joined the transaction after it has been told what was set until then when it joined: all are
+/// told anew what held at the savepoint.
+pub(in crate::session) async fn return_to_mark(session: &mut Session, name: &str) -> Result<()> {
+    let Some(at) = session.settings.savepoints.iter().rposition(|mark| mark.name == name) else {
+        return Ok(());
+    };
+    session.settings.savepoints.truncate(at + 1);
+    let Some(mark) = session.settings.savepoints.last_mut() else { return Ok(()) };
+    if mark.settings == session.settings.count {
+        return Ok(());
     }
+    // What they are told now goes when they return to the same savepoint again.
+    mark.settings = u64::MAX;
+    session.settings.variables = mark.variables.clone();
+    session.settings.local.truncate(mark.locals);
+    let Some(dialect) = session.place.dialect() else { return Ok(()) };
+    let mut text = "RESET ALL; RESET ROLE".to_owned();
+    if session.settings.variables.id() != 0 {
+        text.push_str("; ");
+        text.push_str(&dialect.set_statement(session.settings.variables.list()));
+    }
+    for local in &session.settings.local {
+        text.push_str("; ");
+        text.push_str(local);
+    }
+    session.work.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
+    session.work.transaction.run_everywhere(&text).await
 }

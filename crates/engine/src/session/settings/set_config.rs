@@ -12,7 +12,9 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
-use crate::session::{Bound, Session};
+use crate::session::given::Given;
+use crate::session::settings::set;
+use crate::session::{Session, line};
 
 /// Rows such a query may bring, in bytes: it is about settings.
 const MAX_ANSWER: usize = 1 << 20;
@@ -64,101 +66,103 @@ fn refused() -> Error {
     )
 }
 
-impl Session {
-    /// Runs such a statement; false when it is another.
-    ///
-    /// One storage unit runs it with every setting made local to the statement, and so judges the values and answers as the server would; the
-    /// settings are then kept like those of SET.
-    pub(in crate::session) async fn set_config(
-        &mut self,
-        stmt: &Statement,
-        bound: &Bound,
-    ) -> Result<bool> {
-        let Some((select, calls)) = calls(stmt) else { return Ok(false) };
-        self.work.refuse_if_failed(false)?;
-        let dialect = self.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
-        let own = dialect.presentation().ok_or_else(refused)?;
-        if visit::tables(&stmt.kind).iter().any(|table| own.holding(table.name).is_none()) {
-            return Err(refused());
-        }
-        let mut edits = Edits::default();
-        let mut settings = Vec::new();
-        for call in calls {
-            let setting = read(call, select, bound)?.ok_or_else(refused)?;
-            settings.extend(self.worth_keeping(setting, &dialect)?);
-            let is_local = call.arguments[2].span;
-            edits.replace(Span::at(is_local.start), "(");
-            edits.replace(Span::at(is_local.end), ") OR true");
-        }
-        let tried = edits.apply(&stmt.text);
-        let tried = pando_sql::parse(&tried, dialect.syntax()).map_err(crate::plan::unread)?;
-        let window = self.outbox.window.take();
-        let (events, rows) = Box::pin(self.whole_answer(&tried, bound)).await?;
-        self.outbox.window = window;
-        if rows > 0 {
-            for set in settings {
-                let Kind::Set(assignments) = &set.kind else { continue };
-                Box::pin(self.set(&set, assignments, &Bound::default())).await?;
-                if matches!(self.outbox.pending.back(), Some(Event::Complete(_))) {
-                    self.outbox.pending.pop_back();
-                }
+/// Runs such a statement; false when it is another.
+///
+/// One storage unit runs it with every setting made local to the statement, and so judges the values and answers as the server would; the
+/// settings are then kept like those of SET.
+pub(in crate::session) async fn set_config(
+    session: &mut Session,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<bool> {
+    let Some((select, calls)) = calls(stmt) else { return Ok(false) };
+    session.work.refuse_if_failed(false)?;
+    let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    let own = dialect.presentation().ok_or_else(refused)?;
+    if visit::tables(&stmt.kind).iter().any(|table| own.holding(table.name).is_none()) {
+        return Err(refused());
+    }
+    let mut edits = Edits::default();
+    let mut settings = Vec::new();
+    for call in calls {
+        let setting = read(call, select, given)?.ok_or_else(refused)?;
+        settings.extend(worth_keeping(session, setting, &dialect)?);
+        let is_local = call.arguments[2].span;
+        edits.replace(Span::at(is_local.start), "(");
+        edits.replace(Span::at(is_local.end), ") OR true");
+    }
+    let tried = edits.apply(&stmt.text);
+    let tried = pando_sql::parse(&tried, dialect.syntax()).map_err(crate::plan::unread)?;
+    let window = session.outbox.window.take();
+    let (events, rows) = Box::pin(whole_answer(session, &tried, given)).await?;
+    session.outbox.window = window;
+    if rows > 0 {
+        for set in settings {
+            let Kind::Set(assignments) = &set.kind else { continue };
+            Box::pin(set::set(session, &set, assignments, &Given::default())).await?;
+            if matches!(session.outbox.pending.back(), Some(Event::Complete(_))) {
+                session.outbox.pending.pop_back();
             }
         }
-        self.outbox.pending.extend(events);
-        Ok(true)
     }
+    session.outbox.pending.extend(events);
+    Ok(true)
+}
 
-    /// The SET of a setting that outlives its statement.
-    fn worth_keeping(
-        &self,
-        setting: Setting,
-        dialect: &Arc<dyn Dialect>,
-    ) -> Result<Option<Statement>> {
-        let Setting { name, text, local } = setting;
-        let parts: Vec<String> = name.split('.').map(|part| dialect.quote(part)).collect();
-        let scope = if local { "LOCAL" } else { "SESSION" };
-        let value = value_text(&name, &text, dialect.as_ref());
-        let set = format!("SET {scope} {} = {value}", parts.join("."));
-        let set = pando_sql::parse(&set, dialect.syntax()).map_err(crate::plan::unread)?;
-        let Kind::Set(assignments) = &set.kind else {
-            return Err(ErrorKind::Variable(format!("`{name}` is no variable's name")).into());
-        };
-        self.place.guard(&set)?;
-        for one in assignments {
-            dialect.set(&one.name, one.value_span.of(&set.text))?;
-        }
-        let over = local && self.work.transaction.state() == TransactionState::Idle;
-        Ok((!over).then_some(set))
+/// The SET of a setting that outlives its statement.
+fn worth_keeping(
+    session: &Session,
+    setting: Setting,
+    dialect: &Arc<dyn Dialect>,
+) -> Result<Option<Statement>> {
+    let Setting { name, text, local } = setting;
+    let parts: Vec<String> = name.split('.').map(|part| dialect.quote(part)).collect();
+    let scope = if local { "LOCAL" } else { "SESSION" };
+    let value = value_text(&name, &text, dialect.as_ref());
+    let set = format!("SET {scope} {} = {value}", parts.join("."));
+    let set = pando_sql::parse(&set, dialect.syntax()).map_err(crate::plan::unread)?;
+    let Kind::Set(assignments) = &set.kind else {
+        return Err(ErrorKind::Variable(format!("`{name}` is no variable's name")).into());
+    };
+    session.place.guard(&set)?;
+    for one in assignments {
+        dialect.set(&one.name, one.value_span.of(&set.text))?;
     }
+    let over = local && session.work.transaction.state() == TransactionState::Idle;
+    Ok((!over).then_some(set))
+}
 
-    /// A statement's reply, read to its end, and how many rows it has.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only rows are counted")]
-    async fn whole_answer(&mut self, stmt: &Statement, bound: &Bound) -> Result<(Vec<Event>, u32)> {
-        self.start_on_units(stmt, bound.clone()).await?;
-        let (mut events, mut rows, mut bytes) = (Vec::new(), 0, 0);
-        while let Some(event) = self.next_of_reply().await? {
-            if let Event::Rows(chunk) = &event {
-                rows += chunk.count;
-                bytes += chunk.bytes.len();
-                if bytes > MAX_ANSWER {
-                    self.abandon().await;
-                    return Err(ErrorKind::TooLarge("set_config with too many rows".into()).into());
-                }
-            }
-            match event {
-                Event::Done => {}
-                other => events.push(other),
+/// A statement's reply, read to its end, and how many rows it has.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only rows are counted")]
+async fn whole_answer(
+    session: &mut Session,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<(Vec<Event>, u32)> {
+    line::run_on_units(session, stmt, given.clone()).await?;
+    let (mut events, mut rows, mut bytes) = (Vec::new(), 0, 0);
+    while let Some(event) = session.next_of_reply().await? {
+        if let Event::Rows(chunk) = &event {
+            rows += chunk.count;
+            bytes += chunk.bytes.len();
+            if bytes > MAX_ANSWER {
+                session.abandon().await;
+                return Err(ErrorKind::TooLarge("set_config with too many rows".into()).into());
             }
         }
-        Ok((events, rows))
+        match event {
+            Event::Done => {}
+            other => events.push(other),
+        }
     }
+    Ok((events, rows))
 }
 
 /// What a call asks for; `None` when it is not known before it is run.
-fn read(call: &Function, select: &Select, bound: &Bound) -> Result<Option<Setting>> {
+fn read(call: &Function, select: &Select, given: &Given) -> Result<Option<Setting>> {
     let [name, text, local] = &call.arguments[..] else { return Ok(None) };
-    let name = value(name, bound).or_else(|| named_by_filter(name, select.filter.as_ref()?, bound));
-    match (name, value(text, bound), value(local, bound)) {
+    let name = value(name, given).or_else(|| named_by_filter(name, select.filter.as_ref()?, given));
+    match (name, value(text, given), value(local, given)) {
         (Some(Value::Text(name)), Some(Value::Text(text)), Some(local)) => {
             Ok(Some(Setting { name, text, local: is_true(&local)? }))
         }
@@ -168,7 +172,7 @@ fn read(call: &Function, select: &Select, bound: &Bound) -> Result<Option<Settin
 
 /// The value a column has because the condition says so: `… FROM pg_settings WHERE name = 'x'`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-fn named_by_filter(column: &Expr, filter: &Expr, bound: &Bound) -> Option<Value> {
+fn named_by_filter(column: &Expr, filter: &Expr, given: &Given) -> Option<Value> {
     let Node::Column(column) = &column.node else { return None };
     let is_it = |expr: &Expr| match &unwrapped(expr).node {
         Node::Column(other) => {
@@ -181,8 +185,8 @@ fn named_by_filter(column: &Expr, filter: &Expr, bound: &Bound) -> Option<Value>
         let Node::Binary { op, left, right } = &unwrapped(part).node else { continue };
         match op {
             BinaryOp::And => stack.extend([&**left, &**right]),
-            BinaryOp::Equal if is_it(left) => return value(right, bound),
-            BinaryOp::Equal if is_it(right) => return value(left, bound),
+            BinaryOp::Equal if is_it(left) => return value(right, given),
+            BinaryOp::Equal if is_it(right) => return value(left, given),
             _ => {}
         }
     }
@@ -238,11 +242,11 @@ fn names(text: &str) -> Option<Vec<String>> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-fn value(expr: &Expr, bound: &Bound) -> Option<Value> {
+fn value(expr: &Expr, given: &Given) -> Option<Value> {
     match &expr.node {
-        Node::Nested(inner) => value(inner, bound),
-        Node::Cast { operand, .. } => value(operand, bound),
-        Node::Parameter(index) => bound.parameters.get(*index as usize).map(|p| p.value.clone()),
+        Node::Nested(inner) => value(inner, given),
+        Node::Cast { operand, .. } => value(operand, given),
+        Node::Parameter(index) => given.parameters.get(*index as usize).map(|p| p.value.clone()),
         Node::Literal(Literal::Text(text)) => Some(Value::Text(text.clone())),
         Node::Literal(Literal::Boolean(value)) => Some(Value::Bool(*value)),
         Node::Literal(Literal::Integer(value)) => Some(Value::Text(value.to_string())),

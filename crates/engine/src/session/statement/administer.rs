@@ -10,11 +10,14 @@ use pando_sql::ast::{Kind, Statement};
 use pando_sql::redacted;
 
 use crate::aside::HEAVY;
-use crate::plan::{Plan, names_unit, unknown};
+use crate::plan::{Plan, names_unit, unknown, unread as syntax_error};
 
-use crate::plan::unread as syntax_error;
 use crate::session::Session;
 use crate::session::place::Place;
+use crate::session::reply::made;
+use crate::session::statement::inquiry;
+use crate::session::statement::text::piped;
+use crate::session::transaction::verbs::Opened;
 
 /// Longest statement about the configuration that may be prepared, in bytes.
 const MOST_PREPARED: usize = 128 << 10;
@@ -69,127 +72,116 @@ impl Place {
     }
 }
 
-impl Session {
-    /// The tree of one statement; only its text where it is about the configuration.
-    pub(in crate::session) fn read(&self, text: &Arc<str>) -> Result<Statement> {
-        let syntax = self.place.syntax()?;
-        let text = &self.place.settled(text)?;
-        if let Some(administration) = self.place.engine.administration()
-            && administration.takes(text, syntax)
-        {
-            let alone = text.trim_end_matches(|end: char| end == ';' || end.is_whitespace());
-            let alone = if alone.len() == text.len() { Arc::clone(text) } else { Arc::from(alone) };
-            return Ok(Statement::of_administration(alone));
-        }
-        let text = self.spelled_out(text);
-        let statement = pando_sql::parse(&text, syntax).map_err(syntax_error)?;
-        self.place.refuse_unreadable(&statement)?;
-        let statement = self.place.placed(statement)?;
-        self.place.guard(&statement)?;
-        Ok(statement)
+/// The tree of one statement; only its text where it is about the configuration.
+pub(in crate::session) fn read(session: &Session, text: &Arc<str>) -> Result<Statement> {
+    let syntax = session.place.syntax()?;
+    let text = &session.place.settled(text)?;
+    if let Some(administration) = session.place.engine.administration()
+        && administration.takes(text, syntax)
+    {
+        let alone = text.trim_end_matches(|end: char| end == ';' || end.is_whitespace());
+        let alone = if alone.len() == text.len() { Arc::clone(text) } else { Arc::from(alone) };
+        return Ok(Statement::of_administration(alone));
     }
+    let text = piped::spelled_out(session, text);
+    let statement = pando_sql::parse(&text, syntax).map_err(syntax_error)?;
+    session.place.refuse_unreadable(&statement)?;
+    let statement = session.place.placed(statement)?;
+    session.place.guard(&statement)?;
+    Ok(statement)
+}
 
-    /// The columns of the rows that will answer such a statement.
-    ///
-    /// # Errors
-    /// `TooLarge` for a long text, which would be read here, on the event loop: it need not be prepared. What is wrong with the statement.
-    pub(in crate::session) fn administration_columns(&self, text: &str) -> Result<Option<Columns>> {
-        if text.len() > MOST_PREPARED {
-            let message =
-                format!("a prepared statement of DistSQL of more than {MOST_PREPARED} bytes");
-            return Err(ErrorKind::TooLarge(message).into());
-        }
-        let labels = self.place.administration()?.labels(&self.caller(), text)?;
-        Ok(labels.map(|labels| Columns {
-            list: labels
-                .into_iter()
-                .map(|label| Column::computed(label, ValueKind::Text))
-                .collect(),
-            codec: Arc::new(NeutralCodec),
-        }))
+/// The columns of the rows that will answer such a statement.
+///
+/// # Errors
+/// `TooLarge` for a long text, which would be read here, on the event loop: it need not be prepared. What is wrong with the statement.
+pub(in crate::session) fn administration_columns(
+    session: &Session,
+    text: &str,
+) -> Result<Option<Columns>> {
+    if text.len() > MOST_PREPARED {
+        let message = format!("a prepared statement of DistSQL of more than {MOST_PREPARED} bytes");
+        return Err(ErrorKind::TooLarge(message).into());
     }
+    let labels = session.place.administration()?.labels(&caller(session), text)?;
+    Ok(labels.map(|labels| Columns {
+        list: labels.into_iter().map(|label| Column::computed(label, ValueKind::Text)).collect(),
+        codec: Arc::new(NeutralCodec),
+    }))
+}
 
-    /// Runs a statement about the configuration.
-    pub(in crate::session) async fn administer(&mut self, text: &str) -> Result<()> {
-        self.work.refuse_if_failed(false)?;
-        match self.ordered(Order::Statement(text)).await? {
-            Answer::Done(verb) => {
-                self.complete(&verb);
-                Ok(())
-            }
-            Answer::Rows { labels, rows } => {
-                let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-                let row = |row: Vec<Option<String>>| -> Vec<Value> {
-                    row.into_iter().map(|field| field.map_or(Value::Null, Value::Text)).collect()
-                };
-                let rows: Vec<Vec<Value>> = rows.into_iter().map(row).collect();
-                self.rows(SHOWN, &labels, &rows)
-            }
-            Answer::Errand(errand) => self.run_errand(errand).await,
+/// Runs a statement about the configuration.
+pub(in crate::session) async fn administer(session: &mut Session, text: &str) -> Result<()> {
+    session.work.refuse_if_failed(false)?;
+    match ordered(session, Order::Statement(text)).await? {
+        Answer::Done(verb) => {
+            made::complete(session, &verb);
+            Ok(())
         }
-    }
-
-    /// Has an order carried out, beside the event loops: it may have to build a whole configuration anew. A cancel ends the wait for it. What it changed is seen
-    /// by the session's next statement.
-    pub(in crate::session) async fn ordered(&mut self, order: Order<'_>) -> Result<Answer> {
-        let administration = self.place.administration()?;
-        let caller = self.caller();
-        let (own, size) = match order {
-            Order::Statement(text) => (Own::Statement(text.to_owned()), text.len()),
-            Order::CreateDatabase { name, present } => {
-                (Own::CreateDatabase(name.to_owned(), present), 0)
-            }
-            Order::DropDatabase { name, missing } => {
-                (Own::DropDatabase(name.to_owned(), missing), 0)
-            }
-        };
-        let work = async move {
-            let order = match &own {
-                Own::Statement(text) => Order::Statement(text),
-                Own::CreateDatabase(name, present) => {
-                    Order::CreateDatabase { name, present: *present }
-                }
-                Own::DropDatabase(name, missing) => Order::DropDatabase { name, missing: *missing },
+        Answer::Rows { labels, rows } => {
+            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+            let row = |row: Vec<Option<String>>| -> Vec<Value> {
+                row.into_iter().map(|field| field.map_or(Value::Null, Value::Text)).collect()
             };
-            administration.carry_out(&caller, order).await
-        };
-        let inner = Arc::clone(&self.place.engine.inner);
-        self.place.handle.taken(inner.aside.run(&inner.runtime, size, work)).await?
-    }
-
-    /// Work on a text of the client's that may take its time, beside the event loops.
-    pub(in crate::session) async fn beside<T: Send + 'static>(
-        &mut self,
-        text: String,
-        work: impl FnOnce(&str) -> T + Send + 'static,
-    ) -> Result<T> {
-        let inner = Arc::clone(&self.place.engine.inner);
-        let size = text.len();
-        if size < HEAVY {
-            return Ok(work(&text));
+            let rows: Vec<Vec<Value>> = rows.into_iter().map(row).collect();
+            made::rows(session, SHOWN, &labels, &rows)
         }
-        let work = async move { work(&text) };
-        self.place.handle.taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
+        Answer::Errand(errand) => inquiry::run_errand(session, errand).await,
     }
+}
 
-    fn caller(&self) -> Caller {
-        // What a request opens around its statements is a transaction only once a unit is in it.
-        let inside = match self.work.opened {
-            crate::session::Opened::Client => {
-                self.work.transaction.state() != TransactionState::Idle
-            }
-            crate::session::Opened::Statement
-            | crate::session::Opened::Steps
-            | crate::session::Opened::Pipeline => !self.work.has_reached_none(),
-        };
-        Caller {
-            user: self.place.login.user.clone(),
-            database: self.place.facts.database.clone(),
-            databases: self.place.login.databases.clone(),
-            is_administrator: self.place.login.is_administrator,
-            family: self.place.login.family,
-            in_transaction: inside,
+/// Has an order carried out, beside the event loops: it may have to build a whole configuration anew. A cancel ends the wait for it. What it changed is seen
+/// by the session's next statement.
+pub(in crate::session) async fn ordered(session: &mut Session, order: Order<'_>) -> Result<Answer> {
+    let administration = session.place.administration()?;
+    let caller = caller(session);
+    let (own, size) = match order {
+        Order::Statement(text) => (Own::Statement(text.to_owned()), text.len()),
+        Order::CreateDatabase { name, present } => {
+            (Own::CreateDatabase(name.to_owned(), present), 0)
         }
+        Order::DropDatabase { name, missing } => (Own::DropDatabase(name.to_owned(), missing), 0),
+    };
+    let work = async move {
+        let order = match &own {
+            Own::Statement(text) => Order::Statement(text),
+            Own::CreateDatabase(name, present) => Order::CreateDatabase { name, present: *present },
+            Own::DropDatabase(name, missing) => Order::DropDatabase { name, missing: *missing },
+        };
+        administration.carry_out(&caller, order).await
+    };
+    let inner = Arc::clone(&session.place.engine.inner);
+    session.place.handle.taken(inner.aside.run(&inner.runtime, size, work)).await?
+}
+
+/// Work on a text of the client's that may take its time, beside the event loops.
+pub(in crate::session) async fn beside<T: Send + 'static>(
+    session: &mut Session,
+    text: String,
+    work: impl FnOnce(&str) -> T + Send + 'static,
+) -> Result<T> {
+    let inner = Arc::clone(&session.place.engine.inner);
+    let size = text.len();
+    if size < HEAVY {
+        return Ok(work(&text));
+    }
+    let work = async move { work(&text) };
+    session.place.handle.taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
+}
+
+fn caller(session: &Session) -> Caller {
+    // What a request opens around its statements is a transaction only once a unit is in it.
+    let inside = match session.work.opened {
+        Opened::Client => session.work.transaction.state() != TransactionState::Idle,
+        Opened::Statement | Opened::Steps | Opened::Pipeline => !session.work.has_reached_none(),
+    };
+    Caller {
+        user: session.place.login.user.clone(),
+        database: session.place.facts.database.clone(),
+        databases: session.place.login.databases.clone(),
+        is_administrator: session.place.login.is_administrator,
+        family: session.place.login.family,
+        in_transaction: inside,
     }
 }
 

@@ -8,8 +8,12 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Define, DefineAction, ObjectKind, Statement};
 
 use crate::plan::unread as syntax_error;
+
 use crate::session::Session;
-use crate::session::statement::local::server_error;
+use crate::session::errors::server_error;
+use crate::session::place::stand;
+use crate::session::statement::administer;
+use crate::session::transaction::end;
 
 /// What happens to a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,59 +22,61 @@ enum Fate {
     Dropped,
 }
 
-impl Session {
-    /// Has a logical database made or dropped; false for other definitions, and where nobody administers the configuration.
-    pub(in crate::session) async fn define_database(
-        &mut self,
-        stmt: &Statement,
-        define: &Define,
-    ) -> Result<bool> {
-        let fate = match define.action {
-            _ if define.object != ObjectKind::Database
-                || self.place.engine.administration().is_none() =>
-            {
-                return Ok(false);
-            }
-            DefineAction::Create => Fate::Created,
-            DefineAction::Drop => Fate::Dropped,
-            DefineAction::Alter
-            | DefineAction::Truncate
-            | DefineAction::Rename
-            | DefineAction::Comment => return Ok(false),
-        };
-        self.work.refuse_if_failed(false)?;
-        let dialect = self.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
-        let name = name_alone(stmt, define, dialect.as_ref())?;
-        let unless = if define.conditional { Unless::Passes } else { Unless::Fails };
-        let current = self.place.facts.database.as_deref();
-        let is_current = current.is_some_and(|current| current.eq_ignore_ascii_case(name));
-        // A session of a family whose databases have schemas cannot be without one.
-        if fate == Fate::Dropped && is_current && dialect.default_schema().is_some() {
-            return Err(server_error(0, "55006", "cannot drop the currently open database"));
+/// Has a logical database made or dropped; false for other definitions, and where nobody administers the configuration.
+pub(in crate::session) async fn define_database(
+    session: &mut Session,
+    stmt: &Statement,
+    define: &Define,
+) -> Result<bool> {
+    let fate = match define.action {
+        _ if define.object != ObjectKind::Database
+            || session.place.engine.administration().is_none() =>
+        {
+            return Ok(false);
         }
-        if dialect.definitions_commit() && self.work.transaction.state() != TransactionState::Idle {
-            self.commit_implicitly().await?;
-        }
-        match fate {
-            Fate::Created => self.ordered(Order::CreateDatabase { name, present: unless }).await?,
-            Fate::Dropped => self.ordered(Order::DropDatabase { name, missing: unless }).await?,
-        };
-        if fate == Fate::Dropped && is_current {
-            self.leave_database(None);
-            self.look_again()?;
-        }
-        let (tag, affected) = match fate {
-            Fate::Created => ("CREATE DATABASE", 1),
-            Fate::Dropped => ("DROP DATABASE", 0),
-        };
-        self.outbox.pending.push_back(Event::Complete(Completion {
-            tag: tag.into(),
-            affected: Some(affected),
-            more: !self.outbox.queue.is_empty(),
-            ..Completion::default()
-        }));
-        Ok(true)
+        DefineAction::Create => Fate::Created,
+        DefineAction::Drop => Fate::Dropped,
+        DefineAction::Alter
+        | DefineAction::Truncate
+        | DefineAction::Rename
+        | DefineAction::Comment => return Ok(false),
+    };
+    session.work.refuse_if_failed(false)?;
+    let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    let name = name_alone(stmt, define, dialect.as_ref())?;
+    let unless = if define.conditional { Unless::Passes } else { Unless::Fails };
+    let current = session.place.facts.database.as_deref();
+    let is_current = current.is_some_and(|current| current.eq_ignore_ascii_case(name));
+    // A session of a family whose databases have schemas cannot be without one.
+    if fate == Fate::Dropped && is_current && dialect.default_schema().is_some() {
+        return Err(server_error(0, "55006", "cannot drop the currently open database"));
     }
+    if dialect.definitions_commit() && session.work.transaction.state() != TransactionState::Idle {
+        end::commit_implicitly(session).await?;
+    }
+    match fate {
+        Fate::Created => {
+            administer::ordered(session, Order::CreateDatabase { name, present: unless }).await?
+        }
+        Fate::Dropped => {
+            administer::ordered(session, Order::DropDatabase { name, missing: unless }).await?
+        }
+    };
+    if fate == Fate::Dropped && is_current {
+        stand::leave_database(session, None);
+        stand::look_again(session)?;
+    }
+    let (tag, affected) = match fate {
+        Fate::Created => ("CREATE DATABASE", 1),
+        Fate::Dropped => ("DROP DATABASE", 0),
+    };
+    session.outbox.pending.push_back(Event::Complete(Completion {
+        tag: tag.into(),
+        affected: Some(affected),
+        more: !session.outbox.queue.is_empty(),
+        ..Completion::default()
+    }));
+    Ok(true)
 }
 
 /// The one plain name of the definition, behind which nothing stands.

@@ -14,94 +14,98 @@ use crate::execute::{Loaded, heads, load};
 use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::place::own_database;
+use crate::session::reply::made;
 use crate::session::reply::warnings::decoded;
-use crate::session::{Bound, Session};
+use crate::session::transaction::{end, temporary};
 
 /// Rows with the columns their unit described; none where no unit was asked.
 type Answer = (Vec<Column>, Vec<Vec<Value>>);
 
-impl Session {
-    /// Runs such a statement table by table; false when it is another.
-    pub(in crate::session) async fn maintain(&mut self, stmt: &Statement) -> Result<bool> {
-        let Kind::Utility { verb, tables, .. } = &stmt.kind else { return Ok(false) };
-        let dialect = self.place.dialect();
-        let kind = dialect.as_ref().and_then(|own| own.presentation()?.maintained(verb));
-        let (Some(kind), [first, .., last] | [first @ last]) = (kind, &tables[..]) else {
-            return Ok(false);
-        };
-        if !stmt.hints.is_empty() || self.temporaries().is_some_and(|own| own.concern(stmt)) {
-            return Ok(false);
-        }
-        self.work.refuse_if_failed(false)?;
-        self.refuse_without_database(stmt)?;
-        let messages = matches!(kind, Maintained::Messages { .. });
-        if messages && self.work.transaction.state() != TransactionState::Idle {
-            self.commit_implicitly().await?;
-        }
-        let list = Span::new(first.span.start, last.span.end);
-        let (mut columns, mut rows) = (computed(&kind), Vec::new());
-        for table in tables {
-            let mut edits = Edits::default();
-            edits.replace(list, table.span.of(&stmt.text));
-            let (described, told) =
-                self.maintain_one(&edits.apply(&stmt.text), table, &kind).await?;
-            if !described.is_empty() {
-                columns = described;
-            }
-            rows.extend(told);
-        }
-        self.typed_rows("", columns, &rows)?;
-        Ok(true)
+/// Runs such a statement table by table; false when it is another.
+pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement) -> Result<bool> {
+    let Kind::Utility { verb, tables, .. } = &stmt.kind else { return Ok(false) };
+    let dialect = session.place.dialect();
+    let kind = dialect.as_ref().and_then(|own| own.presentation()?.maintained(verb));
+    let (Some(kind), [first, .., last] | [first @ last]) = (kind, &tables[..]) else {
+        return Ok(false);
+    };
+    if !stmt.hints.is_empty()
+        || temporary::temporaries(session).is_some_and(|own| own.concern(stmt))
+    {
+        return Ok(false);
     }
+    session.work.refuse_if_failed(false)?;
+    own_database::refuse_without_database(session, stmt)?;
+    let messages = matches!(kind, Maintained::Messages { .. });
+    if messages && session.work.transaction.state() != TransactionState::Idle {
+        end::commit_implicitly(session).await?;
+    }
+    let list = Span::new(first.span.start, last.span.end);
+    let (mut columns, mut rows) = (computed(&kind), Vec::new());
+    for table in tables {
+        let mut edits = Edits::default();
+        edits.replace(list, table.span.of(&stmt.text));
+        let (described, told) =
+            maintain_one(session, &edits.apply(&stmt.text), table, &kind).await?;
+        if !described.is_empty() {
+            columns = described;
+        }
+        rows.extend(told);
+    }
+    made::typed_rows(session, "", columns, &rows)?;
+    Ok(true)
+}
 
-    async fn maintain_one(
-        &mut self,
-        text: &str,
-        table: &ObjectName,
-        kind: &Maintained,
-    ) -> Result<Answer> {
-        let live = self.place.live()?;
-        let stmt =
-            pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-        let own = table.parts.last().map_or("", |part| part.value.as_str());
-        let name = format!("{}.{own}", live.database.name);
-        match self.plan(&live, &stmt, &Bound::default(), Purpose::Run).await {
-            Ok(plan) => {
-                let (columns, rows) = self.asked(&live, &plan).await?;
-                Ok((columns, told(rows, &name, (kind, &plan))))
-            }
-            Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => {
-                Ok((Vec::new(), missing(&name, kind)))
-            }
-            Err(error) => Err(error),
+async fn maintain_one(
+    session: &mut Session,
+    text: &str,
+    table: &ObjectName,
+    kind: &Maintained,
+) -> Result<Answer> {
+    let live = session.place.live()?;
+    let stmt =
+        pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    let own = table.parts.last().map_or("", |part| part.value.as_str());
+    let name = format!("{}.{own}", live.database.name);
+    match session.plan(&live, &stmt, &Given::default(), Purpose::Run).await {
+        Ok(plan) => {
+            let (columns, rows) = asked(session, &live, &plan).await?;
+            Ok((columns, told(rows, &name, (kind, &plan))))
         }
+        Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => {
+            Ok((Vec::new(), missing(&name, kind)))
+        }
+        Err(error) => Err(error),
     }
+}
 
-    /// The rows of all units of a plan, in its order.
-    async fn asked(&mut self, live: &Arc<LiveDatabase>, plan: &Plan) -> Result<Answer> {
-        let started = self.start_units(live, plan, &Bound::default()).await?;
-        let mut channels = started.channels;
-        let limit = self.place.properties().memory_bytes;
-        let loaded = match heads(&mut channels).await {
-            Ok(heads) => load(&mut channels, heads, limit).await,
-            Err(error) => Err(error),
-        };
-        self.release_channels(channels).await;
-        let mut replies: Vec<(usize, Loaded)> = Vec::new();
-        for (loaded, jobs) in loaded?.into_iter().zip(started.jobs) {
-            replies.extend(jobs.into_iter().zip(loaded));
-        }
-        replies.sort_by_key(|(job, _)| *job);
-        let (mut described, mut rows) = (Vec::new(), Vec::new());
-        for (_, reply) in replies {
-            let columns = reply.columns.ok_or_else(|| Error::internal("an answer without rows"))?;
-            for chunk in &reply.rows {
-                rows.extend(decoded(&columns, chunk)?);
-            }
-            described = columns.list.to_vec();
-        }
-        Ok((described, rows))
+/// The rows of all units of a plan, in its order.
+async fn asked(session: &mut Session, live: &Arc<LiveDatabase>, plan: &Plan) -> Result<Answer> {
+    let started = session.start_units(live, plan, &Given::default()).await?;
+    let mut channels = started.channels;
+    let limit = session.place.properties().memory_bytes;
+    let loaded = match heads(&mut channels).await {
+        Ok(heads) => load(&mut channels, heads, limit).await,
+        Err(error) => Err(error),
+    };
+    session.release_channels(channels).await;
+    let mut replies: Vec<(usize, Loaded)> = Vec::new();
+    for (loaded, jobs) in loaded?.into_iter().zip(started.jobs) {
+        replies.extend(jobs.into_iter().zip(loaded));
     }
+    replies.sort_by_key(|(job, _)| *job);
+    let (mut described, mut rows) = (Vec::new(), Vec::new());
+    for (_, reply) in replies {
+        let columns = reply.columns.ok_or_else(|| Error::internal("an answer without rows"))?;
+        for chunk in &reply.rows {
+            rows.extend(decoded(&columns, chunk)?);
+        }
+        described = columns.list.to_vec();
+    }
+    Ok((described, rows))
 }
 
 fn computed(kind: &Maintained) -> Vec<Column> {

@@ -1,6 +1,7 @@
 //! What PARSE tells of a statement: its kind, and its tree as indented lines.
 
-use std::fmt::{self, Write};
+use std::fmt;
+use std::fmt::Write;
 
 use pando_sql::ast::{Kind, Transaction};
 

@@ -9,12 +9,13 @@ use pando_kernel::{Columns, Description, Native, NeutralCodec, Parameter};
 use pando_sql::ast::{CopyDirection, Cursor, Kind, Statement};
 
 use crate::alone::{Answer, Source};
-use crate::plan::without_units;
+use crate::plan::{unread as syntax_error, without_units};
 
-use crate::plan::unread as syntax_error;
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::reply::command_tag::tag;
-use crate::session::{Bound, Session};
+use crate::session::reply::made;
 
 impl Place {
     /// Whether there is no storage unit to ask where the session stands.
@@ -55,55 +56,56 @@ impl Place {
     }
 }
 
-impl Session {
-    /// Answers a statement that no storage unit can be asked for.
-    pub(in crate::session) fn answer_alone(
-        &mut self,
-        stmt: &Statement,
-        bound: &Bound,
-    ) -> Result<()> {
-        let Answer { columns, rows } = self.alone(stmt, Some(&bound.parameters))?;
-        self.place.facts_mut().found_rows = rows.len() as u64;
-        self.typed_rows(tag(&stmt.kind), columns, &rows)
-    }
+/// Answers a statement that no storage unit can be asked for.
+pub(in crate::session) fn answer_alone(
+    session: &mut Session,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<()> {
+    let Answer { columns, rows } = alone(session, stmt, Some(&given.parameters))?;
+    session.place.facts_mut().found_rows = rows.len() as u64;
+    made::typed_rows(session, tag(&stmt.kind), columns, &rows)
+}
 
-    /// The columns of such an answer.
-    pub(in crate::session) fn describe_alone(&self, stmt: &Statement) -> Result<Description> {
-        let list = self.alone(stmt, None)?.columns;
-        let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
-        let parameters = vec![Native::default(); stmt.parameters as usize];
-        Ok(Description { parameters, columns: Some(columns) })
-    }
+/// The columns of such an answer.
+pub(in crate::session) fn describe_alone(
+    session: &Session,
+    stmt: &Statement,
+) -> Result<Description> {
+    let list = alone(session, stmt, None)?.columns;
+    let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
+    let parameters = vec![Native::default(); stmt.parameters as usize];
+    Ok(Description { parameters, columns: Some(columns) })
+}
 
-    /// The value of an expression as a literal.
-    pub(in crate::session) fn compute_alone(&self, text: &str) -> Result<String> {
-        let live = self.place.live()?;
-        let dialect = &live.database.dialect;
-        let stmt =
-            pando_sql::parse(&format!("SELECT {text}"), dialect.syntax()).map_err(syntax_error)?;
-        let answer = self.alone(&stmt, Some(&[]))?;
-        let value = answer.rows.first().and_then(|row| row.first());
-        value.map(|value| dialect.literal(value)).ok_or_else(|| without_units(&live.database.name))
-    }
+/// The value of an expression as a literal.
+pub(in crate::session) fn compute_alone(session: &Session, text: &str) -> Result<String> {
+    let live = session.place.live()?;
+    let dialect = &live.database.dialect;
+    let stmt =
+        pando_sql::parse(&format!("SELECT {text}"), dialect.syntax()).map_err(syntax_error)?;
+    let answer = alone(session, &stmt, Some(&[]))?;
+    let value = answer.rows.first().and_then(|row| row.first());
+    value.map(|value| dialect.literal(value)).ok_or_else(|| without_units(&live.database.name))
+}
 
-    fn alone(&self, stmt: &Statement, parameters: Option<&[Parameter]>) -> Result<Answer> {
-        let live = self.place.live()?;
-        let facts = Facts { settings: self.told_settings(), ..(*self.place.facts).clone() };
-        let source = Source::new(live.database.dialect.as_ref(), &facts, parameters);
-        let answer = source.and_then(|source| source.answer(stmt));
-        answer.ok_or_else(|| without_units(&live.database.name))
-    }
+fn alone(session: &Session, stmt: &Statement, parameters: Option<&[Parameter]>) -> Result<Answer> {
+    let live = session.place.live()?;
+    let facts = Facts { settings: told_settings(session), ..(*session.place.facts).clone() };
+    let source = Source::new(live.database.dialect.as_ref(), &facts, parameters);
+    let answer = source.and_then(|source| source.answer(stmt));
+    answer.ok_or_else(|| without_units(&live.database.name))
+}
 
-    /// The session's variables, and the modes of the open transaction as such.
-    fn told_settings(&self) -> Arc<[(String, String)]> {
-        let shared = self.settings.variables.shared();
-        if self.work.transaction.state() == TransactionState::Idle {
-            return shared;
-        }
-        let modes = self.work.transaction.modes().iter().map(|mode| {
-            let kind = mode.split(' ').next().unwrap_or_default().to_lowercase();
-            (format!("{MODE}{kind}"), mode.clone())
-        });
-        shared.iter().cloned().chain(modes).collect()
+/// The session's variables, and the modes of the open transaction as such.
+fn told_settings(session: &Session) -> Arc<[(String, String)]> {
+    let shared = session.settings.variables.shared();
+    if session.work.transaction.state() == TransactionState::Idle {
+        return shared;
     }
+    let modes = session.work.transaction.modes().iter().map(|mode| {
+        let kind = mode.split(' ').next().unwrap_or_default().to_lowercase();
+        (format!("{MODE}{kind}"), mode.clone())
+    });
+    shared.iter().cloned().chain(modes).collect()
 }

@@ -12,11 +12,16 @@ use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, Planned, Purpose, Unit};
+use crate::plan;
+use crate::plan::{Planned, Purpose, Unit};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::given::{Given, Queued, Run, Window};
 use crate::session::reply::pieces::Verb;
-use crate::session::{Bound, Opened, Session, Window};
+use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
+use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{base, begin, end};
+use crate::session::{Session, line};
 
 /// Name of the savepoint that undoes the whole statement on every unit.
 const SAVEPOINT: &str = "pando_steps";
@@ -27,7 +32,7 @@ const BATCH: usize = 256 << 10;
 pub(in crate::session) struct Kept {
     facts: Arc<Facts>,
     window: Option<Window>,
-    queue: VecDeque<Arc<str>>,
+    queue: VecDeque<Queued>,
     savepoint: bool,
 }
 
@@ -91,278 +96,273 @@ impl Batches {
     }
 }
 
-impl Session {
-    /// Runs a statement in steps that planning refused to run in one; the refusal stands when that is not possible either.
-    pub(in crate::session) async fn start_in_steps(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        bound: &Bound,
-        refusal: Error,
-    ) -> Result<()> {
-        let reads_first = plan::is_for_reading_first(stmt, &refusal);
-        let moves = plan::is_for_moving(stmt, &refusal);
-        let chooses = plan::is_for_choosing(stmt, &refusal);
-        if !reads_first && !moves && !chooses && !plan::is_for_keys(stmt, &refusal) {
-            return Err(refusal);
-        }
-        if chooses && self.chosen_of(live, stmt).await?.is_none() {
-            return Err(refusal);
-        }
-        self.place.refuse_unadmitted(true)?;
-        self.refuse_in_base("a statement that runs in several steps")?;
-        if reads_first {
-            return self.start_insert_query(live, stmt, bound, refusal).await;
-        }
-        if moves {
-            return self.start_relocation(live, stmt, bound).await;
-        }
-        if chooses {
-            return self.start_chosen(live, stmt, bound, refusal).await;
-        }
-        self.start_limited(live, stmt, bound, refusal).await
+/// Runs a statement in steps that planning refused to run in one; the refusal stands when that is not possible either.
+pub(in crate::session) async fn start_in_steps(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+    refusal: Error,
+) -> Result<()> {
+    let reads_first = plan::is_for_reading_first(stmt, &refusal);
+    let moves = plan::is_for_moving(stmt, &refusal);
+    let chooses = plan::is_for_choosing(stmt, &refusal);
+    if !reads_first && !moves && !chooses && !plan::is_for_keys(stmt, &refusal) {
+        return Err(refusal);
     }
-
-    /// What a prepared statement takes and returns that will run in steps; the refusal stands when it will not.
-    pub(in crate::session) async fn describe_in_steps(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        prepared: &Arc<Prepared>,
-        refusal: Error,
-    ) -> Result<Description> {
-        let stmt = &prepared.statement;
-        if plan::is_for_reading_first(stmt, &refusal) {
-            return self.describe_insert_query(live, prepared, refusal).await;
-        }
-        if plan::is_for_choosing(stmt, &refusal) {
-            return self.describe_chosen(live, prepared, refusal).await;
-        }
-        // With parameters it is described as it would run on one shard.
-        if plan::is_for_moving(stmt, &refusal) && stmt.parameters == 0 {
-            plan::moved_table(stmt)?;
-            return Ok(Description { parameters: Vec::new(), columns: None });
-        }
-        Err(refusal)
+    if chooses && chosen_rows::chosen_of(session, live, stmt).await?.is_none() {
+        return Err(refusal);
     }
+    session.place.refuse_unadmitted(true)?;
+    base::refuse_in_base(session, "a statement that runs in several steps")?;
+    if reads_first {
+        return insert_select::start_insert_query(session, live, stmt, given, refusal).await;
+    }
+    if moves {
+        return move_rows::start_relocation(session, live, stmt, given).await;
+    }
+    if chooses {
+        return chosen_rows::start_chosen(session, live, stmt, given, refusal).await;
+    }
+    first_rows::start_limited(session, live, stmt, given, refusal).await
+}
 
-    /// What PREVIEW shows of a statement that runs in steps: all that can be told before its rows are read.
-    pub(in crate::session) async fn shown_steps(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        bound: &Bound,
-        refusal: Error,
-    ) -> Result<Vec<Unit>> {
-        let texts = if plan::is_for_reading_first(stmt, &refusal) {
-            let parts = self.insert_query_of(live, stmt, refusal).await?;
-            vec![(parts.query, parts.query_parameters)]
-        } else if plan::is_for_moving(stmt, &refusal) {
-            let parts = self.relocation_parts(live, stmt).await?;
-            let all = (0..stmt.parameters).collect();
-            vec![(parts.read, all), (parts.delete, parts.delete_parameters)]
-        } else if plan::is_for_keys(stmt, &refusal) {
-            let Some(parts) = self.limited_of(live, stmt).await? else { return Err(refusal) };
-            vec![(parts.read, parts.read_parameters)]
-        } else if plan::is_for_choosing(stmt, &refusal) {
-            let Some(parts) = self.chosen_of(live, stmt).await? else { return Err(refusal) };
-            let reads = parts.choices.into_iter();
-            reads.map(|choice| (choice.read, choice.read_parameters)).collect()
-        } else {
+/// What a prepared statement takes and returns that will run in steps; the refusal stands when it will not.
+pub(in crate::session) async fn describe_in_steps(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    prepared: &Arc<Prepared>,
+    refusal: Error,
+) -> Result<Description> {
+    let stmt = &prepared.statement;
+    if plan::is_for_reading_first(stmt, &refusal) {
+        return insert_select::describe_insert_query(session, live, prepared, refusal).await;
+    }
+    if plan::is_for_choosing(stmt, &refusal) {
+        return chosen_rows::describe_chosen(session, live, prepared, refusal).await;
+    }
+    // With parameters it is described as it would run on one shard.
+    if plan::is_for_moving(stmt, &refusal) && stmt.parameters == 0 {
+        plan::moved_table(stmt)?;
+        return Ok(Description { parameters: Vec::new(), columns: None });
+    }
+    Err(refusal)
+}
+
+/// What PREVIEW shows of a statement that runs in steps: all that can be told before its rows are read.
+pub(in crate::session) async fn shown_steps(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+    refusal: Error,
+) -> Result<Vec<Unit>> {
+    let texts = if plan::is_for_reading_first(stmt, &refusal) {
+        let parts = insert_select::insert_query_of(session, live, stmt, refusal).await?;
+        vec![(parts.query, parts.query_parameters)]
+    } else if plan::is_for_moving(stmt, &refusal) {
+        let parts = move_rows::relocation_parts(session, live, stmt).await?;
+        let all = (0..stmt.parameters).collect();
+        vec![(parts.read, all), (parts.delete, parts.delete_parameters)]
+    } else if plan::is_for_keys(stmt, &refusal) {
+        let Some(parts) = first_rows::limited_of(session, live, stmt).await? else {
             return Err(refusal);
         };
-        let syntax = live.database.dialect.syntax();
-        let mut units = Vec::new();
-        for (text, parameters) in texts {
-            let step = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
-            let mut own = bound.part(syntax.placeholder, &parameters, Vec::new());
-            own.prepared = bound.prepared;
-            match Box::pin(self.planned(live, &step, &own, Purpose::Run)).await? {
-                Planned::Plan(plan) => units.extend(plan.units),
-                Planned::Assembly(assembly) => {
-                    units.extend(Box::pin(self.shown(live, &assembly, &own)).await?);
-                }
-                Planned::Needs(_) => {
-                    return Err(Error::internal("planning asks for what is known"));
-                }
+        vec![(parts.read, parts.read_parameters)]
+    } else if plan::is_for_choosing(stmt, &refusal) {
+        let Some(parts) = chosen_rows::chosen_of(session, live, stmt).await? else {
+            return Err(refusal);
+        };
+        let reads = parts.choices.into_iter();
+        reads.map(|choice| (choice.read, choice.read_parameters)).collect()
+    } else {
+        return Err(refusal);
+    };
+    let syntax = live.database.dialect.syntax();
+    let mut units = Vec::new();
+    for (text, parameters) in texts {
+        let step = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
+        let mut own = given.part(syntax.placeholder, &parameters, Vec::new());
+        own.prepared = given.prepared;
+        match Box::pin(session.planned(live, &step, &own, Purpose::Run)).await? {
+            Planned::Plan(plan) => units.extend(plan.units),
+            Planned::Assembly(assembly) => {
+                units.extend(Box::pin(assembly::shown(session, live, &assembly, &own)).await?);
+            }
+            Planned::Needs(_) => {
+                return Err(Error::internal("planning asks for what is known"));
             }
         }
-        Ok(units)
     }
+    Ok(units)
+}
 
-    /// Before the first step: a transaction, or a savepoint in the client's.
-    pub(in crate::session) async fn begin_steps(&mut self, live: &LiveDatabase) -> Result<Kept> {
-        let dialect = live.database.dialect.as_ref();
-        if self.work.transaction.state() == TransactionState::Idle {
-            if !self.work.autocommit {
-                self.begin(Vec::new());
-            } else if self.work.modes.session.iter().any(|mode| mode == "READ ONLY") {
-                return Err(ErrorKind::TransactionState("the session is read only".into()).into());
-            } else {
-                let modes = self.work.modes_for(Vec::new());
-                self.work.transaction.begin(modes, self.course());
-                self.work.opened = Opened::Steps;
-            }
+/// Before the first step: a transaction, or a savepoint in the client's.
+pub(in crate::session) async fn begin_steps(
+    session: &mut Session,
+    live: &LiveDatabase,
+) -> Result<Kept> {
+    let dialect = live.database.dialect.as_ref();
+    if session.work.is_idle() {
+        if session.work.autocommit {
+            session.work.refuse_if_read_only()?;
         }
-        let savepoint = self.work.opened == Opened::Client && !dialect.error_fails_transaction();
-        if savepoint {
-            self.attend_transaction()?;
-            let set = self.work.transaction.savepoint(SAVEPOINT, dialect).await;
-            self.let_go().await;
-            set?;
-        }
-        self.work.transaction.wrote_if_open();
-        Ok(Kept {
-            facts: self.place.facts.clone(),
-            window: self.outbox.window.take(),
-            queue: std::mem::take(&mut self.outbox.queue),
-            savepoint,
-        })
+        begin::open_if_idle(session, Opened::Steps);
     }
+    let savepoint = session.work.opened == Opened::Client && !dialect.error_fails_transaction();
+    if savepoint {
+        end::attend_transaction(session)?;
+        let set = session.work.transaction.savepoint(SAVEPOINT, dialect).await;
+        end::let_go(session).await;
+        set?;
+    }
+    session.work.transaction.wrote_if_open();
+    Ok(Kept {
+        facts: session.place.facts.clone(),
+        window: session.outbox.window.take(),
+        queue: std::mem::take(&mut session.outbox.queue),
+        savepoint,
+    })
+}
 
-    /// After the last step, or the one that failed.
-    pub(in crate::session) async fn end_steps(
-        &mut self,
-        live: &LiveDatabase,
-        kept: Kept,
-        stepped: Result<Stepped>,
-        tag: &'static str,
-    ) -> Result<()> {
-        let ended = match stepped {
-            Ok(stepped) if kept.savepoint => match self.keep_steps(live).await {
-                Ok(()) => Ok(stepped),
-                Err(error) => {
-                    self.undo_steps(live).await;
-                    Err(error)
-                }
-            },
-            Err(error) if kept.savepoint => {
-                self.undo_steps(live).await;
+/// After the last step, or the one that failed.
+pub(in crate::session) async fn end_steps(
+    session: &mut Session,
+    live: &LiveDatabase,
+    kept: Kept,
+    stepped: Result<Stepped>,
+    tag: &'static str,
+) -> Result<()> {
+    let ended = match stepped {
+        Ok(stepped) if kept.savepoint => match keep_steps(session, live).await {
+            Ok(()) => Ok(stepped),
+            Err(error) => {
+                undo_steps(session, live).await;
                 Err(error)
             }
-            ended => ended,
-        };
-        (self.place.facts, self.outbox.window, self.outbox.queue) =
-            (kept.facts, kept.window, kept.queue);
-        let stepped = ended?;
-        if self.work.opened == Opened::Steps {
-            self.work.opened = Opened::Statement;
+        },
+        Err(error) if kept.savepoint => {
+            undo_steps(session, live).await;
+            Err(error)
         }
-        if stepped.key != 0 {
-            self.place.facts_mut().last_insert_id = stepped.key;
-        }
-        self.outbox.pending.extend(stepped.told);
-        let verb = Verb { tag, gives_keys: true, ..Verb::default() };
-        self.conclude(stepped.completion, &verb).await
+        ended => ended,
+    };
+    (session.place.facts, session.outbox.window, session.outbox.queue) =
+        (kept.facts, kept.window, kept.queue);
+    let stepped = ended?;
+    if session.work.opened == Opened::Steps {
+        session.work.opened = Opened::Statement;
     }
-
-    async fn keep_steps(&mut self, live: &LiveDatabase) -> Result<()> {
-        self.attend_transaction()?;
-        let dialect = live.database.dialect.as_ref();
-        let released = self.work.transaction.release(SAVEPOINT, dialect).await;
-        self.let_go().await;
-        released
+    if stepped.key != 0 {
+        session.place.facts_mut().last_insert_id = stepped.key;
     }
+    session.outbox.pending.extend(stepped.told);
+    let verb = Verb { tag, gives_keys: true, ..Verb::default() };
+    session.conclude(stepped.completion, &verb).await
+}
 
-    async fn undo_steps(&mut self, live: &LiveDatabase) {
-        // A unit that has rolled all of it back takes the others with it.
-        if self.work.transaction.state() != TransactionState::Open
-            || self.work.transaction.is_torn()
-        {
-            return;
-        }
-        let dialect = live.database.dialect.as_ref();
-        self.let_go().await;
-        let undone = match self.attend_transaction() {
-            Ok(()) => match self.work.transaction.rollback_to(SAVEPOINT, dialect).await {
-                Ok(()) => self.work.transaction.release(SAVEPOINT, dialect).await,
-                Err(error) => Err(error),
-            },
+async fn keep_steps(session: &mut Session, live: &LiveDatabase) -> Result<()> {
+    end::attend_transaction(session)?;
+    let dialect = live.database.dialect.as_ref();
+    let released = session.work.transaction.release(SAVEPOINT, dialect).await;
+    end::let_go(session).await;
+    released
+}
+
+async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
+    // A unit that has rolled all of it back takes the others with it.
+    if session.work.transaction.state() != TransactionState::Open
+        || session.work.transaction.is_torn()
+    {
+        return;
+    }
+    let dialect = live.database.dialect.as_ref();
+    end::let_go(session).await;
+    let undone = match end::attend_transaction(session) {
+        Ok(()) => match session.work.transaction.rollback_to(SAVEPOINT, dialect).await {
+            Ok(()) => session.work.transaction.release(SAVEPOINT, dialect).await,
             Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
+    end::let_go(session).await;
+    if undone.is_err() {
+        session.work.transaction.lose();
+    }
+}
+
+/// Runs a query as a step, and gives its columns alone and then with its rows to `take`. Result: its notices.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of the rest only notices are for the client")]
+pub(in crate::session) async fn read_step(
+    session: &mut Session,
+    stmt: &Statement,
+    given: Given,
+    take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
+) -> Result<Vec<Event>> {
+    Box::pin(line::run_on_units(session, stmt, given)).await?;
+    let mut notices = Vec::new();
+    let mut columns: Option<Columns> = None;
+    while let Some(event) = Box::pin(session.next_of_reply()).await? {
+        let rows = match event {
+            Event::Columns(described) => {
+                columns = Some(described);
+                None
+            }
+            Event::Rows(rows) => Some(rows),
+            other => {
+                notices.extend(Some(other).filter(is_notice));
+                continue;
+            }
         };
-        self.let_go().await;
-        if undone.is_err() {
-            self.work.transaction.lose();
+        let described = columns.as_ref().ok_or_else(|| Error::internal("rows without columns"));
+        if let Err(error) = described.and_then(|columns| take(columns, rows.as_ref())) {
+            drop_reply(session).await;
+            return Err(error);
         }
     }
+    Ok(notices)
+}
 
-    /// Runs a query as a step, and gives its columns alone and then with its rows to `take`. Result: its notices.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "of the rest only notices are for the client"
-    )]
-    pub(in crate::session) async fn read_step(
-        &mut self,
-        stmt: &Statement,
-        bound: Bound,
-        take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
-    ) -> Result<Vec<Event>> {
-        Box::pin(self.start_on_units(stmt, bound)).await?;
-        let mut notices = Vec::new();
-        let mut columns: Option<Columns> = None;
-        while let Some(event) = Box::pin(self.next_of_reply()).await? {
-            let rows = match event {
-                Event::Columns(described) => {
-                    columns = Some(described);
-                    None
+/// Runs a change as a step.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of the rest only notices are for the client")]
+pub(in crate::session) async fn write_step(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    text: &Arc<str>,
+    given: &Given,
+    limit: usize,
+) -> Result<Answer> {
+    let stmt =
+        pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    let plan = Box::pin(session.plan(live, &stmt, given, Purpose::Run)).await?;
+    let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
+    let mut own = given.clone();
+    Box::pin(line::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
+        .await?;
+    let mut held = 0;
+    while let Some(event) = Box::pin(session.next_of_reply()).await? {
+        match event {
+            Event::Columns(columns) => answer.columns = Some(columns),
+            Event::Rows(rows) => {
+                held += rows.bytes.len();
+                answer.rows.push(rows);
+                if held > limit {
+                    drop_reply(session).await;
+                    return Err(crate::execute::too_much(session.place.properties().memory_bytes));
                 }
-                Event::Rows(rows) => Some(rows),
-                other => {
-                    notices.extend(Some(other).filter(is_notice));
-                    continue;
-                }
-            };
-            let described = columns.as_ref().ok_or_else(|| Error::internal("rows without columns"));
-            if let Err(error) = described.and_then(|columns| take(columns, rows.as_ref())) {
-                self.drop_reply().await;
-                return Err(error);
             }
+            Event::Complete(completion) => answer.completion = completion,
+            other => answer.notices.extend(Some(other).filter(is_notice)),
         }
-        Ok(notices)
     }
+    Ok(answer)
+}
 
-    /// Runs a change as a step.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "of the rest only notices are for the client"
-    )]
-    pub(in crate::session) async fn write_step(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        text: &Arc<str>,
-        bound: &Bound,
-        limit: usize,
-    ) -> Result<Answer> {
-        let stmt =
-            pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-        let plan = Box::pin(self.plan(live, &stmt, bound, Purpose::Run)).await?;
-        let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
-        let mut own = bound.clone();
-        Box::pin(self.start_plan(live, &stmt, &Arc::new(plan), &mut own)).await?;
-        let mut held = 0;
-        while let Some(event) = Box::pin(self.next_of_reply()).await? {
-            match event {
-                Event::Columns(columns) => answer.columns = Some(columns),
-                Event::Rows(rows) => {
-                    held += rows.bytes.len();
-                    answer.rows.push(rows);
-                    if held > limit {
-                        self.drop_reply().await;
-                        return Err(crate::execute::too_much(self.place.properties().memory_bytes));
-                    }
-                }
-                Event::Complete(completion) => answer.completion = completion,
-                other => answer.notices.extend(Some(other).filter(is_notice)),
-            }
-        }
-        Ok(answer)
-    }
-
-    /// Gives back what a step's reply holds that will not be read to its end.
-    async fn drop_reply(&mut self) {
-        self.outbox.pending.clear();
-        let reply = std::mem::take(&mut self.outbox.reply);
-        self.abort_reply(reply).await;
-    }
+/// Gives back what a step's reply holds that will not be read to its end.
+async fn drop_reply(session: &mut Session) {
+    session.outbox.pending.clear();
+    let reply = std::mem::take(&mut session.outbox.reply);
+    session.abort_reply(reply).await;
 }
 
 fn is_notice(event: &Event) -> bool {

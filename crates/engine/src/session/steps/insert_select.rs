@@ -11,215 +11,218 @@ use pando_kernel::transfer::Field;
 use pando_kernel::{Columns, Dialect, Native};
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, InsertQuery, Planned, Purpose, taken};
+use crate::plan;
+use crate::plan::{InsertQuery, Planned, Purpose, taken, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::line::{MAX_NEEDS, syntax_error};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::planning::MAX_NEEDS;
+use crate::session::statement::prepare;
+use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};
-use crate::session::{Bound, Session};
 
-impl Session {
-    /// Runs the statement. Everything that can be known without the rows is asked before the first of them is read.
-    pub(in crate::session) async fn start_insert_query(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        bound: &Bound,
-        refusal: Error,
-    ) -> Result<()> {
-        let parts = self.insert_query_of(live, stmt, refusal).await?;
-        if parts.returns && self.outbox.window.is_some() {
-            return Err(Error::refused(
-                20034,
-                "the rows of INSERT … SELECT … RETURNING over several shards come at once",
-                "execute it without a row limit",
-            ));
-        }
-        self.target_is_fit(live, stmt, &parts).await?;
-        let syntax = live.database.dialect.syntax();
-        let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
-        let kept = self.begin_steps(live).await?;
-        let stepped = self.insert_query_steps(live, bound, (&parts, &query)).await;
-        self.end_steps(live, kept, stepped, crate::session::reply::command_tag::tag(&stmt.kind))
-            .await
+/// Runs the statement. Everything that can be known without the rows is asked before the first of them is read.
+pub(in crate::session) async fn start_insert_query(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+    refusal: Error,
+) -> Result<()> {
+    let parts = insert_query_of(session, live, stmt, refusal).await?;
+    if parts.returns && session.outbox.window.is_some() {
+        return Err(Error::refused(
+            20034,
+            "the rows of INSERT … SELECT … RETURNING over several shards come at once",
+            "execute it without a row limit",
+        ));
     }
+    target_is_fit(session, live, stmt, &parts).await?;
+    let syntax = live.database.dialect.syntax();
+    let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
+    let kept = frame::begin_steps(session, live).await?;
+    let stepped = insert_query_steps(session, live, given, (&parts, &query)).await;
+    frame::end_steps(
+        session,
+        live,
+        kept,
+        stepped,
+        crate::session::reply::command_tag::tag(&stmt.kind),
+    )
+    .await
+}
 
-    pub(in crate::session) async fn insert_query_of(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        refusal: Error,
-    ) -> Result<InsertQuery> {
-        let mut refusal = Some(refusal);
-        for _ in 0..MAX_NEEDS {
-            let parts =
-                self.in_context(live, None, |ctx| plan::insert_query(ctx, stmt, &mut refusal));
-            match parts? {
-                Ok(parts) => return Ok(parts),
-                Err(need) => self.find_out(live, need).await?,
-            }
-        }
-        Err(Error::internal("planning asks for ever more"))
-    }
-
-    /// Refuses what no row could change: clauses that the target's shards cannot keep, columns nobody gives.
-    async fn target_is_fit(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        parts: &InsertQuery,
-    ) -> Result<()> {
-        if let Some(relations) = live.database.dialect.relations() {
-            relations.check(self.settings.variables.list())?;
-        }
-        let template = self.template(live, stmt, parts)?;
-        let bound = Bound::default();
-        let planned = Box::pin(self.planned(live, &template, &bound, Purpose::Describe));
-        match planned.await? {
-            Planned::Plan(_) => Ok(()),
-            Planned::Assembly(_) | Planned::Needs(_) => Err(Error::refused(
-                20034,
-                "a query behind the rows of INSERT … SELECT over several shards is not supported",
-                "read it first",
-            )),
+pub(in crate::session) async fn insert_query_of(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    refusal: Error,
+) -> Result<InsertQuery> {
+    let mut refusal = Some(refusal);
+    for _ in 0..MAX_NEEDS {
+        let parts =
+            session.in_context(live, None, |ctx| plan::insert_query(ctx, stmt, &mut refusal));
+        match parts? {
+            Ok(parts) => return Ok(parts),
+            Err(need) => session.find_out(live, need).await?,
         }
     }
+    Err(Error::internal("planning asks for ever more"))
+}
 
-    fn template(
-        &self,
-        live: &LiveDatabase,
-        stmt: &Statement,
-        parts: &InsertQuery,
-    ) -> Result<Statement> {
-        let syntax = live.database.dialect.syntax();
-        let text = parts.template(syntax.placeholder, stmt.parameters);
-        pando_sql::parse(&text, syntax).map_err(syntax_error)
+/// Refuses what no row could change: clauses that the target's shards cannot keep, columns nobody gives.
+async fn target_is_fit(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    parts: &InsertQuery,
+) -> Result<()> {
+    if let Some(relations) = live.database.dialect.relations() {
+        relations.check(session.settings.variables.list())?;
     }
-
-    async fn insert_query_steps(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        bound: &Bound,
-        (parts, query): (&InsertQuery, &Statement),
-    ) -> Result<Stepped> {
-        let limit = self.place.properties().memory_bytes;
-        let dialect = Arc::clone(&live.database.dialect);
-        let placeholder = dialect.syntax().placeholder;
-        let reading = bound.part(placeholder, &parts.query_parameters, Vec::new());
-        let mut batches = Batches::default();
-        let mut take = |columns: &Columns, rows: Option<&Rows>| {
-            counted(parts, columns, dialect.as_ref())?;
-            each_row(columns, rows, |fields| {
-                let literals: Result<Vec<String>> = fields
-                    .iter()
-                    .enumerate()
-                    .map(|(at, field)| {
-                        let constant = parts.constants.get(at).and_then(Option::as_deref);
-                        literal(dialect.as_ref(), *field, (parts.columns.get(at), constant))
-                    })
-                    .collect();
-                batches.push(&literals?, limit)
-            })
-        };
-        let told = self.read_step(query, reading, &mut take).await?;
-        if let Some(warning) = self.outbox.warnings.first().filter(|_| !parts.ignores) {
-            return Err(Error::refused(
-                20034,
-                format!("reading the rows of INSERT … SELECT was warned of: {warning}"),
-                "change the query so that it is not, or write INSERT IGNORE",
-            ));
-        }
-        let mut stepped = Stepped { told, ..Stepped::default() };
-        self.write_batches(live, bound, (parts, &batches), &mut stepped).await?;
-        if parts.returns && batches.list.is_empty() {
-            let described = self.describe_template(live, parts, bound).await?;
-            stepped.told.extend(described.map(Event::Columns));
-        }
-        Ok(stepped)
-    }
-
-    async fn write_batches(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        bound: &Bound,
-        (parts, batches): (&InsertQuery, &Batches),
-        stepped: &mut Stepped,
-    ) -> Result<()> {
-        let mut left = self.place.properties().memory_bytes;
-        let placeholder = live.database.dialect.syntax().placeholder;
-        let prepared = !parts.rest_parameters.is_empty() || parts.returns && bound.prepared;
-        let mut writing = match prepared {
-            true => bound.part(placeholder, &parts.rest_parameters, bound.formats.clone()),
-            false => Bound::default(),
-        };
-        writing.prepared = prepared;
-        let (facts, mut completions) = (self.place.facts.clone(), Vec::new());
-        for (number, batch) in batches.list.iter().enumerate() {
-            self.place.facts.clone_from(&facts);
-            let answer = self.write_step(live, &parts.insert(batch), &writing, left).await?;
-            if stepped.key == 0 && self.place.facts.last_insert_id != facts.last_insert_id {
-                stepped.key = self.place.facts.last_insert_id;
-            }
-            stepped.told.extend(answer.notices);
-            stepped.told.extend(answer.columns.filter(|_| number == 0).map(Event::Columns));
-            for rows in answer.rows {
-                left = left.saturating_sub(rows.bytes.len());
-                stepped.told.push(Event::Rows(rows));
-            }
-            completions.push(answer.completion);
-        }
-        stepped.completion = crate::execute::sum(completions.iter());
-        stepped.completion.more = false;
-        stepped.completion.affected.get_or_insert(0);
-        Ok(())
-    }
-
-    async fn describe_template(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        parts: &InsertQuery,
-        bound: &Bound,
-    ) -> Result<Option<Columns>> {
-        let parameters = u32::try_from(bound.parameters.len()).unwrap_or(u32::MAX - 1);
-        let syntax = live.database.dialect.syntax();
-        let text = parts.template(syntax.placeholder, parameters);
-        let prepared = prepared(text, syntax, bound.declared.to_vec())?;
-        Ok(Box::pin(self.describe_on_unit(&prepared)).await?.columns)
-    }
-
-    /// What a prepared INSERT … SELECT takes and returns: its query and its target are described one by one.
-    pub(in crate::session) async fn describe_insert_query(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        asked: &Arc<Prepared>,
-        refusal: Error,
-    ) -> Result<Description> {
-        let stmt = Arc::clone(&asked.statement);
-        let parts = self.insert_query_of(live, &stmt, refusal).await?;
-        self.target_is_fit(live, &stmt, &parts).await?;
-        let syntax = live.database.dialect.syntax();
-        let declared = |own: &[u32]| taken(syntax.placeholder, &asked.declared, own);
-        let mut parameters = vec![Native::default(); stmt.parameters as usize];
-        let placeholder = syntax.placeholder;
-        let query = prepared(Arc::clone(&parts.query), syntax, declared(&parts.query_parameters))?;
-        let read = Box::pin(self.describe_on_unit(&query)).await?;
-        note(&mut parameters, placeholder, (&parts.query_parameters, &read.parameters));
-        let mut columns = None;
-        if parts.returns || !parts.rest_parameters.is_empty() {
-            let text = parts.template(syntax.placeholder, stmt.parameters);
-            let written = prepared(text, syntax, declared(&parts.rest_parameters))?;
-            let written = Box::pin(self.describe_on_unit(&written)).await?;
-            if syntax.placeholder == pando_sql::Placeholder::Dollar {
-                let found = (&parts.rest_parameters[..], &written.parameters[..]);
-                note(&mut parameters, placeholder, found);
-            }
-            columns = written.columns;
-        }
-        Ok(Description { parameters, columns })
+    let template = template(live, stmt, parts)?;
+    let given = Given::default();
+    let planned = Box::pin(session.planned(live, &template, &given, Purpose::Describe));
+    match planned.await? {
+        Planned::Plan(_) => Ok(()),
+        Planned::Assembly(_) | Planned::Needs(_) => Err(Error::refused(
+            20034,
+            "a query behind the rows of INSERT … SELECT over several shards is not supported",
+            "read it first",
+        )),
     }
 }
 
-impl Bound {
+fn template(live: &LiveDatabase, stmt: &Statement, parts: &InsertQuery) -> Result<Statement> {
+    let syntax = live.database.dialect.syntax();
+    let text = parts.template(syntax.placeholder, stmt.parameters);
+    pando_sql::parse(&text, syntax).map_err(syntax_error)
+}
+
+async fn insert_query_steps(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    given: &Given,
+    (parts, query): (&InsertQuery, &Statement),
+) -> Result<Stepped> {
+    let limit = session.place.properties().memory_bytes;
+    let dialect = Arc::clone(&live.database.dialect);
+    let placeholder = dialect.syntax().placeholder;
+    let reading = given.part(placeholder, &parts.query_parameters, Vec::new());
+    let mut batches = Batches::default();
+    let mut take = |columns: &Columns, rows: Option<&Rows>| {
+        counted(parts, columns, dialect.as_ref())?;
+        each_row(columns, rows, |fields| {
+            let literals: Result<Vec<String>> = fields
+                .iter()
+                .enumerate()
+                .map(|(at, field)| {
+                    let constant = parts.constants.get(at).and_then(Option::as_deref);
+                    literal(dialect.as_ref(), *field, (parts.columns.get(at), constant))
+                })
+                .collect();
+            batches.push(&literals?, limit)
+        })
+    };
+    let told = frame::read_step(session, query, reading, &mut take).await?;
+    if let Some(warning) = session.outbox.warnings.first().filter(|_| !parts.ignores) {
+        return Err(Error::refused(
+            20034,
+            format!("reading the rows of INSERT … SELECT was warned of: {warning}"),
+            "change the query so that it is not, or write INSERT IGNORE",
+        ));
+    }
+    let mut stepped = Stepped { told, ..Stepped::default() };
+    write_batches(session, live, given, (parts, &batches), &mut stepped).await?;
+    if parts.returns && batches.list.is_empty() {
+        let described = describe_template(session, live, parts, given).await?;
+        stepped.told.extend(described.map(Event::Columns));
+    }
+    Ok(stepped)
+}
+
+async fn write_batches(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    given: &Given,
+    (parts, batches): (&InsertQuery, &Batches),
+    stepped: &mut Stepped,
+) -> Result<()> {
+    let mut left = session.place.properties().memory_bytes;
+    let placeholder = live.database.dialect.syntax().placeholder;
+    let prepared = !parts.rest_parameters.is_empty() || parts.returns && given.prepared;
+    let mut writing = match prepared {
+        true => given.part(placeholder, &parts.rest_parameters, given.formats.clone()),
+        false => Given::default(),
+    };
+    writing.prepared = prepared;
+    let (facts, mut completions) = (session.place.facts.clone(), Vec::new());
+    for (number, batch) in batches.list.iter().enumerate() {
+        session.place.facts.clone_from(&facts);
+        let answer = frame::write_step(session, live, &parts.insert(batch), &writing, left).await?;
+        if stepped.key == 0 && session.place.facts.last_insert_id != facts.last_insert_id {
+            stepped.key = session.place.facts.last_insert_id;
+        }
+        stepped.told.extend(answer.notices);
+        stepped.told.extend(answer.columns.filter(|_| number == 0).map(Event::Columns));
+        for rows in answer.rows {
+            left = left.saturating_sub(rows.bytes.len());
+            stepped.told.push(Event::Rows(rows));
+        }
+        completions.push(answer.completion);
+    }
+    stepped.completion = crate::execute::sum(completions.iter());
+    stepped.completion.more = false;
+    stepped.completion.affected.get_or_insert(0);
+    Ok(())
+}
+
+async fn describe_template(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    parts: &InsertQuery,
+    given: &Given,
+) -> Result<Option<Columns>> {
+    let parameters = u32::try_from(given.parameters.len()).unwrap_or(u32::MAX - 1);
+    let syntax = live.database.dialect.syntax();
+    let text = parts.template(syntax.placeholder, parameters);
+    let prepared = prepared(text, syntax, given.declared.to_vec())?;
+    Ok(Box::pin(prepare::describe_on_unit(session, &prepared)).await?.columns)
+}
+
+/// What a prepared INSERT … SELECT takes and returns: its query and its target are described one by one.
+pub(in crate::session) async fn describe_insert_query(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    asked: &Arc<Prepared>,
+    refusal: Error,
+) -> Result<Description> {
+    let stmt = Arc::clone(&asked.statement);
+    let parts = insert_query_of(session, live, &stmt, refusal).await?;
+    target_is_fit(session, live, &stmt, &parts).await?;
+    let syntax = live.database.dialect.syntax();
+    let declared = |own: &[u32]| taken(syntax.placeholder, &asked.declared, own);
+    let mut parameters = vec![Native::default(); stmt.parameters as usize];
+    let placeholder = syntax.placeholder;
+    let query = prepared(Arc::clone(&parts.query), syntax, declared(&parts.query_parameters))?;
+    let read = Box::pin(prepare::describe_on_unit(session, &query)).await?;
+    note(&mut parameters, placeholder, (&parts.query_parameters, &read.parameters));
+    let mut columns = None;
+    if parts.returns || !parts.rest_parameters.is_empty() {
+        let text = parts.template(syntax.placeholder, stmt.parameters);
+        let written = prepared(text, syntax, declared(&parts.rest_parameters))?;
+        let written = Box::pin(prepare::describe_on_unit(session, &written)).await?;
+        if syntax.placeholder == pando_sql::Placeholder::Dollar {
+            let found = (&parts.rest_parameters[..], &written.parameters[..]);
+            note(&mut parameters, placeholder, found);
+        }
+        columns = written.columns;
+    }
+    Ok(Description { parameters, columns })
+}
+
+impl Given {
     /// What a part of the statement takes. It always runs as a prepared one, whose rows keep their types.
     pub(in crate::session) fn part(
         &self,
@@ -233,8 +236,7 @@ impl Bound {
             formats,
             era: self.era,
             prepared: true,
-            lifted: Vec::new(),
-            text: None,
+            ..Self::default()
         }
     }
 }

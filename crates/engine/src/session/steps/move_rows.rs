@@ -9,13 +9,16 @@ use pando_kernel::transfer::{Field, Obstacle};
 use pando_kernel::{Columns, Dialect, Value};
 use pando_sql::ast::Statement;
 
-use crate::plan::{self, Change, Plan, Purpose, Relocation};
+use crate::plan;
+use crate::plan::{Change, Plan, Purpose, Relocation, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::line::{MAX_NEEDS, syntax_error};
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::planning::MAX_NEEDS;
+use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
-use crate::session::{Bound, Session};
 
 /// The rows with their new values.
 #[derive(Debug, Default)]
@@ -25,147 +28,151 @@ struct Moved {
     changed: u64,
 }
 
-impl Session {
-    /// Runs the statement; what stands in the way of moving rows is asked before anything is changed.
-    pub(in crate::session) async fn start_relocation(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        bound: &Bound,
-    ) -> Result<()> {
-        let parts = self.relocation_parts(live, stmt).await?;
-        let dialect = &live.database.dialect;
-        let syntax = dialect.syntax();
-        let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
-        let kept = self.begin_steps(live).await?;
-        let stepped = self.relocation_steps(live, bound, (&parts, &read)).await;
-        self.end_steps(live, kept, stepped, crate::session::reply::command_tag::tag(&stmt.kind))
-            .await
-    }
+/// Runs the statement; what stands in the way of moving rows is asked before anything is changed.
+pub(in crate::session) async fn start_relocation(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<()> {
+    let parts = relocation_parts(session, live, stmt).await?;
+    let dialect = &live.database.dialect;
+    let syntax = dialect.syntax();
+    let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
+    let kept = frame::begin_steps(session, live).await?;
+    let stepped = relocation_steps(session, live, given, (&parts, &read)).await;
+    frame::end_steps(
+        session,
+        live,
+        kept,
+        stepped,
+        crate::session::reply::command_tag::tag(&stmt.kind),
+    )
+    .await
+}
 
-    /// The statement taken apart; refused where its rows cannot be moved.
-    pub(in crate::session) async fn relocation_parts(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-    ) -> Result<Relocation> {
-        plan::moved_table(stmt)?;
-        if let Some(relations) = live.database.dialect.relations() {
-            relations.check(self.settings.variables.list())?;
+/// The statement taken apart; refused where its rows cannot be moved.
+pub(in crate::session) async fn relocation_parts(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+) -> Result<Relocation> {
+    plan::moved_table(stmt)?;
+    if let Some(relations) = live.database.dialect.relations() {
+        relations.check(session.settings.variables.list())?;
+    }
+    let obstacles = obstacles(session, live, stmt).await?;
+    relocation_of(session, live, stmt, &obstacles).await
+}
+
+/// What the table's first node tells about taking rows out and putting them in again.
+async fn obstacles(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+) -> Result<Vec<Obstacle>> {
+    let (_, table) = plan::moved_table(stmt)?;
+    let dialect = Arc::clone(&live.database.dialect);
+    let name = table.name.span.of(&stmt.text);
+    let logic = table.name.key();
+    let text = format!("SELECT 1 FROM {name}");
+    let query = pando_sql::parse(&text, dialect.syntax()).map_err(syntax_error)?;
+    let plan = session.plan(live, &query, &Given::default(), Purpose::Describe).await?;
+    obstacles_of(session, live, &plan, &logic).await
+}
+
+/// As [`obstacles`], of the table as a plan's first unit has it. Who takes writes is asked.
+pub(in crate::session) async fn obstacles_of(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    plan: &Plan,
+    logic: &str,
+) -> Result<Vec<Obstacle>> {
+    let dialect = Arc::clone(&live.database.dialect);
+    let Some(transfer) = dialect.transfer() else { return Ok(Vec::new()) };
+    let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
+    let actual = unit.target.actual(logic).unwrap_or(logic);
+    let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
+    let rows = session.ask(live, &writer, &transfer.obstacles_query(actual)).await?;
+    rows.iter().map(|row| transfer.read_obstacle(row)).collect()
+}
+
+async fn relocation_of(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    obstacles: &[Obstacle],
+) -> Result<Relocation> {
+    for _ in 0..MAX_NEEDS {
+        match session.in_context(live, None, |ctx| plan::relocation(ctx, stmt, obstacles))? {
+            Ok(parts) => return Ok(parts),
+            Err(need) => session.find_out(live, need).await?,
         }
-        let obstacles = self.obstacles(live, stmt).await?;
-        self.relocation_of(live, stmt, &obstacles).await
     }
+    Err(Error::internal("planning asks for ever more"))
+}
 
-    /// What the table's first node tells about taking rows out and putting them in again.
-    async fn obstacles(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-    ) -> Result<Vec<Obstacle>> {
-        let (_, table) = plan::moved_table(stmt)?;
-        let dialect = Arc::clone(&live.database.dialect);
-        let name = table.name.span.of(&stmt.text);
-        let logic = table.name.key();
-        let text = format!("SELECT 1 FROM {name}");
-        let query = pando_sql::parse(&text, dialect.syntax()).map_err(syntax_error)?;
-        let plan = self.plan(live, &query, &Bound::default(), Purpose::Describe).await?;
-        self.obstacles_of(live, &plan, &logic).await
-    }
-
-    /// As [`Session::obstacles`], of the table as a plan's first unit has it. Who takes writes is asked.
-    pub(in crate::session) async fn obstacles_of(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        plan: &Plan,
-        logic: &str,
-    ) -> Result<Vec<Obstacle>> {
-        let dialect = Arc::clone(&live.database.dialect);
-        let Some(transfer) = dialect.transfer() else { return Ok(Vec::new()) };
-        let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-        let actual = unit.target.actual(logic).unwrap_or(logic);
-        let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
-        let rows = self.ask(live, &writer, &transfer.obstacles_query(actual)).await?;
-        rows.iter().map(|row| transfer.read_obstacle(row)).collect()
-    }
-
-    async fn relocation_of(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        obstacles: &[Obstacle],
-    ) -> Result<Relocation> {
-        for _ in 0..MAX_NEEDS {
-            match self.in_context(live, None, |ctx| plan::relocation(ctx, stmt, obstacles))? {
-                Ok(parts) => return Ok(parts),
-                Err(need) => self.find_out(live, need).await?,
-            }
+async fn relocation_steps(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    given: &Given,
+    (parts, read): (&Relocation, &Statement),
+) -> Result<Stepped> {
+    let limit = session.place.properties().memory_bytes;
+    let dialect = Arc::clone(&live.database.dialect);
+    let placeholder = dialect.syntax().placeholder;
+    let all: Vec<u32> = (0..).take(given.parameters.len()).collect();
+    let mut moved = Moved::default();
+    let mut take = |columns: &Columns, rows: Option<&Rows>| {
+        if has_others(columns, parts) {
+            return Err(changed_meanwhile());
         }
-        Err(Error::internal("planning asks for ever more"))
+        each_row(columns, rows, |fields| {
+            let (literals, differs) = row(dialect.as_ref(), parts, fields)?;
+            moved.changed += u64::from(differs);
+            moved.batches.push(&literals, limit)
+        })
+    };
+    let reading = given.part(placeholder, &all, Vec::new());
+    let mut told = frame::read_step(session, read, reading, &mut take).await?;
+    if let Some(warning) = session.outbox.warnings.first() {
+        return Err(Error::refused(
+            20031,
+            format!("computing the new values was warned of: {warning}"),
+            "change the expressions so that it is not",
+        ));
     }
-
-    async fn relocation_steps(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        bound: &Bound,
-        (parts, read): (&Relocation, &Statement),
-    ) -> Result<Stepped> {
-        let limit = self.place.properties().memory_bytes;
-        let dialect = Arc::clone(&live.database.dialect);
-        let placeholder = dialect.syntax().placeholder;
-        let all: Vec<u32> = (0..).take(bound.parameters.len()).collect();
-        let mut moved = Moved::default();
-        let mut take = |columns: &Columns, rows: Option<&Rows>| {
-            if has_others(columns, parts) {
-                return Err(changed_meanwhile());
-            }
-            each_row(columns, rows, |fields| {
-                let (literals, differs) = row(dialect.as_ref(), parts, fields)?;
-                moved.changed += u64::from(differs);
-                moved.batches.push(&literals, limit)
-            })
-        };
-        let reading = bound.part(placeholder, &all, Vec::new());
-        let mut told = self.read_step(read, reading, &mut take).await?;
-        if let Some(warning) = self.outbox.warnings.first() {
+    if moved.batches.rows > 0 {
+        let mut deleting = given.part(placeholder, &parts.delete_parameters, Vec::new());
+        deleting.prepared = !parts.delete_parameters.is_empty();
+        let deleted = frame::write_step(session, live, &parts.delete, &deleting, limit).await?;
+        told.extend(deleted.notices);
+        if deleted.completion.affected != Some(moved.batches.rows) {
+            return Err(changed_meanwhile());
+        }
+    }
+    for batch in &moved.batches.list {
+        let text: Arc<str> = format!("{}{batch}", parts.head).into();
+        let inserted = frame::write_step(session, live, &text, &Given::default(), limit).await?;
+        if inserted.has_keys {
             return Err(Error::refused(
                 20031,
-                format!("computing the new values was warned of: {warning}"),
-                "change the expressions so that it is not",
+                "UPDATE cannot have a sharding column generated anew",
+                "give it a value",
             ));
         }
-        if moved.batches.rows > 0 {
-            let mut deleting = bound.part(placeholder, &parts.delete_parameters, Vec::new());
-            deleting.prepared = !parts.delete_parameters.is_empty();
-            let deleted = self.write_step(live, &parts.delete, &deleting, limit).await?;
-            told.extend(deleted.notices);
-            if deleted.completion.affected != Some(moved.batches.rows) {
-                return Err(changed_meanwhile());
-            }
-        }
-        for batch in &moved.batches.list {
-            let text: Arc<str> = format!("{}{batch}", parts.head).into();
-            let inserted = self.write_step(live, &text, &Bound::default(), limit).await?;
-            if inserted.has_keys {
-                return Err(Error::refused(
-                    20031,
-                    "UPDATE cannot have a sharding column generated anew",
-                    "give it a value",
-                ));
-            }
-            told.extend(inserted.notices);
-        }
-        let rows = moved.batches.rows;
-        let completion = match dialect.error_fails_transaction() {
-            true => Completion { affected: Some(rows), ..Completion::default() },
-            false => Completion {
-                affected: Some(moved.changed),
-                matched: Some(rows),
-                ..Completion::default()
-            },
-        };
-        Ok(Stepped { told, completion, key: 0 })
+        told.extend(inserted.notices);
     }
+    let rows = moved.batches.rows;
+    let completion = match dialect.error_fails_transaction() {
+        true => Completion { affected: Some(rows), ..Completion::default() },
+        false => Completion {
+            affected: Some(moved.changed),
+            matched: Some(rows),
+            ..Completion::default()
+        },
+    };
+    Ok(Stepped { told, completion, key: 0 })
 }
 
 /// Whether the table, now that its rows are locked, has columns that were not known when the statement was taken apart: the moved rows would lack them.

@@ -11,8 +11,6 @@ use pando_base::{
     Bounds, Call, Concern, Field, Global, Plan as Reversible, Table, TableName, Unit, Waiting,
 };
 use pando_deadlock::number_of;
-use pando_kernel::Columns;
-use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
@@ -20,6 +18,7 @@ use pando_kernel::request::Parameter;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
+use pando_kernel::{Columns, TransactionType};
 use pando_pool::Connection;
 use pando_sql::ast::{Kind, Statement};
 use pando_transaction::{Ready, finish};
@@ -28,16 +27,18 @@ use crate::execute::{Channel, Source, sum};
 use crate::handle::Handle;
 use crate::house::Inner;
 use crate::merge::{Input, Limits, Merge};
-use crate::plan::{self, Plan};
+use crate::plan;
+use crate::plan::{Plan, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
-use crate::session::line::{has_all, syntax_error};
+use crate::session::Session;
+use crate::session::given::Given;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
 use crate::session::run::connect::{Aim, grouped, types};
-use crate::session::transaction::Work;
-use crate::session::{Bound, Session};
+use crate::session::run::start::has_all;
+use crate::session::transaction::{Work, units};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one for each session. Of two that wait for
 /// each other one gives up first, should nobody see the circle.
@@ -126,300 +127,303 @@ impl Work {
     }
 }
 
-impl Session {
-    /// Whether a statement outside a transaction gets one of type BASE for itself: rows that others hold are to be heeded.
-    pub(in crate::session) fn changes_in_base(&self, stmt: &Statement) -> bool {
-        self.transaction_type() == TransactionType::Base
-            && matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_))
-    }
+/// Whether a statement outside a transaction gets one of type BASE for itself: rows that others hold are to be heeded.
+pub(in crate::session) fn changes_in_base(session: &Session, stmt: &Statement) -> bool {
+    units::transaction_type(session) == TransactionType::Base
+        && matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_))
+}
 
-    /// Refuses, outside a transaction too, changes that would overwrite rows that transactions of type BASE hold.
-    pub(in crate::session) fn refuse_unheeding(&self, stmt: &Statement) -> Result<()> {
-        if self.transaction_type() != TransactionType::Base {
-            return Ok(());
-        }
-        let hides_changes = matches!(&stmt.kind, Kind::Select(_) | Kind::Explain { .. })
-            && plan::writes(&stmt.kind);
-        if hides_changes || matches!(&stmt.kind, Kind::Utility { verb, .. } if verb == "MERGE") {
-            pando_base::concern(stmt)?;
-        }
-        Ok(())
+/// Refuses, outside a transaction too, changes that would overwrite rows that transactions of type BASE hold.
+pub(in crate::session) fn refuse_unheeding(session: &Session, stmt: &Statement) -> Result<()> {
+    if units::transaction_type(session) != TransactionType::Base {
+        return Ok(());
     }
-
-    /// Refuses what cannot be taken back, in a transaction of type BASE or where one would begin.
-    pub(in crate::session) fn refuse_in_base(&self, what: &str) -> Result<()> {
-        let idle = self.work.transaction.state() == TransactionState::Idle;
-        let kind = if idle { self.transaction_type() } else { self.work.transaction.kind() };
-        if kind != TransactionType::Base {
-            return Ok(());
-        }
-        Err(Error::refused(
-            30001,
-            format!("{what} cannot be taken back in a BASE transaction"),
-            "use a LOCAL or XA transaction",
-        ))
+    let hides_changes =
+        matches!(&stmt.kind, Kind::Select(_) | Kind::Explain { .. }) && plan::writes(&stmt.kind);
+    if hides_changes || matches!(&stmt.kind, Kind::Utility { verb, .. } if verb == "MERGE") {
+        pando_base::concern(stmt)?;
     }
+    Ok(())
+}
 
-    /// Runs a plan whose changes can be taken back. What it has done is taken back when a part of it fails.
-    pub(in crate::session) async fn start_in_base(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        plan: &Arc<Plan>,
-        bound: &Bound,
-        verb: Verb,
-    ) -> Result<()> {
-        pando_base::admits(live.database.dialect.as_ref(), self.settings.variables.list())?;
-        if !plan.before.is_empty() {
-            self.refuse_in_base("a change of rows by those of other shards")?;
+/// Refuses what cannot be taken back, in a transaction of type BASE or where one would begin.
+pub(in crate::session) fn refuse_in_base(session: &Session, what: &str) -> Result<()> {
+    let idle = session.work.transaction.state() == TransactionState::Idle;
+    let kind =
+        if idle { units::transaction_type(session) } else { session.work.transaction.kind() };
+    if kind != TransactionType::Base {
+        return Ok(());
+    }
+    Err(Error::refused(
+        30001,
+        format!("{what} cannot be taken back in a BASE transaction"),
+        "use a LOCAL or XA transaction",
+    ))
+}
+
+/// Runs a plan whose changes can be taken back. What it has done is taken back when a part of it fails.
+pub(in crate::session) async fn start_in_base(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    plan: &Arc<Plan>,
+    given: &Given,
+    verb: Verb,
+) -> Result<()> {
+    pando_base::admits(live.database.dialect.as_ref(), session.settings.variables.list())?;
+    if !plan.before.is_empty() {
+        refuse_in_base(session, "a change of rows by those of other shards")?;
+    }
+    if plan.writes && session.work.transaction.modes().iter().any(|mode| mode == "READ ONLY") {
+        let message = "the transaction is read only";
+        return Err(ErrorKind::TransactionState(message.into()).into());
+    }
+    let before = session.work.base.statement();
+    match Box::pin(run_in_base(session, live, plan, given)).await {
+        Ok(told) => Box::pin(tell_of_base(session, live, plan, verb, told)).await,
+        Err(error) => {
+            let undone = undo_in_base(session, before + 1).await;
+            if let Err(error) = undone {
+                tracing::warn!(%error, "a failed statement is not taken back yet");
+                session.work.transaction.lose();
+            }
+            Err(error)
         }
-        if plan.writes && self.work.transaction.modes().iter().any(|mode| mode == "READ ONLY") {
-            let message = "the transaction is read only";
-            return Err(ErrorKind::TransactionState(message.into()).into());
-        }
-        let before = self.work.base.statement();
-        match Box::pin(self.run_in_base(live, plan, bound)).await {
-            Ok(told) => Box::pin(self.tell_of_base(live, plan, verb, told)).await,
+    }
+}
+
+async fn run_in_base(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    plan: &Plan,
+    given: &Given,
+) -> Result<Told> {
+    let groups = grouped(live, plan);
+    if session.work.base.global.is_none()
+        && let Some((first, _)) = groups.first()
+    {
+        session.work.base.global = Some(begin_global(session, live, first).await?);
+    }
+    let mut prepared: Vec<(Connection, usize, Vec<Job>)> = Vec::new();
+    let mut failed = Ok(());
+    for (unit, places) in &groups {
+        match jobs_of(session, live, plan, (given, unit, places)).await {
+            Ok(work) => prepared.push(work),
             Err(error) => {
-                let undone = self.undo_in_base(before + 1).await;
-                if let Err(error) = undone {
-                    tracing::warn!(%error, "a failed statement is not taken back yet");
-                    self.work.transaction.lose();
+                failed = Err(error);
+                break;
+            }
+        }
+    }
+    let told: Vec<Worked> = match (failed, &session.work.base.global) {
+        (Ok(()), Some(global)) => {
+            let handle = Arc::clone(&session.place.handle);
+            let is_cancelled = || handle.is_cancelled();
+            let waiting = RowWaits { inner: &session.place.engine.inner, handle: &handle };
+            let bounds = Bounds {
+                runtime: &*session.place.engine.inner.runtime,
+                lock_wait: lock_wait(session.place.handle.key.id),
+                is_cancelled: &is_cancelled,
+                waiting: &waiting,
+                image_bytes: session.place.properties().memory_bytes,
+            };
+            let work = prepared.into_iter().map(|(connection, swallow, jobs)| {
+                let logged = Vec::new();
+                let work = UnitWork { connection, swallow, jobs, live, global, bounds, logged };
+                Box::pin(work.run()) as Pin<Box<dyn Future<Output = Worked> + Send + '_>>
+            });
+            settled(work.collect()).await
+        }
+        (failed, _) => {
+            let channels = prepared.into_iter();
+            let channels =
+                channels.map(|(connection, swallow, _)| Channel::new(connection, swallow, 0));
+            session.release_channels(channels.collect()).await;
+            failed?;
+            Vec::new()
+        }
+    };
+    let mut all = Ok(Told::new());
+    let mut channels = Vec::new();
+    for Worked { connection, logged, told: one } in told {
+        if let Some(global) = session.work.base.global.as_mut() {
+            logged.iter().for_each(|statement| global.logged(connection.unit(), *statement));
+        }
+        match connection.condition().usable {
+            true => channels.push(Channel::new(connection, 0, 0)),
+            false => {
+                // Its commit may still be under way there: the transaction can only be taken back as a whole.
+                session.work.transaction.lose();
+                connection.discard();
+            }
+        }
+        match (&mut all, one) {
+            (Ok(list), Ok(one)) => list.extend(one),
+            (Ok(_), Err(error)) => all = Err(error),
+            (Err(_), _) => {}
+        }
+    }
+    session.release_channels(channels).await;
+    let mut told = all?;
+    told.sort_by_key(|(at, _)| *at);
+    Ok(told)
+}
+
+async fn begin_global(
+    session: &mut Session,
+    live: &LiveDatabase,
+    decider: &UnitName,
+) -> Result<Global> {
+    let known = &live.together.known;
+    let identity = match known.identity(decider) {
+        Some(identity) => identity,
+        None => {
+            let runtime = &session.place.engine.inner.runtime;
+            let asking = Ready::decider(live.pool(decider)?.connector(), runtime);
+            let identity = session.place.handle.taken(asking).await?;
+            known.keep_identity(decider, Arc::clone(&identity));
+            identity
+        }
+    };
+    let global = Global::begin(&session.place.engine.field(live), Arc::clone(decider), &identity);
+    session.place.handle.begins_base(number_of(global.id().as_str()));
+    Ok(global)
+}
+
+/// A connection of a unit, and what it is to run.
+async fn jobs_of(
+    session: &mut Session,
+    live: &LiveDatabase,
+    plan: &Plan,
+    (given, unit, places): (&Given, &UnitName, &[usize]),
+) -> Result<(Connection, usize, Vec<Job>)> {
+    let mut jobs = Vec::new();
+    for at in places {
+        let own = plan.units.get(*at);
+        let own = own.ok_or_else(|| Error::internal("a job without its unit"))?;
+        // Every row has an image, by its values.
+        let statement = pando_sql::parse_whole(&own.sql, live.database.dialect.syntax());
+        let statement = statement.map_err(syntax_error)?;
+        let now = session.place.engine.inner.runtime.now();
+        let global = session.work.base.global.as_mut();
+        let global = global.ok_or_else(|| Error::internal("a change of no transaction"))?;
+        let order = global.next(unit, now)?;
+        jobs.push(Job { at: *at, statement, call: call(own, given)?, order });
+    }
+    // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
+    let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
+    session.settings.taint(live, &mut connection, plan.leaves);
+    Ok((connection, swallow, jobs))
+}
+
+/// Gives the client what the units have answered.
+async fn tell_of_base(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    plan: &Arc<Plan>,
+    verb: Verb,
+    told: Told,
+) -> Result<()> {
+    let mut told = told;
+    if plan.spread == Spread::Same {
+        told.truncate(1);
+    }
+    let single = plan.units.len() == 1;
+    let origin = Origin::of(live, plan);
+    let mut inputs = Vec::new();
+    let mut ended: Vec<Completion> = Vec::new();
+    for (_, reply) in told {
+        ended.push(reply.completion);
+        let mut columns: Option<Columns> = None;
+        let mut rows: VecDeque<Rows> = VecDeque::new();
+        for event in reply.events {
+            match event {
+                Event::Columns(described) => columns = Some(described),
+                Event::Rows(some) => rows.push_back(some),
+                Event::Notice(_) | Event::Parameter { .. } => {
+                    session.outbox.pending.push_back(event)
                 }
-                Err(error)
+                Event::Complete(_)
+                | Event::Empty
+                | Event::Suspended
+                | Event::Described(_)
+                | Event::CopyIn(_)
+                | Event::CopyOut(_)
+                | Event::CopyData(_)
+                | Event::SendFile(_)
+                | Event::Done => {}
             }
+        }
+        if let Some(mut columns) = columns {
+            origin.rename(&mut columns);
+            inputs.push(Input { columns, rows: Source::Memory(rows) });
         }
     }
-
-    async fn run_in_base(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        plan: &Plan,
-        bound: &Bound,
-    ) -> Result<Told> {
-        let groups = grouped(live, plan);
-        if self.work.base.global.is_none()
-            && let Some((first, _)) = groups.first()
-        {
-            self.work.base.global = Some(self.begin_global(live, first).await?);
-        }
-        let mut prepared: Vec<(Connection, usize, Vec<Job>)> = Vec::new();
-        let mut failed = Ok(());
-        for (unit, places) in &groups {
-            match self.jobs_of(live, plan, (bound, unit, places)).await {
-                Ok(work) => prepared.push(work),
-                Err(error) => {
-                    failed = Err(error);
-                    break;
-                }
-            }
-        }
-        let told: Vec<Worked> = match (failed, &self.work.base.global) {
-            (Ok(()), Some(global)) => {
-                let handle = Arc::clone(&self.place.handle);
-                let is_cancelled = || handle.is_cancelled();
-                let waiting = RowWaits { inner: &self.place.engine.inner, handle: &handle };
-                let bounds = Bounds {
-                    runtime: &*self.place.engine.inner.runtime,
-                    lock_wait: lock_wait(self.place.handle.key.id),
-                    is_cancelled: &is_cancelled,
-                    waiting: &waiting,
-                    image_bytes: self.place.properties().memory_bytes,
-                };
-                let work = prepared.into_iter().map(|(connection, swallow, jobs)| {
-                    let logged = Vec::new();
-                    let work = UnitWork { connection, swallow, jobs, live, global, bounds, logged };
-                    Box::pin(work.run()) as Pin<Box<dyn Future<Output = Worked> + Send + '_>>
-                });
-                settled(work.collect()).await
-            }
-            (failed, _) => {
-                let channels = prepared.into_iter();
-                let channels =
-                    channels.map(|(connection, swallow, _)| Channel::new(connection, swallow, 0));
-                self.release_channels(channels.collect()).await;
-                failed?;
-                Vec::new()
-            }
-        };
-        let mut all = Ok(Told::new());
-        let mut channels = Vec::new();
-        for Worked { connection, logged, told: one } in told {
-            if let Some(global) = self.work.base.global.as_mut() {
-                logged.iter().for_each(|statement| global.logged(connection.unit(), *statement));
-            }
-            match connection.condition().usable {
-                true => channels.push(Channel::new(connection, 0, 0)),
-                false => {
-                    // Its commit may still be under way there: the transaction can only be taken back as a whole.
-                    self.work.transaction.lose();
-                    connection.discard();
-                }
-            }
-            match (&mut all, one) {
-                (Ok(list), Ok(one)) => list.extend(one),
-                (Ok(_), Err(error)) => all = Err(error),
-                (Err(_), _) => {}
-            }
-        }
-        self.release_channels(channels).await;
-        let mut told = all?;
-        told.sort_by_key(|(at, _)| *at);
-        Ok(told)
+    if inputs.is_empty() {
+        return session.conclude(sum(ended.iter()), &verb).await;
     }
+    let limits = Limits { memory_bytes: session.place.properties().memory_bytes };
+    let passed = MergePlan::iterate();
+    let is_short = plan.merge.turns.is_some() && !has_all(&plan.merge, &inputs);
+    let how = if single || is_short { &passed } else { &plan.merge };
+    let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
+    let merged =
+        Merged { merge, channels: Vec::new(), rows: 0, announced: false, loaded: ended, verb };
+    session.outbox.reply = Reply::Merged(Box::new(merged));
+    Ok(())
+}
 
-    async fn begin_global(&mut self, live: &LiveDatabase, decider: &UnitName) -> Result<Global> {
-        let known = &live.together.known;
-        let identity = match known.identity(decider) {
-            Some(identity) => identity,
-            None => {
-                let runtime = &self.place.engine.inner.runtime;
-                let asking = Ready::decider(live.pool(decider)?.connector(), runtime);
-                let identity = self.place.handle.taken(asking).await?;
-                known.keep_identity(decider, Arc::clone(&identity));
-                identity
-            }
-        };
-        let global = Global::begin(&self.place.engine.field(live), Arc::clone(decider), &identity);
-        self.place.handle.begins_base(number_of(global.id().as_str()));
-        Ok(global)
-    }
+fn base_field(session: &Session) -> Result<Field> {
+    // Others may wait for its rows, and have all connections of a unit.
+    Ok(Field { is_awaited: true, ..session.place.engine.field(&*session.place.live()?) })
+}
 
-    /// A connection of a unit, and what it is to run.
-    async fn jobs_of(
-        &mut self,
-        live: &LiveDatabase,
-        plan: &Plan,
-        (bound, unit, places): (&Bound, &UnitName, &[usize]),
-    ) -> Result<(Connection, usize, Vec<Job>)> {
-        let mut jobs = Vec::new();
-        for at in places {
-            let own = plan.units.get(*at);
-            let own = own.ok_or_else(|| Error::internal("a job without its unit"))?;
-            // Every row has an image, by its values.
-            let statement = pando_sql::parse_whole(&own.sql, live.database.dialect.syntax());
-            let statement = statement.map_err(syntax_error)?;
-            let now = self.place.engine.inner.runtime.now();
-            let global = self.work.base.global.as_mut();
-            let global = global.ok_or_else(|| Error::internal("a change of no transaction"))?;
-            let order = global.next(unit, now)?;
-            jobs.push(Job { at: *at, statement, call: call(own, bound)?, order });
+/// Takes back the open transaction's statements from a number on.
+pub(in crate::session) async fn undo_in_base(session: &mut Session, from: u64) -> Result<()> {
+    let field = base_field(session)?;
+    let Some(global) = session.work.base.global.as_mut() else { return Ok(()) };
+    global.rollback(&field, from).await?;
+    global.forget(from);
+    Ok(())
+}
+
+/// The client is gone: what its open transaction has committed on units is taken back behind it. What is under way there at this moment is found by
+/// recovery.
+pub(in crate::session) fn take_back_in_base(session: &mut Session) {
+    let Some(global) = std::mem::take(&mut session.work.base).global else { return };
+    let Ok(field) = base_field(session) else { return };
+    session.place.engine.inner.runtime.spawn(Box::pin(async move {
+        if let Err(error) = global.rollback(&field, 0).await {
+            tracing::warn!(%error, "what a client has left is not taken back yet");
         }
-        // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
-        let (mut connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
-        self.settings.taint(live, &mut connection, plan.leaves);
-        Ok((connection, swallow, jobs))
-    }
+    }));
+}
 
-    /// Gives the client what the units have answered.
-    async fn tell_of_base(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        plan: &Arc<Plan>,
-        verb: Verb,
-        told: Told,
-    ) -> Result<()> {
-        let mut told = told;
-        if plan.spread == Spread::Same {
-            told.truncate(1);
-        }
-        let single = plan.units.len() == 1;
-        let origin = Origin::of(live, plan);
-        let mut inputs = Vec::new();
-        let mut ended: Vec<Completion> = Vec::new();
-        for (_, reply) in told {
-            ended.push(reply.completion);
-            let mut columns: Option<Columns> = None;
-            let mut rows: VecDeque<Rows> = VecDeque::new();
-            for event in reply.events {
-                match event {
-                    Event::Columns(described) => columns = Some(described),
-                    Event::Rows(some) => rows.push_back(some),
-                    Event::Notice(_) | Event::Parameter { .. } => {
-                        self.outbox.pending.push_back(event)
-                    }
-                    Event::Complete(_)
-                    | Event::Empty
-                    | Event::Suspended
-                    | Event::Described(_)
-                    | Event::CopyIn(_)
-                    | Event::CopyOut(_)
-                    | Event::CopyData(_)
-                    | Event::SendFile(_)
-                    | Event::Done => {}
-                }
-            }
-            if let Some(mut columns) = columns {
-                origin.rename(&mut columns);
-                inputs.push(Input { columns, rows: Source::Memory(rows) });
-            }
-        }
-        if inputs.is_empty() {
-            return self.conclude(sum(ended.iter()), &verb).await;
-        }
-        let limits = Limits { memory_bytes: self.place.properties().memory_bytes };
-        let passed = MergePlan::iterate();
-        let is_short = plan.merge.turns.is_some() && !has_all(&plan.merge, &inputs);
-        let how = if single || is_short { &passed } else { &plan.merge };
-        let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
-        let merged =
-            Merged { merge, channels: Vec::new(), rows: 0, announced: false, loaded: ended, verb };
-        self.outbox.reply = Reply::Merged(Box::new(merged));
-        Ok(())
+/// Takes back what came after a savepoint.
+pub(in crate::session) async fn return_in_base(session: &mut Session, name: &str) -> Result<()> {
+    let found = session.work.base.savepoints.iter().rposition(|(known, _)| known == name);
+    let Some((at, statement)) = found
+        .and_then(|at| session.work.base.savepoints.get(at).map(|(_, statement)| (at, *statement)))
+    else {
+        return Ok(());
+    };
+    session.work.base.savepoints.truncate(at + 1);
+    let undone = undo_in_base(session, statement + 1).await;
+    if undone.is_err() {
+        session.work.transaction.lose();
     }
+    undone
+}
 
-    fn base_field(&self) -> Result<Field> {
-        // Others may wait for its rows, and have all connections of a unit.
-        Ok(Field { is_awaited: true, ..self.place.engine.field(&*self.place.live()?) })
-    }
-
-    /// Takes back the open transaction's statements from a number on.
-    pub(in crate::session) async fn undo_in_base(&mut self, from: u64) -> Result<()> {
-        let field = self.base_field()?;
-        let Some(global) = self.work.base.global.as_mut() else { return Ok(()) };
-        global.rollback(&field, from).await?;
-        global.forget(from);
-        Ok(())
-    }
-
-    /// The client is gone: what its open transaction has committed on units is taken back behind it. What is under way there at this moment is found by
-    /// recovery.
-    pub(in crate::session) fn take_back_in_base(&mut self) {
-        let Some(global) = std::mem::take(&mut self.work.base).global else { return };
-        let Ok(field) = self.base_field() else { return };
-        self.place.engine.inner.runtime.spawn(Box::pin(async move {
-            if let Err(error) = global.rollback(&field, 0).await {
-                tracing::warn!(%error, "what a client has left is not taken back yet");
-            }
-        }));
-    }
-
-    /// Takes back what came after a savepoint.
-    pub(in crate::session) async fn return_in_base(&mut self, name: &str) -> Result<()> {
-        let found = self.work.base.savepoints.iter().rposition(|(known, _)| known == name);
-        let Some((at, statement)) = found.and_then(|at| {
-            self.work.base.savepoints.get(at).map(|(_, statement)| (at, *statement))
-        }) else {
-            return Ok(());
-        };
-        self.work.base.savepoints.truncate(at + 1);
-        let undone = self.undo_in_base(statement + 1).await;
-        if undone.is_err() {
-            self.work.transaction.lose();
-        }
-        undone
-    }
-
-    /// Commits what the open transaction has done on its units, or takes it back.
-    ///
-    /// # Errors
-    /// As [`Global::commit`] and [`Global::rollback`].
-    pub(in crate::session) async fn end_base(&mut self, commit: bool) -> Result<()> {
-        let Some(global) = std::mem::take(&mut self.work.base).global else { return Ok(()) };
-        let field = self.base_field()?;
-        match commit && !self.work.transaction.is_doomed() {
-            true => Box::pin(global.commit(&field)).await,
-            false => Box::pin(global.rollback(&field, 0)).await,
-        }
+/// Commits what the open transaction has done on its units, or takes it back.
+///
+/// # Errors
+/// As [`Global::commit`] and [`Global::rollback`].
+pub(in crate::session) async fn end_base(session: &mut Session, commit: bool) -> Result<()> {
+    let Some(global) = std::mem::take(&mut session.work.base).global else { return Ok(()) };
+    let field = base_field(session)?;
+    match commit && !session.work.transaction.is_doomed() {
+        true => Box::pin(global.commit(&field)).await,
+        false => Box::pin(global.rollback(&field, 0)).await,
     }
 }
 
@@ -496,15 +500,15 @@ fn lock_wait(session: u32) -> Duration {
 }
 
 /// How a unit runs its statement for the client.
-fn call(unit: &plan::Unit, bound: &Bound) -> Result<Call> {
-    if !bound.prepared {
+fn call(unit: &plan::Unit, given: &Given) -> Result<Call> {
+    if !given.prepared {
         return Ok(Call::default());
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
+    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
     let parameters: Result<Vec<Parameter>> = unit
         .parameters
         .iter()
-        .map(|i| bound.parameters.get(*i as usize).cloned().ok_or_else(missing))
+        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
         .collect();
     let mut parameters = parameters?;
     for (place, value) in &unit.replaced {
@@ -512,9 +516,9 @@ fn call(unit: &plan::Unit, bound: &Bound) -> Result<Call> {
             *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
         }
     }
-    let formats = bound.formats.clone();
-    let types = types(unit, &bound.declared);
-    Ok(Call { prepared: true, parameters, types, formats, era: bound.era })
+    let formats = given.formats.clone();
+    let types = types(unit, &given.declared);
+    Ok(Call { prepared: true, parameters, types, formats, era: given.era })
 }
 
 /// What all of them come to, in order. None is dropped before its end: what it does may be committed by then.

@@ -9,9 +9,10 @@ use pando_sql::ast::{Assignment, Kind};
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::errors::server_error;
 use crate::session::settings::Settings;
-use crate::session::statement::local::server_error;
 use crate::session::transaction::modes::completed;
+use crate::session::transaction::{base, end, snapshot, units};
 
 /// What servers begin with that nobody has told otherwise.
 const DEFAULT_LEVEL: &str = "READ COMMITTED";
@@ -79,168 +80,165 @@ impl Settings {
     }
 }
 
-impl Session {
-    /// Gives the open transaction other modes, where its language lets it have them.
-    ///
-    /// # Errors
-    /// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first statement.
-    pub(in crate::session) async fn alter(&mut self, own: Vec<String>) -> Result<()> {
-        self.work.refuse_if_failed(false)?;
-        own.iter().try_for_each(|mode| self.refuse_late(mode))?;
-        let own: Vec<String> = own.into_iter().filter(|mode| !self.has_mode(mode)).collect();
-        if own.is_empty() {
-            return Ok(());
-        }
-        let modes = completed(own.clone(), self.work.transaction.modes());
-        match self.settings.savepoints.is_empty() && self.work.touched == Touched::Nothing {
-            true => self.start_over(modes).await,
-            false => self.tell_modes(&own, modes).await,
-        }
+/// Gives the open transaction other modes, where its language lets it have them.
+///
+/// # Errors
+/// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first statement.
+pub(in crate::session) async fn alter(session: &mut Session, own: Vec<String>) -> Result<()> {
+    session.work.refuse_if_failed(false)?;
+    own.iter().try_for_each(|mode| refuse_late(session, mode))?;
+    let own: Vec<String> = own.into_iter().filter(|mode| !has_mode(session, mode)).collect();
+    if own.is_empty() {
+        return Ok(());
     }
+    let modes = completed(own.clone(), session.work.transaction.modes());
+    match session.settings.savepoints.is_empty() && session.work.touched == Touched::Nothing {
+        true => start_over(session, modes).await,
+        false => tell_modes(session, &own, modes).await,
+    }
+}
 
-    /// `RESET transaction_isolation` and its like take the open transaction to what servers begin with, whatever BEGIN or the session's defaults have said. Where servers
-    /// would let a transaction change its level that has looked at data already, ours keeps it and says so.
-    ///
-    /// # Errors
-    /// As [`Session::alter`].
-    pub(in crate::session) async fn reset_modes(
-        &mut self,
-        assignments: &[Assignment],
-    ) -> Result<()> {
-        let is_about_open = self.place.dialect().is_some_and(|own| own.error_fails_transaction());
-        if !is_about_open || self.work.transaction.state() == TransactionState::Idle {
-            return Ok(());
-        }
-        let is_deferred = self.work.transaction.modes().iter().any(|mode| mode == "DEFERRABLE");
-        let reset = assignments.iter().filter(|one| one.value.is_none());
-        let modes = reset.filter_map(|one| match one.name.to_ascii_lowercase().as_str() {
-            "transaction_isolation" => Some(format!("ISOLATION LEVEL {DEFAULT_LEVEL}")),
-            "transaction_read_only" => Some(READ_WRITE.to_owned()),
-            "transaction_deferrable" if is_deferred => Some("NOT DEFERRABLE".to_owned()),
-            _ => None,
-        });
-        match modes.collect::<Vec<String>>() {
-            modes if modes.is_empty() => Ok(()),
-            modes => self.alter(modes).await,
-        }
+/// `RESET transaction_isolation` and its like take the open transaction to what servers begin with, whatever BEGIN or the session's defaults have said. Where servers
+/// would let a transaction change its level that has looked at data already, ours keeps it and says so.
+///
+/// # Errors
+/// As [`alter`].
+pub(in crate::session) async fn reset_modes(
+    session: &mut Session,
+    assignments: &[Assignment],
+) -> Result<()> {
+    let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
+    if !is_about_open || session.work.transaction.state() == TransactionState::Idle {
+        return Ok(());
     }
+    let is_deferred = session.work.transaction.modes().iter().any(|mode| mode == "DEFERRABLE");
+    let reset = assignments.iter().filter(|one| one.value.is_none());
+    let modes = reset.filter_map(|one| match one.name.to_ascii_lowercase().as_str() {
+        "transaction_isolation" => Some(format!("ISOLATION LEVEL {DEFAULT_LEVEL}")),
+        "transaction_read_only" => Some(READ_WRITE.to_owned()),
+        "transaction_deferrable" if is_deferred => Some("NOT DEFERRABLE".to_owned()),
+        _ => None,
+    });
+    match modes.collect::<Vec<String>>() {
+        modes if modes.is_empty() => Ok(()),
+        modes => alter(session, modes).await,
+    }
+}
 
-    /// Nothing has been done on the units that would be missed, so they begin anew when they are needed: a transaction that is to see one state of them, or
-    /// to lock what it reads, does so from its beginning.
-    async fn start_over(&mut self, modes: Vec<String>) -> Result<()> {
-        if self.work.transaction.is_fresh() {
-            self.work.transaction.set_modes(modes);
-            return Ok(());
-        }
-        self.work.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
-        self.roll_back().await;
-        self.work.transaction.begin(modes, self.course());
-        Ok(())
+/// Nothing has been done on the units that would be missed, so they begin anew when they are needed: a transaction that is to see one state of them, or
+/// to lock what it reads, does so from its beginning.
+async fn start_over(session: &mut Session, modes: Vec<String>) -> Result<()> {
+    if session.work.transaction.is_fresh() {
+        session.work.transaction.set_modes(modes);
+        return Ok(());
     }
+    session.work.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
+    end::roll_back(session).await;
+    session.work.transaction.begin(modes, units::course(session));
+    Ok(())
+}
 
-    /// Tells the units that take part, and those that will.
-    async fn tell_modes(&mut self, own: &[String], modes: Vec<String>) -> Result<()> {
-        self.refuse_settled(own, &modes)?;
-        self.settle_cursors().await?;
-        self.attend_transaction()?;
-        let text = format!("SET TRANSACTION {}", own.join(", "));
-        let told = self.work.transaction.run_everywhere(&text).await;
-        self.let_go().await;
-        told?;
-        if self.settings.savepoints.is_empty() {
-            self.work.transaction.set_modes(modes);
-        } else if own.iter().any(|mode| mode == READ_ONLY) {
-            // It is over with the savepoint, which a unit that joins later is told of first.
-            self.settings.count += 1;
-            self.settings.local.push(BECOMES_READ_ONLY.to_owned());
-        }
-        Ok(())
+/// Tells the units that take part, and those that will.
+async fn tell_modes(session: &mut Session, own: &[String], modes: Vec<String>) -> Result<()> {
+    refuse_settled(session, own, &modes)?;
+    session.settle_cursors().await?;
+    end::attend_transaction(session)?;
+    let text = format!("SET TRANSACTION {}", own.join(", "));
+    let told = session.work.transaction.run_everywhere(&text).await;
+    end::let_go(session).await;
+    told?;
+    if session.settings.savepoints.is_empty() {
+        session.work.transaction.set_modes(modes);
+    } else if own.iter().any(|mode| mode == READ_ONLY) {
+        // It is over with the savepoint, which a unit that joins later is told of first.
+        session.settings.count += 1;
+        session.settings.local.push(BECOMES_READ_ONLY.to_owned());
     }
+    Ok(())
+}
 
-    /// A unit that joined behind a savepoint was told there what was said in front of it, and forgets it with the savepoint.
-    pub(in crate::session) async fn tell_read_only_again(&mut self) -> Result<()> {
-        match self.settings.is_told_read_only() {
-            true => self.work.transaction.run_everywhere(BECOMES_READ_ONLY).await,
-            false => Ok(()),
-        }
+/// A unit that joined behind a savepoint was told there what was said in front of it, and forgets it with the savepoint.
+pub(in crate::session) async fn tell_read_only_again(session: &mut Session) -> Result<()> {
+    match session.settings.is_told_read_only() {
+        true => session.work.transaction.run_everywhere(BECOMES_READ_ONLY).await,
+        false => Ok(()),
     }
+}
 
-    fn is_read_only(&self) -> bool {
-        self.settings.is_told_read_only()
-            || self.work.transaction.modes().iter().any(|mode| mode == READ_ONLY)
-    }
+fn is_read_only(session: &Session) -> bool {
+    session.settings.is_told_read_only()
+        || session.work.transaction.modes().iter().any(|mode| mode == READ_ONLY)
+}
 
-    /// Whether the transaction has a mode already, as far as that is known here.
-    fn has_mode(&self, mode: &str) -> bool {
-        match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
-            (READ_ONLY, _) => self.is_read_only(),
-            (READ_WRITE, _) if self.settings.is_told_read_only() => false,
-            (_, Some(level)) => self
-                .named_level(self.work.transaction.modes())
-                .is_some_and(|now| is_same_level(now, level)),
-            _ => self.work.transaction.modes().iter().any(|known| known == mode),
-        }
+/// Whether the transaction has a mode already, as far as that is known here.
+fn has_mode(session: &Session, mode: &str) -> bool {
+    match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
+        (READ_ONLY, _) => is_read_only(session),
+        (READ_WRITE, _) if session.settings.is_told_read_only() => false,
+        (_, Some(level)) => snapshot::named_level(session, session.work.transaction.modes())
+            .is_some_and(|now| is_same_level(now, level)),
+        _ => session.work.transaction.modes().iter().any(|known| known == mode),
     }
+}
 
-    /// Refuses a mode that can no longer be had, in PostgreSQL's words.
-    fn refuse_late(&self, mode: &str) -> Result<()> {
-        let (late, inner) =
-            (self.work.touched == Touched::Data, !self.settings.savepoints.is_empty());
-        let message = match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
-            (_, Some(level)) if self.keeps_level(level) => None,
-            (_, Some(_)) if late => {
-                Some("SET TRANSACTION ISOLATION LEVEL must be called before any query")
-            }
-            (_, Some(_)) if inner => {
-                Some("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
-            }
-            (READ_WRITE, _) if self.is_read_only() && inner => {
-                Some("cannot set transaction read-write mode inside a read-only transaction")
-            }
-            (READ_WRITE, _) if self.is_read_only() && late => {
-                Some("transaction read-write mode must be set before any query")
-            }
-            ("DEFERRABLE" | "NOT DEFERRABLE", _) if inner => {
-                Some("SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction")
-            }
-            ("DEFERRABLE" | "NOT DEFERRABLE", _) if late => {
-                Some("SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
-            }
-            _ => None,
-        };
-        message.map_or(Ok(()), |message| Err(server_error(0, "25001", message)))
-    }
+/// Refuses a mode that can no longer be had, in PostgreSQL's words.
+fn refuse_late(session: &Session, mode: &str) -> Result<()> {
+    let (late, inner) =
+        (session.work.touched == Touched::Data, !session.settings.savepoints.is_empty());
+    let message = match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
+        (_, Some(level)) if keeps_level(session, level) => None,
+        (_, Some(_)) if late => {
+            Some("SET TRANSACTION ISOLATION LEVEL must be called before any query")
+        }
+        (_, Some(_)) if inner => {
+            Some("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+        }
+        (READ_WRITE, _) if is_read_only(session) && inner => {
+            Some("cannot set transaction read-write mode inside a read-only transaction")
+        }
+        (READ_WRITE, _) if is_read_only(session) && late => {
+            Some("transaction read-write mode must be set before any query")
+        }
+        ("DEFERRABLE" | "NOT DEFERRABLE", _) if inner => {
+            Some("SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction")
+        }
+        ("DEFERRABLE" | "NOT DEFERRABLE", _) if late => {
+            Some("SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
+        }
+        _ => None,
+    };
+    message.map_or(Ok(()), |message| Err(server_error(0, "25001", message)))
+}
 
-    /// Whether a level is the transaction's own. What is not known here is judged by the units that take part, but in a distributed transaction, which could not
-    /// have them take another level by then.
-    fn keeps_level(&self, level: &str) -> bool {
-        let judged = !self.work.transaction.is_fresh()
-            && self.work.transaction.kind() != TransactionType::Xa;
-        match self.named_level(self.work.transaction.modes()) {
-            Some(now) => is_same_level(now, level),
-            None => judged || is_same_level(DEFAULT_LEVEL, level),
-        }
+/// Whether a level is the transaction's own. What is not known here is judged by the units that take part, but in a distributed transaction, which could not
+/// have them take another level by then.
+fn keeps_level(session: &Session, level: &str) -> bool {
+    let judged = !session.work.transaction.is_fresh()
+        && session.work.transaction.kind() != TransactionType::Xa;
+    match snapshot::named_level(session, session.work.transaction.modes()) {
+        Some(now) => is_same_level(now, level),
+        None => judged || is_same_level(DEFAULT_LEVEL, level),
     }
+}
 
-    /// Refuses what a distributed transaction has settled with its first statement: what it sees, what it locks, and where its decision is written.
-    fn refuse_settled(&self, own: &[String], modes: &[String]) -> Result<()> {
-        if !self.settings.savepoints.is_empty() {
-            self.refuse_in_base("a transaction mode behind a savepoint")?;
-        }
-        let is_global = self.work.transaction.kind() == TransactionType::Xa;
-        let is_late = self.work.touched == Touched::Data || self.work.transaction.is_locking();
-        let turns = is_late && own.iter().any(|mode| mode == READ_ONLY);
-        let rises = own.iter().any(|mode| mode.starts_with("ISOLATION"))
-            && self.asked_isolation(modes).is_some();
-        if !is_global || !turns && !rises {
-            return Ok(());
-        }
-        Err(Error::refused(
-            30001,
-            "a transaction of type XA keeps the modes that it has at its first statement",
-            "set them before, or use type LOCAL",
-        ))
+/// Refuses what a distributed transaction has settled with its first statement: what it sees, what it locks, and where its decision is written.
+fn refuse_settled(session: &Session, own: &[String], modes: &[String]) -> Result<()> {
+    if !session.settings.savepoints.is_empty() {
+        base::refuse_in_base(session, "a transaction mode behind a savepoint")?;
     }
+    let is_global = session.work.transaction.kind() == TransactionType::Xa;
+    let is_late = session.work.touched == Touched::Data || session.work.transaction.is_locking();
+    let turns = is_late && own.iter().any(|mode| mode == READ_ONLY);
+    let rises = own.iter().any(|mode| mode.starts_with("ISOLATION"))
+        && snapshot::asked_isolation(session, modes).is_some();
+    if !is_global || !turns && !rises {
+        return Ok(());
+    }
+    Err(Error::refused(
+        30001,
+        "a transaction of type XA keeps the modes that it has at its first statement",
+        "set them before, or use type LOCAL",
+    ))
 }
 
 /// Whether two spellings name one level.

@@ -7,7 +7,10 @@ use pando_pool::{Connection, Pool};
 use crate::handle::Manner;
 
 use crate::session::Session;
+use crate::session::cursors::declared;
 use crate::session::place::Place;
+use crate::session::reply::warnings;
+use crate::session::transaction::{base, end};
 
 /// The letter of an error's detail.
 /// <https://www.postgresql.org/docs/current/protocol-error-fields.html>
@@ -63,62 +66,63 @@ impl Place {
     }
 }
 
-impl Session {
-    /// A result as it is told: see [`Session::as_told`].
-    pub(in crate::session) async fn or_doomed<T>(&mut self, result: Result<T>) -> Result<T> {
-        match result {
-            Ok(told) => Ok(told),
-            Err(error) => Err(self.as_told(error).await),
-        }
+/// A result as it is told: see [`as_told`].
+pub(in crate::session) async fn or_doomed<T>(
+    session: &mut Session,
+    result: Result<T>,
+) -> Result<T> {
+    match result {
+        Ok(told) => Ok(told),
+        Err(error) => Err(as_told(session, error).await),
     }
+}
 
-    /// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that, and the whole transaction is
-    /// undone, as on one server.
-    pub(in crate::session) async fn as_told(&mut self, error: Error) -> Error {
-        let told = match self.place.handle.doom() {
-            Some(cycle) => Box::pin(self.give_way(error, &cycle)).await,
-            None => self.place.in_logic_names(error),
-        };
-        // Also what no statement has failed with: the error that its client hears is what a COMMIT is judged by.
-        self.fail_with_door();
-        told
-    }
+/// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that, and the whole transaction is
+/// undone, as on one server.
+pub(in crate::session) async fn as_told(session: &mut Session, error: Error) -> Error {
+    let told = match session.place.handle.doom() {
+        Some(cycle) => Box::pin(give_way(session, error, &cycle)).await,
+        None => session.place.in_logic_names(error),
+    };
+    // Also what no statement has failed with: the error that its client hears is what a COMMIT is judged by.
+    end::fail_with_door(session);
+    told
+}
 
-    async fn give_way(&mut self, error: Error, cycle: &str) -> Error {
-        let Some(dialect) = self.place.dialect() else { return error };
-        let Some(mut told) = dialect.waits().map(|waits| waits.deadlock()) else { return error };
-        if self.work.transaction.state() != TransactionState::Idle {
-            if dialect.error_fails_transaction() {
-                self.forfeit().await;
-            } else if let Err(error) = self.end_transaction(false).await {
-                tracing::debug!(%error, "a deadlock's victim could not be rolled back in order");
-            }
-        }
+async fn give_way(session: &mut Session, error: Error, cycle: &str) -> Error {
+    let Some(dialect) = session.place.dialect() else { return error };
+    let Some(mut told) = dialect.waits().map(|waits| waits.deadlock()) else { return error };
+    if session.work.transaction.state() != TransactionState::Idle {
         if dialect.error_fails_transaction() {
-            told.fields.push((DETAIL, format!("{cycle}.")));
+            forfeit(session).await;
+        } else if let Err(error) = end::end_transaction(session, false).await {
+            tracing::debug!(%error, "a deadlock's victim could not be rolled back in order");
         }
-        let told = Error::new(ErrorKind::Server(Box::new(told))).because(error);
-        self.note_error(&told);
-        told
     }
+    if dialect.error_fails_transaction() {
+        told.fields.push((DETAIL, format!("{cycle}.")));
+    }
+    let told = Error::new(ErrorKind::Server(Box::new(told))).because(error);
+    warnings::note_error(session, &told);
+    told
+}
 
-    /// Rolls back on every unit, so that their locks are free; the client is still in its transaction, which has failed.
-    pub(in crate::session) async fn forfeit(&mut self) {
-        self.close_unheld().await;
-        if let Err(error) = self.undo_in_base(0).await {
-            tracing::warn!(%error, "what a failed transaction has changed is not taken back yet");
-        }
-        self.place.handle.lets_go();
-        self.place.handle.overlook();
-        for connection in self.work.transaction.connections() {
-            // What is not to be cancelled is not refused.
-            let _ = self.place.handle.runs_on(connection, Manner::Leave);
-        }
-        let ended = self.work.transaction.forfeit().await;
-        self.place.handle.lets_go();
-        self.place.handle.parts();
-        if let Err(error) = self.parted(ended) {
-            tracing::debug!(%error, "a failed transaction could not be rolled back in order");
-        }
+/// Rolls back on every unit, so that their locks are free; the client is still in its transaction, which has failed.
+pub(in crate::session) async fn forfeit(session: &mut Session) {
+    declared::close_unheld(session).await;
+    if let Err(error) = base::undo_in_base(session, 0).await {
+        tracing::warn!(%error, "what a failed transaction has changed is not taken back yet");
+    }
+    session.place.handle.lets_go();
+    session.place.handle.overlook();
+    for connection in session.work.transaction.connections() {
+        // What is not to be cancelled is not refused.
+        let _ = session.place.handle.runs_on(connection, Manner::Leave);
+    }
+    let ended = session.work.transaction.forfeit().await;
+    session.place.handle.lets_go();
+    session.place.handle.parts();
+    if let Err(error) = end::parted(session, ended) {
+        tracing::debug!(%error, "a failed transaction could not be rolled back in order");
     }
 }

@@ -10,7 +10,7 @@ use crate::catalog::UnitCatalog;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::transaction::Work;
+use crate::session::transaction::{Work, units};
 
 /// What a transaction that has changed definitions knows of the tables: nobody else sees what it has made, nor does it see what others have read.
 #[derive(Debug)]
@@ -60,52 +60,76 @@ impl Work {
     }
 }
 
-impl Session {
-    /// Whether a definition on several nodes is all done or not at all: a transaction of its own takes it back where one of them fails. Only PostgreSQL's can be
-    /// taken back, and BASE, which commits at once, has no part in definitions.
-    pub(in crate::session) fn is_taken_back(&self, live: &LiveDatabase, stmt: &Statement) -> bool {
-        let undoes = if let Kind::Utility { verb, .. } = &stmt.kind {
-            TAKEN_BACK.contains(&verb.as_str())
-        } else {
-            matches!(&stmt.kind, Kind::Define(define) if define.object != ObjectKind::Database)
-        };
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let mut words = stmt.text.split(|c| !is_word(c));
-        undoes
-            && live.database.dialect.error_fails_transaction()
-            && self.transaction_type() != TransactionType::Base
-            && !words.any(|word| ALONE.iter().any(|alone| word.eq_ignore_ascii_case(alone)))
-    }
+/// Whether a definition on several nodes is all done or not at all: a transaction of its own takes it back where one of them fails. Only PostgreSQL's can be
+/// taken back, and BASE, which commits at once, has no part in definitions.
+pub(in crate::session) fn is_taken_back(
+    session: &Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+) -> bool {
+    let undoes = if let Kind::Utility { verb, .. } = &stmt.kind {
+        TAKEN_BACK.contains(&verb.as_str())
+    } else {
+        matches!(&stmt.kind, Kind::Define(define) if define.object != ObjectKind::Database)
+    };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = stmt.text.split(|c| !is_word(c));
+    undoes
+        && live.database.dialect.error_fails_transaction()
+        && units::transaction_type(session) != TransactionType::Base
+        && !words.any(|word| ALONE.iter().any(|alone| word.eq_ignore_ascii_case(alone)))
+}
 
-    /// A definition is about to be run: others will be told, however it ends.
-    ///
-    /// # Errors
-    /// When others could not be told.
-    pub(in crate::session) fn begin_definition(&mut self, live: &LiveDatabase) -> Result<()> {
-        if let Some(administration) = self.place.engine.administration() {
-            administration.may_define(&live.database.name)?;
-        }
-        self.work.definitions.under_way = true;
-        Ok(())
+/// A definition is about to be run: others will be told, however it ends.
+///
+/// # Errors
+/// When others could not be told.
+pub(in crate::session) fn begin_definition(
+    session: &mut Session,
+    live: &LiveDatabase,
+) -> Result<()> {
+    if let Some(administration) = session.place.engine.administration() {
+        administration.may_define(&live.database.name)?;
     }
+    session.work.definitions.under_way = true;
+    Ok(())
+}
 
-    /// Forgets what is known of the current database's tables, here and, once a definition has come into force, at other instances.
-    pub(in crate::session) async fn forget_tables(&mut self, live: &LiveDatabase) {
+/// Forgets what is known of the current database's tables, here and, once a definition has come into force, at other instances.
+pub(in crate::session) async fn forget_tables(session: &mut Session, live: &LiveDatabase) {
+    live.catalog.forget();
+    session.work.definitions.under_way = false;
+    if let Some(administration) = session.place.engine.administration()
+        && let Some(telling) = administration.defined(&live.database.name)
+    {
+        telling.await;
+    }
+}
+
+/// What a definition that failed may have done on some units is told, too.
+pub(in crate::session) async fn end_definition(session: &mut Session) {
+    if std::mem::take(&mut session.work.definitions.under_way)
+        && let Ok(live) = session.place.live()
+    {
+        Box::pin(forget_tables(session, &live)).await;
+    }
+}
+
+/// A definition of lasting tables begins: refused where a cursor reads what it changes.
+///
+/// # Errors
+/// As one server's; when other instances could not be told.
+pub(in crate::session) fn begin_if_defined(
+    session: &mut Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+) -> Result<()> {
+    if let Kind::Define(define) = &stmt.kind
+        && !session.temporary.concerns_temporaries()
+    {
+        session.cursors.refuse_in_use(define)?;
+        begin_definition(session, live)?;
         live.catalog.forget();
-        self.work.definitions.under_way = false;
-        if let Some(administration) = self.place.engine.administration()
-            && let Some(telling) = administration.defined(&live.database.name)
-        {
-            telling.await;
-        }
     }
-
-    /// What a definition that failed may have done on some units is told, too.
-    pub(in crate::session) async fn end_definition(&mut self) {
-        if std::mem::take(&mut self.work.definitions.under_way)
-            && let Ok(live) = self.place.live()
-        {
-            Box::pin(self.forget_tables(&live)).await;
-        }
-    }
+    Ok(())
 }

@@ -9,8 +9,10 @@ use pando_sql::visit;
 use crate::plan;
 
 use crate::session::Session;
-use crate::session::statement::local::server_error;
-use crate::session::transaction::Work;
+use crate::session::errors::server_error;
+use crate::session::reply::made;
+use crate::session::settings::set;
+use crate::session::transaction::{Work, change_modes};
 
 /// The mode that makes the units look at their data when the transaction begins.
 pub(in crate::session) const SNAPSHOT: &str = "WITH CONSISTENT SNAPSHOT";
@@ -47,56 +49,54 @@ impl Work {
     }
 }
 
-impl Session {
-    /// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL).
-    pub(in crate::session) async fn set_modes(
-        &mut self,
-        session: bool,
-        words: &[String],
-    ) -> Result<()> {
-        let modes = known(words)?;
-        self.work.refuse_if_failed(false)?;
-        let is_about_open = self.place.dialect().is_some_and(|own| own.error_fails_transaction());
-        let open = self.work.transaction.state() != TransactionState::Idle;
-        if session {
-            self.set_session_modes(modes).await?;
-        } else if !open && is_about_open {
-            self.outbox.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
-        } else if !open {
-            self.work.modes.next = modes;
-        } else if is_about_open {
-            self.alter(modes).await?;
-        } else {
-            return Err(in_progress());
-        }
-        self.complete("SET");
-        Ok(())
+/// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL).
+pub(in crate::session) async fn set_modes(
+    session: &mut Session,
+    is_for_all: bool,
+    words: &[String],
+) -> Result<()> {
+    let modes = known(words)?;
+    session.work.refuse_if_failed(false)?;
+    let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
+    let open = session.work.transaction.state() != TransactionState::Idle;
+    if is_for_all {
+        set_session_modes(session, modes).await?;
+    } else if !open && is_about_open {
+        session.outbox.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
+    } else if !open {
+        session.work.modes.next = modes;
+    } else if is_about_open {
+        change_modes::alter(session, modes).await?;
+    } else {
+        return Err(in_progress());
     }
+    made::complete(session, "SET");
+    Ok(())
+}
 
-    async fn set_session_modes(&mut self, modes: Vec<String>) -> Result<()> {
-        if let Some(dialect) = self.place.dialect() {
-            let kept: Option<Vec<(String, String)>> =
-                modes.iter().map(|mode| dialect.mode_variable(mode)).collect();
-            if let Some(kept) = kept.filter(|kept| !kept.is_empty()) {
-                let mut variables = self.settings.variables.clone();
-                for (name, value) in &kept {
-                    variables.set(name, value);
-                }
-                return self.apply(&dialect.set_statement(&kept), false, variables).await;
+async fn set_session_modes(session: &mut Session, modes: Vec<String>) -> Result<()> {
+    if let Some(dialect) = session.place.dialect() {
+        let kept: Option<Vec<(String, String)>> =
+            modes.iter().map(|mode| dialect.mode_variable(mode)).collect();
+        if let Some(kept) = kept.filter(|kept| !kept.is_empty()) {
+            let mut variables = session.settings.variables.clone();
+            for (name, value) in &kept {
+                variables.set(name, value);
             }
+            return set::apply(session, &dialect.set_statement(&kept), false, variables).await;
         }
-        for mode in modes {
-            let kind = kind(&mode);
-            self.work.modes.session.retain(|known| self::kind(known) != kind);
-            // Where defaults can be asked for, the connections must have them, too.
-            if self.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
-                let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
-                self.settings.variables.set(&name, &mode);
-            }
-            self.work.modes.session.push(mode);
-        }
-        Ok(())
     }
+    for mode in modes {
+        let kind = kind(&mode);
+        session.work.modes.session.retain(|known| self::kind(known) != kind);
+        // Where defaults can be asked for, the connections must have them, too.
+        if session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+            let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
+            session.settings.variables.set(&name, &mode);
+        }
+        session.work.modes.session.push(mode);
+    }
+    Ok(())
 }
 
 /// Modes with those of others whose kind they do not name.

@@ -14,12 +14,13 @@ use pando_sql::visit;
 use pando_transaction::TableLock;
 use pando_transaction::broken::{Need, lacks};
 
-use crate::plan::{self, Plan, Unit};
+use crate::plan;
+use crate::plan::{Plan, Unit, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
-use crate::plan::unread as syntax_error;
 use crate::session::Session;
-use crate::session::transaction::Work;
+use crate::session::reply::made;
+use crate::session::transaction::{Work, snapshot, units};
 
 impl Work {
     /// A query that calls what nobody here knows may have written where the servers of a distributed transaction
@@ -98,70 +99,69 @@ impl Work {
     }
 }
 
-impl Session {
-    /// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not make it so.
-    pub(in crate::session) fn lock_if_serial(&mut self, live: &LiveDatabase) {
-        let fresh =
-            self.work.transaction.kind() == TransactionType::Xa && self.work.transaction.is_fresh();
-        let modes = self.work.transaction.modes();
-        if !fresh || self.work.transaction.is_locking() || !self.must_lock(live, modes) {
-            return;
-        }
-        let others = modes.iter().filter(|mode| !mode.starts_with("ISOLATION")).cloned();
-        let level = "ISOLATION LEVEL READ COMMITTED".to_owned();
-        self.work.transaction.locks_reads(others.chain([level]).collect());
+/// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not make it so.
+pub(in crate::session) fn lock_if_serial(session: &mut Session, live: &LiveDatabase) {
+    let fresh = session.work.transaction.kind() == TransactionType::Xa
+        && session.work.transaction.is_fresh();
+    let modes = session.work.transaction.modes();
+    if !fresh || session.work.transaction.is_locking() || !must_lock(session, live, modes) {
+        return;
     }
+    let others = modes.iter().filter(|mode| !mode.starts_with("ISOLATION")).cloned();
+    let level = "ISOLATION LEVEL READ COMMITTED".to_owned();
+    session.work.transaction.locks_reads(others.chain([level]).collect());
+}
 
-    /// Whether a transaction of type XA under these modes locks what it reads.
-    fn must_lock(&self, live: &LiveDatabase, modes: &[String]) -> bool {
-        let is_asked = live.database.units.len() > 1
-            && self.asked_isolation(modes) == Some(Isolation::Serializable);
-        // One that only reads stands in the order of commits where its snapshot was taken.
-        if !is_asked || lacks(Need::Serial) || modes.iter().any(|mode| mode == "READ ONLY") {
-            return false;
-        }
-        let family = live.database.dialect.two_phase();
-        family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers, true).is_some())
+/// Whether a transaction of type XA under these modes locks what it reads.
+fn must_lock(session: &Session, live: &LiveDatabase, modes: &[String]) -> bool {
+    let is_asked = live.database.units.len() > 1
+        && snapshot::asked_isolation(session, modes) == Some(Isolation::Serializable);
+    // One that only reads stands in the order of commits where its snapshot was taken.
+    if !is_asked || lacks(Need::Serial) || modes.iter().any(|mode| mode == "READ ONLY") {
+        return false;
     }
+    let family = live.database.dialect.two_phase();
+    family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers, true).is_some())
+}
 
-    /// Whether a change outside a transaction must lock what it reads like one inside: others rely on its order.
-    pub(in crate::session) fn locks_alone(&self, live: &LiveDatabase) -> bool {
-        self.transaction_type() == TransactionType::Xa
-            && self.must_lock(live, &self.work.modes.session)
-    }
+/// Whether a change outside a transaction must lock what it reads like one inside: others rely on its order.
+pub(in crate::session) fn locks_alone(session: &Session, live: &LiveDatabase) -> bool {
+    units::transaction_type(session) == TransactionType::Xa
+        && must_lock(session, live, &session.work.modes.session)
+}
 
-    /// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.
-    pub(in crate::session) fn told_isolation(&self) -> Option<Isolation> {
-        let idle = self.work.transaction.state() == TransactionState::Idle;
-        let kind = if idle { self.transaction_type() } else { self.work.transaction.kind() };
-        if kind != TransactionType::Xa {
-            return None;
-        }
-        let locks = self.work.transaction.is_locking()
-            || self.place.live.as_ref().is_some_and(|live| match idle {
-                true => self.must_lock(live, &self.work.modes.session),
-                false => {
-                    self.work.transaction.is_fresh()
-                        && self.must_lock(live, self.work.transaction.modes())
-                }
-            });
-        locks.then_some(Isolation::Serializable)
+/// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.
+pub(in crate::session) fn told_isolation(session: &Session) -> Option<Isolation> {
+    let idle = session.work.transaction.state() == TransactionState::Idle;
+    let kind =
+        if idle { units::transaction_type(session) } else { session.work.transaction.kind() };
+    if kind != TransactionType::Xa {
+        return None;
     }
+    let locks = session.work.transaction.is_locking()
+        || session.place.live.as_ref().is_some_and(|live| match idle {
+            true => must_lock(session, live, &session.work.modes.session),
+            false => {
+                session.work.transaction.is_fresh()
+                    && must_lock(session, live, session.work.transaction.modes())
+            }
+        });
+    locks.then_some(Isolation::Serializable)
+}
 
-    /// Answers SHOW of a setting whose value the units would tell otherwise; false when they are to be asked.
-    ///
-    /// # Errors
-    /// `TransactionFailed`, and what writing the row says.
-    pub(in crate::session) fn show_setting(&mut self, show: &Show) -> Result<bool> {
-        let told = self
-            .place
-            .dialect()
-            .and_then(|dialect| dialect.session_setting("show", &show.what, &self.place.facts));
-        let Some(value) = told else { return Ok(false) };
-        self.work.refuse_if_failed(false)?;
-        self.rows("SHOW", &[&show.what], &[vec![value]])?;
-        Ok(true)
-    }
+/// Answers SHOW of a setting whose value the units would tell otherwise; false when they are to be asked.
+///
+/// # Errors
+/// `TransactionFailed`, and what writing the row says.
+pub(in crate::session) fn show_setting(session: &mut Session, show: &Show) -> Result<bool> {
+    let told = session
+        .place
+        .dialect()
+        .and_then(|dialect| dialect.session_setting("show", &show.what, &session.place.facts));
+    let Some(value) = told else { return Ok(false) };
+    session.work.refuse_if_failed(false)?;
+    made::rows(session, "SHOW", &[&show.what], &[vec![value]])?;
+    Ok(true)
 }
 
 /// What a statement's tables are locked against. Two that both read and then write would wait for each other: who writes keeps both out from the start.
@@ -208,6 +208,13 @@ fn only_adds(insert: &Insert) -> bool {
 fn is_of_the_vendor(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("pg_") || name.starts_with("information_schema.")
+}
+
+/// Notes what planning and Pando's own answers tell of the session's settings.
+pub(in crate::session) fn tell_settings(session: &mut Session) {
+    let (settings, isolation) = (session.settings.variables.shared(), told_isolation(session));
+    let facts = session.place.facts_mut();
+    (facts.settings, facts.isolation) = (settings, isolation);
 }
 
 #[cfg(test)]

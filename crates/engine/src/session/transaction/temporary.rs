@@ -12,13 +12,15 @@ use pando_pool::Connection;
 use pando_sql::ast::{Define, DefineAction, Ident, Kind, ObjectKind, ObjectName, Statement};
 
 use crate::handle::Manner;
-use crate::plan::{self, names_unit};
+use crate::plan;
+use crate::plan::names_unit;
 use crate::snapshot::LiveDatabase;
 use crate::variables::Variables;
 
 use crate::session::Session;
-use crate::session::line::MAX_NEEDS;
-use crate::session::settings::set::answer;
+use crate::session::run::find_out::answer;
+use crate::session::run::planning::MAX_NEEDS;
+use crate::session::transaction::units;
 
 /// Temporary tables one session may have.
 const MAX: usize = 1_000;
@@ -210,235 +212,232 @@ impl TemporaryTables {
     }
 }
 
-impl Session {
-    /// Looks whether a statement is about temporary tables, and where the first one goes.
-    ///
-    /// # Errors
-    /// `Refused` where they cannot be had.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only definitions make them")]
-    pub(in crate::session) async fn look_at_temporaries(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-    ) -> Result<()> {
-        let define = match &stmt.kind {
-            Kind::Define(define) => Some(&**define),
-            _ => None,
-        };
-        let begins = define.is_some_and(is_temporary) && !names_unit(stmt);
-        if self.temporary.own.is_none() && !begins {
-            return Ok(());
-        }
-        let Some(kept) = live.database.dialect.temporaries() else { return Ok(()) };
-        let elsewhere =
-            |own: &Temporary| !own.shown.database.eq_ignore_ascii_case(&live.database.name);
-        if self.temporary.own.as_deref().is_some_and(elsewhere) {
-            return match begins {
-                true => Err(in_one_database()),
-                false => Ok(()),
-            };
-        }
-        Box::pin(self.ask_for_temporaries(live)).await?;
-        if self.temporary.own.is_none() && begins {
-            self.begin_temporaries(live, stmt, kept).await?;
-        }
-        let Some(own) = &mut self.temporary.own else { return Ok(()) };
-        own.change = Change::None;
-        own.concerned = own.shown.concern(stmt);
-        if !own.concerned {
-            return Ok(());
-        }
-        if let Some(define) = define {
-            own.change = change(define)?;
-            refuse_another_spelling(own, define)?;
-            refuse_name_of_part(own, live)?;
-        }
-        self.refuse_for_temporaries()?;
-        self.settle_cursors().await?;
-        self.miss_connection();
-        Ok(())
+/// Looks whether a statement is about temporary tables, and where the first one goes.
+///
+/// # Errors
+/// `Refused` where they cannot be had.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only definitions make them")]
+pub(in crate::session) async fn look_at_temporaries(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+) -> Result<()> {
+    let define = match &stmt.kind {
+        Kind::Define(define) => Some(&**define),
+        _ => None,
+    };
+    let begins = define.is_some_and(is_temporary) && !names_unit(stmt);
+    if session.temporary.own.is_none() && !begins {
+        return Ok(());
     }
-
-    async fn begin_temporaries(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        kept: Kept,
-    ) -> Result<()> {
-        for _ in 0..MAX_NEEDS {
-            let need = match self.in_context(live, None, |ctx| plan::unit_for(ctx, stmt))? {
-                Err(need) => need,
-                Ok(unit) => {
-                    let shown = Temporaries {
-                        unit,
-                        database: live.database.name.clone(),
-                        has_database_in_front: live.database.dialect.default_schema().is_none(),
-                        names: Vec::new(),
-                        lost: Vec::new(),
-                    };
-                    self.temporary.own = Some(Box::new(Temporary {
-                        shown: Arc::new(shown),
-                        spelled: Vec::new(),
-                        kept,
-                        number: None,
-                        connection: None,
-                        worn: Vec::new(),
-                        tainted: false,
-                        stale: false,
-                        concerned: true,
-                        change: Change::None,
-                    }));
-                    return Ok(());
-                }
-            };
-            self.find_out(live, need).await?;
-        }
-        Err(Error::internal("a temporary table's place asks for ever more"))
+    let Some(kept) = live.database.dialect.temporaries() else { return Ok(()) };
+    let elsewhere = |own: &Temporary| !own.shown.database.eq_ignore_ascii_case(&live.database.name);
+    if session.temporary.own.as_deref().is_some_and(elsewhere) {
+        return match begins {
+            true => Err(in_one_database()),
+            false => Ok(()),
+        };
     }
+    Box::pin(ask_for_temporaries(session, live)).await?;
+    if session.temporary.own.is_none() && begins {
+        begin_temporaries(session, live, stmt, kept).await?;
+    }
+    let Some(own) = &mut session.temporary.own else { return Ok(()) };
+    own.change = Change::None;
+    own.concerned = own.shown.concern(stmt);
+    if !own.concerned {
+        return Ok(());
+    }
+    if let Some(define) = define {
+        own.change = change(define)?;
+        refuse_another_spelling(own, define)?;
+        refuse_name_of_part(own, live)?;
+    }
+    refuse_for_temporaries(session)?;
+    session.settle_cursors().await?;
+    miss_connection(session);
+    Ok(())
+}
 
-    /// Two-phase commit and BASE have no part in them.
-    fn refuse_for_temporaries(&self) -> Result<()> {
-        let opens =
-            self.work.transaction.state() == TransactionState::Idle && !self.work.autocommit;
-        let kind = match self.work.transaction.state() {
-            TransactionState::Idle => self.transaction_type(),
-            TransactionState::Open | TransactionState::Failed => self.work.transaction.kind(),
+async fn begin_temporaries(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    kept: Kept,
+) -> Result<()> {
+    for _ in 0..MAX_NEEDS {
+        let need = match session.in_context(live, None, |ctx| plan::unit_for(ctx, stmt))? {
+            Err(need) => need,
+            Ok(unit) => {
+                let shown = Temporaries {
+                    unit,
+                    database: live.database.name.clone(),
+                    has_database_in_front: live.database.dialect.default_schema().is_none(),
+                    names: Vec::new(),
+                    lost: Vec::new(),
+                };
+                session.temporary.own = Some(Box::new(Temporary {
+                    shown: Arc::new(shown),
+                    spelled: Vec::new(),
+                    kept,
+                    number: None,
+                    connection: None,
+                    worn: Vec::new(),
+                    tainted: false,
+                    stale: false,
+                    concerned: true,
+                    change: Change::None,
+                }));
+                return Ok(());
+            }
         };
-        let is_inside = opens || self.work.transaction.state() != TransactionState::Idle;
-        let refuses = match kind {
-            TransactionType::Local => false,
-            TransactionType::Xa => is_inside,
-            TransactionType::Base => true,
-        };
-        if !refuses {
-            return Ok(());
-        }
-        Err(Error::refused(
+        session.find_out(live, need).await?;
+    }
+    Err(Error::internal("a temporary table's place asks for ever more"))
+}
+
+/// Two-phase commit and BASE have no part in them.
+fn refuse_for_temporaries(session: &Session) -> Result<()> {
+    let opens =
+        session.work.transaction.state() == TransactionState::Idle && !session.work.autocommit;
+    let kind = match session.work.transaction.state() {
+        TransactionState::Idle => units::transaction_type(session),
+        TransactionState::Open | TransactionState::Failed => session.work.transaction.kind(),
+    };
+    let is_inside = opens || session.work.transaction.state() != TransactionState::Idle;
+    let refuses = match kind {
+        TransactionType::Local => false,
+        TransactionType::Xa => is_inside,
+        TransactionType::Base => true,
+    };
+    if !refuses {
+        return Ok(());
+    }
+    Err(Error::refused(
+        30001,
+        "temporary tables take no part in transactions of type XA and BASE",
+        "use SET VARIABLE transaction_type = 'LOCAL'",
+    ))
+}
+
+/// Notes when their connection is neither here nor with the transaction.
+fn miss_connection(session: &mut Session) {
+    let Some(own) = &mut session.temporary.own else { return };
+    let is_held = session.work.transaction.units().contains(&own.shown.unit);
+    if own.number.is_some() && own.connection.is_none() && !is_held {
+        own.loses();
+    }
+}
+
+/// What planning sees of them.
+pub(in crate::session) fn temporaries(session: &Session) -> Option<Arc<Temporaries>> {
+    let own = session.temporary.own.as_ref()?;
+    let live = session.place.live.as_ref()?;
+    let is_here = own.shown.database.eq_ignore_ascii_case(&live.database.name);
+    is_here.then(|| Arc::clone(&own.shown))
+}
+
+/// Their connection, where it is one of this unit and at home.
+pub(in crate::session) fn temporary_connection(
+    session: &mut Session,
+    unit: &UnitName,
+) -> Option<Connection> {
+    temporaries(session)?;
+    let own = session.temporary.own.as_mut().filter(|own| own.shown.unit == *unit)?;
+    own.connection.take()
+}
+
+/// Where the statement under way makes the first of them, this is their connection from here on.
+pub(in crate::session) fn keep_for_temporaries(session: &mut Session, connection: &mut Connection) {
+    let Some(own) = &mut session.temporary.own else { return };
+    if own.concerned && own.number.is_none() && own.shown.unit == *connection.unit() {
+        own.number = Some(connection.token().id);
+        own.wears(&session.settings.variables);
+        connection.spoil();
+    }
+}
+
+/// Their connection comes home from a statement or a transaction.
+pub(in crate::session) fn temporaries_come_home(
+    session: &mut Session,
+    connection: Connection,
+    cancelled: bool,
+) {
+    let now = connection.condition();
+    let is_well = now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle;
+    let Some(own) = &mut session.temporary.own else { return };
+    own.tainted |= cancelled;
+    own.wears(&session.settings.variables);
+    if is_well {
+        own.connection = Some(connection);
+    } else {
+        connection.discard();
+        own.loses();
+    }
+    if own.is_empty() && !own.stale && matches!(own.change, Change::None) {
+        session.temporary.own = None;
+    }
+}
+
+/// DISCARD TEMP.
+///
+/// # Errors
+/// `Refused` inside a transaction, which could take it back.
+pub(in crate::session) fn discard_temporaries(session: &mut Session) -> Result<()> {
+    if session.temporary.own.is_some() && session.work.transaction.state() != TransactionState::Idle
+    {
+        return Err(Error::refused(
             30001,
-            "temporary tables take no part in transactions of type XA and BASE",
-            "use SET VARIABLE transaction_type = 'LOCAL'",
-        ))
+            "DISCARD TEMP inside a transaction is not possible",
+            "drop the tables one by one, or commit first",
+        ));
     }
+    session.temporary.drop_temporaries();
+    Ok(())
+}
 
-    /// Notes when their connection is neither here nor with the transaction.
-    fn miss_connection(&mut self) {
-        let Some(own) = &mut self.temporary.own else { return };
-        let is_held = self.work.transaction.units().contains(&own.shown.unit);
-        if own.number.is_some() && own.connection.is_none() && !is_held {
-            own.loses();
-        }
+/// Asks the server which there are, where that may have changed.
+async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<()> {
+    let Some(own) = &session.temporary.own else { return Ok(()) };
+    let Kept::Asked(query) = own.kept else { return Ok(()) };
+    if !own.stale || session.work.transaction.state() == TransactionState::Failed {
+        return Ok(());
     }
-
-    /// What planning sees of them.
-    pub(in crate::session) fn temporaries(&self) -> Option<Arc<Temporaries>> {
-        let own = self.temporary.own.as_ref()?;
-        let live = self.place.live.as_ref()?;
-        let is_here = own.shown.database.eq_ignore_ascii_case(&live.database.name);
-        is_here.then(|| Arc::clone(&own.shown))
+    session.settle_cursors().await?;
+    miss_connection(session);
+    let Some(own) = &mut session.temporary.own else { return Ok(()) };
+    if own.number.is_none() {
+        own.stale = false;
+        session.temporary.leave_temporaries();
+        return Ok(());
     }
-
-    /// Their connection, where it is one of this unit and at home.
-    pub(in crate::session) fn temporary_connection(
-        &mut self,
-        unit: &UnitName,
-    ) -> Option<Connection> {
-        self.temporaries()?;
-        let own = self.temporary.own.as_mut().filter(|own| own.shown.unit == *unit)?;
-        own.connection.take()
+    let unit = Arc::clone(&own.shown.unit);
+    let connection = match temporary_connection(session, &unit) {
+        Some(connection) => Some(connection),
+        None => session.work.transaction.lend(&unit)?,
+    };
+    let Some(mut connection) = connection else { return Ok(()) };
+    let asked = match session.place.handle.runs_on(&connection, Manner::Ask) {
+        Ok(()) => answer(&mut connection, query).await,
+        Err(error) => Err(error),
+    };
+    session.release(connection).await;
+    let rows = asked?;
+    let syntax = live.database.dialect.syntax();
+    let name = |row: Vec<Value>| match row.into_iter().next() {
+        Some(Value::Text(name)) => Some(syntax.table_key(&name)),
+        _ => None,
+    };
+    let names: Vec<String> = rows.into_iter().filter_map(name).collect();
+    if let Some(own) = &mut session.temporary.own {
+        own.stale = false;
+        Arc::make_mut(&mut own.shown).names = names
+            .into_iter()
+            .filter(|name| !name.starts_with(pando_kernel::relation::PREFIX))
+            .collect();
     }
-
-    /// Where the statement under way makes the first of them, this is their connection from here on.
-    pub(in crate::session) fn keep_for_temporaries(&mut self, connection: &mut Connection) {
-        let Some(own) = &mut self.temporary.own else { return };
-        if own.concerned && own.number.is_none() && own.shown.unit == *connection.unit() {
-            own.number = Some(connection.token().id);
-            own.wears(&self.settings.variables);
-            connection.spoil();
-        }
-    }
-
-    /// Their connection comes home from a statement or a transaction.
-    pub(in crate::session) fn temporaries_come_home(
-        &mut self,
-        connection: Connection,
-        cancelled: bool,
-    ) {
-        let now = connection.condition();
-        let is_well =
-            now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle;
-        let Some(own) = &mut self.temporary.own else { return };
-        own.tainted |= cancelled;
-        own.wears(&self.settings.variables);
-        if is_well {
-            own.connection = Some(connection);
-        } else {
-            connection.discard();
-            own.loses();
-        }
-        if own.is_empty() && !own.stale && matches!(own.change, Change::None) {
-            self.temporary.own = None;
-        }
-    }
-
-    /// DISCARD TEMP.
-    ///
-    /// # Errors
-    /// `Refused` inside a transaction, which could take it back.
-    pub(in crate::session) fn discard_temporaries(&mut self) -> Result<()> {
-        if self.temporary.own.is_some() && self.work.transaction.state() != TransactionState::Idle {
-            return Err(Error::refused(
-                30001,
-                "DISCARD TEMP inside a transaction is not possible",
-                "drop the tables one by one, or commit first",
-            ));
-        }
-        self.temporary.drop_temporaries();
-        Ok(())
-    }
-
-    /// Asks the server which there are, where that may have changed.
-    async fn ask_for_temporaries(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let Some(own) = &self.temporary.own else { return Ok(()) };
-        let Kept::Asked(query) = own.kept else { return Ok(()) };
-        if !own.stale || self.work.transaction.state() == TransactionState::Failed {
-            return Ok(());
-        }
-        self.settle_cursors().await?;
-        self.miss_connection();
-        let Some(own) = &mut self.temporary.own else { return Ok(()) };
-        if own.number.is_none() {
-            own.stale = false;
-            self.temporary.leave_temporaries();
-            return Ok(());
-        }
-        let unit = Arc::clone(&own.shown.unit);
-        let connection = match self.temporary_connection(&unit) {
-            Some(connection) => Some(connection),
-            None => self.work.transaction.lend(&unit)?,
-        };
-        let Some(mut connection) = connection else { return Ok(()) };
-        let asked = match self.place.handle.runs_on(&connection, Manner::Ask) {
-            Ok(()) => answer(&mut connection, query).await,
-            Err(error) => Err(error),
-        };
-        self.release(connection).await;
-        let rows = asked?;
-        let syntax = live.database.dialect.syntax();
-        let name = |row: Vec<Value>| match row.into_iter().next() {
-            Some(Value::Text(name)) => Some(syntax.table_key(&name)),
-            _ => None,
-        };
-        let names: Vec<String> = rows.into_iter().filter_map(name).collect();
-        if let Some(own) = &mut self.temporary.own {
-            own.stale = false;
-            Arc::make_mut(&mut own.shown).names = names
-                .into_iter()
-                .filter(|name| !name.starts_with(pando_kernel::relation::PREFIX))
-                .collect();
-        }
-        self.temporary.leave_temporaries();
-        Ok(())
-    }
+    session.temporary.leave_temporaries();
+    Ok(())
 }
 
 fn change(define: &Define) -> Result<Change> {

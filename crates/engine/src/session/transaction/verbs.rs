@@ -7,9 +7,11 @@ use pando_sql::ast::Transaction;
 use pando_transaction::no_savepoint;
 
 use crate::session::Session;
-use crate::session::statement::local::no_transaction;
-use crate::session::transaction::Work;
+use crate::session::errors::no_transaction;
+use crate::session::reply::made;
+use crate::session::settings::savepoints;
 use crate::session::transaction::modes::{SNAPSHOT, known};
+use crate::session::transaction::{Work, base, begin, change_modes, end, modes, snapshot, units};
 
 /// Who opened the current transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,187 +48,194 @@ impl Work {
     }
 }
 
-impl Session {
-    /// BEGIN, COMMIT, savepoints and what else is said about the transaction itself.
-    pub(in crate::session) async fn transaction_verb(&mut self, verb: &Transaction) -> Result<()> {
-        let dialect = self.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
-        let dialect = dialect.as_ref();
-        match verb {
-            Transaction::Begin(words) => {
-                self.ready_all().await?;
-                self.begin_verb(known(words)?, dialect).await?;
-            }
-            Transaction::Commit { chain } => self.commit_verb(*chain, dialect).await?,
-            Transaction::Rollback { chain } => self.rollback_verb(*chain, dialect).await?,
-            Transaction::Savepoint(name) => {
-                self.set_savepoint(&as_compared(&name.value, dialect), dialect).await?;
-            }
-            Transaction::Release(name) => {
-                self.release_savepoint(&as_compared(&name.value, dialect), dialect).await?;
-            }
-            Transaction::RollbackTo(name) => {
-                self.return_to_savepoint(&as_compared(&name.value, dialect), dialect).await?;
-            }
-            Transaction::Set { session, modes } => self.set_modes(*session, modes).await?,
-            Transaction::TwoPhase => {
-                return Err(Error::refused(
-                    30001,
-                    "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
-                    "use BEGIN and COMMIT: after SET VARIABLE transaction_type = 'XA' they commit on all storage units or on none",
-                ));
-            }
+/// BEGIN, COMMIT, savepoints and what else is said about the transaction itself.
+pub(in crate::session) async fn transaction_verb(
+    session: &mut Session,
+    verb: &Transaction,
+) -> Result<()> {
+    let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    let dialect = dialect.as_ref();
+    match verb {
+        Transaction::Begin(words) => {
+            units::ready_all(session).await?;
+            begin_verb(session, known(words)?, dialect).await?;
         }
-        Ok(())
+        Transaction::Commit { chain } => commit_verb(session, *chain, dialect).await?,
+        Transaction::Rollback { chain } => rollback_verb(session, *chain, dialect).await?,
+        Transaction::Savepoint(name) => {
+            set_savepoint(session, &as_compared(&name.value, dialect), dialect).await?;
+        }
+        Transaction::Release(name) => {
+            release_savepoint(session, &as_compared(&name.value, dialect), dialect).await?;
+        }
+        Transaction::RollbackTo(name) => {
+            return_to_savepoint(session, &as_compared(&name.value, dialect), dialect).await?;
+        }
+        Transaction::Set { session: is_for_all, modes } => {
+            modes::set_modes(session, *is_for_all, modes).await?
+        }
+        Transaction::TwoPhase => {
+            return Err(Error::refused(
+                30001,
+                "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
+                "use BEGIN and COMMIT: after SET VARIABLE transaction_type = 'XA' they commit on all storage units or on none",
+            ));
+        }
     }
+    Ok(())
+}
 
-    async fn set_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        self.work.refuse_if_failed(false)?;
-        if !self.work.is_in_block() && dialect.error_fails_transaction() {
-            return Err(no_transaction("SAVEPOINT"));
-        }
-        if !self.work.autocommit && self.work.transaction.state() == TransactionState::Idle {
-            self.ready_all().await?;
-            self.begin(Vec::new());
-        }
-        if self.work.is_in_block() {
-            self.settle_cursors().await?;
-            self.attend_transaction()?;
-            let result = self.work.transaction.savepoint(name, dialect).await;
-            self.or_fail(result).await?;
-            if !dialect.error_fails_transaction() {
-                self.work.base.gives_up(name);
-            }
-            self.work.base.savepoint(name);
-            self.mark(name);
-        }
-        self.complete("SAVEPOINT");
-        Ok(())
+async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect) -> Result<()> {
+    session.work.refuse_if_failed(false)?;
+    if !session.work.is_in_block() && dialect.error_fails_transaction() {
+        return Err(no_transaction("SAVEPOINT"));
     }
-
-    async fn release_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        self.work.refuse_if_failed(false)?;
-        self.work.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
-        self.settle_cursors().await?;
-        self.attend_transaction()?;
-        let result = self.work.transaction.release(name, dialect).await;
-        self.or_fail(result).await?;
-        self.work.base.release(name);
-        self.settings.unmark(name);
-        let result = self.tell_read_only_again().await;
-        self.or_fail(result).await?;
-        self.complete("RELEASE");
-        Ok(())
+    if !session.work.autocommit && session.work.transaction.state() == TransactionState::Idle {
+        units::ready_all(session).await?;
+        begin::open(session, Opened::Client, Vec::new());
     }
-
-    async fn return_to_savepoint(&mut self, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        self.work.refuse_outside("ROLLBACK TO SAVEPOINT", name, dialect)?;
-        self.close_cursors_behind(name).await;
-        self.settle_cursors().await?;
-        self.attend_transaction()?;
-        let result = self.work.transaction.rollback_to(name, dialect).await;
-        self.or_fail(result).await?;
-        self.temporary.doubt_temporaries();
-        let result = self.return_in_base(name).await;
-        self.or_fail(result).await?;
-        let result = Box::pin(self.return_to_mark(name)).await;
-        self.or_fail(result).await?;
-        let result = self.tell_read_only_again().await;
-        self.or_fail(result).await?;
-        if self.work.definitions.own.is_some() {
-            // What was defined behind the savepoint is no more, and what was prepared with it.
-            self.place.live()?.forget_tables();
+    if session.work.is_in_block() {
+        session.settle_cursors().await?;
+        end::attend_transaction(session)?;
+        let result = session.work.transaction.savepoint(name, dialect).await;
+        or_fail(session, result).await?;
+        if !dialect.error_fails_transaction() {
+            session.work.base.gives_up(name);
         }
-        self.complete("ROLLBACK");
-        Ok(())
+        session.work.base.savepoint(name);
+        savepoints::mark(session, name);
     }
+    made::complete(session, "SAVEPOINT");
+    Ok(())
+}
 
-    async fn commit_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
-        self.look_for_block("COMMIT", chain, dialect)?;
-        let open = self.work.transaction.state() != TransactionState::Idle;
-        let modes = self.work.chained_modes();
-        if chain && !open {
-            self.ready_all().await?;
-        }
-        let committed = if open { self.end_transaction(true).await? } else { true };
-        if chain {
-            self.begin(modes);
-        }
-        self.complete(if committed { "COMMIT" } else { "ROLLBACK" });
-        Ok(())
+async fn release_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect) -> Result<()> {
+    session.work.refuse_if_failed(false)?;
+    session.work.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
+    session.settle_cursors().await?;
+    end::attend_transaction(session)?;
+    let result = session.work.transaction.release(name, dialect).await;
+    or_fail(session, result).await?;
+    session.work.base.release(name);
+    session.settings.unmark(name);
+    let result = change_modes::tell_read_only_again(session).await;
+    or_fail(session, result).await?;
+    made::complete(session, "RELEASE");
+    Ok(())
+}
+
+async fn return_to_savepoint(
+    session: &mut Session,
+    name: &str,
+    dialect: &dyn Dialect,
+) -> Result<()> {
+    session.work.refuse_outside("ROLLBACK TO SAVEPOINT", name, dialect)?;
+    savepoints::close_cursors_behind(session, name).await;
+    session.settle_cursors().await?;
+    end::attend_transaction(session)?;
+    let result = session.work.transaction.rollback_to(name, dialect).await;
+    or_fail(session, result).await?;
+    session.temporary.doubt_temporaries();
+    let result = base::return_in_base(session, name).await;
+    or_fail(session, result).await?;
+    let result = Box::pin(savepoints::return_to_mark(session, name)).await;
+    or_fail(session, result).await?;
+    let result = change_modes::tell_read_only_again(session).await;
+    or_fail(session, result).await?;
+    if session.work.definitions.own.is_some() {
+        // What was defined behind the savepoint is no more, and what was prepared with it.
+        session.place.live()?.forget_tables();
     }
+    made::complete(session, "ROLLBACK");
+    Ok(())
+}
 
-    async fn rollback_verb(&mut self, chain: bool, dialect: &dyn Dialect) -> Result<()> {
-        self.look_for_block("ROLLBACK", chain, dialect)?;
-        let open = self.work.transaction.state() != TransactionState::Idle;
-        let modes = self.work.chained_modes();
-        if chain && !open {
-            self.ready_all().await?;
-        }
-        if open {
-            self.end_transaction(false).await?;
-        }
-        if chain {
-            self.begin(modes);
-        }
-        self.complete("ROLLBACK");
-        Ok(())
+async fn commit_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect) -> Result<()> {
+    look_for_block(session, "COMMIT", chain, dialect)?;
+    let open = session.work.transaction.state() != TransactionState::Idle;
+    let modes = session.work.chained_modes();
+    if chain && !open {
+        units::ready_all(session).await?;
     }
-
-    /// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
-    /// all the same.
-    fn look_for_block(&mut self, verb: &str, chain: bool, dialect: &dyn Dialect) -> Result<()> {
-        if self.work.is_in_block() || !dialect.error_fails_transaction() {
-            return Ok(());
-        }
-        if chain {
-            return Err(no_transaction(&format!("{verb} AND CHAIN")));
-        }
-        self.outbox.warn("25P01", "there is no transaction in progress");
-        Ok(())
+    let committed = if open { end::end_transaction(session, true).await? } else { true };
+    if chain {
+        begin::open(session, Opened::Client, modes);
     }
+    made::complete(session, if committed { "COMMIT" } else { "ROLLBACK" });
+    Ok(())
+}
 
-    async fn begin_verb(&mut self, modes: Vec<String>, dialect: &dyn Dialect) -> Result<()> {
-        let open = self.work.transaction.state() != TransactionState::Idle;
-        if open && self.work.opened == Opened::Pipeline {
-            self.work.refuse_if_failed(false)?;
-            if self.work.has_reached_none() {
-                let modes = self.work.modes_for(modes);
-                self.work.transaction.set_modes(modes);
-            } else {
-                self.alter(modes).await?;
-            }
-            // What was set in the text before BEGIN goes with the transaction.
-            self.work.opened = Opened::Client;
-        } else if open && dialect.error_fails_transaction() {
-            self.work.refuse_if_failed(false)?;
-            self.outbox.warn("25001", "there is already a transaction in progress");
-            self.alter(modes).await?;
+async fn rollback_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect) -> Result<()> {
+    look_for_block(session, "ROLLBACK", chain, dialect)?;
+    let open = session.work.transaction.state() != TransactionState::Idle;
+    let modes = session.work.chained_modes();
+    if chain && !open {
+        units::ready_all(session).await?;
+    }
+    if open {
+        end::end_transaction(session, false).await?;
+    }
+    if chain {
+        begin::open(session, Opened::Client, modes);
+    }
+    made::complete(session, "ROLLBACK");
+    Ok(())
+}
+
+/// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
+/// all the same.
+fn look_for_block(
+    session: &mut Session,
+    verb: &str,
+    chain: bool,
+    dialect: &dyn Dialect,
+) -> Result<()> {
+    if session.work.is_in_block() || !dialect.error_fails_transaction() {
+        return Ok(());
+    }
+    if chain {
+        return Err(no_transaction(&format!("{verb} AND CHAIN")));
+    }
+    session.outbox.warn("25P01", "there is no transaction in progress");
+    Ok(())
+}
+
+async fn begin_verb(
+    session: &mut Session,
+    modes: Vec<String>,
+    dialect: &dyn Dialect,
+) -> Result<()> {
+    let open = session.work.transaction.state() != TransactionState::Idle;
+    if open && session.work.opened == Opened::Pipeline {
+        session.work.refuse_if_failed(false)?;
+        if session.work.has_reached_none() {
+            let modes = session.work.modes_for(modes);
+            session.work.transaction.set_modes(modes);
         } else {
-            self.refuse_snapshot_in_base(&modes)?;
-            if open {
-                self.commit_implicitly().await?;
-            }
-            self.begin_at_once(modes).await?;
+            change_modes::alter(session, modes).await?;
         }
-        self.complete("BEGIN");
-        Ok(())
+        // What was set in the text before BEGIN goes with the transaction.
+        session.work.opened = Opened::Client;
+    } else if open && dialect.error_fails_transaction() {
+        session.work.refuse_if_failed(false)?;
+        session.outbox.warn("25001", "there is already a transaction in progress");
+        change_modes::alter(session, modes).await?;
+    } else {
+        snapshot::refuse_snapshot_in_base(session, &modes)?;
+        if open {
+            end::commit_implicitly(session).await?;
+        }
+        begin::open_for_client(session, modes).await?;
     }
+    made::complete(session, "BEGIN");
+    Ok(())
+}
 
-    /// Opens a transaction for the client, which may have asked for a snapshot of this moment.
-    pub(in crate::session) async fn begin_at_once(&mut self, modes: Vec<String>) -> Result<()> {
-        self.begin(modes);
-        match self.looks_at_once() {
-            true => Box::pin(self.look_at_once()).await,
-            false => Ok(()),
-        }
-    }
-
-    async fn or_fail(&mut self, result: Result<()>) -> Result<()> {
-        self.let_go().await;
-        match result {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.fail_statement(error).await),
-        }
+async fn or_fail(session: &mut Session, result: Result<()>) -> Result<()> {
+    end::let_go(session).await;
+    match result {
+        Ok(()) => Ok(()),
+        Err(error) => Err(session.fail_statement(error).await),
     }
 }
 

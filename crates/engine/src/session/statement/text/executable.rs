@@ -35,21 +35,22 @@ impl Place {
     }
 }
 
-impl Session {
-    /// As [`Place::settled`], and asks units that nobody has talked to for their versions first.
-    pub(in crate::session) async fn settle_text(&mut self, text: &Arc<str>) -> Result<Arc<str>> {
-        let Ok(syntax) = self.place.syntax() else { return Ok(Arc::clone(text)) };
-        let is_open = settle(text, syntax, &[]).is_ok_and(|settled| settled == Settled::Unsure);
-        if let Some(live) = self.place.live.clone().filter(|_| is_open) {
-            for unit in live.unheard() {
-                // One that cannot be reached runs nothing now.
-                if let Err(error) = self.ask(&live, &unit, "SELECT 1").await {
-                    tracing::debug!(%unit, %error, "a storage unit does not tell its version");
-                }
+/// As [`Place::settled`], and asks units that nobody has talked to for their versions first.
+pub(in crate::session) async fn settle_text(
+    session: &mut Session,
+    text: &Arc<str>,
+) -> Result<Arc<str>> {
+    let Ok(syntax) = session.place.syntax() else { return Ok(Arc::clone(text)) };
+    let is_open = settle(text, syntax, &[]).is_ok_and(|settled| settled == Settled::Unsure);
+    if let Some(live) = session.place.live.clone().filter(|_| is_open) {
+        for unit in live.unheard() {
+            // One that cannot be reached runs nothing now.
+            if let Err(error) = session.ask(&live, &unit, "SELECT 1").await {
+                tracing::debug!(%unit, %error, "a storage unit does not tell its version");
             }
         }
-        self.place.settled(text)
     }
+    session.place.settled(text)
 }
 
 /// Those of a database's units, as far as these have been heard.

@@ -28,83 +28,86 @@ struct Named {
     span: Span,
 }
 
-impl Session {
-    /// Sets the constraints that a statement names, on the units that have them.
-    ///
-    /// # Errors
-    /// `Refused` for one that no unit has by this name; what a unit says of what it checks then.
-    pub(in crate::session) async fn set_named(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-    ) -> Result<()> {
-        let names = named(&stmt.text, live.database.dialect.syntax());
-        let (names, mode) = names.ok_or_else(unreadable)?;
-        let parts: Vec<Vec<String>> = names.iter().map(|name| name.parts.clone()).collect();
-        let query = live.database.dialect.constraints_query(&parts).ok_or_else(unreadable)?;
-        let mut told = Vec::new();
-        let mut missing: Vec<usize> = (0..names.len()).collect();
-        for unit in self.writers(live) {
-            let mut here = Vec::new();
-            for row in self.ask(live, &unit, &query).await? {
-                let [Value::Int(place), Value::Bool(is_part)] = row[..] else {
-                    return Err(Error::internal("a row of constraints has another shape"));
-                };
-                let place = usize::try_from(place).unwrap_or(usize::MAX);
-                if is_part {
-                    return Err(of_parts(names.get(place), &stmt.text));
-                }
-                here.push(place);
+/// Sets the constraints that a statement names, on the units that have them.
+///
+/// # Errors
+/// `Refused` for one that no unit has by this name; what a unit says of what it checks then.
+pub(in crate::session) async fn set_named(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+) -> Result<()> {
+    let names = named(&stmt.text, live.database.dialect.syntax());
+    let (names, mode) = names.ok_or_else(unreadable)?;
+    let parts: Vec<Vec<String>> = names.iter().map(|name| name.parts.clone()).collect();
+    let query = live.database.dialect.constraints_query(&parts).ok_or_else(unreadable)?;
+    let mut told = Vec::new();
+    let mut missing: Vec<usize> = (0..names.len()).collect();
+    for unit in writers(live) {
+        let mut here = Vec::new();
+        for row in session.ask(live, &unit, &query).await? {
+            let [Value::Int(place), Value::Bool(is_part)] = row[..] else {
+                return Err(Error::internal("a row of constraints has another shape"));
+            };
+            let place = usize::try_from(place).unwrap_or(usize::MAX);
+            if is_part {
+                return Err(of_parts(names.get(place), &stmt.text));
             }
-            here.sort_unstable();
-            missing.retain(|place| !here.contains(place));
-            let spans = here.iter().filter_map(|place| names.get(*place));
-            let list: Vec<&str> = spans.map(|name| name.span.of(&stmt.text)).collect();
-            if !list.is_empty() {
-                told.push((unit, format!("SET CONSTRAINTS {} {mode}", list.join(", "))));
-            }
+            here.push(place);
         }
-        if let Some(place) = missing.first() {
-            return Err(of_parts(names.get(*place), &stmt.text));
+        here.sort_unstable();
+        missing.retain(|place| !here.contains(place));
+        let spans = here.iter().filter_map(|place| names.get(*place));
+        let list: Vec<&str> = spans.map(|name| name.span.of(&stmt.text)).collect();
+        if !list.is_empty() {
+            told.push((unit, format!("SET CONSTRAINTS {} {mode}", list.join(", "))));
         }
-        if self.work.transaction.state() == TransactionState::Idle {
-            self.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
-            return Ok(());
-        }
-        for (unit, text) in told {
-            self.set_on(live, &unit, text).await?;
-        }
-        Ok(())
     }
+    if let Some(place) = missing.first() {
+        return Err(of_parts(names.get(*place), &stmt.text));
+    }
+    if session.work.transaction.state() == TransactionState::Idle {
+        session.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
+        return Ok(());
+    }
+    for (unit, text) in told {
+        set_on(session, live, &unit, text).await?;
+    }
+    Ok(())
+}
 
-    /// The units that take writes, each once.
-    fn writers(&self, live: &LiveDatabase) -> Vec<UnitName> {
-        let mut writers = Vec::new();
-        for unit in &live.database.units {
-            let writer = writer_of(&live.database, Arc::clone(unit));
-            if !writers.contains(&writer) {
-                writers.push(writer);
-            }
+/// The units that take writes, each once.
+fn writers(live: &LiveDatabase) -> Vec<UnitName> {
+    let mut writers = Vec::new();
+    for unit in &live.database.units {
+        let writer = writer_of(&live.database, Arc::clone(unit));
+        if !writers.contains(&writer) {
+            writers.push(writer);
         }
-        writers
     }
+    writers
+}
 
-    /// Runs a text without rows on a unit of the transaction.
-    async fn set_on(&mut self, live: &LiveDatabase, unit: &UnitName, text: String) -> Result<()> {
-        let (mut connection, swallow) = self.enlisted(live, unit, Aim::Reads).await?;
-        let mut result = Ok(());
-        for _ in 0..swallow {
-            result = result.and(finish(&mut connection).await.map(drop));
-        }
-        if result.is_ok() {
-            result = connection.start(Execution::Text(text.into()));
-        }
-        if result.is_ok() {
-            result = finish(&mut connection).await.map(drop);
-        }
-        self.release(connection).await;
-        result
+/// Runs a text without rows on a unit of the transaction.
+async fn set_on(
+    session: &mut Session,
+    live: &LiveDatabase,
+    unit: &UnitName,
+    text: String,
+) -> Result<()> {
+    let (mut connection, swallow) = session.enlisted(live, unit, Aim::Reads).await?;
+    let mut result = Ok(());
+    for _ in 0..swallow {
+        result = result.and(finish(&mut connection).await.map(drop));
     }
+    if result.is_ok() {
+        result = connection.start(Execution::Text(text.into()));
+    }
+    if result.is_ok() {
+        result = finish(&mut connection).await.map(drop);
+    }
+    session.release(connection).await;
+    result
 }
 
 fn unreadable() -> Error {
