@@ -7,6 +7,7 @@ mod remote;
 mod script;
 mod session;
 mod stand;
+mod tally;
 mod together;
 mod tokio;
 mod view;
@@ -22,6 +23,7 @@ pub use relay::Relay;
 pub use remote::{Kind, Remote};
 pub use script::Script;
 pub use stand::{Relayed, Server, Stand};
+pub use tally::{Tally, report};
 pub use tokio::Tokio;
 
 /// One test and how it ended: `Ok`, or what was not as it must be.
@@ -39,32 +41,6 @@ pub async fn run(stand: &dyn Stand, tell: &mut (dyn FnMut(Outcome) + Send)) {
         };
         tell((name, outcome));
     }
-}
-
-/// How many tests held, and how many did not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
-    /// Those that ended well.
-    pub held: usize,
-    /// The others.
-    pub failed: usize,
-}
-
-/// Runs all tests as [`run`] does; `say` gets a line for each, `ok NAME/TEST` or `FAILED NAME/TEST: why`.
-pub async fn report(stand: &dyn Stand, name: &str, say: &mut (dyn FnMut(String) + Send)) -> Tally {
-    let mut tally = Tally::default();
-    let mut tell = |(test, outcome): Outcome| match outcome {
-        Ok(()) => {
-            tally.held += 1;
-            say(format!("ok {name}/{test}"));
-        }
-        Err(why) => {
-            tally.failed += 1;
-            say(format!("FAILED {name}/{test}: {why}"));
-        }
-    };
-    run(stand, &mut tell).await;
-    tally
 }
 
 const CASE_LIMIT: Duration = Duration::from_secs(60);

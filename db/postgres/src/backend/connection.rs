@@ -264,6 +264,10 @@ impl Connection {
                 encode_sync(&mut self.wire.output);
                 None
             }
+            Outcome::Settle => {
+                request::settle(&mut self.wire.output);
+                None
+            }
             Outcome::Again(Again::Text(sql)) => self.text(sql).err().map(Err),
             Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
             Outcome::Again(Again::Describe(question)) => self.describe(question).err().map(Err),
@@ -404,8 +408,8 @@ impl Backend for Connection {
         }
         job.copying = false;
         if job.extended() {
-            // The Sync that went with the call was passed over in copy mode.
-            encode_sync(output);
+            job.settles = true;
+            request::settle(output);
         }
         Ok(())
     }

@@ -17,6 +17,8 @@ pub(super) struct Job {
     pub(super) returns: bool,
     /// The server waits for copy data.
     pub(super) copying: bool,
+    /// The copy is over, and the server may be ready once or twice before it has closed what `settle` asks it to.
+    pub(super) settles: bool,
 }
 
 /// What is executed.
@@ -65,7 +67,14 @@ pub(super) enum Again {
 
 impl Job {
     pub(super) fn new(work: Work) -> Job {
-        Job { work, failed: None, passed_over: false, returns: false, copying: false }
+        Job {
+            work,
+            failed: None,
+            passed_over: false,
+            returns: false,
+            copying: false,
+            settles: false,
+        }
     }
 
     /// Whether its messages end with a Sync instead of standing alone.

@@ -39,6 +39,8 @@ pub(super) enum Outcome {
     Over(Result<()>),
     /// The server skips everything up to a Sync that has to be sent.
     Sync,
+    /// The copy under way has failed: what ends one has to be sent.
+    Settle,
     /// It has to be sent once more: prepared anew, or as text.
     Again(Again),
     /// The server has ended the connection, with its reason.
@@ -95,7 +97,12 @@ impl Line {
             Backend::CopyOut(response) => {
                 return Ok(self.tell(|| Event::CopyOut(form(response))));
             }
-            Backend::CloseComplete | Backend::CopyDone | Backend::DataRow(_) => {}
+            Backend::CloseComplete => {
+                if let Some(job) = self.jobs.front_mut() {
+                    job.settles = false;
+                }
+            }
+            Backend::CopyDone | Backend::DataRow(_) => {}
             Backend::Authentication(_)
             | Backend::KeyData(_)
             | Backend::PortalSuspended
@@ -129,9 +136,9 @@ impl Line {
         if job.shares() {
             return self.pass_over_behind();
         }
-        // In copy mode the server has passed over the Sync that went with the call.
-        let stuck = std::mem::take(&mut job.copying) && job.extended();
-        if stuck { Outcome::Sync } else { Outcome::Quiet }
+        let is_cut_off = std::mem::take(&mut job.copying) && job.extended();
+        job.settles |= is_cut_off;
+        if is_cut_off { Outcome::Settle } else { Outcome::Quiet }
     }
 
     /// The oldest reply has failed before any Sync: the server passes over everything up to the next one, simple queries among it. Where only those have been
@@ -155,6 +162,9 @@ impl Line {
             Status::Transaction => TransactionState::Open,
             Status::Failed => TransactionState::Failed,
         };
+        if self.jobs.front().is_some_and(|job| job.settles) {
+            return Ok(Outcome::Quiet);
+        }
         let Some(job) = self.jobs.pop_front() else {
             return Err(Error::protocol("the server is ready although nothing was asked"));
         };
