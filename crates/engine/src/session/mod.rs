@@ -132,6 +132,8 @@ pub struct Session {
     window: Option<Window>,
     cursors: HashMap<CursorId, Cursor>,
     named: Statements,
+    /// What all its prepared statements take.
+    kept: crate::reading::Kept,
     sql_cursors: HashMap<String, declared::Declared>,
     last_suspended: Option<CursorId>,
     /// What the last statement was warned of.

@@ -38,7 +38,8 @@ impl Session {
             ) | Kind::Empty
         );
         self.refuse_if_failed(ends)?;
-        Ok(Arc::new(Prepared::new(sql, statement, declared)))
+        let share = self.engine.inner.reading.keep(&self.kept, (&sql, &statement))?;
+        Ok(Arc::new(Prepared::new(sql, statement, declared).counted(share)))
     }
 
     /// What a prepared statement takes and returns.
