@@ -15,8 +15,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const ROOM: u32 = 1 << 20;
 /// What a text takes, in its own lengths: itself as it came, as it was taken and as it is sent, and places of its rows.
 const COPIES: usize = 5;
-/// What a node of a tree takes with its names, in bytes.
-const NODE: usize = 96;
+/// What a node of a tree takes with its names, and with what the guard and the planner make of it for a while, in bytes: 60 to 480 were measured.
+const NODE: usize = 256;
 /// Memory for all long statements that are kept, in KiB.
 const KEPT_ROOM: u32 = 1 << 20;
 /// Memory for the statements of one session that are kept, in bytes.
