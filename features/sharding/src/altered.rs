@@ -12,7 +12,7 @@ use pando_kernel::route::Need;
 use pando_sql::ast::{Define, DefineAction, ObjectKind};
 
 use crate::asked::Asked;
-use crate::route::sharded;
+use crate::placed::sharded;
 use crate::rule::Rule;
 use crate::table::Table;
 
@@ -95,7 +95,7 @@ impl Altered<'_> {
         }
         let reason =
             format!("a column may not be renamed from or to a sharding column (`{old}`, `{new}`)");
-        Err(Error::refused(20031, reason, WAY))
+        Err(Error::unsupported(20031, reason, WAY))
     }
 
     /// MySQL: a column and all of its new definition.
@@ -143,7 +143,7 @@ impl Altered<'_> {
         let stamped = [["on", "update", "current_timestamp"], ["on", "update", "now"]];
         let local = [["on", "update", "localtime"], ["on", "update", "localtimestamp"]];
         if stamped.iter().chain(&local).any(|words| has(words)) {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20031,
                 format!("each UPDATE would change the sharding column `{column}`"),
                 "leave ON UPDATE out",
@@ -166,7 +166,7 @@ impl Altered<'_> {
                     "the sharding column `{key}` may not become another: {}; rows would be looked for where they are not",
                     why.reason
                 );
-                Error::refused(20031, reason, why.way.unwrap_or_else(|| WAY.to_owned()))
+                Error::unsupported(20031, reason, why.way.unwrap_or_else(|| WAY.to_owned()))
             })?;
         }
         Ok(())
@@ -178,11 +178,11 @@ impl Altered<'_> {
 }
 
 fn dropped(column: &str) -> Error {
-    Error::refused(20031, format!("the sharding column `{column}` may not be dropped"), WAY)
+    Error::unsupported(20031, format!("the sharding column `{column}` may not be dropped"), WAY)
 }
 
 fn computed(column: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         20031,
         format!("the sharding column `{column}` may not be computed from other columns"),
         "let the client give its values, or shard the table by the other columns",
@@ -237,7 +237,7 @@ pub(crate) fn keeps_types(asked: &Asked<'_>, define: &Define) -> Result<Option<N
                     table.name(),
                     column.type_name
                 );
-                return Err(Error::refused(20031, reason, WAY));
+                return Err(Error::unsupported(20031, reason, WAY));
             }
         }
     }

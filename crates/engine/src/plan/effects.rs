@@ -5,11 +5,10 @@ use pando_kernel::Effectful;
 use pando_kernel::effects::{Access, Effects};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Target, UnitName};
-use pando_sql::ast::{Kind, Node, Query, QueryBody, Statement};
+use pando_sql::ast::{Function, Kind, Node, Query, QueryBody, Statement};
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
-use super::template::is_plain_function;
-use super::{Leaves, Plan, state};
+use super::{Leaves, Plan, leftovers};
 
 /// Words behind which a name with a parenthesis is a table, an alias or a type.
 const NAMING: &[&str] =
@@ -110,7 +109,7 @@ const UNCALLED: &[&str] = &[
 
 /// What a plan may leave on its connections.
 pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
-    if state::is_unread(&stmt.kind) {
+    if leftovers::is_unread(&stmt.kind) {
         return Leaves::Anything;
     }
     let Some(effects) = ctx.dialect.effects() else { return Leaves::Nothing };
@@ -261,12 +260,52 @@ fn has_into(query: &Query) -> bool {
     }
 }
 
+/// Functions that give the same for every session, and leave nothing behind. Sorted.
+const PLAIN_FUNCTIONS: &[&str] = &[
+    "abs",
+    "avg",
+    "ceil",
+    "char_length",
+    "coalesce",
+    "concat",
+    "count",
+    "floor",
+    "greatest",
+    "ifnull",
+    "least",
+    "left",
+    "length",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "mod",
+    "nullif",
+    "replace",
+    "right",
+    "round",
+    "rtrim",
+    "substr",
+    "substring",
+    "sum",
+    "trim",
+    "upper",
+];
+
+/// Whether it is on the list of functions that give the same for every session.
+pub(super) fn is_plain_function(call: &Function) -> bool {
+    let [name] = &call.name.parts[..] else { return false };
+    let name = name.value.to_lowercase();
+    call.over.is_none() && PLAIN_FUNCTIONS.binary_search(&name.as_str()).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::UNCALLED;
+    use super::{PLAIN_FUNCTIONS, UNCALLED};
 
     #[test]
-    fn the_list_is_sorted() {
+    fn the_lists_are_sorted() {
         assert!(UNCALLED.is_sorted());
+        assert!(PLAIN_FUNCTIONS.is_sorted());
     }
 }

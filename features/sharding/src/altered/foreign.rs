@@ -34,7 +34,7 @@ pub(super) fn check(element: Words<'_>, tables: &[&Table], rule: &Rule) -> Resul
 /// The key of one column: `t (a, b) … ON DELETE … ON UPDATE …`.
 fn keeps(column: &str, key: Words<'_>, follows: impl Fn(&str, &[&str]) -> bool) -> Result<()> {
     let refused = |action: &str| {
-        Err(Error::refused(
+        Err(Error::unsupported(
             20031,
             format!("a foreign key with {action} would change the sharding column `{column}`"),
             format!("leave {action} out"),

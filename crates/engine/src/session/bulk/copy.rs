@@ -16,11 +16,11 @@ use pando_kernel::{Columns, CopyInput, Format, Parameter, Value};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
 use pando_sql::{Placeholder, parse, visit};
 
-use crate::bulk::{Encoder, Records, malformed};
+use crate::clock::System;
+use crate::copy_rows::{Encoder, Records, malformed};
 use crate::execute::{Channel, sum};
-use crate::plan::{Plan, Purpose};
+use crate::plan::{self, Plan, Purpose};
 use crate::snapshot::LiveDatabase;
-use crate::source::System;
 
 use crate::session::bulk::columns;
 use crate::session::given::{Given, Run};
@@ -113,7 +113,7 @@ impl CopyIn {
         }
         let units = route.units()?;
         if units.keys.is_some() {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20030,
                 format!("bulk data for `{}` must bring its generated key column", self.logic),
                 "add the column to the data",
@@ -190,7 +190,7 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
         }
         Kind::Load(load) => {
             if !load.local || !load.assignments.is_empty() {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     20030,
                     "LOAD DATA of a sharded table takes LOCAL files and no SET",
                     "use LOAD DATA LOCAL INFILE",
@@ -492,7 +492,7 @@ pub(in crate::session) async fn start_copy_of(
                 .await?;
                 return Ok(true);
             }
-            Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}
+            Err(error) if plan::is_for_assembly(&error) => {}
             Err(error) => return Err(error),
         }
     }

@@ -16,7 +16,7 @@ use pando_kernel::error::ServerError;
 use pando_kernel::event::Event;
 use pando_kernel::request::CursorId;
 
-use crate::bulk::Encoder;
+use crate::copy_rows::Encoder;
 use crate::execute::Channel;
 
 use crate::session::given::{Queued, Window};

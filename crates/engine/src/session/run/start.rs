@@ -9,7 +9,7 @@ use pando_kernel::merge::MergePlan;
 use pando_kernel::route::Spread;
 use pando_sql::ast::{Kind, QueryBody};
 
-use crate::bulk::Splice;
+use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;

@@ -58,7 +58,7 @@ pub(in crate::session) async fn set(
     given: &Given,
 ) -> Result<()> {
     if !given.parameters.is_empty() {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "SET takes no parameters",
             "write the value into the text",
@@ -74,7 +74,7 @@ pub(in crate::session) async fn set(
     for one in assignments {
         match one.scope {
             Scope::Global => {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     30001,
                     format!("the global variable `{}` belongs to each storage unit", one.name),
                     "set it on the storage units themselves",

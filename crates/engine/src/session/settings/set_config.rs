@@ -59,7 +59,7 @@ struct Setting {
 }
 
 fn refused() -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         "set_config takes literals or parameters, and no rows of tables",
         "write the variable's name and value into the statement",

@@ -25,7 +25,7 @@ pub(in crate::session) async fn start_local(
     match &stmt.kind {
         Kind::Empty => session.outbox.pending.push_back(Event::Empty),
         Kind::Transaction(Transaction::Set { session: true, .. }) if is_global(&stmt.text) => {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 "the transaction modes of all sessions belong to each storage unit",
                 "set them on the storage units themselves",

@@ -22,7 +22,7 @@ pub(in crate::session) fn prepare_named(
         PrepareBody::Span(span) => span.of(text).into(),
         PrepareBody::Text(text) => text.as_str().into(),
         PrepareBody::Variable(name) => {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 format!("PREPARE from the user variable `{name}` is not supported"),
                 "write the statement as a string",
@@ -127,7 +127,7 @@ impl Place {
     fn declared_type(&self, name: &str) -> Result<u32> {
         let known = self.dialect().and_then(|dialect| dialect.type_number(name));
         known.ok_or_else(|| {
-            Error::refused(
+            Error::unsupported(
                 30001,
                 format!("PREPARE does not know the type `{name}`"),
                 "leave the types out, or use the driver's own prepared statements",
@@ -160,7 +160,7 @@ pub(in crate::session) fn literal(expr: &Expr) -> Result<Value> {
 }
 
 pub(in crate::session) fn no_literal() -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         "EXECUTE takes literals only",
         "use the driver's own prepared statements for other values",

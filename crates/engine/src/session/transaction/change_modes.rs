@@ -234,7 +234,7 @@ fn refuse_settled(session: &Session, own: &[String], modes: &[String]) -> Result
     if !is_global || !turns && !rises {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         "a transaction of type XA keeps the modes that it has at its first statement",
         "set them before, or use type LOCAL",

@@ -102,7 +102,7 @@ async fn give_way(session: &mut Session, error: Error, cycle: &str) -> Error {
     if dialect.error_fails_transaction() {
         told.fields.push((DETAIL, format!("{cycle}.")));
     }
-    let told = Error::new(ErrorKind::Server(Box::new(told))).because(error);
+    let told = Error::new(ErrorKind::Server(Box::new(told))).caused_by(error);
     warnings::note_error(session, &told);
     told
 }

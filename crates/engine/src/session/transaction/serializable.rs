@@ -64,7 +64,7 @@ impl Work {
             let statement = pando_sql::parse(&unit.sql, live.database.dialect.syntax());
             let statement = statement.map_err(syntax_error)?;
             if reads_unseen(&statement.kind) {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     30001,
                     "what this statement reads cannot be told, so a SERIALIZABLE transaction over several storage units cannot lock it",
                     "use REPEATABLE READ, or statements that name their tables",

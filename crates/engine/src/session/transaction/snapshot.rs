@@ -169,7 +169,7 @@ pub(in crate::session) fn refuse_snapshot_in_base(
     if !is_base || !has_snapshot(modes) {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         "a transaction of type BASE has no snapshot: each of its statements reads what is committed",
         "use a LOCAL or XA transaction",
@@ -306,7 +306,7 @@ pub(in crate::session) fn refuse_outside_snapshot(
     if !looks || !has_looked {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         format!("storage unit `{unit}` is not part of the transaction's snapshot"),
         "let transactions read from the primary (transactionalReadQueryStrategy: PRIMARY), or use READ COMMITTED",

@@ -38,7 +38,7 @@ pub(in crate::session) fn lock_tables(session: &mut Session, tables: &[ObjectNam
         made::complete(session, "LOCK TABLES");
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         "LOCK TABLES cannot be held across storage units",
         "use a transaction with SELECT … FOR UPDATE; dump with --single-transaction",

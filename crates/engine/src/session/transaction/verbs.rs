@@ -75,7 +75,7 @@ pub(in crate::session) async fn transaction_verb(
             modes::set_modes(session, *is_for_all, modes).await?
         }
         Transaction::TwoPhase => {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
                 "use BEGIN and COMMIT: after SET VARIABLE transaction_type = 'XA' they commit on all storage units or on none",
