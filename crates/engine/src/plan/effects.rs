@@ -2,140 +2,46 @@
 //! its template.
 
 use pando_kernel::Effectful;
-use pando_kernel::effects::{Access, Effects};
+use pando_kernel::effects::{Access, Effects, Leaves, Said, said};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Target, UnitName};
 use pando_sql::ast::{Kind, Node, Query, QueryBody, Statement};
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
 use super::template::is_plain_function;
-use super::{Leaves, Plan, state};
-
-/// Words behind which a name with a parenthesis is a table, an alias or a type.
-const NAMING: &[&str] =
-    &["as", "ignore", "insert", "into", "ordinality", "recursive", "table", "with"];
+use super::{Plan, state};
 
 /// Words of statements that write.
 const WRITING: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "into"];
 
-/// Words that stand in front of a parenthesis and call nothing. Sorted.
-const UNCALLED: &[&str] = &[
-    "all",
-    "and",
-    "any",
-    "as",
-    "bernoulli",
-    "between",
-    "binary",
-    "bit",
-    "by",
-    "case",
-    "character",
-    "columns",
-    "conflict",
-    "constraint",
-    "cube",
-    "dec",
-    "decimal",
-    "distinct",
-    "double",
-    "else",
-    "escape",
-    "except",
-    "exists",
-    "fields",
-    "filter",
-    "from",
-    "group",
-    "having",
-    "ignore",
-    "ilike",
-    "in",
-    "index",
-    "inner",
-    "insert",
-    "int2",
-    "int4",
-    "int8",
-    "integer",
-    "intersect",
-    "into",
-    "is",
-    "join",
-    "key",
-    "lateral",
-    "like",
-    "limit",
-    "lines",
-    "materialized",
-    "nchar",
-    "not",
-    "numeric",
-    "of",
-    "offset",
-    "on",
-    "or",
-    "order",
-    "over",
-    "partition",
-    "precision",
-    "returning",
-    "rollup",
-    "select",
-    "set",
-    "sets",
-    "signed",
-    "similar",
-    "smallint",
-    "some",
-    "system",
-    "tablesample",
-    "then",
-    "tinyint",
-    "to",
-    "union",
-    "unsigned",
-    "update",
-    "using",
-    "value",
-    "values",
-    "varbinary",
-    "varying",
-    "when",
-    "where",
-    "with",
-    "within",
-    "xor",
-];
+/// Judges what a plan may leave on its connections.
+pub(super) fn judge(ctx: &Context<'_>, stmt: &Statement, plan: &mut Plan) {
+    (plan.leaves, plan.judged) = (leaves(ctx, stmt, plan), judged(ctx));
+}
 
-/// What a plan may leave on its connections.
-pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
-    if state::is_unread(&stmt.kind) {
-        return Leaves::Anything;
-    }
-    let Some(effects) = ctx.dialect.effects() else { return Leaves::Nothing };
-    if defines(&stmt.kind) {
-        return Leaves::Anything;
+/// When a plan is judged that is made now.
+pub(super) fn judged(ctx: &Context<'_>) -> Option<u64> {
+    ctx.dialect.effects().map(|_| ctx.catalog.epoch())
+}
+
+fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
+    let is_unread = state::is_unread(&stmt.kind);
+    let Some(effects) = ctx.dialect.effects() else {
+        return if is_unread { Leaves::Anything } else { Leaves::Nothing };
+    };
+    if is_unread || defines(&stmt.kind) {
+        return Leaves::Definitions;
     }
     let mut units: Vec<&UnitName> = plan.units.iter().map(|unit| &unit.target.unit).collect();
     units.dedup();
     let mut known = units.iter().map(|unit| ctx.catalog.effectful(unit));
     // All units' names are in each answer.
     let Some(Some(effectful)) = known.next().filter(|_| known.all(|one| one.is_some())) else {
-        return Leaves::Anything;
+        return Leaves::Definitions;
     };
     let access = access(ctx, stmt);
-    let of = |target: &Target| in_tables(&effectful, target, access);
-    let in_text = || in_text(ctx, stmt, (effects, &effectful));
-    match plan.units.iter().any(|unit| of(&unit.target)) || in_text() {
-        true => left(&effectful),
-        false => Leaves::Nothing,
-    }
-}
-
-/// What something with effects may leave.
-fn left(effectful: &Effectful) -> Leaves {
-    if effectful.prepares { Leaves::Anything } else { Leaves::State }
+    let tables = plan.units.iter().map(|unit| in_tables(&effectful, &unit.target, access)).max();
+    tables.unwrap_or_default().max(in_text(ctx, stmt, (effects, &effectful)))
 }
 
 /// A unit of a plan of which it is not known what may have effects there, and somebody should ask.
@@ -148,8 +54,8 @@ pub(crate) fn unknown(ctx: &Context<'_>, plan: &Plan) -> Option<UnitName> {
 /// What a template knows of its statements' effects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfText {
-    /// It has effects, whatever the target.
-    leaves: bool,
+    /// What it leaves, whatever the target.
+    leaves: Leaves,
     access: Access,
 }
 
@@ -157,8 +63,8 @@ impl OfText {
     /// Of a statement that was planned for this unit.
     pub(super) fn of(ctx: &Context<'_>, stmt: &Statement, unit: &UnitName) -> Self {
         let leaves = match (ctx.dialect.effects(), ctx.catalog.effectful(unit)) {
-            (None, _) => false,
-            (Some(_), None) => true,
+            (None, _) => Leaves::Nothing,
+            (Some(_), None) => Leaves::Definitions,
             (Some(effects), Some(effectful)) => in_text(ctx, stmt, (effects, &effectful)),
         };
         Self { leaves, access: access(ctx, stmt) }
@@ -170,15 +76,14 @@ impl OfText {
             return Some(Leaves::Nothing);
         }
         let effectful = ctx.catalog.effectful(&target.unit)?;
-        Some(match self.leaves || in_tables(&effectful, target, self.access) {
-            true => left(&effectful),
-            false => Leaves::Nothing,
-        })
+        Some(self.leaves.max(in_tables(&effectful, target, self.access)))
     }
 }
 
-fn in_tables(effectful: &Effectful, target: &Target, access: Access) -> bool {
-    target.tables.iter().any(|table| effectful.has(&table.actual.to_lowercase(), access))
+fn in_tables(effectful: &Effectful, target: &Target, access: Access) -> Leaves {
+    let tables = target.tables.iter();
+    let all = tables.map(|table| effectful.of_name(&table.actual.to_lowercase(), access));
+    all.max().unwrap_or_default()
 }
 
 /// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted among them.
@@ -206,67 +111,15 @@ fn defines(kind: &Kind) -> bool {
     }
 }
 
-/// Whether a text names something that may have effects, or calls what is not known to have none. By its words, wherever they stand: a function may be called without
-/// parentheses (`t.f`), and a table may be named where no table was expected.
-fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful)) -> bool {
+/// What the names in a text may leave, wherever they stand, and the calls of what is not known to leave nothing.
+fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful)) -> Leaves {
     let (effects, effectful) = known;
-    if effectful.everything {
-        return true;
-    }
-    let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return true };
-    let (list, access) = (&tokens.list[..], access(ctx, stmt));
-    list.iter().enumerate().any(|(at, token)| {
-        let Some(name) = name(token, &stmt.text) else {
-            return token.kind == TokenKind::UnicodeIdentifier;
-        };
-        if effectful.has(&name, access) {
-            return true;
-        }
-        let is_call = list.get(at + 1).is_some_and(|next| next.span.of(&stmt.text) == "(");
-        if is_call && effectful.has_call(&name) {
-            return true;
-        }
-        let is_keyword = token.kind == TokenKind::Word && UNCALLED.binary_search(&&*name).is_ok();
-        is_call && !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, &stmt.text)
-    })
-}
-
-/// What an identifier or keyword says, in lower case.
-fn name(token: &Token, text: &str) -> Option<String> {
-    let text = token.span.of(text);
-    match token.kind {
-        TokenKind::Word => Some(text.to_lowercase()),
-        TokenKind::QuotedIdentifier => {
-            let quote = text.chars().next()?;
-            let inside = text.get(1..text.len().checked_sub(1)?)?;
-            Some(inside.replace(&format!("{quote}{quote}"), &quote.to_string()).to_lowercase())
-        }
-        TokenKind::UnicodeIdentifier
-        | TokenKind::Number
-        | TokenKind::String
-        | TokenKind::EscapeString
-        | TokenKind::UnicodeString
-        | TokenKind::NationalString
-        | TokenKind::BitString
-        | TokenKind::HexString
-        | TokenKind::DollarString
-        | TokenKind::Parameter
-        | TokenKind::Variable
-        | TokenKind::Operator
-        | TokenKind::Punctuation
-        | TokenKind::End => None,
-    }
-}
-
-/// Whether the name here, with a parenthesis behind it, is that of a table, an alias or a type.
-fn is_named(list: &[Token], at: usize, text: &str) -> bool {
-    let said = |at: usize| list.get(at).map_or("", |token| token.span.of(text));
-    let mut at = at;
-    while at >= 2 && said(at - 1) == "." {
-        at -= 2;
-    }
-    let Some(before) = at.checked_sub(1) else { return false };
-    said(before) == ")" || NAMING.contains(&&*said(before).to_lowercase())
+    let access = access(ctx, stmt);
+    let tokens = tokenize(&stmt.text, ctx.dialect.syntax());
+    let names = tokens.ok().and_then(|tokens| said(&stmt.text, &tokens.list, &[]));
+    let of = |said: &Said| effectful.of(said, access, effects);
+    let all = names.map(|names| names.iter().map(of).max().unwrap_or_default());
+    effectful.everything.max(all.unwrap_or(effectful.unknown))
 }
 
 /// Whether a statement may change rows, if only by a function of the user's own.
@@ -285,15 +138,5 @@ fn has_into(query: &Query) -> bool {
         QueryBody::Select(select) => select.into.is_some(),
         QueryBody::Set { left, right, .. } => has_into(left) || has_into(right),
         QueryBody::Values(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::UNCALLED;
-
-    #[test]
-    fn the_list_is_sorted() {
-        assert!(UNCALLED.is_sorted());
     }
 }

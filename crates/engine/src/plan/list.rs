@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
@@ -10,9 +11,7 @@ use pando_kernel::route::{Route, Spread, Target};
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
 use pando_sql::{Edits, Span};
 
-use super::{
-    Leaves, Plan, Planned, Purpose, Told, Unit, catalogue, direct, dropped, rewrite, writes,
-};
+use super::{Plan, Planned, Purpose, Told, Unit, catalogue, direct, dropped, rewrite, writes};
 
 /// What one storage unit has of the tables.
 struct Share {
@@ -157,6 +156,7 @@ fn plan(stmt: &Statement, define: &Define, shares: Vec<Share>) -> Plan {
         writes: writes(&stmt.kind),
         before: Vec::new(),
         leaves: Leaves::Nothing,
+        judged: None,
         told: Told::default(),
     }
 }

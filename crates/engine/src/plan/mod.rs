@@ -45,7 +45,7 @@ pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, t
 pub use lifted::{Chance, Lifted};
 pub(crate) use limited::{Limited, is_for_keys, limited};
 pub(crate) use logical::unread;
-pub use outcome::{Leaves, Plan, Planned, Purpose, Told, Unit};
+pub use outcome::{Plan, Planned, Purpose, Told, Unit};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
@@ -70,7 +70,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             let planned = planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error));
             planned.map(|mut planned| {
                 if let Planned::Plan(plan) = &mut planned {
-                    plan.leaves = effects::leaves(ctx, stmt, plan);
+                    effects::judge(ctx, stmt, plan);
                 }
                 planned
             })

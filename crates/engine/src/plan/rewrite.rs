@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pando_kernel::Value;
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
@@ -16,7 +17,7 @@ use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
 use super::parts::{Part, Parts};
 use super::unions::{self, Union};
-use super::{Leaves, Plan, Told, Unit, labels, parts, temporary, writes};
+use super::{Plan, Told, Unit, labels, parts, temporary, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -53,6 +54,7 @@ pub(super) fn finish(
             writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
+            judged: None,
             told: Told::default(),
         });
     }
@@ -75,6 +77,7 @@ pub(super) fn finish(
         writes: writes(&stmt.kind),
         before,
         leaves: Leaves::Nothing,
+        judged: None,
         told: Told::default(),
     })
 }

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
+use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
@@ -12,13 +13,13 @@ use pando_kernel::{Lists, Parameter, Value};
 use pando_sql::ast::{BinaryOp, Function, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
-use super::effects::OfText;
+use super::effects::{OfText, judged};
 use super::labels::labelled;
 use super::liftable::{LONGEST_NAME, liftable};
 use super::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::parts::{Part, Parts, is_marked, is_plain_name, marked};
 use super::wide::{Given, Source, Wide};
-use super::{Leaves, Plan, Planned, Purpose, Told, Unit, rewrite};
+use super::{Plan, Planned, Purpose, Told, Unit, rewrite};
 
 /// Functions that give the same for every session, and leave nothing behind. Sorted.
 const PLAIN_FUNCTIONS: &[&str] = &[
@@ -248,7 +249,7 @@ impl Template {
         plan: &Plan,
         chance: Chance,
     ) -> Vec<Lifted> {
-        if plan.leaves == Leaves::Anything {
+        if plan.leaves >= Leaves::Anything {
             // Its connections forget what is prepared on them.
             return Vec::new();
         }
@@ -377,7 +378,8 @@ impl One {
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let leaves = self.effects.leaves_at(ctx, &target)?;
-        let plan = Arc::new(Plan { leaves, ..self.made(target, now, told)? });
+        let judged = judged(ctx);
+        let plan = Arc::new(Plan { leaves, judged, ..self.made(target, now, told)? });
         // Long values of one statement are not kept for all others of its shape.
         let is_usual = |unit: &Unit| unit.sql.len() <= 2 * stmt.text.len() + KEPT;
         if let Some(place) = place.filter(|_| plan.units.iter().all(is_usual)) {
@@ -399,6 +401,7 @@ impl One {
             writes: self.writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
+            judged: None,
             told,
         })
     }

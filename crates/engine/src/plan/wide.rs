@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use pando_kernel::dialect::Takes;
+use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
@@ -14,7 +15,7 @@ use pando_sql::{Slot, Span, TokenKind};
 
 use super::liftable::{LONGEST_NAME, liftable};
 use super::lifted::{Chance, Form, Lifted, Lifting, Piece};
-use super::{Leaves, Plan, Planned, Purpose, Told, Unit, unions};
+use super::{Plan, Planned, Purpose, Told, Unit, unions};
 
 /// The first of the numbers that literals are replaced by, and the step from one to the next: ranges between two of them are wide, and all fit into 32 bits.
 const FIRST: u64 = 700_000_001;
@@ -36,6 +37,7 @@ pub(super) struct Wide {
     lifting: Option<Lifting>,
     /// As [`Plan::leaves`].
     leaves: Leaves,
+    judged: Option<u64>,
     /// The plan, where it is the same for all values.
     kept: OnceLock<Arc<Plan>>,
 }
@@ -128,8 +130,19 @@ impl Wide {
         });
         let (merge, connections) = (plan.merge.clone(), unions::connections(ctx));
         let (sent, lifting, kept) = (sent.collect(), None, OnceLock::new());
-        let leaves = plan.leaves;
-        Some(Self { sent, merge, limit, everywhere, redirects, connections, lifting, leaves, kept })
+        let (leaves, judged) = (plan.leaves, plan.judged);
+        Some(Self {
+            sent,
+            merge,
+            limit,
+            everywhere,
+            redirects,
+            connections,
+            lifting,
+            leaves,
+            judged,
+            kept,
+        })
     }
 
     /// Finds out what of such queries may be lifted, where each unit is asked once: several texts travel together, and of several prepared ones not all could be asked
@@ -221,6 +234,7 @@ impl Wide {
             writes: false,
             before,
             leaves: self.leaves,
+            judged: self.judged,
             told: Told::default(),
         })
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
 use pando_kernel::dialect::{MODE, TransactionVerb};
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Catalog as _;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Parameter, TransactionType};
@@ -13,7 +15,7 @@ use pando_transaction::{Ready, aborted, catch_up, finish};
 
 use crate::execute::Channel;
 use crate::handle::Manner;
-use crate::plan::{Leaves, Lifted, Plan, Unit};
+use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
@@ -389,7 +391,7 @@ impl Session {
         connection: &mut Connection,
         plan: &Plan,
     ) -> Result<usize> {
-        self.taint(live, connection, plan.leaves);
+        self.taint(live, connection, plan);
         if !plan.before.is_empty() {
             connection.spoil();
         }
@@ -397,15 +399,43 @@ impl Session {
             // What runs under it must not run without it, nor without a transaction that could not begin.
             connection.start(Execution::Aside(Arc::clone(text)))?;
         }
-        Ok(plan.before.len())
+        let key = self.key(live, connection.unit(), plan);
+        if let Some(text) = &key {
+            connection.start(Execution::Aside(text.as_str().into()))?;
+        }
+        Ok(plan.before.len() + usize::from(key.is_some()))
+    }
+
+    /// What tells a connection which key this session has generated last, before a plan that may ask for it by a function of a user's.
+    fn key(&self, live: &LiveDatabase, unit: &UnitName, plan: &Plan) -> Option<String> {
+        let effects = live.database.dialect.effects().filter(|_| plan.leaves > Leaves::Nothing)?;
+        let known = self.catalog(live).effectful(unit);
+        let reads_key = known.is_none_or(|known| known.reads_key);
+        reads_key.then(|| effects.key(self.facts.last_insert_id)).flatten()
+    }
+
+    /// Has a connection forget what a plan may leave on it when it goes back. What the plan rests on may hold no longer, as somebody may have defined something since that
+    /// was read: then it may leave anything.
+    pub(super) fn taint(&self, live: &LiveDatabase, connection: &mut Connection, plan: &Plan) {
+        let rests = plan.judged.is_some();
+        let holds = !rests || connection.relies_on_definitions();
+        let is_known = holds && plan.judged.is_none_or(|at| at == self.catalog(live).epoch());
+        let least = if is_known { Leaves::Nothing } else { Leaves::Anything };
+        self.leaves_behind(live, connection, plan.leaves.max(least));
     }
 
     /// Has a connection forget what is left on it when it goes back, and wear the session's variables again.
-    pub(super) fn taint(&self, live: &LiveDatabase, connection: &mut Connection, leaves: Leaves) {
+    pub(super) fn leaves_behind(
+        &self,
+        live: &LiveDatabase,
+        connection: &mut Connection,
+        leaves: Leaves,
+    ) {
         let left = match leaves {
             Leaves::Nothing => return,
             Leaves::State => Left::State,
             Leaves::Anything => Left::Anything,
+            Leaves::Definitions => Left::Definitions,
         };
         let (id, list) = (self.variables.id(), self.variables.list());
         let dress = || (id, live.database.dialect.set_statement(list).into());

@@ -303,7 +303,7 @@ impl Session {
         }
         // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
         let (mut connection, swallow) = self.taken_from_pool(live, unit, Aim::Reads).await?;
-        self.taint(live, &mut connection, plan.leaves);
+        self.taint(live, &mut connection, plan);
         Ok((connection, swallow, jobs))
     }
 

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use pando_kernel::Value;
 use pando_kernel::dialect::{Dialect, VariableEffect};
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Catalog as _;
 use pando_pool::Connection;
 use pando_sql::ast::{Expr, Node, Scope};
 use pando_sql::visit;
 use pando_transaction::finish;
 
 use crate::handle::Manner;
-use crate::plan::{Leaves, Purpose};
+use crate::plan::Purpose;
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
@@ -97,7 +99,9 @@ impl Session {
             }
         }
         // The expression may be a call of anything.
-        self.taint(live, connection, Leaves::Anything);
+        let known = self.catalog(live).effectful(connection.unit());
+        let leaves = known.map_or(Leaves::Definitions, |known| known.unknown);
+        self.leaves_behind(live, connection, leaves.max(Leaves::Anything));
         answer(connection, sql).await
     }
 }

@@ -385,7 +385,7 @@ impl Session {
         if goes_on {
             copy.marked.push(Arc::clone(&unit.target.unit));
         }
-        self.taint(&live, &mut connection, copy.plan.leaves);
+        self.taint(&live, &mut connection, &copy.plan);
         let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
         let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
         let sent = match started {

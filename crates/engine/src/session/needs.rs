@@ -141,12 +141,19 @@ impl Session {
             None => Some(self.take(pool).await?),
         };
         let Some(mut connection) = taken else { return Ok(false) };
+        // Before it is asked: whoever defines something meanwhile is not told of.
+        let number = pool.definitions();
         let read = match self.handle.runs_on(&connection, Manner::Ask) {
             Ok(()) => read_effects(&mut connection, effects).await,
             Err(error) => Err(error),
         };
         self.release(connection).await;
-        catalog.learn_effects(epoch, Arc::clone(unit), read?);
+        let is_learnt = catalog.learn_effects(epoch, Arc::clone(unit), read?);
+        // What a transaction knows for itself alone tells others nothing.
+        let is_everybodys = Arc::ptr_eq(&catalog, &live.catalog);
+        if let Some(number) = number.filter(|_| is_learnt && is_everybodys) {
+            live.pool(unit)?.settle(number);
+        }
         Ok(true)
     }
 
