@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pando_kernel::Effectful;
 use pando_kernel::error::Result;
 use pando_kernel::route::UnitName;
-use pando_kernel::runtime::within;
+use pando_kernel::runtime::{Runtime, within};
 use pando_pool::Pool;
 
 use crate::house::Engine;
@@ -64,11 +64,12 @@ impl Engine {
 
     /// Reads what has effects on a unit, if that is known of it, and forgets it where it is not as it was.
     async fn read_again(&self, live: &LiveDatabase, pool: &Pool) {
-        let (unit, (epoch, known)) = (pool.unit(), live.catalog.effects());
+        let (unit, runtime) = (pool.unit(), &*self.inner.runtime);
+        let (epoch, known) = live.catalog.effects();
         let Some(known) = known.get(unit) else { return };
         // Before it is asked: whoever defines something meanwhile is seen in the next round.
         let number = pool.definitions();
-        match within(&*self.inner.runtime, LIMIT, effects_of(live, unit)).await {
+        match within(runtime, LIMIT, effects_of(live, unit, runtime)).await {
             Some(Ok(found)) if live.catalog.epoch() != epoch => drop(found),
             Some(Ok(found)) if found != *known => live.catalog.forget(),
             Some(Ok(_)) => {
@@ -82,8 +83,12 @@ impl Engine {
     }
 }
 
-async fn effects_of(live: &LiveDatabase, unit: &UnitName) -> Result<Effectful> {
+async fn effects_of(
+    live: &LiveDatabase,
+    unit: &UnitName,
+    runtime: &dyn Runtime,
+) -> Result<Effectful> {
     let Some(effects) = live.database.dialect.effects() else { return Ok(Effectful::default()) };
     let mut connection = live.pool(unit)?.take().await?;
-    read_effects(&mut connection, effects).await
+    read_effects(&mut connection, effects, runtime).await
 }

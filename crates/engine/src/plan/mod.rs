@@ -68,12 +68,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             state::check(ctx, stmt)?;
             dropped::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error));
-            planned.map(|mut planned| {
-                if let Planned::Plan(plan) = &mut planned {
-                    effects::judge(ctx, stmt, plan);
-                }
-                planned
-            })
+            planned.map(|planned| judged(ctx, stmt, planned))
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };
@@ -115,7 +110,17 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
 pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
     let restated = logical::logical(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
-    assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal)
+    let planned = assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal);
+    planned.map(|planned| judged(ctx, stmt, planned))
+}
+
+/// What was planned, and what it may leave on its connections.
+fn judged(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Planned {
+    let mut planned = planned;
+    if let Planned::Plan(plan) = &mut planned {
+        effects::judge(ctx, stmt, plan);
+    }
+    planned
 }
 
 /// Whether a refusal speaks of merging and routing, not of what someone forbade.

@@ -144,7 +144,10 @@ impl Session {
         // Before it is asked: whoever defines something meanwhile is not told of.
         let number = pool.definitions();
         let read = match self.handle.runs_on(&connection, Manner::Ask) {
-            Ok(()) => read_effects(&mut connection, effects).await,
+            Ok(()) => {
+                let runtime = &*self.engine.inner.runtime;
+                read_effects(&mut connection, effects, runtime).await
+            }
             Err(error) => Err(error),
         };
         self.release(connection).await;

@@ -6,8 +6,9 @@ use pando_kernel::backend::Execution;
 use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
+use pando_kernel::runtime::{LONG, Runtime, aside};
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Effectful, Effects};
+use pando_kernel::{Effectful, Effects, Value};
 use pando_sql::Span;
 use pando_sql::ast::{Assignment, Scope, Statement};
 use pando_transaction::finish;
@@ -466,11 +467,18 @@ pub(crate) async fn answer(
 pub(crate) async fn read_effects(
     connection: &mut pando_pool::Connection,
     effects: &dyn Effects,
+    runtime: &dyn Runtime,
 ) -> Result<Effectful> {
     if connection.session_state() != 0 {
         undress(connection).await?;
     }
-    Ok(effects.read(&answer(connection, effects.query()).await?))
+    let rows = answer(connection, effects.query()).await?;
+    let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
+    if rows.iter().flatten().map(length).sum::<usize>() > LONG {
+        // Sources of hundreds of routines take milliseconds to judge.
+        aside(runtime).await;
+    }
+    Ok(effects.read(&rows))
 }
 
 fn keep(variables: &mut Variables, name: &str, text: &str) -> Result<()> {
