@@ -48,6 +48,11 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule { name: "room-cases", says: "every room has a tests/*.case", check: layout::room_cases },
     Rule {
+        name: "room-lines",
+        says: "a room is named by its one line in the list of rooms, and nowhere else",
+        check: layout::room_lines,
+    },
+    Rule {
         name: "db-symmetry",
         says: "every database has the same files",
         check: layout::db_symmetry,
@@ -56,6 +61,11 @@ pub(crate) const RULES: &[Rule] = &[
         name: "notes",
         says: "a note to do something later names its issue",
         check: sources::notes,
+    },
+    Rule {
+        name: "codes",
+        says: "nothing goes by the number of a refusal: `Because` says why",
+        check: sources::codes,
     },
     Rule {
         name: "refusals",

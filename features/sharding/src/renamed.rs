@@ -38,7 +38,7 @@ pub(crate) fn keeps_keys(ctx: &Context<'_>, stmt: &Statement, tables: &[&Table])
         };
         let (Some(old), Some(new)) = (words.get(first), words.get(second)) else { continue };
         if !old.eq_ignore_ascii_case(new) && (is_key(old) || is_key(new)) {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20031,
                 format!(
                     "a column may not be renamed from or to a sharding column (`{old}`, `{new}`)"
@@ -51,7 +51,7 @@ pub(crate) fn keeps_keys(ctx: &Context<'_>, stmt: &Statement, tables: &[&Table])
 }
 
 fn dropped(column: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         20031,
         format!("the sharding column `{column}` may not be dropped"),
         "make a new table with its rule, and move the rows",

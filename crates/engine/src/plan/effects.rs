@@ -5,11 +5,10 @@ use pando_kernel::Effectful;
 use pando_kernel::effects::{Access, Effects, Leaves, Said, said};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Target, UnitName};
-use pando_sql::ast::{Kind, Node, Query, QueryBody, Statement};
+use pando_sql::ast::{Function, Kind, Node, Query, QueryBody, Statement};
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
-use super::template::is_plain_function;
-use super::{Plan, state};
+use super::{Plan, leftovers};
 
 /// Words of statements that write.
 const WRITING: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "into"];
@@ -25,7 +24,7 @@ pub(super) fn judged(ctx: &Context<'_>) -> Option<u64> {
 }
 
 fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
-    let is_unread = state::is_unread(&stmt.kind);
+    let is_unread = leftovers::is_unread(&stmt.kind);
     let Some(effects) = ctx.dialect.effects() else {
         return if is_unread { Leaves::Anything } else { Leaves::Nothing };
     };
@@ -138,5 +137,54 @@ fn has_into(query: &Query) -> bool {
         QueryBody::Select(select) => select.into.is_some(),
         QueryBody::Set { left, right, .. } => has_into(left) || has_into(right),
         QueryBody::Values(_) => false,
+    }
+}
+
+/// Functions that give the same for every session, and leave nothing behind. Sorted.
+const PLAIN_FUNCTIONS: &[&str] = &[
+    "abs",
+    "avg",
+    "ceil",
+    "char_length",
+    "coalesce",
+    "concat",
+    "count",
+    "floor",
+    "greatest",
+    "ifnull",
+    "least",
+    "left",
+    "length",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "mod",
+    "nullif",
+    "replace",
+    "right",
+    "round",
+    "rtrim",
+    "substr",
+    "substring",
+    "sum",
+    "trim",
+    "upper",
+];
+
+/// Whether it is on the list of functions that give the same for every session.
+pub(super) fn is_plain_function(call: &Function) -> bool {
+    let [name] = &call.name.parts[..] else { return false };
+    let name = name.value.to_lowercase();
+    call.over.is_none() && PLAIN_FUNCTIONS.binary_search(&name.as_str()).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PLAIN_FUNCTIONS;
+
+    #[test]
+    fn the_list_is_sorted() {
+        assert!(PLAIN_FUNCTIONS.is_sorted());
     }
 }

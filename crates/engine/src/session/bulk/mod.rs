@@ -1,0 +1,4 @@
+//! Bulk data: COPY and LOAD DATA.
+
+pub(in crate::session) mod columns;
+pub(in crate::session) mod copy;

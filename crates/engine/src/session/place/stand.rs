@@ -1,0 +1,142 @@
+//! The database a session stands in: chosen, left, looked for again in a newer configuration.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::session::TransactionState;
+
+use crate::snapshot::LiveDatabase;
+
+use crate::session::Session;
+use crate::session::place::visible;
+use crate::session::place::visible::{home, move_to};
+use crate::session::settings::set;
+use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{begin, end};
+
+/// Changes the current database.
+pub(in crate::session) async fn use_database(session: &mut Session, name: &str) -> Result<()> {
+    let home = match session.place.live.clone().filter(|live| live.has_units()) {
+        None => home(&session.place.snapshot, &session.place.login, &session.place.facts.databases),
+        current => current,
+    };
+    let (live, name) = move_to((&session.place.snapshot, &session.place.login), name, home)?;
+    // A dump begins its transaction before it says of what.
+    let is_other = session.place.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
+    let is_at_work = is_other && !session.work.stands_free() && !session.work.has_begun_only();
+    let again = match is_at_work && has_read_no_table(session) {
+        true => Some(session.work.transaction.modes().to_vec()),
+        false => None,
+    };
+    if again.is_some() {
+        end::end_transaction(session, false).await?;
+    } else if is_at_work {
+        return Err(Error::unsupported(
+            30001,
+            "the database cannot be changed inside a transaction that has read or changed another one",
+            "commit or roll back first",
+        ));
+    }
+    let first = session.place.live.is_none();
+    session.place.handle.uses(Some(&name));
+    session.place.facts_mut().database = Some(name);
+    stand_in(session, Some(live));
+    if first {
+        start_variables(session)?;
+    }
+    match again {
+        Some(modes) => begin::open_for_client(session, modes).await,
+        None => Ok(()),
+    }
+}
+
+/// Whether the open transaction has changed nothing and was asked of no table, as no database was chosen: only the servers themselves, and their
+/// catalogues. It may as well have begun where one is chosen now, and later.
+pub(in crate::session) fn has_read_no_table(session: &Session) -> bool {
+    session.place.facts.database.is_none()
+        && !session.work.names_tables
+        && session.work.opened == Opened::Client
+        && session.work.transaction.state() == TransactionState::Open
+        && !session.work.transaction.has_written()
+}
+
+/// Stands in the newest snapshot where it stood in the one before.
+///
+/// # Errors
+/// `UnknownDatabase` and `Refused` when that is no longer possible; the session is then in no database.
+pub(in crate::session) fn look_again(session: &mut Session) -> Result<()> {
+    session.place.snapshot = session.place.engine.snapshot();
+    session.place.facts_mut().databases =
+        visible::visible(&session.place.snapshot, &session.place.login);
+    let home = visible::home(
+        &session.place.snapshot,
+        &session.place.login,
+        &session.place.facts.databases,
+    );
+    let Some(name) = session.place.facts.database.clone() else {
+        stand_in(session, home);
+        return Ok(());
+    };
+    match visible::stand(&session.place.snapshot, (&name, &session.place.login), home.clone()) {
+        Ok((live, _)) => {
+            stand_in(session, Some(live));
+            Ok(())
+        }
+        Err(gone) => {
+            leave_database(session, home);
+            Err(gone)
+        }
+    }
+}
+
+/// From now on the session is in no database.
+pub(in crate::session) fn leave_database(session: &mut Session, home: Option<Arc<LiveDatabase>>) {
+    session.place.handle.uses(None);
+    session.place.facts_mut().database = None;
+    stand_in(session, home);
+}
+
+/// Goes to a database, or where there is none. Its units are told of the door's language when they take several.
+pub(in crate::session) fn stand_in(session: &mut Session, live: Option<Arc<LiveDatabase>>) {
+    let spoken = |live: &Option<Arc<LiveDatabase>>| live.as_ref()?.client_language;
+    let (before, now) = (spoken(&session.place.live), spoken(&live));
+    let version = live.as_ref().and_then(|live| live.version());
+    if version.as_deref() != session.place.facts.version.as_deref() {
+        session.place.facts_mut().version = version.map(Arc::from);
+    }
+    session.place.live = live;
+    match now {
+        _ if before == now => {}
+        Some(language) => {
+            session.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+        }
+        None => session.settings.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
+    }
+}
+
+pub(in crate::session) fn start_variables(session: &mut Session) -> Result<()> {
+    let Some(live) = session.place.live.clone() else { return Ok(()) };
+    if let Some(language) = live.client_language {
+        session.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+    }
+    for (name, value) in session.place.login.variables.clone() {
+        set::startup_variable(session, live.database.dialect.as_ref(), &name, &value)?;
+    }
+    Ok(())
+}
+
+/// Takes the newest snapshot; inside a transaction the one it began with stays.
+pub(in crate::session) fn refresh(session: &mut Session) -> Result<()> {
+    if session.place.handle.is_killed() {
+        return Err(ErrorKind::Shutdown.into());
+    }
+    if !session.work.stands_free() || session.cursors.waits_in_cursor() {
+        return Ok(());
+    }
+    let newest = session.place.engine.inner.snapshot.load();
+    if Arc::ptr_eq(&newest, &session.place.snapshot) {
+        return Ok(());
+    }
+    drop(newest);
+    look_again(session)
+}

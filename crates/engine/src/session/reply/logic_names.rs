@@ -1,0 +1,120 @@
+//! Where a result's columns come from, and what errors are about, told in logic names.
+
+use std::sync::Arc;
+
+use pando_kernel::feature::Database;
+use pando_kernel::{Column, Columns, Error, ErrorKind, Presentation, ServerError};
+
+use crate::plan::{Plan, Unit};
+use crate::snapshot::LiveDatabase;
+
+use crate::session::place::Place;
+
+impl Place {
+    /// An error of a storage unit, told in logic names; of a table that is nowhere, in the vendor's words.
+    pub(in crate::session) fn in_logic_names(&self, error: Error) -> Error {
+        let mut error = error;
+        if let Some(live) = &self.live
+            && let Some(presentation) = live.database.dialect.presentation()
+            && let Some(told) = missing(presentation, &live.database.name, error.kind())
+        {
+            return Error::new(ErrorKind::Server(Box::new(told))).caused_by(error);
+        }
+        if let Some(told) = error.server_mut() {
+            self.retell(told);
+        }
+        error
+    }
+
+    /// The same of what it says besides.
+    pub(in crate::session) fn retell(&self, told: &mut ServerError) {
+        if let Some(live) = &self.live {
+            live.in_logic_names(told);
+        }
+    }
+}
+
+/// What is needed to tell it for one target.
+#[derive(Debug)]
+pub(in crate::session) struct Origin {
+    live: Arc<LiveDatabase>,
+    plan: Arc<Plan>,
+}
+
+impl Origin {
+    /// Of the plan's first unit.
+    pub(in crate::session) fn of(live: &Arc<LiveDatabase>, plan: &Arc<Plan>) -> Self {
+        Self { live: Arc::clone(live), plan: Arc::clone(plan) }
+    }
+
+    /// Actual names of tables and databases become the logic ones, and numbers of relations those that are shown.
+    pub(in crate::session) fn rename(&self, columns: &mut Columns) {
+        let Some(unit) = self.plan.units.first() else { return };
+        let number = number_of(&self.live.database, &unit.target.unit);
+        let tells = |column: &Column| {
+            let names = [&column.table, &column.origin_table, &column.schema];
+            names.iter().any(|name| !name.is_empty()) || number > 0 && column.native.relation != 0
+        };
+        if unit.attributes.is_empty() && !columns.list.iter().any(tells) {
+            return;
+        }
+        if let Some(told) = self.plan.told.get(&columns.list) {
+            columns.list = Arc::clone(told);
+            return;
+        }
+        let given = Arc::clone(&columns.list);
+        self.rename_anew(unit, number, columns);
+        columns.list = self.plan.told.set(given, Arc::clone(&columns.list));
+    }
+
+    fn rename_anew(&self, unit: &Unit, number: usize, columns: &mut Columns) {
+        let database = &self.live.database;
+        let list = Arc::make_mut(&mut columns.list);
+        for column in &mut *list {
+            for table in &unit.target.tables {
+                if column.origin_table.eq_ignore_ascii_case(&table.actual) {
+                    column.origin_table = table.logic.to_string();
+                }
+                if column.table.eq_ignore_ascii_case(&table.actual) {
+                    column.table = table.logic.to_string();
+                }
+            }
+            if !column.schema.is_empty() && !column.origin_table.is_empty() {
+                database.name.clone_into(&mut column.schema);
+            }
+            if number > 0
+                && column.native.relation != 0
+                && let Some(presentation) = database.dialect.presentation()
+            {
+                let shown = presentation.relation_number(column.native.relation, number);
+                column.native.relation = shown;
+            }
+        }
+        for (column, own) in list.iter_mut().zip(&unit.attributes) {
+            column.native.relation = own.relation;
+            column.native.attribute = own.number;
+        }
+    }
+}
+
+/// What a server says of a table that is nowhere, where it names its database.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all other errors name no table that is nowhere"
+)]
+fn missing(
+    presentation: &dyn Presentation,
+    database: &str,
+    kind: &ErrorKind,
+) -> Option<ServerError> {
+    match kind {
+        ErrorKind::UnknownTable(table) => presentation.missing_table(database, table),
+        ErrorKind::NothingToDrop { names, .. } => presentation.missing_to_drop(database, names),
+        _ => None,
+    }
+}
+
+/// A unit's place among its database's units.
+pub(in crate::session) fn number_of(database: &Database, unit: &str) -> usize {
+    database.units.iter().position(|known| &**known == unit).unwrap_or(0)
+}

@@ -1,0 +1,330 @@
+//! The reply under way.
+
+use std::future::poll_fn;
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::row::Rows;
+use pando_kernel::{Columns, CopyInput};
+
+use crate::copy_rows::Splice;
+use crate::execute::{Channel, Shared, Source};
+use crate::merge::Merge;
+
+use crate::session::Session;
+use crate::session::bulk::copy::CopyIn;
+use crate::session::reply::logic_names::Origin;
+use crate::session::reply::show_rows::Retelling;
+use crate::session::statement::text::request;
+
+/// Where the pieces of the current statement come from.
+#[derive(Debug, Default)]
+pub(in crate::session) enum Reply {
+    /// Nowhere: the statement is over.
+    #[default]
+    Idle,
+    /// One storage unit, passed on as it comes.
+    Pass(Box<Pass>),
+    /// Several, merged.
+    Merged(Box<Merged>),
+    /// Bulk data of several units, one after the other.
+    CopyOut(Box<CopyOut>),
+    /// The client sends rows.
+    CopyIn(Box<CopyIn>),
+}
+
+/// A reply passed on from one unit.
+#[derive(Debug)]
+pub(in crate::session) struct Pass {
+    pub(in crate::session) channel: Channel,
+    pub(in crate::session) origin: Origin,
+    pub(in crate::session) retell: Option<Box<Retelling>>,
+    pub(in crate::session) columns: Option<Columns>,
+    pub(in crate::session) completion: Option<Completion>,
+    pub(in crate::session) rows: u64,
+    /// Why its unit takes no more data of a copy, until whoever sends it is told.
+    pub(in crate::session) refusal: Option<Box<Error>>,
+    pub(in crate::session) verb: Verb,
+}
+
+/// A reply merged from several units.
+pub(in crate::session) struct Merged {
+    pub(in crate::session) merge: Merge<Source>,
+    pub(in crate::session) channels: Vec<Shared>,
+    pub(in crate::session) rows: u64,
+    pub(in crate::session) announced: bool,
+    pub(in crate::session) loaded: Vec<Completion>,
+    pub(in crate::session) verb: Verb,
+}
+
+/// COPY TO over several units.
+#[derive(Debug)]
+pub(in crate::session) struct CopyOut {
+    pub(in crate::session) channels: Vec<Channel>,
+    pub(in crate::session) splice: Splice,
+    /// The channel whose data is under way, and whether the trailer has been sent.
+    pub(in crate::session) at: usize,
+    pub(in crate::session) ended: bool,
+    pub(in crate::session) verb: Verb,
+}
+
+impl CopyOut {
+    /// The next data; `Done` when every unit has sent its own.
+    async fn step(&mut self) -> Result<Event> {
+        while let Some(channel) = self.channels.get_mut(self.at) {
+            if let Some(data) = self.splice.next()? {
+                return Ok(Event::CopyData(data));
+            }
+            if channel.is_finished() {
+                self.at += 1;
+                self.splice.next_stream();
+                continue;
+            }
+            match poll_fn(|cx| channel.poll_event(cx)).await? {
+                Event::CopyData(data) => self.splice.push(data),
+                event @ Event::Notice(_) => return Ok(event),
+                Event::Complete(done) => channel.completions.push(done),
+                // The next statement on the same connection.
+                Event::CopyOut(_) => self.splice.next_stream(),
+                Event::Columns(_)
+                | Event::Rows(_)
+                | Event::Empty
+                | Event::Suspended
+                | Event::Parameter { .. }
+                | Event::Described(_)
+                | Event::CopyIn(_)
+                | Event::SendFile(_)
+                | Event::Done => {}
+            }
+        }
+        if !std::mem::replace(&mut self.ended, true)
+            && let Some(tail) = self.splice.end()
+        {
+            return Ok(Event::CopyData(tail));
+        }
+        Ok(Event::Done)
+    }
+}
+
+impl std::fmt::Debug for Merged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Merged").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+/// What the completion of a statement needs to know of it.
+#[derive(Debug, Clone, Default)]
+pub(in crate::session) struct Verb {
+    /// The tag, when the unit gives none.
+    pub(in crate::session) tag: &'static str,
+    /// It returns rows that are counted.
+    pub(in crate::session) selects: bool,
+    /// It changes definitions.
+    pub(in crate::session) defines: bool,
+    /// It returns rows, and changes others in its WITH.
+    pub(in crate::session) changes: bool,
+    /// First generated key, when it is a number.
+    pub(in crate::session) key: u64,
+    /// The rows of an INSERT that changes those which are there.
+    pub(in crate::session) upserts: Option<u64>,
+    /// It gives its rows' keys itself: the one the server tells is no generated one.
+    pub(in crate::session) gives_keys: bool,
+    /// It asks the server to count the rows without its LIMIT.
+    pub(in crate::session) calculates: bool,
+    /// What it has done is not known: it may have ended a transaction.
+    pub(in crate::session) unread: bool,
+}
+
+impl Session {
+    /// The next piece of the current request's replies.
+    pub(in crate::session) async fn next_event(&mut self) -> Result<Option<Event>> {
+        loop {
+            if let Some(piece) = self.outbox.ahead.pop_front() {
+                return piece;
+            }
+            if self.outbox.passes_on() {
+                self.pass_on().await;
+                continue;
+            }
+            if let Some(event) = self.next_of_reply().await? {
+                return Ok(Some(event));
+            }
+            if matches!(self.outbox.reply, Reply::CopyIn(_)) || !request::start_queued(self).await?
+            {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next piece of the current statement's reply.
+    pub(in crate::session) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
+        match self.next_piece().await? {
+            Some(event) if self.outbox.encoder.is_some() => match self.outbox.encode(event) {
+                Ok(event) => Ok(Some(event)),
+                Err(error) => Err(Box::pin(self.fail_reply(error)).await),
+            },
+            piece => Ok(piece),
+        }
+    }
+
+    async fn next_piece(&mut self) -> Result<Option<Event>> {
+        loop {
+            if let Some(mut event) = self.outbox.pending.pop_front() {
+                if let Event::Notice(notice) = &mut event {
+                    self.place.retell(notice);
+                }
+                return Ok(Some(event));
+            }
+            let step = match &mut self.outbox.reply {
+                Reply::Idle | Reply::CopyIn(_) => return Ok(None),
+                Reply::Pass(pass) => poll_fn(|cx| pass.channel.poll_event(cx)).await,
+                Reply::Merged(merged) => merged.step().await,
+                Reply::CopyOut(copy) => copy.step().await,
+            };
+            match step {
+                Ok(Event::Done) => self.end_reply().await?,
+                Ok(event) => {
+                    if let Some(event) = self.shape_or_settle(event).await? {
+                        return Ok(Some(event));
+                    }
+                }
+                Err(error) => return Err(Box::pin(self.fail_reply(error)).await),
+            }
+        }
+    }
+
+    /// Gives a piece the form the client is to see; `None` when it is not for the client.
+    pub(in crate::session) fn shape(&mut self, event: Event) -> Result<Option<Event>> {
+        match event {
+            Event::Columns(columns) => self.shape_columns(columns).map(Some),
+            Event::Rows(rows) => self.shape_rows(rows),
+            Event::Complete(completion) => {
+                if let Reply::Pass(pass) = &mut self.outbox.reply
+                    && let Some(mut earlier) = pass.completion.replace(completion)
+                {
+                    earlier.more = true;
+                    return Ok(Some(Event::Complete(earlier)));
+                }
+                Ok(None)
+            }
+            Event::Described(_) | Event::Done => Ok(None),
+            Event::Suspended => Err(Error::internal("a storage unit suspended a reply")),
+            Event::Notice(mut notice) => {
+                self.place.retell(&mut notice);
+                Ok(Some(Event::Notice(notice)))
+            }
+            Event::Empty
+            | Event::CopyIn(_)
+            | Event::CopyOut(_)
+            | Event::CopyData(_)
+            | Event::SendFile(_) => Ok(Some(event)),
+            Event::Parameter { .. } => Ok(None),
+        }
+    }
+
+    fn shape_columns(&mut self, columns: Columns) -> Result<Event> {
+        let mut columns = columns;
+        if let Reply::Pass(pass) = &mut self.outbox.reply {
+            pass.origin.rename(&mut columns);
+            if pass.retell.is_some() || self.outbox.window.is_some() {
+                pass.columns = Some(columns.clone());
+            }
+            if let Some(mut earlier) = pass.completion.take() {
+                earlier.more = true;
+                self.outbox.pending.push_back(Event::Columns(columns));
+                return Ok(Event::Complete(earlier));
+            }
+        }
+        if self.outbox.window.is_some_and(|window| window.left == 0) {
+            self.suspend()?;
+        }
+        Ok(Event::Columns(columns))
+    }
+
+    fn shape_rows(&mut self, rows: Rows) -> Result<Option<Event>> {
+        let mut rows = rows;
+        match &mut self.outbox.reply {
+            Reply::Pass(pass) => {
+                pass.rows += u64::from(rows.count);
+                if let (Some(retell), Some(columns)) = (&pass.retell, &pass.columns) {
+                    rows = retell.rows(columns, rows)?;
+                }
+            }
+            Reply::Merged(merged) => merged.rows += u64::from(rows.count),
+            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => {}
+        }
+        let Some(window) = &mut self.outbox.window else { return Ok(Some(Event::Rows(rows))) };
+        if u64::from(rows.count) < window.left {
+            window.left -= u64::from(rows.count);
+            return Ok(Some(Event::Rows(rows)));
+        }
+        let columns = match &self.outbox.reply {
+            Reply::Pass(pass) => pass.columns.clone(),
+            Reply::Merged(merged) => Some(merged.merge.columns().clone()),
+            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
+        };
+        let columns = columns.ok_or_else(|| Error::internal("rows came before their columns"))?;
+        let take = window.left;
+        window.left = 0;
+        let (now, later) = split(&columns, rows, take)?;
+        self.suspend()?;
+        if let (Some(later), Some(cursor)) = (later, self.cursors.newest_cursor()) {
+            cursor.stash(later);
+        }
+        Ok(now.map(Event::Rows))
+    }
+
+    /// Copy data from the client for a reply that is passed on.
+    pub(in crate::session) async fn copy_pass(&mut self, input: CopyInput) -> Result<()> {
+        let Reply::Pass(pass) = &mut self.outbox.reply else {
+            return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
+        };
+        let ends = !matches!(input, CopyInput::Data(_));
+        let channel = &mut pass.channel;
+        let sent = match pass.refusal.take() {
+            Some(refusal) => Err(*refusal),
+            None => {
+                channel.connection.copy(input)?;
+                poll_fn(|cx| channel.poll_sent(cx)).await
+            }
+        };
+        if ends {
+            self.outbox.pending.extend(channel.notices.drain(..));
+        }
+        match sent {
+            Ok(()) => Ok(()),
+            Err(error) => Err(Box::pin(self.fail_reply(error)).await),
+        }
+    }
+}
+
+impl Merged {
+    async fn step(&mut self) -> Result<Event> {
+        if !self.announced {
+            self.announced = true;
+            return Ok(Event::Columns(self.merge.columns().clone()));
+        }
+        let rows = poll_fn(|cx| self.merge.poll_rows(cx)).await?;
+        Ok(rows.map_or(Event::Done, Event::Rows))
+    }
+}
+
+/// Splits a chunk behind its first `take` rows.
+pub(in crate::session) fn split(
+    columns: &Columns,
+    rows: Rows,
+    take: u64,
+) -> Result<(Option<Rows>, Option<Rows>)> {
+    if take >= u64::from(rows.count) {
+        return Ok((Some(rows), None));
+    }
+    let take = u32::try_from(take).unwrap_or(u32::MAX);
+    let mut at = 0usize;
+    for _ in 0..take {
+        let (length, _) = columns.codec.next(&rows.bytes[at..])?;
+        at += length;
+    }
+    let later = Rows { bytes: rows.bytes.slice(at..), count: rows.count - take };
+    let now = (take > 0).then(|| Rows { bytes: rows.bytes.slice(..at), count: take });
+    Ok((now, Some(later)))
+}

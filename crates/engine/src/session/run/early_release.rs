@@ -1,0 +1,82 @@
+//! Replies that have come whole while other units are still waited for: their connections go home, so that a unit that has fallen silent takes none from
+//! statements that don't need it.
+
+use std::collections::VecDeque;
+
+use pando_kernel::Columns;
+use pando_kernel::error::Result;
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::route::Spread;
+use pando_kernel::row::Rows;
+use pando_kernel::session::TransactionState;
+
+use crate::execute::{Channel, Heads};
+use crate::plan::Plan;
+
+use crate::session::Session;
+use crate::session::reply::pieces::Verb;
+use crate::session::transaction::Work;
+
+/// A whole reply whose connection has gone home.
+#[derive(Debug)]
+pub(in crate::session) struct Parted {
+    /// Its place among those that were there when it was taken out.
+    pub(in crate::session) at: usize,
+    pub(in crate::session) columns: Columns,
+    pub(in crate::session) rows: VecDeque<Rows>,
+    pub(in crate::session) completions: Vec<Completion>,
+}
+
+impl Work {
+    /// Whether connections of a query may go home before the others have answered: nothing is asked of them afterwards, and no transaction holds them.
+    pub(in crate::session) fn may_part(
+        &self,
+        plan: &Plan,
+        verb: &Verb,
+        jobs: &[Vec<usize>],
+    ) -> bool {
+        self.transaction.state() == TransactionState::Idle
+            && verb.selects
+            && !(verb.changes || verb.calculates || verb.unread || plan.writes)
+            && plan.before.is_empty()
+            && plan.spread != Spread::Same
+            && jobs.iter().all(|jobs| jobs.len() == 1)
+    }
+}
+
+/// The beginnings of replies; channels whose replies have come whole meanwhile are taken out.
+///
+/// # Errors
+/// The first unit's error.
+pub(in crate::session) async fn beginnings(
+    session: &mut Session,
+    channels: &mut Vec<Channel>,
+    may_part: bool,
+) -> Result<(Vec<Option<Event>>, Vec<Parted>)> {
+    let mut heads = Heads::of(channels);
+    let (mut may_part, mut parted) = (may_part, Vec::new());
+    while let Some(at) = heads.next(channels, may_part).await? {
+        may_part = can_go_home(session, &channels[at]);
+        if !may_part {
+            continue;
+        }
+        let Some(Event::Columns(columns)) = heads.remove(at) else { continue };
+        let mut channel = channels.remove(at);
+        session.outbox.pass_notices(std::slice::from_mut(&mut channel));
+        parted.push(Parted {
+            at,
+            columns,
+            rows: channel.take_kept(),
+            completions: std::mem::take(&mut channel.completions),
+        });
+        session.hand_back((channel.connection, channel.apart), false);
+    }
+    Ok((heads.all(), parted))
+}
+
+/// Whether a connection that has answered is of no more use, and the session has let go of it.
+fn can_go_home(session: &Session, channel: &Channel) -> bool {
+    let is_warned = channel.completions.iter().any(|done| done.warnings > 0);
+    let is_home = channel.connection.condition().outstanding == 0;
+    is_home && !channel.apart && !is_warned && session.place.handle.parts_with(&channel.connection)
+}

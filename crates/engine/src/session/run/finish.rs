@@ -1,0 +1,352 @@
+//! The end of a statement: connections go home, implicit transactions end, the client gets its completion.
+
+use pando_kernel::dialect::TransactionVerb;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::route::Spread;
+use pando_kernel::session::TransactionState;
+use pando_kernel::{Execution, ServerError, Value};
+use pando_sql::ast::{InsertSource, Kind};
+use pando_transaction::{drain, finish_all};
+
+use crate::execute::{Channel, sum, unshare};
+use crate::handle::Manner;
+use crate::plan::{Plan, Unit};
+
+use crate::session::Session;
+use crate::session::errors::{server_error, unit_lost};
+use crate::session::reply::pieces::{Pass, Reply, Verb};
+use crate::session::reply::warnings;
+use crate::session::run::connect::STATEMENT_SAVEPOINT;
+use crate::session::run::release::DRAIN_BYTES;
+use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, definition, end};
+
+impl Session {
+    /// The current reply is complete.
+    pub(in crate::session) async fn end_reply(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.outbox.reply) {
+            Reply::Idle | Reply::CopyIn(_) => Ok(()),
+            Reply::Pass(mut pass) => {
+                if !pass.channel.is_finished() {
+                    self.outbox.reply = Reply::Pass(pass);
+                    return Ok(());
+                }
+                let done = pass.completion.take().unwrap_or_default();
+                let done = self.end_pass(pass, done).await?;
+                self.outbox.pending.push_back(Event::Complete(done));
+                Ok(())
+            }
+            Reply::CopyOut(copy) => {
+                let done = total(&[], &copy.channels);
+                self.release_channels(copy.channels).await;
+                self.conclude(done, &copy.verb).await
+            }
+            Reply::Merged(merged) => {
+                let merged = *merged;
+                drop(merged.merge);
+                let mut channels = unshare(merged.channels);
+                self.outbox.pass_notices(&mut channels);
+                let mut done = total(&merged.loaded, &channels);
+                warnings::note_warnings(self, &mut channels, done.warnings).await;
+                if merged.verb.selects {
+                    done.affected = Some(merged.rows);
+                }
+                self.release_channels(channels).await;
+                self.conclude(done, &merged.verb).await
+            }
+        }
+    }
+
+    /// A reply that was passed on has ended so. Returns how it ended for the client.
+    pub(in crate::session) async fn end_pass(
+        &mut self,
+        pass: Box<Pass>,
+        done: Completion,
+    ) -> Result<Completion> {
+        let (mut pass, mut done) = (pass, done);
+        if pass.verb.selects && done.affected.is_none() {
+            done.affected = Some(pass.rows);
+        }
+        if pass.verb.calculates {
+            return Box::pin(self.end_counted(pass, done)).await;
+        }
+        if done.warnings > 0 {
+            let said = std::slice::from_mut(&mut pass.channel);
+            Box::pin(warnings::note_warnings(self, said, done.warnings)).await;
+        }
+        let cancelled = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
+        let inside = pass.channel.connection.condition().transaction != TransactionState::Idle;
+        let is_left =
+            pass.verb.unread && inside && self.work.transaction.state() == TransactionState::Idle;
+        // Only what is needed is moved out of the box.
+        let Pass { channel: Channel { connection, apart, .. }, verb, .. } = *pass;
+        self.hand_back((connection, apart), cancelled);
+        if is_left {
+            return Err(server_error(
+                1180,
+                "HY000",
+                "the statement has opened a transaction on its storage unit and left it open: it is rolled back",
+            ));
+        }
+        self.settle(done, &verb).await
+    }
+
+    /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the connection serves others.
+    async fn end_counted(&mut self, pass: Box<Pass>, done: Completion) -> Result<Completion> {
+        let Pass { mut channel, verb, .. } = *pass;
+        let found = warnings::found_rows(self, &mut channel.connection).await;
+        self.release_channel(channel).await;
+        let done = self.settle(done, &verb).await?;
+        self.place.facts_mut().found_rows = found?;
+        Ok(done)
+    }
+
+    /// Ends a statement that returned no rows.
+    pub(in crate::session) async fn end_counts(
+        &mut self,
+        channels: Vec<Channel>,
+        plan: &Plan,
+        verb: &Verb,
+    ) -> Result<()> {
+        let mut channels = channels;
+        if verb.upserts.is_some() {
+            channels.iter_mut().flat_map(|own| &mut own.completions).for_each(find_upserted);
+        }
+        let done = match plan.spread {
+            Spread::Gather => total(&[], &channels),
+            Spread::Same => {
+                channels.first().and_then(|c| c.completions.first()).cloned().unwrap_or_default()
+            }
+        };
+        let said = match plan.spread {
+            Spread::Gather => channels.len(),
+            Spread::Same => channels.len().min(1),
+        };
+        let of_parts = |unit: &Unit| !unit.target.tables.is_empty();
+        if plan.spread == Spread::Same && plan.units.iter().any(of_parts) {
+            channels[..said].iter_mut().for_each(|channel| self.tell_once(channel));
+        }
+        self.outbox.pass_notices(&mut channels[..said]);
+        warnings::note_warnings(self, &mut channels[..said], done.warnings).await;
+        self.release_channels(channels).await;
+        self.conclude(done, verb).await
+    }
+
+    /// What is said of a table's parts is said of the table: once.
+    fn tell_once(&self, channel: &mut Channel) {
+        let mut told: Vec<ServerError> = Vec::new();
+        channel.notices.retain_mut(|event| {
+            let Event::Notice(notice) = event else { return true };
+            self.place.retell(notice);
+            let is_new = !told.contains(&**notice);
+            told.extend(is_new.then(|| (**notice).clone()));
+            is_new
+        });
+    }
+
+    /// Ends the statement's own transaction, notes what the session knows, and tells the client.
+    pub(in crate::session) async fn conclude(
+        &mut self,
+        completion: Completion,
+        verb: &Verb,
+    ) -> Result<()> {
+        let done = self.settle(completion, verb).await?;
+        self.outbox.pending.push_back(Event::Complete(done));
+        Ok(())
+    }
+
+    /// Ends the statement's own transaction and notes what the session knows. Returns what the client is to be told.
+    async fn settle(&mut self, completion: Completion, verb: &Verb) -> Result<Completion> {
+        let mut done = completion;
+        if self.work.transaction.state() == TransactionState::Failed {
+            // It was done, and its unit is lost since: nobody is to take it for something that can be committed.
+            return Err(Box::pin(self.fail_statement(unit_lost())).await);
+        }
+        self.work.transaction.locks_stand();
+        if self.work.opened == Opened::Statement
+            && self.work.transaction.state() != TransactionState::Idle
+        {
+            // Up to here all of it can still be undone.
+            let commit = !self.place.handle.is_cancelled();
+            let committed = Box::pin(end::end_transaction(self, commit)).await?;
+            if !commit {
+                return Err(ErrorKind::Cancelled.into());
+            }
+            if !committed {
+                return Err(unit_lost());
+            }
+        }
+        if verb.unread {
+            Box::pin(end::look_whether_ended(self)).await?;
+        }
+        self.temporary.note_temporaries(true);
+        if verb.defines
+            && let Some(live) = self.place.live.clone()
+        {
+            Box::pin(definition::forget_tables(self, &live)).await;
+            if self.work.transaction.state() != TransactionState::Idle {
+                self.work.has_defined(&live);
+            }
+        }
+        if done.tag.is_empty() {
+            done.tag = verb.tag.into();
+        }
+        // An upsert that has found its row has not used the key that was made for it.
+        let is_used = verb.upserts.is_none_or(|rows| done.affected == Some(rows));
+        if verb.key != 0 && is_used {
+            done.last_insert_id = verb.key;
+        }
+        if verb.upserts.is_some() {
+            find_upserted(&mut done);
+        }
+        if done.last_insert_id != 0 && !verb.gives_keys {
+            self.place.facts_mut().last_insert_id = done.last_insert_id;
+        }
+        let affected = done.affected.unwrap_or(0);
+        if !verb.selects && self.work.transaction.state() != TransactionState::Idle {
+            self.place.handle.wrote(affected);
+        }
+        let facts = self.place.facts_mut();
+        if verb.selects {
+            facts.found_rows = affected;
+            facts.row_count = -1;
+        } else {
+            facts.row_count = i64::try_from(affected).unwrap_or(i64::MAX);
+        }
+        done.more = !self.outbox.queue.is_empty();
+        self.outbox.window = None;
+        Ok(done)
+    }
+
+    /// A statement has failed; its connections are already home.
+    pub(in crate::session) async fn fail_statement(&mut self, error: Error) -> Error {
+        self.outbox.queue.clear();
+        self.outbox.pending.clear();
+        self.outbox.encoder = None;
+        self.outbox.window = None;
+        let error = self.place.in_logic_names(error);
+        warnings::note_error(self, &error);
+        self.place.counts_rows(-1);
+        self.temporary.note_temporaries(false);
+        if self.work.definitions.under_way {
+            Box::pin(definition::end_definition(self)).await;
+        }
+        let Some(dialect) = self.place.dialect() else { return error };
+        if self.work.transaction.state() == TransactionState::Idle {
+            return error;
+        }
+        self.work.transaction.locks_fall();
+        match self.work.opened {
+            Opened::Statement | Opened::Steps => end::roll_back(self).await,
+            Opened::Pipeline => self.work.transaction.fail(),
+            Opened::Client => {
+                if dialect.error_fails_transaction() {
+                    // A server lets go of what a failed transaction has locked, unless the client may return to a savepoint.
+                    if self.work.transaction.state() == TransactionState::Open
+                        && self.settings.savepoints.is_empty()
+                    {
+                        Box::pin(deadlock::forfeit(self)).await;
+                    }
+                    self.work.transaction.fail();
+                } else if self.work.transaction.is_torn() {
+                    // One unit has rolled its part back: the others must not commit theirs.
+                    let _ = end::end_transaction(self, false).await;
+                }
+            }
+        }
+        error
+    }
+
+    /// Undoes a statement in the client's transaction, which goes on, where it has set savepoints for that.
+    pub(in crate::session) async fn undo_if_open(&mut self, channels: &mut [Channel]) {
+        let has_savepoints = channels.iter().any(|channel| channel.savepoint);
+        if has_savepoints && self.work.transaction.state() == TransactionState::Open {
+            Box::pin(self.undo_statement(channels)).await;
+        }
+    }
+
+    /// Undoes one statement on the units it had been started on (families whose transactions go on after an error).
+    pub(in crate::session) async fn undo_statement(&mut self, channels: &mut [Channel]) {
+        let Some(dialect) = self.place.dialect() else { return };
+        let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
+        let Some(text) = dialect.transaction(&verb) else { return };
+        end::let_go(self).await;
+        let mut started = Vec::new();
+        for channel in channels {
+            let connection = &mut channel.connection;
+            let _ = self.place.handle.runs_on(connection, Manner::Leave);
+            let home =
+                drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
+            if home && connection.start(Execution::Text(text.as_str().into())).is_ok() {
+                started.push(connection);
+            }
+        }
+        if finish_all(&mut started).await.iter().any(Result::is_err) {
+            self.work.transaction.lose();
+        }
+    }
+
+    /// Drops what is left of an earlier reply.
+    pub(in crate::session) async fn abandon(&mut self) {
+        self.outbox.ahead.clear();
+        self.outbox.queue.clear();
+        self.outbox.pending.clear();
+        self.outbox.encoder = None;
+        self.outbox.window = None;
+        if !matches!(self.outbox.reply, Reply::Idle) {
+            let reply = std::mem::take(&mut self.outbox.reply);
+            Box::pin(self.release_reply(reply)).await;
+            if self.work.opened == Opened::Statement
+                && self.work.transaction.state() != TransactionState::Idle
+            {
+                end::roll_back(self).await;
+            }
+        }
+    }
+}
+
+/// How all the statement's replies ended, added up.
+fn total(loaded: &[Completion], channels: &[Channel]) -> Completion {
+    sum(loaded.iter().chain(channels.iter().flat_map(|channel| &channel.completions)))
+}
+
+/// The rows of an INSERT that changes those which are there.
+pub(in crate::session) fn upserts(kind: &Kind) -> Option<u64> {
+    let Kind::Insert(insert) = kind else { return None };
+    let InsertSource::Values { rows, .. } = &insert.source else { return None };
+    let changes = !insert.on_duplicate.is_empty() && insert.modifiers.iter().all(|m| m != "IGNORE");
+    changes.then_some(rows.len() as u64)
+}
+
+/// What clients are told of an upsert that want to know of rows found instead of rows changed: one for each row, and one more for each that was changed. A server counts
+/// those in `Records: 3  Duplicates: 1`; of one row alone it says nothing, but for the 2 of a changed one.
+/// <https://dev.mysql.com/doc/refman/8.0/en/insert-on-duplicate.html>
+fn find_upserted(done: &mut Completion) {
+    let number = |word: &str| {
+        let behind = done.info.split_once(word)?.1.trim_start();
+        behind.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()
+    };
+    let counted = number("Records:").zip(number("Duplicates:"));
+    let found = counted.map(|(rows, changed)| rows.saturating_add(changed));
+    let alone = || done.affected.filter(|rows| *rows <= 2).map(|rows| rows.max(1));
+    done.matched = done.matched.or_else(|| found.or_else(alone));
+}
+
+/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it.
+pub(in crate::session) fn first_key(plan: &Plan) -> u64 {
+    let number = |value: &Value| match value {
+        Value::Int(n) => u64::try_from(*n).ok(),
+        Value::UInt(n) => Some(*n),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Float(_)
+        | Value::Decimal(_)
+        | Value::Text(_)
+        | Value::Bytes(_) => None,
+    };
+    let mut numbers = plan.keys.iter().flat_map(|keys| &keys.values).filter_map(number);
+    let Some(first) = numbers.next() else { return 0 };
+    let follow = numbers.zip(1..).all(|(own, after)| first.checked_add(after) == Some(own));
+    if follow { first } else { 0 }
+}

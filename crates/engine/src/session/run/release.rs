@@ -1,0 +1,215 @@
+//! Rounds: the connections that work for a statement, while they may be cancelled, and how they are let go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::runtime::within;
+use pando_pool::Connection;
+use pando_transaction::drain;
+
+use crate::execute::{Channel, run_out, unshare};
+use crate::handle::Manner;
+use crate::variables::UNKNOWN;
+
+use crate::session::Session;
+use crate::session::reply::pieces::Reply;
+use crate::session::steps::assembly::put_back;
+use crate::session::transaction::temporary;
+
+/// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
+pub(in crate::session) const DRAIN_BYTES: usize = 1 << 20;
+/// What a failed or abandoned statement still runs elsewhere may come to its end within so long; then it is cancelled.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Whether parts of a failed statement that still run are of any use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Rest {
+    /// Definitions: what can be done is done on every unit.
+    Wanted,
+    /// All will be undone, or was only read.
+    Useless,
+}
+
+impl Session {
+    /// Brings the channels of a failed statement to the end of their replies, as far as the transaction or the statement needs them there.
+    pub(in crate::session) async fn stop(&mut self, channels: &mut [Channel], rest: Rest) {
+        match rest {
+            Rest::Wanted => drop(run_out(channels).await),
+            Rest::Useless => {
+                channels.iter_mut().for_each(Channel::forgo);
+                let runtime = Arc::clone(&self.place.engine.inner.runtime);
+                let in_time = within(&*runtime, GRACE, run_out(channels)).await.is_some();
+                // The transaction goes on with its connections, so it must wait for them; a pool need not.
+                if !in_time && channels.iter().any(|channel| self.is_inside(&channel.connection)) {
+                    self.place.handle.cancel(&runtime);
+                    drop(run_out(channels).await);
+                }
+            }
+        }
+    }
+
+    /// Whether a channel's connection is the transaction's, or the session's own.
+    fn is_inside(&self, connection: &Connection) -> bool {
+        self.work.transaction.expects(connection.unit())
+            || self.temporary.has_temporaries(connection)
+    }
+
+    /// Whether a paused reply has connections of the transaction.
+    pub(in crate::session) fn is_at_work(&self, reply: &Reply) -> bool {
+        match reply {
+            Reply::Idle => false,
+            Reply::Pass(pass) => self.is_inside(&pass.channel.connection),
+            Reply::Merged(_) | Reply::CopyOut(_) | Reply::CopyIn(_) => {
+                !self.work.transaction.is_whole()
+            }
+        }
+    }
+
+    /// Gives connections back to the transaction or to their pools.
+    pub(in crate::session) async fn release_channels(&mut self, channels: Vec<Channel>) {
+        let mut channels = channels;
+        let cancelled = self.gather_home(&mut channels).await;
+        for Channel { connection, apart, .. } in channels {
+            self.hand_back((connection, apart), cancelled);
+        }
+    }
+
+    /// Gives one connection back to the transaction or to its pool.
+    pub(in crate::session) async fn release_channel(&mut self, channel: Channel) {
+        let mut channel = channel;
+        let cancelled = self.gather_home(std::slice::from_mut(&mut channel)).await;
+        self.hand_back((channel.connection, channel.apart), cancelled);
+    }
+
+    /// Ends the work of connections for the session. Returns whether they were being cancelled.
+    pub(in crate::session) async fn gather_home(&mut self, channels: &mut [Channel]) -> bool {
+        channels.iter_mut().for_each(Channel::forgo);
+        self.bring_home(channels).await;
+        let cancelled = self.place.handle.lets_go();
+        if cancelled {
+            self.place.handle.settled(&self.place.engine.inner.runtime).await;
+        }
+        cancelled
+    }
+
+    /// Gives one connection back after [`Session::gather_home`]. One that stands apart takes no part in the transaction.
+    pub(in crate::session) fn hand_back(
+        &mut self,
+        (connection, apart): (Connection, bool),
+        cancelled: bool,
+    ) {
+        let inside = self.work.transaction.expects(connection.unit());
+        let home = connection.condition().outstanding == 0;
+        if apart && home && !cancelled {
+            put_back(connection);
+        } else if apart {
+            connection.discard();
+        } else if inside {
+            if cancelled {
+                self.work.transaction.taint();
+            }
+            self.work.transaction.give_back(connection);
+        } else if self.temporary.has_temporaries(&connection) {
+            temporary::temporaries_come_home(self, connection, cancelled);
+        } else if home && cancelled {
+            connection.discard();
+        }
+        // One that is not at home is brought to order by its pool.
+    }
+
+    /// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost with the connection, else for as
+    /// long as that is worth it.
+    async fn bring_home(&mut self, channels: &mut [Channel]) {
+        let is_home = |channel: &Channel| channel.connection.condition().outstanding == 0;
+        if channels.iter().all(is_home) {
+            return;
+        }
+        channels.iter_mut().for_each(Channel::doubt);
+        let runtime = Arc::clone(&self.place.engine.inner.runtime);
+        within(&*runtime, GRACE, drain_all(channels)).await;
+        for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
+            if self.is_inside(&channel.connection) {
+                let _ = drain(&mut channel.connection, usize::MAX).await;
+            }
+        }
+    }
+
+    /// Gives one connection back, with all that was queued on it.
+    pub(in crate::session) async fn release(&mut self, connection: Connection) {
+        let mut connection = connection;
+        if connection.condition().outstanding > 0 {
+            // Whether it took what it was to wear is among what nobody reads.
+            connection.set_session_state(UNKNOWN);
+        }
+        // Boxed, as nothing in a hurry ends here: a client's task has room for whatever it may wait for.
+        Box::pin(self.release_channel(Channel::new(connection, 0, 0))).await;
+    }
+
+    /// The connections of a paused reply work for the session again.
+    ///
+    /// # Errors
+    /// `Cancelled`.
+    pub(in crate::session) fn resume(&self, reply: &Reply) -> Result<()> {
+        match reply {
+            Reply::Idle | Reply::CopyIn(_) => Ok(()),
+            Reply::Pass(pass) => self.place.handle.runs_on(&pass.channel.connection, Manner::Ask),
+            Reply::CopyOut(copy) => copy.channels.iter().try_for_each(|channel| {
+                self.place.handle.runs_on(&channel.connection, Manner::Ask)
+            }),
+            Reply::Merged(merged) => merged.channels.iter().try_for_each(|shared| {
+                let channel = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                self.place.handle.runs_on(&channel.connection, Manner::Ask)
+            }),
+        }
+    }
+
+    /// Drops a reply that will not be read to its end.
+    pub(in crate::session) async fn release_reply(&mut self, reply: Reply) {
+        self.release_channels(channels_of(reply)).await;
+    }
+
+    /// The current reply has failed: what it holds is given back, and the transaction told.
+    pub(in crate::session) async fn fail_reply(&mut self, error: Error) -> Error {
+        let reply = std::mem::take(&mut self.outbox.reply);
+        self.abort(channels_of(reply)).await;
+        self.fail_statement(error).await
+    }
+
+    /// Gives back the connections of a statement that has failed: nobody waits for what is left of its replies.
+    pub(in crate::session) async fn abort(&mut self, channels: Vec<Channel>) {
+        let mut channels = channels;
+        self.stop(&mut channels, Rest::Useless).await;
+        self.undo_if_open(&mut channels).await;
+        self.release_channels(channels).await;
+    }
+
+    /// Gives back a reply of which no more is wanted because the statement fails.
+    pub(in crate::session) async fn abort_reply(&mut self, reply: Reply) {
+        self.abort(channels_of(reply)).await;
+    }
+}
+
+/// The connections of a reply; what merges them is dropped.
+fn channels_of(reply: Reply) -> Vec<Channel> {
+    match reply {
+        Reply::Idle => Vec::new(),
+        Reply::Pass(pass) => vec![pass.channel],
+        Reply::CopyOut(copy) => copy.channels,
+        Reply::Merged(merged) => {
+            let merged = *merged;
+            drop(merged.merge);
+            unshare(merged.channels)
+        }
+        Reply::CopyIn(copy) => copy.into_channels(),
+    }
+}
+
+async fn drain_all(channels: &mut [Channel]) {
+    for channel in channels {
+        if channel.connection.condition().outstanding > 0 {
+            // Beyond the limit the rest is another's business.
+            let _ = drain(&mut channel.connection, DRAIN_BYTES).await;
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! A plan is run: on one storage unit, or on several whose replies become one.
+
+use std::sync::Arc;
+
+use pando_kernel::Columns;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::Spread;
+use pando_sql::ast::{Kind, QueryBody};
+
+use crate::copy_rows::Splice;
+use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
+use crate::merge::{Input, Limits, Merge};
+use crate::plan;
+use crate::plan::Plan;
+use crate::snapshot::LiveDatabase;
+
+use crate::session::Session;
+use crate::session::given::{Given, Run};
+use crate::session::reply::command_tag::tag;
+use crate::session::reply::logic_names::Origin;
+use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
+use crate::session::reply::show_rows::Retelling;
+use crate::session::run::connect::Started;
+use crate::session::run::early_release::Parted;
+use crate::session::run::finish::{first_key, upserts};
+use crate::session::run::release::Rest;
+use crate::session::run::{early_release, insert_keys};
+
+impl Verb {
+    /// Of a planned statement.
+    ///
+    /// # Errors
+    /// What keeps a table's columns from being read.
+    pub(in crate::session) async fn of(
+        session: &mut Session,
+        run: Run<'_>,
+        given: &Given,
+    ) -> Result<Self> {
+        let Run { live, stmt, plan } = run;
+        let kind = &stmt.kind;
+        Ok(Self {
+            gives_keys: insert_keys::gives_keys(session, live, stmt, given).await?,
+            tag: tag(kind),
+            selects: matches!(kind, Kind::Select(_) | Kind::Show(_)),
+            defines: defines(kind) && !session.temporary.concerns_temporaries(),
+            key: first_key(plan),
+            upserts: upserts(kind),
+            changes: plan::changes_in_with(kind),
+            calculates: calculates(kind),
+            unread: plan::is_unread(kind),
+        })
+    }
+}
+
+impl Session {
+    /// One unit: its reply is passed on.
+    pub(in crate::session) async fn start_one(
+        &mut self,
+        run: Run<'_>,
+        given: &mut Given,
+        verb: Verb,
+    ) -> Result<()> {
+        let Some(unit) = run.plan.units.first() else {
+            return Err(Error::internal("a plan without units"));
+        };
+        let channel = self.start_unit(run.live, (run.plan, unit), given).await?;
+        let pass = Pass {
+            channel,
+            origin: Origin::of(run.live, run.plan),
+            retell: Retelling::of(&run.live.database, &run.stmt.kind, &unit.target.unit),
+            columns: None,
+            completion: None,
+            rows: 0,
+            refusal: None,
+            verb,
+        };
+        self.outbox.reply = Reply::Pass(Box::new(pass));
+        Ok(())
+    }
+
+    /// Several units: reads the beginning of each reply, then merges rows or adds up counts.
+    pub(in crate::session) async fn start_many(
+        &mut self,
+        run: Run<'_>,
+        given: &Given,
+        verb: Verb,
+    ) -> Result<()> {
+        let Run { live, stmt, plan } = run;
+        let splice = splice(&stmt.kind, plan.units.len())?;
+        let mut started = self.start_units(live, plan, given).await?;
+        if verb.defines {
+            started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
+        }
+        let Started { mut channels, jobs } = started;
+        let may_part = self.work.may_part(plan, &verb, &jobs);
+        let result = match early_release::beginnings(self, &mut channels, may_part).await {
+            Ok((mut heads, _))
+                if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
+            {
+                self.outbox.pending.extend(heads.drain(..).flatten().next());
+                let splice = splice.ok_or_else(|| Error::internal("a COPY nobody asked for"))?;
+                let copy = CopyOut { channels, splice, at: 0, ended: false, verb };
+                self.outbox.reply = Reply::CopyOut(Box::new(copy));
+                return Ok(());
+            }
+            Ok((heads, parted))
+                if parted.is_empty() && heads.iter().all(|head| columns_of(head).is_none()) =>
+            {
+                run_out(&mut channels).await.map(|()| None)
+            }
+            Ok(begun) => Ok(Some(begun)),
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(None) => {
+                // Where all do the same thing the answer is the first target's.
+                let leading = jobs.iter().position(|jobs| jobs.contains(&0));
+                if let (Spread::Same, Some(leading)) = (plan.spread, leading) {
+                    channels.swap(0, leading);
+                }
+                self.end_counts(channels, plan, &verb).await
+            }
+            Ok(Some(begun)) => self.merge(live, (plan, verb), (channels, jobs), begun).await,
+            Err(error) => {
+                let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
+                self.stop(&mut channels, rest).await;
+                self.undo_if_open(&mut channels).await;
+                self.release_channels(channels).await;
+                Err(error)
+            }
+        }
+    }
+
+    pub(in crate::session) async fn merge(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        (plan, verb): (&Arc<Plan>, Verb),
+        (channels, jobs): (Vec<crate::execute::Channel>, Vec<Vec<usize>>),
+        (heads, parted): (Vec<Option<Event>>, Vec<Parted>),
+    ) -> Result<()> {
+        let mut channels = channels;
+        let one_each = jobs.iter().all(|jobs| jobs.len() == 1);
+        let numbered = plan.merge.turns.is_some();
+        let in_turn = plan.merge.order.is_empty()
+            && plan.merge.group.is_none()
+            && plan.merge.distinct.is_none();
+        let limit = self.place.properties().memory_bytes;
+        let dialect = Arc::clone(&live.database.dialect);
+        let origin = Origin::of(live, plan);
+        let dress = move |mut columns: Columns| {
+            origin.rename(&mut columns);
+            columns
+        };
+        let same = plan.spread == Spread::Same;
+        let (inputs, shared, loaded) = if !same && !numbered && (one_each || in_turn) {
+            let shared = share(channels);
+            let columns = heads.iter().filter_map(columns_of).cloned();
+            let input =
+                |(columns, channel)| Input { columns, rows: Source::Stream(Arc::clone(channel)) };
+            let mut inputs: Vec<_> = columns.zip(&shared).map(input).collect();
+            let loaded = among(&mut inputs, parted);
+            // The client is told those of the first.
+            if let Some(first) = inputs.first_mut() {
+                first.columns = dress(first.columns.clone());
+            }
+            (inputs, shared, loaded)
+        } else {
+            let replies = match load(&mut channels, heads, limit).await {
+                Ok(replies) => replies,
+                Err(error) => {
+                    self.abort(channels).await;
+                    return Err(error);
+                }
+            };
+            let mut inputs = in_plan_order(replies, &jobs, &dress);
+            let said = if same { channels.len().min(1) } else { channels.len() };
+            self.outbox.pass_notices(&mut channels[..said]);
+            let mut ended: Vec<_> =
+                channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
+            self.release_channels(channels).await;
+            if same {
+                inputs.truncate(1);
+                ended.truncate(1);
+            }
+            (inputs, Vec::new(), ended)
+        };
+        let limits = Limits { memory_bytes: limit };
+        let one_by_one;
+        let how = if numbered && !has_all(&plan.merge, &inputs) {
+            one_by_one = MergePlan { turns: None, ..plan.merge.clone() };
+            &one_by_one
+        } else {
+            &plan.merge
+        };
+        match Merge::new(how, inputs, dialect.as_ref(), limits) {
+            Ok(merge) => {
+                let merged =
+                    Merged { merge, channels: shared, rows: 0, announced: false, loaded, verb };
+                self.outbox.reply = Reply::Merged(Box::new(merged));
+                Ok(())
+            }
+            Err(error) => {
+                self.abort(crate::execute::unshare(shared)).await;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// How the bulk data of several units becomes one stream.
+pub(in crate::session) fn splice(kind: &Kind, units: usize) -> Result<Option<Splice>> {
+    if let Kind::Copy(copy) = kind
+        && units > 1
+    {
+        return Splice::new(copy).map(Some);
+    }
+    Ok(None)
+}
+
+/// Whether a query asks for the number of rows it would have without its LIMIT.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+pub(in crate::session) fn calculates(kind: &Kind) -> bool {
+    let Kind::Select(query) = kind else { return false };
+    match &query.body {
+        QueryBody::Select(select) => {
+            select.modifiers.iter().any(|word| word == "SQL_CALC_FOUND_ROWS")
+        }
+        _ => false,
+    }
+}
+
+/// Puts replies whose connections are home in their places among the others, the last that was taken out first. Result: how they ended.
+pub(in crate::session) fn among(
+    inputs: &mut Vec<Input<Source>>,
+    parted: Vec<Parted>,
+) -> Vec<Completion> {
+    let mut ended = Vec::new();
+    for Parted { at, columns, rows, completions } in parted.into_iter().rev() {
+        inputs.insert(at.min(inputs.len()), Input { columns, rows: Source::Memory(rows) });
+        ended.extend(completions);
+    }
+    ended
+}
+
+/// Whether every target has a row for each of its turns. Where one has left rows out (ON CONFLICT DO NOTHING, IGNORE, a trigger), nobody knows which.
+pub(in crate::session) fn has_all(plan: &MergePlan, inputs: &[Input<Source>]) -> bool {
+    let mut owed = vec![0usize; inputs.len()];
+    for turn in plan.turns.iter().flat_map(|turns| turns.iter()) {
+        if let Some(owed) = owed.get_mut(*turn as usize) {
+            *owed += 1;
+        }
+    }
+    let count = |source: &Source| match source {
+        Source::Memory(rows) => Some(rows.iter().map(|rows| rows.count as usize).sum::<usize>()),
+        Source::Stream(_) => None,
+    };
+    inputs.iter().zip(owed).all(|(input, owed)| count(&input.rows) == Some(owed))
+}
+
+pub(in crate::session) fn in_plan_order(
+    replies: Vec<Vec<Loaded>>,
+    jobs: &[Vec<usize>],
+    dress: &dyn Fn(Columns) -> Columns,
+) -> Vec<Input<Source>> {
+    let mut inputs: Vec<(usize, Input<Source>)> = Vec::new();
+    for (replies, jobs) in replies.into_iter().zip(jobs) {
+        for (reply, job) in replies.into_iter().zip(jobs) {
+            let Some(columns) = reply.columns else { continue };
+            inputs
+                .push((*job, Input { columns: dress(columns), rows: Source::Memory(reply.rows) }));
+        }
+    }
+    inputs.sort_by_key(|(job, _)| *job);
+    inputs.into_iter().map(|(_, input)| input).collect()
+}
+
+/// Whether a statement may change definitions.
+pub(in crate::session) fn defines(kind: &Kind) -> bool {
+    let changes_rows = matches!(kind, Kind::Utility { verb, .. } if verb == "MERGE");
+    matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque) && !changes_rows
+}

@@ -1,0 +1,111 @@
+//! Values of SET that are expressions: computed once, so that they are the same on every storage unit.
+
+use std::sync::Arc;
+
+use pando_kernel::Value;
+use pando_kernel::catalog::Catalog as _;
+use pando_kernel::dialect::{Dialect, VariableEffect};
+use pando_kernel::effects::Leaves;
+use pando_kernel::error::{Error, Result};
+use pando_pool::Connection;
+use pando_sql::ast::{Expr, Node, Scope};
+use pando_sql::visit;
+use pando_transaction::finish;
+
+use crate::handle::Manner;
+use crate::plan::Purpose;
+use crate::snapshot::LiveDatabase;
+use crate::variables::{UNKNOWN, Variables};
+
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::find_out::answer;
+use crate::session::statement::without_units;
+
+/// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
+pub(in crate::session) fn is_expression(
+    dialect: &dyn Dialect,
+    (scope, value): (Scope, Option<&Expr>),
+    text: &str,
+    effect: &Result<VariableEffect>,
+) -> bool {
+    let literal = matches!(value, Some(Expr { node: Node::Literal(_), .. }));
+    let kept = !matches!(
+        effect,
+        Ok(VariableEffect::Ignore
+            | VariableEffect::Autocommit(_)
+            | VariableEffect::LastInsertId(_))
+    );
+    // Where an error fails the transaction, SET takes literals only.
+    let is_asked = match scope {
+        // A word is a function there: CURRENT_TIMESTAMP.
+        Scope::User => text.contains(|c: char| c == '@' || c == '(' || c.is_alphabetic()),
+        Scope::Session | Scope::Local | Scope::Global => text.contains(['@', '(']),
+    };
+    kept && !literal && is_asked && !dialect.error_fails_transaction()
+}
+
+/// The value of an expression as a literal, computed by a storage unit on which `variables` are set.
+///
+/// # Errors
+/// `Refused` when it reads tables, and what the unit says.
+pub(in crate::session) async fn computed(
+    session: &mut Session,
+    text: &str,
+    variables: &Variables,
+) -> Result<String> {
+    let before = std::mem::replace(&mut session.settings.variables, variables.clone());
+    let value = compute(session, text).await;
+    session.settings.variables = before;
+    value
+}
+
+async fn compute(session: &mut Session, text: &str) -> Result<String> {
+    if session.place.is_alone() {
+        return without_units::compute_alone(session, text);
+    }
+    let live = session.place.live()?;
+    let dialect = Arc::clone(&live.database.dialect);
+    let stmt = pando_sql::parse(&format!("SELECT {text}"), dialect.syntax())
+        .map_err(crate::plan::unread)?;
+    if !visit::tables(&stmt.kind).is_empty() {
+        return Err(Error::unsupported(
+            30001,
+            "SET cannot read tables",
+            "select the value first, and set it as a literal",
+        ));
+    }
+    let plan = session.plan(&live, &stmt, &Given::default(), Purpose::Run).await?;
+    let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
+    // Not the transaction's own connection: that one does not wear the variables yet.
+    let mut connection = session.place.take(live.pool(&unit.target.unit)?).await?;
+    let rows = match session.place.handle.runs_on(&connection, Manner::Ask) {
+        Ok(()) => dressed_answer(session, &live, &mut connection, &unit.sql).await,
+        Err(error) => Err(error),
+    };
+    session.release(connection).await;
+    let rows = rows?;
+    match rows.first().map(Vec::as_slice) {
+        Some([value]) => Ok(dialect.literal(value)),
+        _ => Err(Error::internal("an expression without a value")),
+    }
+}
+
+async fn dressed_answer(
+    session: &mut Session,
+    live: &LiveDatabase,
+    connection: &mut Connection,
+    sql: &str,
+) -> Result<Vec<Vec<Value>>> {
+    for _ in 0..session.dress(live, connection)? {
+        if let Err(error) = finish(connection).await {
+            connection.set_session_state(UNKNOWN);
+            return Err(error);
+        }
+    }
+    // The expression may be a call of anything.
+    let known = session.work.catalog(live).effectful(connection.unit());
+    let leaves = known.map_or(Leaves::Definitions, |known| known.unknown);
+    session.settings.taint(live, connection, leaves.max(Leaves::Anything));
+    answer(connection, sql).await
+}

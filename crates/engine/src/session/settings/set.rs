@@ -1,0 +1,335 @@
+//! Session variables, the current database, and putting a session back to its start.
+
+use std::sync::Arc;
+
+use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::Event;
+use pando_kernel::session::TransactionState;
+use pando_sql::Span;
+use pando_sql::ast::{Assignment, Scope, Statement};
+use pando_transaction::finish;
+
+use crate::handle::Manner;
+use crate::plan::any_unit_of;
+use crate::variables::{UNKNOWN, Variables};
+
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::reply::made;
+use crate::session::run::connect::Aim;
+use crate::session::settings::expression;
+use crate::session::settings::expression::is_expression;
+use crate::session::settings::set_config::value_text;
+use crate::session::transaction::modes::{defaulted, kind, next_mode};
+use crate::session::transaction::{base, end};
+
+/// A variable given at start-up.
+pub(in crate::session) fn startup_variable(
+    session: &mut Session,
+    dialect: &dyn Dialect,
+    name: &str,
+    value: &str,
+) -> Result<()> {
+    session.place.guard_setting(&name.to_lowercase(), value)?;
+    let text = value_text(name, value, dialect);
+    for (name, value) in dialect.told(&name.to_lowercase(), &text) {
+        session.place.facts_mut().tell(&name, &value);
+    }
+    match dialect.set(&name.to_lowercase(), &text)? {
+        VariableEffect::Ignore | VariableEffect::LastInsertId(_) | VariableEffect::Back { .. } => {}
+        VariableEffect::Autocommit(on) => session.work.autocommit = on,
+        VariableEffect::Replay | VariableEffect::Report { .. } => {
+            session.settings.variables.set(&name.to_lowercase(), &text);
+        }
+        VariableEffect::As { name, value, over } => {
+            over.iter().for_each(|other| session.settings.variables.unset(other));
+            session.settings.variables.set(name, &value);
+        }
+    }
+    Ok(())
+}
+
+/// SET and RESET.
+pub(in crate::session) async fn set(
+    session: &mut Session,
+    stmt: &Statement,
+    assignments: &[Assignment],
+    given: &Given,
+) -> Result<()> {
+    if !given.parameters.is_empty() {
+        return Err(Error::unsupported(
+            30001,
+            "SET takes no parameters",
+            "write the value into the text",
+        ));
+    }
+    let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    let (mut variables, overruled) = overruled(assignments, &session.settings.variables);
+    let (mut reports, mut told) = (Vec::new(), Vec::new());
+    let (mut autocommit, mut last_insert_id, mut local, mut computes) = (None, None, false, false);
+    let (mut applied, mut next) = (Vec::new(), Vec::new());
+    let resets = assignments.iter().any(|one| one.value.is_none());
+    for one in assignments {
+        match one.scope {
+            Scope::Global => {
+                return Err(Error::unsupported(
+                    30001,
+                    format!("the global variable `{}` belongs to each storage unit", one.name),
+                    "set it on the storage units themselves",
+                ));
+            }
+            Scope::Local => local = true,
+            Scope::Session | Scope::User => {}
+        }
+        let name = match one.scope {
+            Scope::User => format!("@{}", one.name.trim_start_matches('@')),
+            Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
+        };
+        let Some(_) = &one.value else {
+            applied.extend(as_at_login(session, dialect.as_ref(), &one.name, &mut variables)?);
+            continue;
+        };
+        let mut text = one.value_span.of(&stmt.text).to_owned();
+        let mut effect = dialect.set(&name, &text);
+        if is_expression(dialect.as_ref(), (one.scope, one.value.as_ref()), &text, &effect) {
+            computes = true;
+            text = expression::computed(session, &text, &variables).await?;
+            effect = dialect.set(&name, &text);
+        }
+        let assigned = Span::new(one.span.start, one.value_span.start);
+        if let Some(mode) = next_mode(dialect.as_ref(), assigned.of(&stmt.text), &text) {
+            next.push(mode);
+            continue;
+        }
+        let effect = effect?;
+        told.extend(dialect.told(&name, &text));
+        match effect {
+            VariableEffect::Ignore => {}
+            VariableEffect::Autocommit(on) => autocommit = Some(on),
+            VariableEffect::LastInsertId(key) => last_insert_id = Some(key),
+            VariableEffect::Replay if one.scope == Scope::Local => {}
+            VariableEffect::Report { .. } if one.scope == Scope::Local => {}
+            VariableEffect::Replay => {
+                keep(&mut variables, &name, &text)?;
+                applied.push((name, text));
+            }
+            VariableEffect::As { name, value, over } => {
+                over.iter().for_each(|other| variables.unset(other));
+                keep(&mut variables, name, &value)?;
+                applied.push((name.to_owned(), value));
+            }
+            VariableEffect::Back { names, by } => {
+                names.iter().for_each(|name| variables.unset(name));
+                applied.push((by.0.to_owned(), by.1.to_owned()));
+            }
+            VariableEffect::Report { name, value } => {
+                keep(&mut variables, &name, &text)?;
+                applied.push((name.clone(), text));
+                reports.push(Event::Parameter { name, value });
+            }
+        }
+    }
+    if !next.is_empty() {
+        session.work.set_next_modes(next)?;
+    }
+    // A value that the session has already may be hidden by one that SET LOCAL has set.
+    let may_be_hidden = !session.settings.local.is_empty();
+    if local || may_be_hidden || variables.id() != session.settings.variables.id() {
+        // What was computed once must not be computed again by each unit, and what is not the unit's must not reach it.
+        let text = match computes || !dialect.error_fails_transaction() {
+            true => dialect.set_statement(&applied),
+            false if applied.is_empty() || !resets => stmt.text.to_string(),
+            false => format!("{}; {}", stmt.text, dialect.set_statement(&applied)),
+        };
+        apply(session, &text, local, variables).await?;
+    }
+    session.work.modes.session.retain(|mode| !overruled.contains(&kind(mode)));
+    if let Some(key) = last_insert_id {
+        session.place.facts_mut().last_insert_id = key;
+    }
+    if let Some(on) = autocommit {
+        set_autocommit(session, on).await?;
+    }
+    tell(session, told);
+    session.outbox.pending.extend(reports);
+    let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
+    made::complete(session, if resets { "RESET" } else { "SET" });
+    Ok(())
+}
+
+fn tell(session: &mut Session, told: Vec<(String, String)>) {
+    for (name, value) in told {
+        session.place.facts_mut().tell(&name, &value);
+        session.outbox.pending.push_back(Event::Parameter { name, value });
+    }
+}
+
+async fn set_autocommit(session: &mut Session, on: bool) -> Result<()> {
+    if on && !session.work.autocommit && session.work.transaction.state() != TransactionState::Idle
+    {
+        end::commit_implicitly(session).await?;
+    }
+    session.work.autocommit = on;
+    session.place.facts_mut().autocommit = on;
+    Ok(())
+}
+
+/// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset, which knows nothing of the login.
+fn as_at_login(
+    session: &Session,
+    dialect: &dyn Dialect,
+    name: &str,
+    variables: &mut Variables,
+) -> Result<Vec<(String, String)>> {
+    if !dialect.error_fails_transaction() {
+        // What cannot be set has no default that could be had.
+        let effect = dialect.set(name, "DEFAULT")?;
+        if let VariableEffect::Back { names, by } = effect {
+            names.iter().for_each(|name| variables.unset(name));
+            return Ok(vec![(by.0.to_owned(), by.1.to_owned())]);
+        }
+        variables.unset(name);
+        return Ok(vec![(name.to_owned(), "DEFAULT".to_owned())]);
+    }
+    let is_meant = |known: &str| name == "all" || known.eq_ignore_ascii_case(name);
+    if name == "all" {
+        // The role is no setting that RESET ALL knows.
+        let role = variables.list().iter().find(|(known, _)| known == "role").cloned();
+        variables.clear();
+        if let Some(language) = session.place.live.as_ref().and_then(|live| live.client_language) {
+            variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+        }
+        if let Some((name, value)) = role {
+            keep(variables, &name, &value)?;
+        }
+    } else {
+        variables.unset(name);
+    }
+    let mut again = Vec::new();
+    for (known, value) in session.place.login.variables.iter().filter(|(known, _)| is_meant(known))
+    {
+        let known = known.to_lowercase();
+        let text = value_text(&known, value, dialect);
+        if matches!(
+            dialect.set(&known, &text)?,
+            VariableEffect::Replay | VariableEffect::Report { .. }
+        ) {
+            keep(variables, &known, &text)?;
+            again.push((known, text));
+        }
+    }
+    Ok(again)
+}
+
+/// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at once.
+pub(in crate::session) async fn apply(
+    session: &mut Session,
+    text: &str,
+    local: bool,
+    variables: Variables,
+) -> Result<()> {
+    let live = session.place.live()?;
+    if session.work.transaction.state() != TransactionState::Idle {
+        session.settle_cursors().await?;
+        if session.work.transaction.units().is_empty() && live.has_units() {
+            let unit = any_unit_of(&live.database)?;
+            let (mut connection, swallow) = session.enlisted(&live, &unit, Aim::Reads).await?;
+            let mut result = Ok(());
+            for _ in 0..swallow {
+                result = result.and(finish(&mut connection).await.map(|_| ()));
+            }
+            session.release(connection).await;
+            result?;
+        }
+        if local {
+            base::refuse_in_base(session, "SET LOCAL")?;
+        }
+        end::attend_transaction(session)?;
+        // Where it fails on one unit it may have been done on others.
+        let connections = session.work.transaction.connections();
+        connections.for_each(|connection| connection.set_session_state(UNKNOWN));
+        let taken = session.work.transaction.run_everywhere(text).await;
+        end::let_go(session).await;
+        taken?;
+        session.settings.count += 1;
+        if local || !session.settings.local.is_empty() {
+            // Also what is set for the session: behind SET LOCAL it is what holds.
+            session.settings.local.push(text.to_owned());
+        }
+        if local {
+            return Ok(());
+        }
+        let known = session.settings.variables.list();
+        let mut set = variables.list().iter().filter(|one| !known.contains(one));
+        let only_users = set.all(|(name, _)| name.starts_with('@'));
+        session.settings.variables = variables;
+        // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it was set must serve nobody else.
+        let dialect = &live.database.dialect;
+        let id = if dialect.error_fails_transaction()
+            || dialect.prepares_with_settings() && !only_users
+        {
+            UNKNOWN
+        } else {
+            session.settings.variables.id()
+        };
+        session
+            .work
+            .transaction
+            .connections()
+            .for_each(|connection| connection.set_session_state(id));
+        return Ok(());
+    }
+    if local {
+        session.outbox.warn("25P01", "SET LOCAL can only be used in transaction blocks");
+        return Ok(());
+    }
+    let before = std::mem::replace(&mut session.settings.variables, variables);
+    if !live.has_units() {
+        // The first unit that serves the session will judge them.
+        return Ok(());
+    }
+    match try_variables(session, &live).await {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            session.settings.variables = before;
+            Err(error)
+        }
+    }
+}
+
+async fn try_variables(
+    session: &mut Session,
+    live: &Arc<crate::snapshot::LiveDatabase>,
+) -> Result<()> {
+    let unit = any_unit_of(&live.database)?;
+    let mut connection = session.place.take(live.pool(&unit)?).await?;
+    session.place.handle.runs_on(&connection, Manner::Ask)?;
+    let replies = session.dress(live, &mut connection)?;
+    let mut tried = Ok(());
+    for _ in 0..replies {
+        if let Err(error) = finish(&mut connection).await {
+            connection.set_session_state(UNKNOWN);
+            tried = Err(error);
+            break;
+        }
+    }
+    session.release(connection).await;
+    tried
+}
+
+/// The kinds of modes of which these are the defaults, and the variables without what they have kept of such modes.
+fn overruled(assignments: &[Assignment], variables: &Variables) -> (Variables, Vec<&'static str>) {
+    let mut variables = variables.clone();
+    let session = assignments.iter().filter(|one| one.scope == Scope::Session);
+    let kinds: Vec<_> = session.flat_map(|one| defaulted(&one.name.to_lowercase())).collect();
+    kinds.iter().for_each(|kind| variables.unset(&format!("{MODE}{}", kind.to_lowercase())));
+    (variables, kinds.into_iter().copied().collect())
+}
+
+fn keep(variables: &mut Variables, name: &str, text: &str) -> Result<()> {
+    if variables.set(name, text) {
+        return Ok(());
+    }
+    Err(ErrorKind::TooLarge("too many session variables".into()).into())
+}

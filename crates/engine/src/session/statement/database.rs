@@ -1,0 +1,100 @@
+//! CREATE DATABASE and DROP DATABASE of logical databases.
+
+use pando_kernel::administration::{Order, Unless};
+use pando_kernel::dialect::Dialect;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{Completion, Event};
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::{Define, DefineAction, ObjectKind, Statement};
+
+use crate::plan::unread as syntax_error;
+
+use crate::session::Session;
+use crate::session::errors::server_error;
+use crate::session::place::stand;
+use crate::session::statement::administer;
+use crate::session::transaction::end;
+
+/// What happens to a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Created,
+    Dropped,
+}
+
+/// Has a logical database made or dropped; false for other definitions, and where nobody administers the configuration.
+pub(in crate::session) async fn define_database(
+    session: &mut Session,
+    stmt: &Statement,
+    define: &Define,
+) -> Result<bool> {
+    let fate = match define.action {
+        _ if define.object != ObjectKind::Database
+            || session.place.engine.administration().is_none() =>
+        {
+            return Ok(false);
+        }
+        DefineAction::Create => Fate::Created,
+        DefineAction::Drop => Fate::Dropped,
+        DefineAction::Alter
+        | DefineAction::Truncate
+        | DefineAction::Rename
+        | DefineAction::Comment => return Ok(false),
+    };
+    session.work.refuse_if_failed(false)?;
+    let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    let name = name_alone(stmt, define, dialect.as_ref())?;
+    let unless = if define.conditional { Unless::Passes } else { Unless::Fails };
+    let current = session.place.facts.database.as_deref();
+    let is_current = current.is_some_and(|current| current.eq_ignore_ascii_case(name));
+    // A session of a family whose databases have schemas cannot be without one.
+    if fate == Fate::Dropped && is_current && dialect.default_schema().is_some() {
+        return Err(server_error(0, "55006", "cannot drop the currently open database"));
+    }
+    if dialect.definitions_commit() && session.work.transaction.state() != TransactionState::Idle {
+        end::commit_implicitly(session).await?;
+    }
+    match fate {
+        Fate::Created => {
+            administer::ordered(session, Order::CreateDatabase { name, present: unless }).await?
+        }
+        Fate::Dropped => {
+            administer::ordered(session, Order::DropDatabase { name, missing: unless }).await?
+        }
+    };
+    if fate == Fate::Dropped && is_current {
+        stand::leave_database(session, None);
+        stand::look_again(session)?;
+    }
+    let (tag, affected) = match fate {
+        Fate::Created => ("CREATE DATABASE", 1),
+        Fate::Dropped => ("DROP DATABASE", 0),
+    };
+    session.outbox.pending.push_back(Event::Complete(Completion {
+        tag: tag.into(),
+        affected: Some(affected),
+        more: !session.outbox.queue.is_empty(),
+        ..Completion::default()
+    }));
+    Ok(true)
+}
+
+/// The one plain name of the definition, behind which nothing stands.
+fn name_alone<'a>(stmt: &Statement, define: &'a Define, dialect: &dyn Dialect) -> Result<&'a str> {
+    let [name] = &define.names[..] else {
+        return Err(Error::unsupported(30001, "one statement names one database", ""));
+    };
+    let [part] = &name.parts[..] else {
+        return Err(Error::unsupported(30001, "the name of a database has no dots", ""));
+    };
+    let tokens = pando_sql::tokenize(&stmt.text, dialect.syntax()).map_err(syntax_error)?;
+    let behind = tokens.list.iter().find(|token| token.span.start >= name.span.end);
+    match behind.map(|token| token.span.of(&stmt.text)) {
+        None | Some(";") => Ok(&part.value),
+        Some(option) => Err(Error::unsupported(
+            30001,
+            format!("a logical database has no options, `{option}` neither"),
+            "set them on the databases of its storage units",
+        )),
+    }
+}

@@ -1,0 +1,114 @@
+//! Statements the session answers itself: SET, USE, PREPARE, KILL, PREVIEW.
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::event::Event;
+use pando_sql::ast::{CopyDirection, Kind, Statement, Transaction};
+
+use crate::session::Session;
+use crate::session::bulk::copy;
+use crate::session::cursors::declared;
+use crate::session::given::Given;
+use crate::session::place::stand;
+use crate::session::reply::made;
+use crate::session::settings::{reset, set, set_config};
+use crate::session::statement::{administer, database, maintain, named, preview, processlist};
+use crate::session::transaction::modes::is_global;
+use crate::session::transaction::{deferred, serializable, table_lock, verbs};
+
+/// Answers a statement that needs no storage unit; false when it needs one.
+pub(in crate::session) async fn start_local(
+    session: &mut Session,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<bool> {
+    session.place.refuse_alone(&stmt.kind)?;
+    match &stmt.kind {
+        Kind::Empty => session.outbox.pending.push_back(Event::Empty),
+        Kind::Transaction(Transaction::Set { session: true, .. }) if is_global(&stmt.text) => {
+            return Err(Error::unsupported(
+                30001,
+                "the transaction modes of all sessions belong to each storage unit",
+                "set them on the storage units themselves",
+            ));
+        }
+        Kind::Transaction(verb) => {
+            verbs::transaction_verb(session, verb).await?;
+            session.outbox.name_start(&stmt.text);
+        }
+        Kind::Set(assignments) => {
+            session.work.refuse_if_failed(false)?;
+            set::set(session, stmt, assignments, given).await?;
+        }
+        Kind::Use(name) => {
+            stand::use_database(session, &name.value).await?;
+            made::complete(session, "USE");
+        }
+        Kind::Kill { id, query_only } => {
+            let whose =
+                (!session.place.login.is_administrator).then_some(&*session.place.login.user);
+            session.place.engine.kill(*id, *query_only, whose)?;
+            made::complete(session, "KILL");
+        }
+        Kind::Preview(span) => {
+            session.work.refuse_if_failed(false)?;
+            preview::preview(session, span.of(&stmt.text), given).await?;
+        }
+        Kind::Administration => Box::pin(administer::administer(session, &stmt.text)).await?,
+        Kind::Define(define) => {
+            return Box::pin(database::define_database(session, stmt, define)).await;
+        }
+        Kind::Prepare { name, types, body } => {
+            session.work.refuse_if_failed(false)?;
+            named::prepare_named(session, (&name.value, types), body, &stmt.text)?;
+        }
+        Kind::Execute { name, arguments } => {
+            session.work.refuse_if_failed(false)?;
+            named::execute_named(session, &name.value, arguments, &stmt.text).await?;
+        }
+        Kind::Deallocate(name) => {
+            session.work.refuse_if_failed(false)?;
+            named::deallocate(session, name.as_ref().map(|name| &*name.value))?;
+        }
+        Kind::Cursor(cursor) => {
+            session.work.refuse_if_failed(false)?;
+            declared::sql_cursor(session, stmt, cursor, given).await?;
+        }
+        Kind::Lock(tables) => {
+            if !table_lock::lock_in_transaction(session, stmt, tables).await? {
+                table_lock::lock_tables(session, tables)?;
+            }
+        }
+        Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
+            return copy::start_bulk(session, stmt).await;
+        }
+        Kind::Copy(copy) if copy.direction == CopyDirection::ToClient => {
+            let Some(query) = &copy.query else { return Ok(false) };
+            return copy::start_copy_of(session, stmt, query).await;
+        }
+        Kind::Load(_) => return copy::start_bulk(session, stmt).await,
+        Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
+            reset::discard(session, verb).await?;
+        }
+        // LISTEN is refused: nobody listens.
+        Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => {
+            session.work.refuse_if_failed(false)?;
+            made::complete(session, "UNLISTEN");
+        }
+        Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {
+            return Box::pin(deferred::set_constraints(session, stmt)).await;
+        }
+        Kind::Show(show) if show.what.ends_with("PROCESSLIST") => {
+            processlist::processlist(session)?
+        }
+        Kind::Show(show) => return serializable::show_setting(session, show),
+        Kind::Select(_) => return set_config::set_config(session, stmt, given).await,
+        Kind::Utility { .. } => return maintain::maintain(session, stmt).await,
+        Kind::Copy(_)
+        | Kind::Insert(_)
+        | Kind::Update(_)
+        | Kind::Delete(_)
+        | Kind::Explain { .. }
+        | Kind::Opaque => return Ok(false),
+    }
+    Ok(true)
+}

@@ -1,0 +1,16 @@
+//! Statements that the session answers itself, and what it makes of a text before the line sees it.
+
+pub(in crate::session) mod administer;
+pub(in crate::session) mod database;
+pub(in crate::session) mod execute;
+pub(in crate::session) mod inquiry;
+pub(in crate::session) mod local;
+pub(in crate::session) mod maintain;
+pub(in crate::session) mod named;
+pub(in crate::session) mod own_rows;
+pub(in crate::session) mod parse_tree;
+pub(in crate::session) mod prepare;
+pub(in crate::session) mod preview;
+pub(in crate::session) mod processlist;
+pub(in crate::session) mod text;
+pub(in crate::session) mod without_units;

@@ -1,0 +1,168 @@
+//! PREPARE, EXECUTE and DEALLOCATE.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::{Named, Parameter, Value};
+use pando_sql::ast::{Expr, Kind, Literal, Node, PrepareBody, QueryBody, SelectItem};
+
+use crate::session::given::Given;
+use crate::session::place::Place;
+use crate::session::reply::made;
+use crate::session::statement::prepare;
+use crate::session::{Session, line};
+
+pub(in crate::session) fn prepare_named(
+    session: &mut Session,
+    (name, types): (&str, &[String]),
+    body: &PrepareBody,
+    text: &str,
+) -> Result<()> {
+    let sql: Arc<str> = match body {
+        PrepareBody::Span(span) => span.of(text).into(),
+        PrepareBody::Text(text) => text.as_str().into(),
+        PrepareBody::Variable(name) => {
+            return Err(Error::unsupported(
+                30001,
+                format!("PREPARE from the user variable `{name}` is not supported"),
+                "write the statement as a string",
+            ));
+        }
+    };
+    let declared =
+        types.iter().map(|name| session.place.declared_type(name)).collect::<Result<_>>()?;
+    let prepared = prepare::make_prepared(session, sql, declared)?;
+    let named = Named::new(prepared, Some(text.into()));
+    // MySQL's takes the place of the one before.
+    match session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
+        true => session.memory.named.add(name, named)?,
+        false => session.memory.named.put(name, named)?,
+    }
+    made::complete(session, "PREPARE");
+    Ok(())
+}
+
+pub(in crate::session) async fn execute_named(
+    session: &mut Session,
+    name: &str,
+    arguments: &[Expr],
+    text: &str,
+) -> Result<()> {
+    let prepared = Arc::clone(session.memory.named.get(name)?);
+    let declared = prepared.declared.iter().copied().chain(std::iter::repeat(0));
+    let parameters: Result<Vec<Parameter>> = arguments
+        .iter()
+        .zip(declared)
+        .map(|(given, declared)| argument(session, (given, text), declared).map(Parameter::made))
+        .collect();
+    let parameters = parameters?;
+    if parameters.len() as u64 != u64::from(prepared.statement.parameters) {
+        return Err(ErrorKind::Value(format!(
+            "`{name}` takes {} parameters, {} were given",
+            prepared.statement.parameters,
+            parameters.len()
+        ))
+        .into());
+    }
+    if prepared.has_open_types() {
+        Box::pin(prepare::learn_types(session, &prepared)).await?;
+    }
+    let declared = Arc::clone(prepared.types());
+    let given = Given { parameters, declared, prepared: true, ..Given::default() };
+    let statement = Arc::clone(&prepared.statement);
+    Box::pin(line::run(session, &statement, given)).await
+}
+
+/// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very type of the parameter, and no length of it,
+/// says nothing new.
+pub(in crate::session) fn argument(
+    session: &Session,
+    (argument, text): (&Expr, &str),
+    declared: u32,
+) -> Result<Value> {
+    if let Node::Cast { operand, to } = &argument.node {
+        let to = to.of(text);
+        let known = session.place.dialect().and_then(|dialect| dialect.type_number(to));
+        let to = known.filter(|_| !to.contains('('));
+        let is_exact = matches!(
+            operand.node,
+            Node::Literal(Literal::Text(_) | Literal::Integer(_) | Literal::Null)
+        );
+        let is_same = declared != 0 && to == Some(declared) && is_exact;
+        return if is_same { literal(operand) } else { Err(no_literal()) };
+    }
+    let Node::Variable(name) = &argument.node else { return literal(argument) };
+    let name = name.to_lowercase();
+    let known = session.settings.variables.list().iter().find(|(known, _)| *known == name);
+    let Some((_, text)) = known else { return Ok(Value::Null) };
+    let live = session.place.live()?;
+    let select = pando_sql::parse(&format!("SELECT {text}"), live.database.dialect.syntax())
+        .map_err(crate::plan::unread)?;
+    if let Kind::Select(query) = &select.kind
+        && let QueryBody::Select(select) = &query.body
+        && let [SelectItem::Expr { expr, .. }] = &select.items[..]
+    {
+        return literal(expr);
+    }
+    Err(Error::internal("a user variable's value cannot be read"))
+}
+
+pub(in crate::session) fn deallocate(session: &mut Session, name: Option<&str>) -> Result<()> {
+    match name {
+        None => {
+            session.memory.named.clear();
+            made::complete(session, "DEALLOCATE ALL");
+        }
+        Some(name) => {
+            if !session.memory.named.remove(name) {
+                return Err(ErrorKind::UnknownStatement(name.to_owned()).into());
+            }
+            made::complete(session, "DEALLOCATE");
+        }
+    }
+    Ok(())
+}
+
+impl Place {
+    fn declared_type(&self, name: &str) -> Result<u32> {
+        let known = self.dialect().and_then(|dialect| dialect.type_number(name));
+        known.ok_or_else(|| {
+            Error::unsupported(
+                30001,
+                format!("PREPARE does not know the type `{name}`"),
+                "leave the types out, or use the driver's own prepared statements",
+            )
+        })
+    }
+}
+
+/// The value of a literal argument.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+pub(in crate::session) fn literal(expr: &Expr) -> Result<Value> {
+    let value = match &expr.node {
+        Node::Literal(literal) => match literal {
+            Literal::Integer(n) => Some(Value::Int(*n)),
+            Literal::Number(text) => Value::decimal(text),
+            Literal::Text(text) | Literal::Typed(_, text) => Some(Value::Text(text.clone())),
+            Literal::Bytes(bytes) => Some(Value::Bytes(bytes.clone().into())),
+            Literal::Boolean(b) => Some(Value::Bool(*b)),
+            Literal::Null => Some(Value::Null),
+        },
+        Node::Nested(inner) => return literal(inner),
+        Node::Unary { op, operand } if op == "-" => match literal(operand)? {
+            Value::Int(n) => n.checked_neg().map(Value::Int),
+            Value::Decimal(n) => Some(Value::Decimal(-n)),
+            _ => None,
+        },
+        _ => None,
+    };
+    value.ok_or_else(no_literal)
+}
+
+pub(in crate::session) fn no_literal() -> Error {
+    Error::unsupported(
+        30001,
+        "EXECUTE takes literals only",
+        "use the driver's own prepared statements for other values",
+    )
+}

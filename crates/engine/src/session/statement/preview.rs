@@ -1,0 +1,47 @@
+//! PREVIEW: what would be sent where.
+
+use pando_kernel::Value;
+use pando_kernel::error::{Error, Result};
+
+use crate::plan::{Planned, Purpose};
+
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::reply::made;
+use crate::session::steps::{assembly, frame};
+
+pub(in crate::session) async fn preview(
+    session: &mut Session,
+    text: &str,
+    given: &Given,
+) -> Result<()> {
+    let live = session.place.live()?;
+    let syntax = live.database.dialect.syntax();
+    if session.place.engine.administration().is_some_and(|own| own.takes(text, syntax)) {
+        return Err(Error::unsupported(
+            30001,
+            "a statement about the configuration is sent to no storage unit",
+            "PREVIEW is for statements about rows and tables",
+        ));
+    }
+    let stmt = pando_sql::parse(text, syntax).map_err(crate::plan::unread)?;
+    session.place.guard(&stmt)?;
+    let mut units = Vec::new();
+    match session.planned(&live, &stmt, given, Purpose::Run).await {
+        Ok(Planned::Plan(plan)) => units.extend(plan.units),
+        Ok(Planned::Assembly(assembly)) => {
+            units = assembly::shown(session, &live, &assembly, given).await?
+        }
+        Ok(Planned::Needs(_)) => {
+            return Err(Error::internal("planning asks for what is known"));
+        }
+        Err(refusal) => units = frame::shown_steps(session, &live, &stmt, given, refusal).await?,
+    }
+    let rows: Vec<Vec<Value>> = units
+        .iter()
+        .map(|unit| {
+            vec![Value::Text(unit.target.unit.to_string()), Value::Text(unit.sql.to_string())]
+        })
+        .collect();
+    made::rows(session, "PREVIEW", &["data_source_name", "actual_sql"], &rows)
+}

@@ -1,0 +1,305 @@
+//! Statements answered over rows read before: the rows come through the whole line like any other query's, and are written into the
+//! statement as tables.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::Event;
+use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations};
+use pando_kernel::row::Rows;
+use pando_kernel::session::TransactionState;
+use pando_kernel::{Column, Columns, Execution};
+use pando_pool::{Connection, Left};
+use pando_sql::ast::Statement;
+use pando_sql::{Edits, Syntax};
+
+use crate::execute::too_much;
+use crate::handle::Manner;
+use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
+use crate::snapshot::LiveDatabase;
+
+use crate::session::given::{Given, Run};
+use crate::session::run::connect::Started;
+use crate::session::run::planning::MAX_NEEDS;
+use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{base, begin, snapshot, units};
+use crate::session::{Session, line};
+
+/// Reads the rows of an assembly and plans the statement over them. Every read is planned before the first is sent.
+///
+/// # Errors
+/// `Refused` when a read has no plan of its own, `Memory` when the rows are too many, and what the units say.
+pub(in crate::session) async fn assemble(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    assembly: &Assembly,
+    given: &Given,
+) -> Result<Plan> {
+    let dialect = Arc::clone(&live.database.dialect);
+    let relations = dialect.relations().ok_or_else(|| {
+        Error::internal("an assembly in a language that has no way to write its tables")
+    })?;
+    relations.check(session.settings.variables.list())?;
+    if assembly.changes() {
+        base::refuse_in_base(session, "a change of rows by those of other shards")?;
+    }
+    // The rows are read by the same transaction that changes others, and in one state where one is asked for.
+    if assembly.reads.len() > 1 {
+        snapshot::know_level(session).await;
+    }
+    let as_one =
+        assembly.changes() || assembly.reads.len() > 1 && snapshot::asks_for_one_state(session);
+    if as_one && session.work.transaction.state() == TransactionState::Idle {
+        if !session.work.autocommit {
+            units::ready_all(session).await?;
+        }
+        begin::open_if_idle(session, Opened::Statement);
+    }
+    if assembly.changes() {
+        // What a change reads comes from where it writes: replicas may lag behind.
+        session.work.transaction.wrote_if_open();
+    }
+    let mut reads = Vec::new();
+    for read in &assembly.reads {
+        let stmt = pando_sql::parse(&read.text, dialect.syntax()).map_err(crate::plan::unread)?;
+        let reading = Given { sees_one_state: given.sees_one_state, ..Given::default() };
+        let planned = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await?;
+        let Planned::Plan(plan) = planned else {
+            return Err(Error::internal("reading one table needs an assembly"));
+        };
+        reads.push((stmt, *plan));
+    }
+    let (facts, window, queue) = (
+        session.place.facts.clone(),
+        session.outbox.window.take(),
+        std::mem::take(&mut session.outbox.queue),
+    );
+    let opened = session.work.opened;
+    if opened == Opened::Statement {
+        // The end of a read is not the statement's.
+        session.work.opened = Opened::Pipeline;
+    }
+    let tables = read_tables(session, live, (assembly, relations), reads).await;
+    (session.place.facts, session.outbox.window, session.outbox.queue, session.work.opened) =
+        (facts, window, queue, opened);
+    let tables = tables?;
+    for _ in 0..MAX_NEEDS {
+        let planned = session
+            .in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
+        match planned? {
+            Planned::Plan(plan) => return Ok(*plan),
+            Planned::Needs(need) => Box::pin(session.find_out(live, need)).await?,
+            Planned::Assembly(_) => return Err(Error::internal("an assembly of an assembly")),
+        }
+    }
+    Err(Error::internal("planning asks for ever more"))
+}
+
+/// What an assembly sends where: its reads, and the statement over them with names for their rows.
+pub(in crate::session) async fn shown(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    assembly: &Assembly,
+    given: &Given,
+) -> Result<Vec<Unit>> {
+    let mut units = Vec::new();
+    for read in &assembly.reads {
+        let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
+            .map_err(crate::plan::unread)?;
+        let reading = Given { is_for_change: assembly.changes(), ..Given::default() };
+        let plan = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await;
+        if let Planned::Plan(plan) = plan? {
+            units.extend(plan.units);
+        }
+    }
+    let named = |read: usize| Inline { before: Vec::new(), table: format!("{PREFIX}{read}") };
+    let tables: Vec<Inline> = assembly.tables().map(named).collect();
+    let rest =
+        session.in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
+    if let Planned::Plan(plan) = rest? {
+        units.extend(plan.units);
+    }
+    Ok(units)
+}
+
+/// Runs the reads, and writes a table for each place that needs one.
+async fn read_tables(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    (assembly, relations): (&Assembly, &dyn Relations),
+    reads: Vec<(Statement, Plan)>,
+) -> Result<Vec<Inline>> {
+    let places: Vec<usize> = assembly.tables().collect();
+    let mut tables: Vec<Option<Inline>> = places.iter().map(|_| None).collect();
+    // What is written is held once more while it is sent.
+    let mut budget = session.place.properties().memory_bytes / 2;
+    for (number, (stmt, plan)) in reads.into_iter().enumerate() {
+        let Some(read) = assembly.reads.get(number) else { continue };
+        let own = |(place, read): (usize, &usize)| (*read == number).then_some(place);
+        let own: Vec<usize> = places.iter().enumerate().filter_map(own).collect();
+        let target = Target { relations, read, places: &own, budget };
+        let written = read_table(session, live, (stmt, plan), target).await?;
+        for (place, writer) in own.into_iter().zip(written) {
+            budget = budget.saturating_sub(writer.size());
+            if let Some(table) = tables.get_mut(place) {
+                *table = Some(writer.finish(assembly.stands()));
+            }
+        }
+    }
+    let missing = || Error::internal("a table of an assembly was not read");
+    tables.into_iter().map(|table| table.ok_or_else(missing)).collect()
+}
+
+async fn read_table(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    (stmt, plan): (Statement, Plan),
+    target: Target<'_>,
+) -> Result<Vec<Box<dyn RelationWriter>>> {
+    let mut writers = Vec::new();
+    let mut columns: Option<Columns> = None;
+    Box::pin(line::run_plan(
+        session,
+        Run { live, stmt: &stmt, plan: &Arc::new(plan) },
+        &mut Given::default(),
+    ))
+    .await?;
+    while let Some(event) = Box::pin(session.next_of_reply()).await? {
+        match event {
+            Event::Columns(described) => match target.writers(&described) {
+                Ok(begun) => {
+                    writers = begun;
+                    columns = Some(described);
+                }
+                Err(error) => {
+                    abandon_reply(session).await;
+                    return Err(error);
+                }
+            },
+            Event::Rows(rows) => {
+                let described =
+                    columns.as_ref().ok_or_else(|| Error::internal("rows without columns"))?;
+                write(described, &rows, &mut writers)?;
+                if writers.iter().map(|writer| writer.size()).sum::<usize>() > target.budget {
+                    abandon_reply(session).await;
+                    return Err(too_much(session.place.properties().memory_bytes));
+                }
+            }
+            Event::Complete(_)
+            | Event::Notice(_)
+            | Event::Parameter { .. }
+            | Event::Empty
+            | Event::Suspended
+            | Event::Described(_)
+            | Event::CopyIn(_)
+            | Event::CopyOut(_)
+            | Event::CopyData(_)
+            | Event::SendFile(_)
+            | Event::Done => {}
+        }
+    }
+    Ok(writers)
+}
+
+/// Starts a statement that stands on tables of its own, on a connection beside those of the transaction.
+pub(in crate::session) async fn start_apart(
+    session: &mut Session,
+    live: &LiveDatabase,
+    plan: &Plan,
+    given: &Given,
+) -> Result<Started> {
+    let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
+    let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
+    let mut connection = session.place.take(live.pool(&unit)?).await?;
+    session.place.handle.runs_on(&connection, Manner::Ask)?;
+    let mut swallow = session.dress(live, &mut connection)?;
+    for text in &session.settings.local {
+        let text = of_session(text, live.database.dialect.syntax());
+        connection.start(Execution::Text(text.into()))?;
+        swallow += 1;
+    }
+    for text in &plan.before {
+        connection.start(Execution::Text(Arc::clone(text)))?;
+        swallow += 1;
+    }
+    let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
+    let given = session.give_jobs((connection, swallow), vec![0], (plan, given), &mut started);
+    for channel in &mut started.channels {
+        channel.apart = true;
+    }
+    match given {
+        Ok(()) => Ok(started),
+        Err(error) => {
+            session.release_channels(started.channels).await;
+            Err(error)
+        }
+    }
+}
+
+/// Gives back what a reply holds that will not be read to its end.
+async fn abandon_reply(session: &mut Session) {
+    session.outbox.pending.clear();
+    let reply = std::mem::take(&mut session.outbox.reply);
+    session.abort_reply(reply).await;
+}
+
+/// SET LOCAL as a SET for the session: a connection beside those of the transaction is in none, and is reset afterwards.
+fn of_session(text: &str, syntax: &Syntax) -> String {
+    let mut edits = Edits::default();
+    if let Ok(tokens) = pando_sql::tokenize(text, syntax)
+        && let Some(second) = tokens.list.get(1)
+        && second.span.of(text).eq_ignore_ascii_case("local")
+    {
+        edits.replace(second.span, "SESSION");
+    }
+    edits.apply(text)
+}
+
+/// Where the rows of one read go.
+struct Target<'a> {
+    relations: &'a dyn Relations,
+    read: &'a Read,
+    /// The places that need them.
+    places: &'a [usize],
+    /// Bytes they may take.
+    budget: usize,
+}
+
+impl Target<'_> {
+    fn writers(&self, answer: &Columns) -> Result<Vec<Box<dyn RelationWriter>>> {
+        let settle = |(typed, column): (&Typed, &Column)| typed.settled(self.relations, column);
+        let columns: Vec<Carried> =
+            self.read.columns.iter().zip(answer.list.iter()).map(settle).collect::<Result<_>>()?;
+        Ok(self.places.iter().map(|place| self.relations.begin(*place, &columns)).collect())
+    }
+}
+
+/// Writes rows that came as text.
+fn write(columns: &Columns, rows: &Rows, writers: &mut [Box<dyn RelationWriter>]) -> Result<()> {
+    let mut fields = Vec::new();
+    rows.for_each(columns, |body| {
+        columns.codec.fields(&columns.list, body, &mut fields)?;
+        let texts: Vec<Option<&str>> = fields
+            .iter()
+            .map(|field| field.clone().map(|range| text(body.get(range))).transpose())
+            .collect::<Result<_>>()?;
+        for writer in &mut *writers {
+            writer.row(&texts);
+        }
+        Ok(())
+    })
+}
+
+fn text(bytes: Option<&[u8]>) -> Result<&str> {
+    let bytes = bytes.ok_or_else(|| Error::protocol("a field leaves its row"))?;
+    std::str::from_utf8(bytes).map_err(|_| {
+        ErrorKind::Value("a value that is no UTF-8 cannot travel between storage units".into())
+            .into()
+    })
+}
+
+/// Puts a connection back to how it was, tables of its own included, before it serves others.
+pub(in crate::session) fn put_back(connection: Connection) {
+    let mut connection = connection;
+    connection.taint(Left::Anything, None);
+}

@@ -1,0 +1,261 @@
+//! UPDATE of a sharding column: rows are read with their new values under lock, deleted, and inserted again through the planning of any INSERT.
+
+use std::sync::Arc;
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::event::Completion;
+use pando_kernel::row::Rows;
+use pando_kernel::transfer::{Field, Obstacle};
+use pando_kernel::{Columns, Dialect, Value};
+use pando_sql::ast::Statement;
+
+use crate::plan;
+use crate::plan::{Change, Plan, Purpose, Relocation, unread as syntax_error};
+use crate::snapshot::LiveDatabase;
+
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::planning::MAX_NEEDS;
+use crate::session::steps::frame;
+use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
+use crate::session::steps::insert_select::{each_row, literal};
+
+/// The rows with their new values.
+#[derive(Debug, Default)]
+struct Moved {
+    batches: Batches,
+    /// Rows of which a value is another now.
+    changed: u64,
+}
+
+/// Runs the statement; what stands in the way of moving rows is asked before anything is changed.
+pub(in crate::session) async fn start_relocation(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<()> {
+    let parts = relocation_parts(session, live, stmt).await?;
+    let dialect = &live.database.dialect;
+    let syntax = dialect.syntax();
+    let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
+    let kept = frame::begin_steps(session, live).await?;
+    let stepped = relocation_steps(session, live, given, (&parts, &read)).await;
+    frame::end_steps(
+        session,
+        live,
+        kept,
+        stepped,
+        crate::session::reply::command_tag::tag(&stmt.kind),
+    )
+    .await
+}
+
+/// The statement taken apart; refused where its rows cannot be moved.
+pub(in crate::session) async fn relocation_parts(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+) -> Result<Relocation> {
+    plan::moved_table(stmt)?;
+    if let Some(relations) = live.database.dialect.relations() {
+        relations.check(session.settings.variables.list())?;
+    }
+    let obstacles = obstacles(session, live, stmt).await?;
+    relocation_of(session, live, stmt, &obstacles).await
+}
+
+/// What the table's first node tells about taking rows out and putting them in again.
+async fn obstacles(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+) -> Result<Vec<Obstacle>> {
+    let (_, table) = plan::moved_table(stmt)?;
+    let dialect = Arc::clone(&live.database.dialect);
+    let name = table.name.span.of(&stmt.text);
+    let logic = table.name.key();
+    let text = format!("SELECT 1 FROM {name}");
+    let query = pando_sql::parse(&text, dialect.syntax()).map_err(syntax_error)?;
+    let plan = session.plan(live, &query, &Given::default(), Purpose::Describe).await?;
+    obstacles_of(session, live, &plan, &logic).await
+}
+
+/// As [`obstacles`], of the table as a plan's first unit has it. Who takes writes is asked.
+pub(in crate::session) async fn obstacles_of(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    plan: &Plan,
+    logic: &str,
+) -> Result<Vec<Obstacle>> {
+    let dialect = Arc::clone(&live.database.dialect);
+    let Some(transfer) = dialect.transfer() else { return Ok(Vec::new()) };
+    let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
+    let actual = unit.target.actual(logic).unwrap_or(logic);
+    let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
+    let rows = session.ask(live, &writer, &transfer.obstacles_query(actual)).await?;
+    rows.iter().map(|row| transfer.read_obstacle(row)).collect()
+}
+
+async fn relocation_of(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    obstacles: &[Obstacle],
+) -> Result<Relocation> {
+    for _ in 0..MAX_NEEDS {
+        match session.in_context(live, None, |ctx| plan::relocation(ctx, stmt, obstacles))? {
+            Ok(parts) => return Ok(parts),
+            Err(need) => session.find_out(live, need).await?,
+        }
+    }
+    Err(Error::internal("planning asks for ever more"))
+}
+
+async fn relocation_steps(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    given: &Given,
+    (parts, read): (&Relocation, &Statement),
+) -> Result<Stepped> {
+    let limit = session.place.properties().memory_bytes;
+    let dialect = Arc::clone(&live.database.dialect);
+    let placeholder = dialect.syntax().placeholder;
+    let all: Vec<u32> = (0..).take(given.parameters.len()).collect();
+    let mut moved = Moved::default();
+    let mut take = |columns: &Columns, rows: Option<&Rows>| {
+        if has_others(columns, parts) {
+            return Err(changed_meanwhile());
+        }
+        each_row(columns, rows, |fields| {
+            let (literals, differs) = row(dialect.as_ref(), parts, fields)?;
+            moved.changed += u64::from(differs);
+            moved.batches.push(&literals, limit)
+        })
+    };
+    let reading = given.part(placeholder, &all, Vec::new());
+    let mut told = frame::read_step(session, read, reading, &mut take).await?;
+    if let Some(warning) = session.outbox.warnings.first() {
+        return Err(Error::unsupported(
+            20031,
+            format!("computing the new values was warned of: {warning}"),
+            "change the expressions so that it is not",
+        ));
+    }
+    if moved.batches.rows > 0 {
+        let mut deleting = given.part(placeholder, &parts.delete_parameters, Vec::new());
+        deleting.prepared = !parts.delete_parameters.is_empty();
+        let deleted = frame::write_step(session, live, &parts.delete, &deleting, limit).await?;
+        told.extend(deleted.notices);
+        if deleted.completion.affected != Some(moved.batches.rows) {
+            return Err(changed_meanwhile());
+        }
+    }
+    for batch in &moved.batches.list {
+        let text: Arc<str> = format!("{}{batch}", parts.head).into();
+        let inserted = frame::write_step(session, live, &text, &Given::default(), limit).await?;
+        if inserted.has_keys {
+            return Err(Error::unsupported(
+                20031,
+                "UPDATE cannot have a sharding column generated anew",
+                "give it a value",
+            ));
+        }
+        told.extend(inserted.notices);
+    }
+    let rows = moved.batches.rows;
+    let completion = match dialect.error_fails_transaction() {
+        true => Completion { affected: Some(rows), ..Completion::default() },
+        false => Completion {
+            affected: Some(moved.changed),
+            matched: Some(rows),
+            ..Completion::default()
+        },
+    };
+    Ok(Stepped { told, completion, key: 0 })
+}
+
+/// Whether the table, now that its rows are locked, has columns that were not known when the statement was taken apart: the moved rows would lack them.
+fn has_others(read: &Columns, parts: &Relocation) -> bool {
+    let own = read.list.iter().skip(parts.known_from);
+    let is_known = |name: &str| parts.known.iter().any(|known| known == name);
+    own.into_iter().any(|column| !is_known(&column.name))
+}
+
+/// The literals of a row's new values, and whether any is another than before.
+fn row(
+    dialect: &dyn Dialect,
+    parts: &Relocation,
+    fields: &[Option<Field<'_>>],
+) -> Result<(Vec<String>, bool)> {
+    let field = |at: usize| {
+        fields.get(at).copied().ok_or_else(|| Error::internal("a moved row lacks a value"))
+    };
+    if let Some(at) = parts.survives
+        && number(&value(field(at)?)?) == number(&Value::Int(0))
+    {
+        return Err(Error::unsupported(
+            20031,
+            "a time that came twice, as the clocks were turned back, cannot travel between shards",
+            "set `time_zone` to '+00:00' in this session",
+        ));
+    }
+    let mut literals = Vec::with_capacity(parts.columns.len());
+    for (at, column) in parts.columns.iter().enumerate() {
+        literals.push(literal(dialect, field(at)?, (Some(column), None))?);
+    }
+    let mut differs = false;
+    for (at, change) in &parts.changes {
+        let new = match change {
+            Change::Default => {
+                differs = true;
+                "DEFAULT".to_owned()
+            }
+            Change::Item { at: item, constant } => {
+                let new = field(*item)?;
+                differs |= !same(field(*at)?, new)?;
+                literal(dialect, new, (parts.columns.get(*at), constant.as_deref()))?
+            }
+            Change::Stamp(_) => continue,
+        };
+        if let Some(slot) = literals.get_mut(*at) {
+            *slot = new;
+        }
+    }
+    if differs {
+        for (at, change) in &parts.changes {
+            if let (Change::Stamp(item), Some(slot)) = (change, literals.get_mut(*at)) {
+                *slot = literal(dialect, field(*item)?, (parts.columns.get(*at), None))?;
+            }
+        }
+    }
+    Ok((literals, differs))
+}
+
+/// Whether two fields are the same value, whatever their types.
+fn same(old: Option<Field<'_>>, new: Option<Field<'_>>) -> Result<bool> {
+    let (old, new) = (value(old)?, value(new)?);
+    if old == new {
+        return Ok(true);
+    }
+    Ok(match (number(&old), number(&new)) {
+        (Some(old), Some(new)) => old == new,
+        _ => false,
+    })
+}
+
+fn value(field: Option<Field<'_>>) -> Result<Value> {
+    field.map_or(Ok(Value::Null), |field| field.codec.value(field.column, Some(field.bytes)))
+}
+
+fn number(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null | Value::Bytes(_) => None,
+        Value::Bool(flag) => Some(Value::Decimal(i32::from(*flag).into())),
+        Value::Int(number) => Some(Value::Decimal((*number).into())),
+        Value::UInt(number) => Some(Value::Decimal((*number).into())),
+        Value::Float(number) => Value::decimal(&number.to_string()),
+        Value::Decimal(_) => Some(value.clone()),
+        Value::Text(text) => Value::decimal(text.trim()),
+    }
+}
