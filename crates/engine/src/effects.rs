@@ -1,4 +1,5 @@
-//! Whether names have come to have effects behind Pando, or by functions that clients have called: plans rest on what was read of them.
+//! Whether names have come to have effects behind Pando, or by functions that clients have called: plans rest on what
+//! was read of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use crate::house::Engine;
 use crate::session::read_effects;
 use crate::snapshot::LiveDatabase;
 
-/// How often it is looked whether somebody may have defined something by a function of his own, or a unit was not asked for long.
+/// How often it is looked whether somebody may have defined something by a function of his own, or a unit was not asked
+/// for long.
 const ROUND: Duration = Duration::from_millis(250);
 /// What a unit has is not read more often: until it is, plans over it count as leaving anything.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -27,8 +29,8 @@ const LIMIT: Duration = Duration::from_secs(5);
 type Looks = HashMap<(u64, UnitName), Instant>;
 
 impl Engine {
-    /// Looks, for as long as the engine lives, whether what is known of effects on connections still holds; where it does not, everything that was planned by it is
-    /// forgotten.
+    /// Looks, for as long as the engine lives, whether what is known of effects on connections still holds; where it
+    /// does not, everything that was planned by it is forgotten.
     pub(crate) fn watch_effects(&self) {
         let inner = Arc::downgrade(&self.inner);
         let runtime = Arc::clone(&self.inner.runtime);

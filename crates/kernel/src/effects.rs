@@ -1,5 +1,6 @@
-//! What a statement may do to the connection it runs on beside what its text says: functions that users have made, and tables that run something when they are read or
-//! written, can set variables, take locks, make temporary tables and more. Connections serve many sessions, so it must be known where that can be.
+//! What a statement may do to the connection it runs on beside what its text says: functions that users have made, and
+//! tables that run something when they are read or written, can set variables, take locks, make temporary tables and
+//! more. Connections serve many sessions, so it must be known where that can be.
 
 mod graph;
 mod said;
@@ -14,17 +15,19 @@ pub use said::{Said, Stands, said};
 
 /// How a family's servers tell which names may have effects.
 pub trait Effects: Send + Sync + Debug {
-    /// A query, text, for what [`Effects::read`] reads. It names everything with its schema: whoever has made a table of a catalogue's name must not answer it.
+    /// A query, text, for what [`Effects::read`] reads. It names everything with its schema: whoever has made a table
+    /// of a catalogue's name must not answer it.
     fn query(&self) -> &'static str;
 
     /// What the rows of [`Effects::query`] say.
     fn read(&self, rows: &[Vec<Value>]) -> Effectful;
 
-    /// Whether a function of the vendor's own, by its name in lower case, leaves nothing on its connection that others could see. What is not known is not harmless.
+    /// Whether a function of the vendor's own, by its name in lower case, leaves nothing on its connection that others
+    /// could see. What is not known is not harmless.
     fn is_harmless(&self, function: &str) -> bool;
 
-    /// What is run on a connection before a statement that may ask by a function of users' for the key that the session generated last: the connection has that of somebody else. `None` where there is no
-    /// way.
+    /// What is run on a connection before a statement that may ask by a function of users' for the key that the session
+    /// generated last: the connection has that of somebody else. `None` where there is no way.
     fn key(&self, _last: u64) -> Option<String> {
         None
     }
@@ -44,18 +47,22 @@ pub enum Leaves {
     Definitions,
 }
 
-/// What the names in one database of a storage unit, in lower case, may leave. What is missing leaves nothing, but for functions.
+/// What the names in one database of a storage unit, in lower case, may leave. What is missing leaves nothing, but for
+/// functions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effectful {
-    /// Everything may leave this: an operator, a cast or a domain runs what users have made, and stands in no statement's text.
+    /// Everything may leave this: an operator, a cast or a domain runs what users have made, and stands in no
+    /// statement's text.
     pub everything: Leaves,
     /// Something of what may leave anything at all asks for the key that its session generated last.
     pub reads_key: bool,
-    /// What a function may leave that is neither among `calls` nor harmless: some run texts that they are given, and so whatever users have made.
+    /// What a function may leave that is neither among `calls` nor harmless: some run texts that they are given, and so
+    /// whatever users have made.
     pub unknown: Leaves,
     /// All functions that users have made, which are called by their name with a parenthesis behind it.
     pub calls: HashMap<String, Leaves>,
-    /// What has effects wherever it stands: views, tables with policies that call something, functions that are called as if they were columns.
+    /// What has effects wherever it stands: views, tables with policies that call something, functions that are called
+    /// as if they were columns.
     pub names: HashMap<String, Leaves>,
     /// Tables that have effects when they are written: by triggers, rules, defaults, checks, indexes.
     pub written: HashMap<String, Leaves>,

@@ -1,4 +1,5 @@
-//! Whether what was read of a server's definitions still holds: those who may define something by a function of their own are counted.
+//! Whether what was read of a server's definitions still holds: those who may define something by a function of their
+//! own are counted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +39,8 @@ impl Drop for Defining {
 }
 
 impl Pool {
-    /// How many have done what may define something here, when nobody does it at this moment: what is read of the definitions from now on has all of theirs in it.
+    /// How many have done what may define something here, when nobody does it at this moment: what is read of the
+    /// definitions from now on has all of theirs in it.
     pub fn definitions(&self) -> Option<u64> {
         let own = &self.shared.definitions;
         // In this order: none of those that have begun by now was under way when those that have ended were counted.
@@ -58,7 +60,8 @@ impl Pool {
     }
 }
 
-/// The number at which somebody begins to rely on the definitions that were read; `None` where they may have changed already.
+/// The number at which somebody begins to rely on the definitions that were read; `None` where they may have changed
+/// already.
 pub(crate) fn relied_on(shared: &Shared) -> Option<u64> {
     let own = &shared.definitions;
     let begun = own.begun();

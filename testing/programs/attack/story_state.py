@@ -372,7 +372,7 @@ def postgres():
         for at in range(6):
             attacker.query(f"insert into switched_2 values ({at})")
         own.query("create trigger t before insert on switched_2 for each row execute function leak_trigger()")
-        # What has run anything has the catalogues looked at within two seconds.
+        # What may have defined something has the catalogues looked at soon.
         attacker.query("select leak()")
         choose("tenant")
 

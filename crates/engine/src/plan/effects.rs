@@ -1,11 +1,13 @@
-//! Which statements may leave something on the connections they run on: those then forget everything before they serve others. Decided when a plan is made, and kept with
-//! its template.
+//! Which statements may leave something on the connections they run on: those then forget everything before they serve
+//! others. Decided when a plan is made, and kept with its template.
 
 use pando_kernel::Effectful;
-use pando_kernel::effects::{Access, Effects, Leaves, Said, said};
+use pando_kernel::effects::{Access, Effects, Leaves, Said, Stands, said};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Target, UnitName};
-use pando_sql::ast::{Function, Kind, Node, Query, QueryBody, Statement};
+use pando_sql::ast::{
+    Define, DefineAction, Function, Kind, Node, ObjectKind, Query, QueryBody, Statement,
+};
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
 use super::{Plan, leftovers};
@@ -15,11 +17,13 @@ const WRITING: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "i
 
 /// Judges what a plan may leave on its connections.
 pub(super) fn judge(ctx: &Context<'_>, stmt: &Statement, plan: &mut Plan) {
-    (plan.leaves, plan.judged) = (leaves(ctx, stmt, plan), judged(ctx));
+    // First: what is forgotten meanwhile is not what it rests on.
+    plan.judged = judged(ctx);
+    plan.leaves = leaves(ctx, stmt, plan);
 }
 
 /// When a plan is judged that is made now.
-pub(super) fn judged(ctx: &Context<'_>) -> Option<u64> {
+fn judged(ctx: &Context<'_>) -> Option<u64> {
     ctx.dialect.effects().map(|_| ctx.catalog.epoch())
 }
 
@@ -28,7 +32,7 @@ fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
     let Some(effects) = ctx.dialect.effects() else {
         return if is_unread { Leaves::Anything } else { Leaves::Nothing };
     };
-    if is_unread || defines(&stmt.kind) {
+    if is_unread {
         return Leaves::Definitions;
     }
     let mut units: Vec<&UnitName> = plan.units.iter().map(|unit| &unit.target.unit).collect();
@@ -38,6 +42,9 @@ fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
     let Some(Some(effectful)) = known.next().filter(|_| known.all(|one| one.is_some())) else {
         return Leaves::Definitions;
     };
+    if defines(&stmt.kind) {
+        return defined(ctx, stmt, (&stmt.kind, (effects, &effectful)));
+    }
     let access = access(ctx, stmt);
     let tables = plan.units.iter().map(|unit| in_tables(&effectful, &unit.target, access)).max();
     tables.unwrap_or_default().max(in_text(ctx, stmt, (effects, &effectful)))
@@ -55,18 +62,21 @@ pub(crate) fn unknown(ctx: &Context<'_>, plan: &Plan) -> Option<UnitName> {
 pub(super) struct OfText {
     /// What it leaves, whatever the target.
     leaves: Leaves,
+    /// As [`Plan::judged`].
+    pub(super) judged: Option<u64>,
     access: Access,
 }
 
 impl OfText {
     /// Of a statement that was planned for this unit.
     pub(super) fn of(ctx: &Context<'_>, stmt: &Statement, unit: &UnitName) -> Self {
+        let judged = judged(ctx);
         let leaves = match (ctx.dialect.effects(), ctx.catalog.effectful(unit)) {
             (None, _) => Leaves::Nothing,
             (Some(_), None) => Leaves::Definitions,
             (Some(effects), Some(effectful)) => in_text(ctx, stmt, (effects, &effectful)),
         };
-        Self { leaves, access: access(ctx, stmt) }
+        Self { leaves, judged, access: access(ctx, stmt) }
     }
 
     /// What a statement leaves at this target; `None` where its unit was not asked yet.
@@ -85,7 +95,8 @@ fn in_tables(effectful: &Effectful, target: &Target, access: Access) -> Leaves {
     all.max().unwrap_or_default()
 }
 
-/// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted among them.
+/// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted
+/// among them.
 fn access(ctx: &Context<'_>, stmt: &Statement) -> Access {
     let writes = |token: &Token| {
         let word = token.span.of(&stmt.text);
@@ -99,7 +110,8 @@ fn access(ctx: &Context<'_>, stmt: &Statement) -> Access {
     }
 }
 
-/// Statements that make, change or look after what stands on a unit: they run what indexes, columns and checks are made of.
+/// Statements that make, change or look after what stands on a unit: they run what indexes, columns and checks are made
+/// of.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
 fn defines(kind: &Kind) -> bool {
     match kind {
@@ -108,6 +120,61 @@ fn defines(kind: &Kind) -> bool {
         Kind::Explain { inner, .. } => defines(inner),
         _ => false,
     }
+}
+
+/// What a definition may leave. Others rely on what was read of names, so it counts which definitions cannot change
+/// that: some of them take hours.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
+fn defined(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    (kind, known): (&Kind, (&dyn Effects, &Effectful)),
+) -> Leaves {
+    let (effects, effectful) = known;
+    match kind {
+        Kind::Explain { inner, .. } => defined(ctx, stmt, (inner, known)),
+        Kind::Lock(_) => Leaves::Anything,
+        Kind::Utility { verb, .. } if verb.split(' ').next().is_some_and(maintains) => {
+            effectful.unknown.max(Leaves::Anything)
+        }
+        Kind::Define(define) if brings_only_names(define) => {
+            let on = define.on.as_ref().and_then(|on| on.parts.last());
+            let on = on.map(|name| name.value.to_lowercase());
+            // The table of an index stands before a parenthesis, too.
+            let of = |said: &Said| match said.stands {
+                Stands::Called if on.as_deref() == Some(&said.name) => {
+                    let before = Said { name: said.name.clone(), stands: Stands::Before };
+                    effectful.of(&before, Access::Writes, effects)
+                }
+                Stands::Called | Stands::Before | Stands::Alone => {
+                    effectful.of(said, Access::Writes, effects)
+                }
+            };
+            let tokens = tokenize(&stmt.text, ctx.dialect.syntax()).ok();
+            let names = tokens.and_then(|tokens| said(&stmt.text, &tokens.list, &[]));
+            let is_nothing = |names: Vec<Said>| names.iter().all(|one| of(one) == Leaves::Nothing);
+            match effectful.everything == Leaves::Nothing && names.is_some_and(is_nothing) {
+                true => Leaves::Anything,
+                false => Leaves::Definitions,
+            }
+        }
+        _ => Leaves::Definitions,
+    }
+}
+
+/// Whether a statement of this first word looks after what is there.
+fn maintains(verb: &str) -> bool {
+    ["ANALYZE", "CHECK", "CHECKPOINT", "CLUSTER", "OPTIMIZE", "REINDEX", "VACUUM"].contains(&verb)
+}
+
+/// Whether what a definition makes can run no more than what it names.
+fn brings_only_names(define: &Define) -> bool {
+    let makes = define.action == DefineAction::Create && define.object == ObjectKind::Table;
+    let takes = matches!(
+        define.action,
+        DefineAction::Drop | DefineAction::Truncate | DefineAction::Comment
+    );
+    makes || takes || define.object == ObjectKind::Index
 }
 
 /// What the names in a text may leave, wherever they stand, and the calls of what is not known to leave nothing.

@@ -16,7 +16,8 @@ pub struct Said {
 pub enum Stands {
     /// Without a parenthesis behind it.
     Alone,
-    /// Before a parenthesis, as a keyword, a table, an alias or a type; a function that users have made under this name may be meant all the same.
+    /// Before a parenthesis, as a keyword, a table, an alias or a type; a function that users have made under this name
+    /// may be meant all the same.
     Before,
     /// It calls a function.
     Called,
@@ -119,9 +120,9 @@ const UNCALLED: &[&str] = &[
     "xor",
 ];
 
-/// The names in a text, in its order; `None` where one of them is written so that only the server can say what it means. By the words, wherever they stand: a function
-/// may be called without parentheses (`t.f`), and a table may be named where no table was expected. `uncalled`: further words, sorted, that call nothing before a
-/// parenthesis.
+/// The names in a text, in its order; `None` where one of them is written so that only the server can say what it
+/// means. By the words, wherever they stand: a function may be called without parentheses (`t.f`), and a table may be
+/// named where no table was expected. `uncalled`: further words, sorted, that call nothing before a parenthesis.
 pub fn said(text: &str, tokens: &[Token], uncalled: &[&str]) -> Option<Vec<Said>> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {

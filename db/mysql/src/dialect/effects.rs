@@ -10,12 +10,14 @@ use pando_kernel::value::Value;
 use self::body::Owner;
 use super::MySql;
 
-/// The vendors' functions that change nothing of a session, of all versions of both; also types and words that look like calls. What is missing is taken for one that does.
+/// The vendors' functions that change nothing of a session, of all versions of both; also types and words that look
+/// like calls. What is missing is taken for one that does.
 /// <https://dev.mysql.com/doc/refman/8.0/en/built-in-function-reference.html>, <https://mariadb.com/kb/en/function-and-operator-reference/>
 static HARMLESS: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("tables/harmless.txt").lines().collect());
 
-/// Functions of the vendors' that keep something on their session. One of users' under the same name is called only where its schema is said.
+/// Functions of the vendors' that keep something on their session. One of users' under the same name is called only
+/// where its schema is said.
 const KEEPING: [&str; 14] = [
     "get_lock",
     "is_free_lock",
@@ -33,8 +35,9 @@ const KEEPING: [&str; 14] = [
     "sys_set",
 ];
 
-/// Rows of a kind, a name, a text and the `sql_mode` by which it is read; no text where it is longer than 16 KiB, in a character set that may have no form in ours, or not shown to this user. Defaults,
-/// generated columns and checks call no stored functions and set no variables on these servers, and cascading keys fire no triggers.
+/// Rows of a kind, a name, a text and the `sql_mode` by which it is read; no text where it is longer than 16 KiB, in a
+/// character set that may have no form in ours, or not shown to this user. Defaults, generated columns and checks call
+/// no stored functions and set no variables on these servers, and cascading keys fire no triggers.
 /// <https://dev.mysql.com/doc/refman/8.0/en/create-table-generated-columns.html>
 const QUERY: &str = "\
 SELECT ROUTINE_TYPE, ROUTINE_NAME, IF(LENGTH(ROUTINE_DEFINITION) <= 16384 \
@@ -67,7 +70,8 @@ impl Effects for MySql {
 
     fn read(&self, rows: &[Vec<Value>]) -> Effectful {
         let (mut graph, mut judged, mut reads_key) = (Graph::default(), 0, false);
-        // A reset forgets what is prepared as well, so that there is no lesser one. Functions and triggers define nothing: a definition would commit.
+        // A reset forgets what is prepared as well, so that there is no lesser one. Functions and triggers define
+        // nothing: a definition would commit.
         let any = graph.at(Space::Any, "");
         graph.leaves(any, Leaves::Anything);
         for row in rows {

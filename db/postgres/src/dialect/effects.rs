@@ -1,4 +1,5 @@
-//! Which names may have effects on connections: functions that are not the vendor's, and tables whose triggers, rules, policies, columns, indexes or checks may run something.
+//! Which names may have effects on connections: functions that are not the vendor's, and tables whose triggers, rules,
+//! policies, columns, indexes or checks may run something.
 
 mod body;
 
@@ -10,27 +11,34 @@ use pando_kernel::value::Value;
 use self::body::Language;
 use super::Postgres;
 
-/// The vendor's functions that change nothing of a session and run no statements that they are given as text, of all versions; also types and words that look like calls. What
-/// is missing is taken for one that does, so a new version's functions cost a reset until they are listed.
+/// The vendor's functions that change nothing of a session and run no statements that they are given as text, of all
+/// versions; also types and words that look like calls. What is missing is taken for one that does, so a new version's
+/// functions cost a reset until they are listed.
 /// <https://www.postgresql.org/docs/current/functions.html>
 static HARMLESS: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("tables/harmless.txt").lines().collect());
 
-/// Rows of four texts: what it is, and what of the others it needs. Numbers up to 16383 are those of what every server is made with.
+/// Rows of four texts: what it is, and what of the others it needs. Numbers up to 16383 are those of what every server
+/// is made with.
 ///
-/// - `sql`, `plpgsql`: a routine's number, name and source, which can be read; `opaque`: the same, and its settings, its rights or what its defaults call are not judged.
-/// - `atomic`: one of parsed statements; `extension`: one of those that are known neither to prepare statements nor to define anything; `call`: one that may do whatever it likes. Number and name.
+/// - `sql`, `plpgsql`: a routine's number, name and source, which can be read; `opaque`: the same, and its
+///   rights or what its defaults call are not judged.
+/// - `atomic`: one of parsed statements; `extension`: one of those that are known neither to prepare statements nor to
+///   define anything; `call`: one that may do whatever it likes. Number and name.
 /// - `vendor`: a name that one of the vendor's functions has as well.
 /// - `name`: the number and name of one that can also be called as if it were a column (`row.function`).
-/// - `all`: a routine that runs and stands in no statement: those of operators, casts and ranges. A user's operator may run one of the vendor's, too (`write calls` of 0). Those in C are the work of an
-///   administrator, and of extensions.
-/// - `read runs`: a relation, or 0 for any, and the routine that it may run when it is read, nothing where that is not known: foreign tables, views, policies and virtual columns.
+/// - `all`: a routine that runs and stands in no statement: those of operators, casts and ranges. A user's operator may
+///   run one of the vendor's, too (`write calls` of 0). Those in C are the work of an administrator, and of extensions.
+/// - `read runs`: a relation, or 0 for any, and the routine that it may run when it is read, nothing where that is not
+///   known: foreign tables, views, policies and virtual columns.
 /// - `read calls`: a relation, or 0 for any, and a function of the vendor's that is called when it is read.
 /// - `read leads`: a view, and what it reads; a whole, and its parts.
-/// - `write runs`, `write calls`, `write leads`: the same when it is written: triggers that are no key's, and their conditions, rules, defaults, checks, indexes; parts and their whole, keys that cascade.
+/// - `write runs`, `write calls`, `write leads`: the same when it is written: triggers that are no key's, and their
+///   conditions, rules, defaults, checks, indexes; parts and their whole, keys that cascade.
 /// - `table`: a relation and its name, of those that may turn out to run something.
 ///
-/// Sources longer than 16 KiB are not judged, nor what is beyond 512 KiB of them, the shortest first, nor those that may have no form in UTF-8.
+/// Sources longer than 16 KiB are not judged, nor what is beyond 512 KiB of them, the shortest first, nor those that
+/// may have no form in UTF-8.
 ///
 /// <https://www.postgresql.org/docs/current/catalogs.html>
 const QUERY: &str = "\

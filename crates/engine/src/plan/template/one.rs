@@ -17,7 +17,7 @@ use super::everywhere::{Given, Source, Wide};
 use super::parameterize::liftable::{LONGEST_NAME, liftable};
 use super::parameterize::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
-use crate::plan::effects::{OfText, is_plain_function, judged};
+use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
 use crate::plan::{Plan, Planned, Purpose, Told, Unit, rewrite};
 
@@ -346,7 +346,7 @@ impl One {
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let leaves = self.effects.leaves_at(ctx, &target)?;
-        let judged = judged(ctx);
+        let judged = self.effects.judged;
         let plan = Arc::new(Plan { leaves, judged, ..self.made(target, now, told)? });
         // Long values of one statement are not kept for all others of its shape.
         let is_usual = |unit: &Unit| unit.sql.len() <= 2 * stmt.text.len() + KEPT;

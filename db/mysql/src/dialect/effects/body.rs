@@ -1,4 +1,5 @@
-//! Whether the text of a stored function, trigger or view can be read with certainty, and does nothing that outlives it on its session.
+//! Whether the text of a stored function, trigger or view can be read with certainty, and does nothing that outlives it
+//! on its session.
 
 use pando_kernel::effects::{Said, said};
 use pando_sql::{Token, TokenKind, tokenize};
@@ -29,7 +30,8 @@ const SIMPLE: [&str; 17] = [
 /// Behind END, what it ends.
 const ENDED: [&str; 5] = ["case", "if", "loop", "repeat", "while"];
 
-/// The names in a text that leaves nothing but by them; `None` for any other. `mode` is the `sql_mode` under which its server reads it.
+/// The names in a text that leaves nothing but by them; `None` for any other. `mode` is the `sql_mode` under which its
+/// server reads it.
 pub(super) fn judged((owner, mode): (Owner, &str), text: &str) -> Option<Vec<Said>> {
     let is_read_otherwise = mode.split(',').any(|mode| READING.contains(&mode));
     // A version decides what these are.
@@ -137,7 +139,8 @@ impl Body {
         }
     }
 
-    /// Behind the next of these outside of parentheses and of CASE that is an expression. A semicolon ends every search.
+    /// Behind the next of these outside of parentheses and of CASE that is an expression. A semicolon ends every
+    /// search.
     fn reaches(&self, from: usize, word: &str) -> Option<usize> {
         let (mut depth, mut cases) = (0_usize, 0_usize);
         for (at, piece) in self.pieces.iter().enumerate().skip(from) {
@@ -225,7 +228,8 @@ impl Body {
         }
     }
 
-    /// Behind the assignments of SET, to columns of NEW and to variables of the blocks around: any other name is a setting of the session.
+    /// Behind the assignments of SET, to columns of NEW and to variables of the blocks around: any other name is a
+    /// setting of the session.
     fn set(&self, from: usize) -> Option<usize> {
         let mut at = from;
         loop {

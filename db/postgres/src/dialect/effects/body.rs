@@ -20,7 +20,8 @@ const UNCALLED: &[&str] = &[
     "return", "reverse", "while",
 ];
 
-/// Keywords of what runs a statement that somebody else has made, or puts into rows what a command tells. They may stand where a query is expected.
+/// Keywords of what runs a statement that somebody else has made, or puts into rows what a command tells. They may
+/// stand where a query is expected.
 /// <https://www.postgresql.org/docs/current/plpgsql-cursors.html>
 const RUNNING: [&str; 5] = ["call", "execute", "explain", "fetch", "show"];
 
@@ -34,7 +35,8 @@ const ROWS: [&str; 7] = ["select", "insert", "update", "delete", "merge", "value
 const SIMPLE: [&str; 8] =
     ["assert", "continue", "exit", "get", "null", "perform", "raise", "return"];
 
-/// Words of statements that prepare others, define something or run what is put together. A keyword cannot be written otherwise but in a text that one of these runs.
+/// Words of statements that prepare others, define something or run what is put together. A keyword cannot be written
+/// otherwise but in a text that one of these runs.
 const DEFINING: [&str; 9] =
     ["alter", "create", "deallocate", "discard", "drop", "execute", "import", "prepare", "seed"];
 
@@ -56,13 +58,16 @@ pub(super) fn judged(language: Language, source: &str) -> (Leaves, Vec<Said>) {
     };
     let leaves = match is_read && body.runs_none() && !names.iter().any(is_servers_own) {
         true => Leaves::Nothing,
-        false if body.defines(source) => Leaves::Definitions,
+        false if body.defines(source) || body.writes() && names.iter().any(is_servers_own) => {
+            Leaves::Definitions
+        }
         false => Leaves::State,
     };
     (leaves, names)
 }
 
-/// Whether a table of the server's own is named, or the schema of temporary ones: writing to some is SET, or defines something.
+/// Whether a table of the server's own is named, or the schema of temporary ones: writing to some is SET, or defines
+/// something.
 fn is_servers_own(said: &Said) -> bool {
     said.stands != Stands::Called && said.name.starts_with("pg_") && said.name != "pg_catalog"
 }
@@ -104,6 +109,12 @@ impl Body {
         })
     }
 
+    /// Whether it may write: in the server's own tables that is a definition, to whom it is allowed.
+    fn writes(&self) -> bool {
+        let writes = ["copy", "delete", "insert", "merge", "update"];
+        self.0.iter().any(|word| writes.contains(&word.as_str()))
+    }
+
     /// Whether it may prepare statements or define something.
     fn defines(&self, source: &str) -> bool {
         let source = source.to_lowercase();
@@ -127,8 +138,8 @@ impl Body {
         })
     }
 
-    /// Whether each statement is one of those that are known. They are told from each other as the server does it, which reads to the next THEN, LOOP or semicolon without looking at
-    /// what stands between.
+    /// Whether each statement is one of those that are known. They are told from each other as the server does it,
+    /// which reads to the next THEN, LOOP or semicolon without looking at what stands between.
     /// <https://www.postgresql.org/docs/current/plpgsql-structure.html>
     fn is_plpgsql(&self) -> bool {
         let mut at = 0;
@@ -312,13 +323,10 @@ mod tests {
                 state("begin truncate t; end"),
                 state("begin call p(); end"),
                 state("begin open c; end"),
+                state("begin n := (select count(*) from pg_class); end"),
                 state("begin commit; end"),
                 state("begin select 1 into temp t; end"),
                 state("begin n := 1 into unlogged t; end"),
-                state("begin update pg_settings set setting = 1; end"),
-                state("begin update \"pg_settings\" set setting = 1; end"),
-                state("begin update pg_catalog.pg_proc set prosrc = ''; end"),
-                state("begin insert into pg_temp.t values (1); end"),
                 state("begin update t set a = (1; end"),
                 state("#variable_conflict use_column\nbegin end"),
                 state("begin new.a + 1; end"),
@@ -332,7 +340,6 @@ mod tests {
                 state("select 1 into t"),
                 state("select 1; listen c"),
                 state("notify c"),
-                state("update pg_settings set setting = 1"),
             ],
         );
         check(Language::Other, &[state("select 1"), state("begin return new; end")]);
@@ -345,6 +352,10 @@ mod tests {
             Language::PlPgSql,
             &[
                 worst("begin execute 'select 1'; end"),
+                worst("begin update pg_settings set setting = 1; end"),
+                worst("begin update \"pg_settings\" set setting = 1; end"),
+                worst("begin update pg_catalog.pg_proc set prosrc = ''; end"),
+                worst("begin insert into pg_temp.t values (1); end"),
                 worst("begin for r in execute 'select 1' loop null; end loop; end"),
                 worst("begin return query execute q; end"),
                 worst("begin create temporary table t (a int); end"),
