@@ -2,6 +2,7 @@
 
 use pando_kernel::Statements;
 
+use crate::reading::Kept;
 use crate::templates::AtHand;
 
 /// Statements that a session keeps.
@@ -9,6 +10,8 @@ use crate::templates::AtHand;
 pub(in crate::session) struct Memory {
     /// Prepared, by the names that the client gave them.
     pub(in crate::session) named: Statements,
+    /// What all its prepared statements take.
+    pub(in crate::session) kept: Kept,
     /// The templates used last.
     pub(in crate::session) at_hand: AtHand,
 }

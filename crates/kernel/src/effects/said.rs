@@ -126,7 +126,7 @@ const UNCALLED: &[&str] = &[
 pub fn said(text: &str, tokens: &[Token], uncalled: &[&str]) -> Option<Vec<Said>> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        let Some(name) = name(token, text) else {
+        let Some(name) = token.name(text).map(|name| name.to_lowercase()) else {
             if token.kind == TokenKind::UnicodeIdentifier {
                 return None;
             }
@@ -148,37 +148,10 @@ pub fn said(text: &str, tokens: &[Token], uncalled: &[&str]) -> Option<Vec<Said>
     Some(found)
 }
 
-/// What an identifier or keyword says, in lower case.
-fn name(token: &Token, text: &str) -> Option<String> {
-    let text = token.span.of(text);
-    match token.kind {
-        TokenKind::Word => Some(text.to_lowercase()),
-        TokenKind::QuotedIdentifier => {
-            let quote = text.chars().next()?;
-            let inside = text.get(1..text.len().checked_sub(1)?)?;
-            Some(inside.replace(&format!("{quote}{quote}"), &quote.to_string()).to_lowercase())
-        }
-        TokenKind::UnicodeIdentifier
-        | TokenKind::Number
-        | TokenKind::String
-        | TokenKind::EscapeString
-        | TokenKind::UnicodeString
-        | TokenKind::NationalString
-        | TokenKind::BitString
-        | TokenKind::HexString
-        | TokenKind::DollarString
-        | TokenKind::Parameter
-        | TokenKind::Variable
-        | TokenKind::Operator
-        | TokenKind::Punctuation
-        | TokenKind::End => None,
-    }
-}
-
 /// Whether the name here, with a parenthesis behind it, is that of a table, an alias or a type.
 fn is_named(list: &[Token], at: usize, text: &str) -> bool {
     let said = |at: usize| list.get(at).map_or("", |token| token.span.of(text));
-    let is_name = |at: usize| list.get(at).is_some_and(|token| name(token, text).is_some());
+    let is_name = |at: usize| list.get(at).is_some_and(|token| token.name(text).is_some());
     let mut at = at;
     while at >= 2 && said(at - 1) == "." && is_name(at - 2) {
         at -= 2;
