@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use pando_kernel::changes::Turn;
+use pando_kernel::effects::Leaves;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
 use pando_kernel::{Attribute, Column, Lists, Value};
@@ -46,20 +47,10 @@ pub struct Plan {
     pub before: Vec<Arc<str>>,
     /// What it may leave on its connections that nobody knows of: they forget it before they serve others.
     pub leaves: Leaves,
+    /// The catalogue's epoch when that was judged; `None` where it does not rest on what was read of names.
+    pub judged: Option<u64>,
     /// How the columns of its replies are told.
     pub told: Told,
-}
-
-/// What a statement may leave on its connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Leaves {
-    /// Nothing that its text does not tell.
-    #[default]
-    Nothing,
-    /// What a reset takes back.
-    State,
-    /// Anything, prepared statements under other names among it.
-    Anything,
 }
 
 /// Columns as a unit gave them first, and as they were told: nearly every reply of a target has the same. What makes a plan once notes nothing. Plans do not differ by it.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::Value;
 use pando_kernel::changes::{Changes, TurnedLiteral, write_literals};
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
@@ -18,7 +19,7 @@ use super::merge_plan::unions::{self, Union};
 use super::numbering::{Taken, parameters, taken};
 use super::special::temporary;
 use super::template::text_parts::{self, Part, Parts};
-use super::{Leaves, Plan, Told, Unit, labels, writes};
+use super::{Plan, Told, Unit, labels, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -55,6 +56,7 @@ pub(super) fn finish(
             writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
+            judged: None,
             told: Told::default(),
         });
     }
@@ -78,6 +80,7 @@ pub(super) fn finish(
         writes: writes(&stmt.kind),
         before,
         leaves: Leaves::Nothing,
+        judged: None,
         told: Told::default(),
     })
 }
@@ -232,8 +235,8 @@ fn targeted(
     }
     let mut behind = Edits::default();
     rows(stmt, target, &mut behind);
-    labels::keep(ctx, stmt, labelled, &mut behind);
-    let edits = changes.edits(base, &behind)?;
+    let mut edits = changes.edits(base, &behind)?;
+    labels::keep(ctx, stmt, labelled, &mut edits);
     Ok((edits, changes))
 }
 

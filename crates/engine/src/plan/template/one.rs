@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
 use pando_kernel::changes::Turn;
+use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
@@ -19,7 +20,7 @@ use super::parameterize::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
 use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
-use crate::plan::{Leaves, Plan, Planned, Purpose, Told, Unit, rewrite};
+use crate::plan::{Plan, Planned, Purpose, Told, Unit, rewrite};
 
 /// The values that statements of one shape are tried with before a template is trusted.
 const TRIALS: [Trial; 2] = [
@@ -218,7 +219,7 @@ impl Template {
         plan: &Plan,
         chance: Chance,
     ) -> Vec<Lifted> {
-        if plan.leaves == Leaves::Anything {
+        if plan.leaves >= Leaves::Anything {
             // Its connections forget what is prepared on them.
             return Vec::new();
         }
@@ -351,7 +352,8 @@ impl One {
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let leaves = self.effects.leaves_at(ctx, &target)?;
-        let plan = Arc::new(Plan { leaves, ..self.made(ctx, target, now, told)? });
+        let judged = self.effects.judged;
+        let plan = Arc::new(Plan { leaves, judged, ..self.made(ctx, target, now, told)? });
         // Long values of one statement are not kept for all others of its shape.
         let is_usual = |unit: &Unit| unit.sql.len() <= 2 * stmt.text.len() + KEPT;
         if let Some(place) = place.filter(|_| plan.units.iter().all(is_usual)) {
@@ -374,6 +376,7 @@ impl One {
             writes: self.writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
+            judged: None,
             told,
         })
     }

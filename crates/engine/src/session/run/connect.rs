@@ -8,19 +8,18 @@ use pando_kernel::dialect::{MODE, TransactionVerb};
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
-use pando_pool::{Connection, Left};
+use pando_pool::Connection;
 use pando_transaction::{Ready, aborted, finish};
 
 use crate::execute::Channel;
 use crate::handle::Manner;
-use crate::plan::{Leaves, Lifted, Plan, Unit};
+use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
 use crate::session::given::{Given, are_in_order};
 use crate::session::run::many_pools;
-use crate::session::settings::Settings;
 use crate::session::steps::assembly;
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
@@ -92,45 +91,6 @@ impl TemporaryTables {
     }
 }
 
-impl Settings {
-    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before it serves others. Returns how many replies
-    /// belong to it.
-    pub(in crate::session) fn lay(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        plan: &Plan,
-    ) -> Result<usize> {
-        self.taint(live, connection, plan.leaves);
-        if !plan.before.is_empty() {
-            connection.spoil();
-        }
-        for text in &plan.before {
-            // What runs under it must not run without it, nor without a transaction that could not begin.
-            connection.start(Execution::Aside(Arc::clone(text)))?;
-        }
-        Ok(plan.before.len())
-    }
-
-    /// Has a connection forget what is left on it when it goes back, and wear the session's variables again.
-    pub(in crate::session) fn taint(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        leaves: Leaves,
-    ) {
-        let left = match leaves {
-            Leaves::Nothing => return,
-            Leaves::State => Left::State,
-            Leaves::Anything => Left::Anything,
-        };
-        let (id, list) = (self.variables.id(), self.variables.list());
-        let dress = || (id, live.database.dialect.set_statement(list).into());
-        let is_worn = id != 0 && connection.session_state() == id;
-        connection.taint(left, is_worn.then(dress));
-    }
-}
-
 impl Session {
     /// Takes the connections a plan for several units needs and starts its statements on them.
     ///
@@ -184,7 +144,7 @@ impl Session {
             false => Ok(0),
         };
         let laid = locked
-            .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
+            .and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?))
             .and_then(|laid| Ok((laid, whole_execution(unit, plan, given)?)));
         match laid {
             Ok((laid, execution)) => {
@@ -264,9 +224,7 @@ impl Session {
             let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
             let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
             let locked = self.work.lock_what_is_read(live, &mut connection, &own);
-            match locked
-                .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
-            {
+            match locked.and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?)) {
                 Ok(laid) => swallow += laid,
                 Err(error) => {
                     self.release(connection).await;

@@ -310,7 +310,7 @@ async fn jobs_of(
     }
     // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
     let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
-    session.settings.taint(live, &mut connection, plan.leaves);
+    session.taint(live, &mut connection, plan);
     Ok((connection, swallow, jobs))
 }
 
