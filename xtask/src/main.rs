@@ -1,7 +1,12 @@
-//! Project chores: `cargo xtask tidy` checks what the compiler and clippy cannot; `cargo xtask refusals` writes the list of refusals.
+//! Project chores: `cargo xtask tidy` checks what the compiler and clippy cannot; `cargo xtask refusals` writes the
+//! list of refusals; `cargo xtask figures` tells how the house stands.
 
+mod figures;
+mod lexer;
 mod manifest;
 mod refusals;
+mod rooms;
+mod source;
 mod tidy;
 mod tree;
 
@@ -18,8 +23,13 @@ fn main() -> ExitCode {
         ["tidy"] => run_tidy(),
         ["tidy", "--rules"] => list_rules(),
         ["refusals"] => write_refusals(),
+        ["figures"] => tell_figures(None),
+        ["figures", name] => tell_figures(Some(name)),
         _ => {
-            let _ = writeln!(io::stderr(), "usage: cargo xtask tidy [--rules] | refusals");
+            let _ = writeln!(
+                io::stderr(),
+                "usage: cargo xtask tidy [--rules] | refusals | figures [NAME]"
+            );
             return ExitCode::from(2);
         }
     };
@@ -55,6 +65,25 @@ fn list_rules() -> io::Result<ExitCode> {
 fn write_refusals() -> io::Result<ExitCode> {
     let page = refusals::page(&Tree::read(&root())?);
     std::fs::write(root().join(refusals::PAGE), page)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The table, or what one of its figures counts.
+fn tell_figures(name: Option<&str>) -> io::Result<ExitCode> {
+    let tree = Tree::read(&root())?;
+    let code = figures::Code::read(&tree);
+    let mut out = io::stdout().lock();
+    let Some(name) = name else {
+        write!(out, "{}", figures::table(&code))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Some(places) = figures::places(&code, name) else {
+        writeln!(io::stderr(), "no figure is called `{name}`; `cargo xtask figures` lists them")?;
+        return Ok(ExitCode::from(2));
+    };
+    for place in places {
+        writeln!(out, "{place}")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,26 +5,17 @@ mod pages;
 mod papers;
 mod sizes;
 mod sources;
+mod violation;
 mod walls;
 
-use std::fmt;
-
 use crate::tree::Tree;
+use violation::Violation;
 
 /// One thing that must stay true.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) says: &'static str,
     check: fn(&Tree) -> Vec<Violation>,
-}
-
-/// Where a rule does not hold and what to do; the rule's name is added by [`check`].
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Violation {
-    rule: &'static str,
-    /// A file or folder from the root, with `:line` where there is one.
-    place: String,
-    message: String,
 }
 
 /// Every rule, in the order of the report.
@@ -48,6 +39,11 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule { name: "room-cases", says: "every room has a tests/*.case", check: layout::room_cases },
     Rule {
+        name: "room-lines",
+        says: "a room is named by its one line in the list of rooms, and nowhere else",
+        check: layout::room_lines,
+    },
+    Rule {
         name: "db-symmetry",
         says: "every database has the same files",
         check: layout::db_symmetry,
@@ -56,6 +52,11 @@ pub(crate) const RULES: &[Rule] = &[
         name: "notes",
         says: "a note to do something later names its issue",
         check: sources::notes,
+    },
+    Rule {
+        name: "codes",
+        says: "nothing goes by the number of a refusal: `Because` says why",
+        check: sources::codes,
     },
     Rule {
         name: "refusals",
@@ -81,18 +82,6 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
         (rule.check)(tree).into_iter().map(|found| Violation { rule: rule.name, ..found })
     };
     RULES.iter().flat_map(named).collect()
-}
-
-impl Violation {
-    fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { rule: "", place: place.into(), message: message.into() }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: [{}] {}", self.place, self.rule, self.message)
-    }
 }
 
 #[cfg(test)]

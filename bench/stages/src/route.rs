@@ -27,9 +27,6 @@ pub(crate) const STAGES: &[Stage] = &[
 fn routed(context: &Context<'_>, statement: &Statement) -> Outcome<Route> {
     let mut route = Route::Unclaimed;
     for room in &context.database.features {
-        room.check(context, statement)?;
-    }
-    for room in &context.database.features {
         room.route(context, statement, &mut route)?;
     }
     Ok(route)

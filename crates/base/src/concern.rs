@@ -123,7 +123,7 @@ fn is_plain_query(kind: &Kind) -> bool {
 
 /// A refusal of a kind of statement.
 pub(crate) fn refused(what: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         format!("{what} cannot be taken back in a BASE transaction"),
         "run it outside, or in a LOCAL or XA transaction",

@@ -316,7 +316,7 @@ fn judge(incoming: &Incoming<'_>, changes: &[Change], affected: u64) -> Result<(
 }
 
 fn untold(why: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         format!("the statement cannot be taken back in a BASE transaction: {why}"),
         "change fewer rows at once, by keys as they are stored",

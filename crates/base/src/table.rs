@@ -149,7 +149,7 @@ impl Table {
 /// `Refused` when it cannot.
 pub(crate) fn undo_of(dialect: &dyn Dialect) -> Result<&dyn Undo> {
     dialect.undo().ok_or_else(|| {
-        Error::refused(
+        Error::unsupported(
             30001,
             format!(
                 "storage units of the family `{}` take no part in BASE transactions",
@@ -192,7 +192,7 @@ fn facts(rows: &[Vec<Value>]) -> Result<Facts> {
 }
 
 fn refused(table: &str, reason: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         format!("table `{table}` cannot be changed in a BASE transaction: {reason}"),
         "use a LOCAL or XA transaction",

@@ -77,7 +77,7 @@ pub struct Entry {
     pub syntax: &'static str,
     /// Names of the result's columns, in order; empty for a statement that answers no rows.
     pub columns: &'static [&'static str],
-    /// One line for people.
+    /// One line for people; whether the rules it makes are served, [`crate::help`] adds.
     pub help: &'static str,
     /// Statements that it accepts; never empty.
     pub examples: &'static [&'static str],
@@ -85,6 +85,19 @@ pub struct Entry {
     pub wrong: &'static [(&'static str, &'static str)],
     /// From what the grammar found to a command.
     pub(crate) build: fn(Part<'_>) -> Result<Command>,
+}
+
+/// The tags of rules that a database may have.
+const RULES: [&str; 7] =
+    ["SHARDING", "BROADCAST", "SINGLE", "READWRITE_SPLITTING", "ENCRYPT", "MASK", "SHADOW"];
+
+impl Entry {
+    /// The tag of the rules that the statement makes, as `SHARDING`; `None` where it makes none.
+    pub fn rules(&self) -> Option<&'static str> {
+        let mut words = self.name.split(' ');
+        let makes = matches!(words.next(), Some("CREATE" | "ALTER"));
+        words.find(|word| RULES.contains(word)).filter(|_| makes)
+    }
 }
 
 /// A piece of grammar that several statements share.

@@ -1,5 +1,6 @@
 //! The table for people: HELP DISTSQL and a page of documentation.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::entry::{Category, Entry};
@@ -19,22 +20,35 @@ pub fn find(like: Option<&str>) -> impl Iterator<Item = &'static Entry> {
     entries().filter(move |entry| like.as_ref().is_none_or(|pattern| pattern.fits(entry.name)))
 }
 
-/// What HELP DISTSQL answers, one row per statement: name, category, spelling, syntax, help.
-pub fn rows(like: Option<&str>) -> impl Iterator<Item = [&'static str; 5]> {
+/// What HELP DISTSQL answers, one row per statement: name, category, spelling, syntax, help. `served` are the tags of
+/// the rules that there are rooms for.
+pub fn rows(like: Option<&str>, served: &[&str]) -> impl Iterator<Item = [Cow<'static, str>; 5]> {
     find(like).map(|entry| {
-        [entry.name, entry.category.name(), entry.age.name(), entry.syntax, entry.help]
+        let words = [entry.name, entry.category.name(), entry.age.name(), entry.syntax];
+        let [name, category, age, syntax] = words.map(Cow::Borrowed);
+        [name, category, age, syntax, help(entry, served)]
     })
 }
 
 /// The whole table as one page of Markdown: the notation, every statement by category, and the pieces of grammar they share.
-pub fn markdown() -> String {
+/// `served` as for [`rows`].
+pub fn markdown(served: &[&str]) -> String {
     let mut page = String::new();
     // Writing to a string cannot fail.
-    let _ = write_page(&mut page);
+    let _ = write_page(&mut page, served);
     page
 }
 
-fn write_page(page: &mut String) -> std::fmt::Result {
+fn help(entry: &Entry, served: &[&str]) -> Cow<'static, str> {
+    match entry.rules() {
+        Some(tag) if !served.contains(&tag) => {
+            Cow::Owned(format!("{} Refused by this version of Pando.", entry.help))
+        }
+        Some(_) | None => Cow::Borrowed(entry.help),
+    }
+}
+
+fn write_page(page: &mut String, served: &[&str]) -> std::fmt::Result {
     writeln!(page, "# DistSQL\n\n{NOTATION}\n")?;
     writeln!(
         page,
@@ -43,7 +57,7 @@ fn write_page(page: &mut String) -> std::fmt::Result {
     for category in Category::ALL {
         writeln!(page, "\n## {}: {}", category.name(), category.title())?;
         for entry in entries().filter(|entry| entry.category == category) {
-            write_entry(page, entry)?;
+            write_entry(page, entry, served)?;
         }
     }
     writeln!(page, "\n## Pieces of grammar\n\n```text")?;
@@ -54,8 +68,8 @@ fn write_page(page: &mut String) -> std::fmt::Result {
     writeln!(page, "```")
 }
 
-fn write_entry(page: &mut String, entry: &Entry) -> std::fmt::Result {
-    writeln!(page, "\n### {}\n\n{}", entry.name, entry.help)?;
+fn write_entry(page: &mut String, entry: &Entry, served: &[&str]) -> std::fmt::Result {
+    writeln!(page, "\n### {}\n\n{}", entry.name, help(entry, served))?;
     writeln!(page, "\n```text\n{}\n```", entry.syntax)?;
     writeln!(page, "\nSpelling: {}.", entry.age.name())?;
     if !entry.columns.is_empty() {
@@ -73,8 +87,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_no_room_serves_is_said() {
+        let is_refused = |name: &str, served: &[&str]| {
+            rows(Some(name), served).all(|row| row[4].contains("Refused by"))
+        };
+        assert!(is_refused("CREATE MASK RULE", &["SHADOW"]));
+        assert!(!is_refused("CREATE MASK RULE", &["MASK"]));
+        assert!(!is_refused("DROP MASK RULE", &[]), "what is there can be taken away");
+    }
+
+    #[test]
     fn every_statement_and_every_piece_is_on_the_page() {
-        let page = markdown();
+        let page = markdown(&[]);
         for entry in entries() {
             assert!(page.contains(&format!("\n### {}\n", entry.name)), "{}", entry.name);
             assert!(page.contains(entry.syntax), "{}", entry.name);
@@ -90,6 +114,6 @@ mod tests {
         assert!(names.contains(&"REGISTER STORAGE UNIT"), "{names:?}");
         assert!(!names.contains(&"ADD RESOURCE"), "{names:?}");
         assert_eq!(find(None).count(), entries().count());
-        assert_eq!(rows(Some("PARSE")).count(), 1);
+        assert_eq!(rows(Some("PARSE"), &[]).count(), 1);
     }
 }

@@ -13,11 +13,11 @@ use pando_kernel::waits::Board;
 use pando_transaction::Coordinator;
 
 use crate::aside::Aside;
+use crate::clock::System;
 use crate::reading::Reading;
 use crate::registry::Registry;
 use crate::session::Session;
 use crate::snapshot::{LiveDatabase, Snapshot};
-use crate::source::System;
 
 /// The engine. Cloning it gives another handle of the same one.
 #[derive(Debug, Clone)]

@@ -9,8 +9,8 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Catalog, Context, DataNode, Database, LogicTable, SessionView};
 use pando_kernel::route::{Route, UnitName};
 
+use crate::clock::System;
 use crate::plan::writer_of;
-use crate::source::System;
 
 /// Rows of one actual table.
 #[derive(Debug, Clone, Copy)]

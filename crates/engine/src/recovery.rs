@@ -236,9 +236,9 @@ impl Engine {
 
 /// A unit that cannot take part, as its client is told.
 pub(crate) fn cannot_take_part(unit: &str, error: Error) -> Error {
-    if let ErrorKind::Refused { code, reason, instead } = error.kind() {
+    if let ErrorKind::Refused { because, code, reason, instead } = error.kind() {
         let reason = format!("storage unit `{unit}` cannot take part in XA transactions: {reason}");
-        return Error::refused(*code, reason, instead.clone());
+        return Error::refused(*because, *code, reason, instead.clone());
     }
     let ErrorKind::Timeout(message) = error.kind() else { return error };
     ErrorKind::Timeout(format!("storage unit `{unit}`: {message}")).into()

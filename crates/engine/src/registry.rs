@@ -31,7 +31,7 @@ impl Registry {
     pub(crate) fn register(&self, login: &Login) -> Arc<Handle> {
         let id = if login.id == 0 { self.announce() } else { login.id };
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = Key { id, secret: crate::source::random_u32() };
+        let key = Key { id, secret: crate::clock::random_u32() };
         let handle = Arc::new(Handle::new(key, login));
         sessions.insert(id, Arc::clone(&handle));
         handle

@@ -88,7 +88,7 @@ pub struct LiveDatabase {
     /// The same database for doors whose language its units can take.
     spoken: Mutex<HashMap<&'static str, Arc<LiveDatabase>>>,
     /// What has moved since, for the newest database that was asked about.
-    pub(crate) moved: crate::moved::Known,
+    pub(crate) moved: crate::rule_change::Known,
     /// Its actual tables by name, from the first error on that may name one.
     names: OnceLock<ActualNames>,
     /// What its transactions of type XA share.
@@ -101,7 +101,10 @@ impl LiveDatabase {
     /// Lets a storage unit's error or notice name logic tables.
     pub(crate) fn in_logic_names(&self, told: &mut ServerError) {
         if let Some(presentation) = self.database.dialect.presentation() {
-            let names = self.names.get_or_init(|| ActualNames::of(&self.database));
+            let names = self.names.get_or_init(|| {
+                let tables = self.database.features.iter().flat_map(|room| room.tables());
+                ActualNames::of(&self.database.name, &tables.collect::<Vec<_>>())
+            });
             presentation.in_logic_names(told, names);
         }
     }
@@ -111,7 +114,7 @@ impl LiveDatabase {
         let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool));
         let mut pools: Vec<(UnitName, Pool)> = pools.collect();
         pools.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let followers = database.features.iter().flat_map(|room| room.followers()).collect();
+        let followers = database.features.iter().flat_map(|room| room.groups().followers).collect();
         Self {
             database,
             followers,
@@ -121,7 +124,7 @@ impl LiveDatabase {
             number: templates::number(),
             client_language: None,
             spoken: Mutex::default(),
-            moved: crate::moved::Known::default(),
+            moved: crate::rule_change::Known::default(),
             names: OnceLock::new(),
             together: Arc::default(),
             doubts: Arc::default(),
@@ -196,7 +199,7 @@ impl LiveDatabase {
                 client_language,
                 spoken: Mutex::default(),
                 names: OnceLock::new(),
-                moved: crate::moved::Known::default(),
+                moved: crate::rule_change::Known::default(),
                 together: Arc::clone(&self.together),
                 doubts: Arc::clone(&self.doubts),
             })
@@ -227,7 +230,7 @@ impl LiveDatabase {
 
     /// Whether each of its groups has somebody who leads it.
     pub(crate) fn is_led(&self) -> bool {
-        let mut groups = self.database.features.iter().flat_map(|room| room.groups());
+        let mut groups = self.database.features.iter().flat_map(|room| room.groups().places);
         groups.all(|group| group.members.iter().any(|unit| self.leads(unit)))
     }
 

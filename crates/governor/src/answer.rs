@@ -3,6 +3,7 @@
 use pando_distsql::command::{Counted, Ral, Rql, Subject};
 use pando_kernel::administration::{Answer, Caller};
 use pando_kernel::error::Result;
+use pando_kernel::room;
 use pando_model::{ComputeNode, Facts, Model, Rows, SingleTable, Singles};
 
 use crate::cluster::{Admits, Instance};
@@ -72,7 +73,7 @@ impl Governor {
         let nodes = self.nodes(now);
         let own = nodes.iter().position(|node| node.id == *self.shared.id).unwrap_or_default();
         let disabled = &now.stored.cluster.replicas;
-        let algorithms = self.shared.house.algorithms();
+        let algorithms = room::algorithms(self.shared.house.offers());
         let moment = jiff::Timestamp::try_from(self.shared.runtime.wall()).unwrap_or_default();
         let moment = moment.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%S");
         let moment = moment.to_string();

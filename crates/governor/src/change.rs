@@ -32,7 +32,7 @@ impl Governor {
         think: &(dyn Fn(&Model) -> Result<Change, Refusal> + Sync),
     ) -> Result<()> {
         if self.cluster().admits != Admits::Everything {
-            return Err(Error::refused(
+            return Err(Error::forbidden(
                 17020,
                 "the cluster is locked, its configuration too",
                 "UNLOCK CLUSTER ends that",

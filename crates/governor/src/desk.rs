@@ -8,6 +8,7 @@ use pando_distsql::{Command, MOST_BYTES, Statement, help, is_distsql, parse};
 use pando_kernel::TransactionType;
 use pando_kernel::administration::{Administration, Answer, Caller, Errand, Order, Unless};
 use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::room;
 use pando_kernel::runtime::BoxFuture;
 use pando_kernel::two_phase::Verdict;
 use pando_model::{Change, Check, Kind, Refusal};
@@ -180,8 +181,8 @@ impl Governor {
             Command::Ral(order) => self.administer(caller, order, verb).await,
             Command::Rul(Rul::Help(like)) => Ok(Answer::Rows {
                 labels: statement.entry.columns.iter().map(|&label| label.to_owned()).collect(),
-                rows: help::rows(like.as_deref())
-                    .map(|row| row.into_iter().map(|cell| Some(cell.to_owned())).collect())
+                rows: help::rows(like.as_deref(), &room::sections(self.shared.house.offers()))
+                    .map(|row| row.into_iter().map(|cell| Some(cell.into_owned())).collect())
                     .collect(),
             }),
             Command::Rul(Rul::Parse(text)) => Ok(Answer::Errand(Errand::Parse(text.text.clone()))),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
-use pando_kernel::AlgorithmKind;
+use pando_kernel::Offer;
 use pando_kernel::error::Result;
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::BoxFuture;
@@ -24,8 +24,8 @@ pub trait House: Send + Sync + Debug {
     /// The storage units of a served database as their last probes found them: the cells of SHOW STATUS FROM STORAGE UNITS.
     fn states(&self, database: &str) -> Vec<Vec<Option<String>>>;
 
-    /// What algorithms rules may name, in the order they shall be shown.
-    fn algorithms(&self) -> Vec<AlgorithmKind>;
+    /// The list of rooms: from it follow the rules that are served, and the algorithms that they may name.
+    fn offers(&self) -> &'static [Offer];
 
     /// The problems of settings of the whole server that cannot be served; none when all can.
     fn settings(&self, global: &Global) -> Vec<Problem>;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::feature::Database;
+use crate::table::LogicTable;
 
 /// Which logic table an actual one belongs to, wherever it stands; those whose name alone does not say it are not known.
 #[derive(Debug, Default)]
@@ -14,11 +14,10 @@ pub struct ActualNames {
 }
 
 impl ActualNames {
-    /// Those of a database.
-    pub fn of(database: &Database) -> Self {
-        let tables = || database.features.iter().flat_map(|feature| feature.tables());
+    /// Those of a database of this name, whose rooms know of these tables.
+    pub fn of(database: &str, tables: &[LogicTable]) -> Self {
         let mut logic: HashMap<String, Option<Arc<str>>> = HashMap::new();
-        for table in tables() {
+        for table in tables {
             let name: Arc<str> = table.name.as_str().into();
             for node in &table.nodes {
                 let entry = logic.entry(node.table.to_lowercase());
@@ -28,7 +27,7 @@ impl ActualNames {
                 }
             }
         }
-        for table in tables() {
+        for table in tables {
             // A logic table of that name may be meant as well.
             let own = table.name.to_lowercase();
             logic.entry(own).and_modify(|known| {
@@ -38,7 +37,7 @@ impl ActualNames {
         logic.retain(|actual, name| {
             name.as_ref().is_some_and(|name| !name.eq_ignore_ascii_case(actual))
         });
-        Self { database: database.name.clone(), logic }
+        Self { database: database.to_owned(), logic }
     }
 
     /// These (actual, logic), in the logical database of this name.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use pando_sql::ast::{ObjectName, Show};
 
-use crate::dialect::Facts;
+use crate::facts::Facts;
 use crate::value::Value;
 
 /// What a family tells without any server: what the session has set, else the values that Pando itself stands for. What it does not know is refused.

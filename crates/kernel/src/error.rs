@@ -39,6 +39,44 @@ impl ServerError {
     }
 }
 
+/// Why a statement is refused: what planning goes by, and nothing else. The number beside it is only what a client reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    /// Somebody says no: a rule, an auditor, a lock on the cluster, an operator. It is not answered in another way either.
+    Forbidden,
+    /// There is no such thing here, or no right way to do it: nothing else is tried.
+    Unsupported,
+    /// What several units answer cannot be merged or compared to make one answer.
+    Unmerged,
+    /// Rows cannot be carried from one unit to another as they are; other rows of the statement may be.
+    Uncarried,
+    /// It needs together what stands on several shards, units or copies, and none of them has all of it.
+    SpansShards,
+    /// It changes a sharding column, so that rows would have to move to another shard.
+    MovesRow,
+    /// It changes the first rows only, and each of several shards or copies would choose its own.
+    LimitedChange,
+}
+
+impl Because {
+    /// Whether rows that are brought together first may still give the answer.
+    pub fn is_of_several(self) -> bool {
+        match self {
+            Self::Unmerged | Self::Uncarried | Self::SpansShards => true,
+            Self::Forbidden | Self::Unsupported | Self::MovesRow | Self::LimitedChange => false,
+        }
+    }
+}
+
+/// What is wrong with a sharding value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unroutable {
+    /// It cannot be read as what the algorithm takes. In a condition that says nothing about the shard.
+    OtherType,
+    /// It is missing, null, or leads to no data node; or no key can be made.
+    NoPlace,
+}
+
 /// What happened. Closed on purpose: `db/*/error.rs` maps each to its vendor's code and SQLSTATE, and only this reaches a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ErrorKind {
@@ -51,9 +89,11 @@ pub enum ErrorKind {
     },
     /// The statement is understood, but its answer across shards could not be promised to be right.
     Refused {
+        /// Why, for whoever may answer it in another way.
+        because: Because,
         /// `ShardingSphere`'s vendor code of the same refusal, or 30001.
         code: u32,
-        /// Why.
+        /// Why, in words.
         reason: String,
         /// What to do instead; may be empty.
         instead: String,
@@ -85,6 +125,8 @@ pub enum ErrorKind {
     Value(String),
     /// A sharding value is missing, null or routes nowhere.
     ShardingValue {
+        /// Which of these it is.
+        is: Unroutable,
         /// `ShardingSphere`'s vendor code (20020, 20051, …).
         code: u32,
         /// What is wrong with it.
@@ -152,9 +194,54 @@ impl Error {
         Self { kind: Box::new(kind), side, retry, cause: None }
     }
 
-    /// A refusal with `ShardingSphere`'s code, the reason, and what to do instead.
-    pub fn refused(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Refused { code, reason: reason.into(), instead: instead.into() })
+    /// A refusal for this reason, with `ShardingSphere`'s code, words for the reason, and what to do instead.
+    pub fn refused(
+        because: Because,
+        code: u32,
+        reason: impl Into<String>,
+        instead: impl Into<String>,
+    ) -> Self {
+        let (reason, instead) = (reason.into(), instead.into());
+        Self::new(ErrorKind::Refused { because, code, reason, instead })
+    }
+
+    /// [`Error::refused`] because of [`Because::Forbidden`].
+    pub fn forbidden(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::refused(Because::Forbidden, code, reason, instead)
+    }
+
+    /// [`Error::refused`] because of [`Because::Unsupported`].
+    pub fn unsupported(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::refused(Because::Unsupported, code, reason, instead)
+    }
+
+    /// [`Error::refused`] because of [`Because::Unmerged`].
+    pub fn unmerged(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::refused(Because::Unmerged, code, reason, instead)
+    }
+
+    /// [`Error::refused`] because of [`Because::Uncarried`].
+    pub fn uncarried(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::refused(Because::Uncarried, code, reason, instead)
+    }
+
+    /// [`Error::refused`] because of [`Because::SpansShards`].
+    pub fn spans_shards(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::refused(Because::SpansShards, code, reason, instead)
+    }
+
+    /// [`Error::refused`] because of [`Because::MovesRow`].
+    pub fn moves_row(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::refused(Because::MovesRow, code, reason, instead)
+    }
+
+    /// [`Error::refused`] because of [`Because::LimitedChange`].
+    pub fn limited_change(
+        code: u32,
+        reason: impl Into<String>,
+        instead: impl Into<String>,
+    ) -> Self {
+        Self::refused(Because::LimitedChange, code, reason, instead)
     }
 
     /// A protocol violation of the peer.
@@ -169,7 +256,7 @@ impl Error {
 
     /// Adds what caused it; goes to the log, never to a client.
     #[must_use]
-    pub fn because(mut self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub fn caused_by(mut self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.cause = Some(cause.into());
         self
     }
@@ -177,6 +264,11 @@ impl Error {
     /// What happened.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
+    }
+
+    /// Why it was refused; none where it is no refusal.
+    pub fn refusal(&self) -> Option<Because> {
+        if let ErrorKind::Refused { because, .. } = *self.kind { Some(because) } else { None }
     }
 
     /// What a storage unit said, to be told in other words.

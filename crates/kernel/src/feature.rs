@@ -1,16 +1,13 @@
-//! A room: one feature of the straight line.
+//! The joint for rooms: what they do with statements, and what they may look at.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
-use crate::dialect::{Dialect, TableColumn};
-use crate::effects::Effectful;
+use crate::dialect::Dialect;
 use crate::error::Result;
-use crate::merge::MergePlan;
 use crate::request::Parameter;
 use crate::route::{Place, Route, Target, UnitName};
 use crate::session::TransactionState;
@@ -18,24 +15,48 @@ use crate::shortcut::Shortcut;
 use crate::value::Value;
 use crate::worker::Worker;
 
-/// One feature. Pure: no I/O, no clock of its own, no globals. What it needs is in `self` (its validated rule) or in the context.
-///
-/// The engine walks all rooms of a database in order for each step; a room that has nothing to do returns `Ok(())`.
-pub trait Feature: Send + Sync + Debug {
+pub use crate::catalog::{Catalog, Names, OwnNames, Spellings};
+pub use crate::table::{DataNode, LogicTable, TableKind};
+
+/// What a room is, apart from statements. Every method but the name may be left out.
+pub trait Room: Send + Sync + Debug {
     /// Configuration key, metric label and EXPLAIN label.
     fn name(&self) -> &'static str;
 
-    /// Refuses what cannot be done right.
-    ///
-    /// # Errors
-    /// `Refused` with the reason.
-    fn check(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<()>;
+    /// What it knows about tables, for catalogue answers and for other rooms.
+    fn tables(&self) -> Vec<LogicTable> {
+        Vec::new()
+    }
 
-    /// Claims the statement when no room has, else narrows or redirects the route.
+    /// The groups of storage units that it makes.
+    fn groups(&self) -> Groups {
+        Groups::default()
+    }
+}
+
+/// Groups of storage units.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// Those that stand under one name in other rooms' routes.
+    pub places: Vec<Place>,
+    /// Storage units that lead none of these groups and are in one: copies of another, or what was led from before.
+    /// What they hold is their leader's to end.
+    pub followers: Vec<UnitName>,
+}
+
+/// What a room does with statements. Pure: no I/O, no clock of its own, no globals. What it needs is in `self` (its
+/// validated rule) or in the context.
+///
+/// The engine walks all rooms of a database in order for each step. A room writes the methods that it has something to
+/// do in, and no others.
+pub trait Feature: Room {
+    /// Claims the statement when no room has, else narrows or redirects the route; refuses what cannot be done right.
     ///
     /// # Errors
     /// `ShardingValue`, `Refused`, `UnknownTable`.
-    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()>;
+    fn route(&self, _ctx: &Context<'_>, _stmt: &Statement, _route: &mut Route) -> Result<()> {
+        Ok(())
+    }
 
     /// Edits the text for one target.
     ///
@@ -43,71 +64,20 @@ pub trait Feature: Send + Sync + Debug {
     /// `Refused`.
     fn rewrite(
         &self,
-        ctx: &Context<'_>,
-        stmt: &Statement,
-        to: &Target,
-        edits: &mut Edits,
-    ) -> Result<()>;
-
-    /// Changes how results are merged.
-    ///
-    /// # Errors
-    /// `Refused`.
-    fn merge(&self, ctx: &Context<'_>, stmt: &Statement, plan: &mut MergePlan) -> Result<()>;
+        _ctx: &Context<'_>,
+        _stmt: &Statement,
+        _to: &Target,
+        _edits: &mut Edits,
+    ) -> Result<()> {
+        Ok(())
+    }
 
     /// What of the statement's route holds for every value of its literals and parameters. The engine checks it against the route itself before it
-    /// relies on it; it is asked anew when the database or what is known of its tables changes.
+    /// relies on it; it is asked anew when the database or what is known of its tables changes. A room that says
+    /// nothing here sees each statement.
     fn shortcut(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Shortcut {
         Shortcut::None
     }
-
-    /// What the feature knows about tables, for catalogue answers and for other rooms.
-    fn tables(&self) -> Vec<LogicTable>;
-
-    /// Groups of storage units that stand under one name in other rooms' routes.
-    fn groups(&self) -> Vec<Place> {
-        Vec::new()
-    }
-
-    /// Storage units that lead none of these groups and are in one: copies of another, or what was led from before. What they hold is their leader's to end.
-    fn followers(&self) -> Vec<UnitName> {
-        Vec::new()
-    }
-}
-
-/// A table as clients see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogicTable {
-    /// Its name as configured.
-    pub name: String,
-    /// What kind of table it is.
-    pub kind: TableKind,
-    /// Its actual tables, first is the one that stands for all in catalogue answers. Never empty.
-    pub nodes: Vec<DataNode>,
-    /// How its rows are spread over the nodes, in words that are the same only where every row stays in its place; empty where there is only one way.
-    pub spread: String,
-    /// The sharding columns, as configured: what decides where a row is. Empty where none does.
-    pub keys: Vec<String>,
-}
-
-/// An actual table.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DataNode {
-    /// Its storage unit.
-    pub unit: UnitName,
-    /// Its name there.
-    pub table: Arc<str>,
-}
-
-/// What kind of table it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TableKind {
-    /// Split over its nodes.
-    Sharded,
-    /// The same rows on every node.
-    Broadcast,
-    /// One node.
-    Single,
 }
 
 /// What a room may look at.
@@ -148,61 +118,6 @@ pub trait Source: Send + Sync + Debug {
     }
 }
 
-/// By actual table (lower-cased) what its indexes and constraints are called.
-pub type Names = HashMap<String, OwnNames>;
-
-/// What the indexes and constraints of one actual table are called, lower-cased. A key is both.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OwnNames {
-    /// Its indexes.
-    pub indexes: HashSet<String>,
-    /// Its constraints.
-    pub constraints: HashSet<String>,
-}
-
-/// By key what servers call those tables of it whose names are not their keys, and others of the same key.
-pub type Spellings = HashMap<String, HashSet<String>>;
-
-/// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is a `Need`.
-pub trait Catalog: Send + Sync + Debug {
-    /// The columns of a logic table (by its key), in table order; `None` when not read yet. An empty list: the table does not exist.
-    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>>;
-
-    /// For each actual table's key the units that have it; `None` when not read yet.
-    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>>;
-
-    /// How servers spell tables whose names are not their keys; `None` when not read yet, which is when `tables` is not.
-    fn spellings(&self) -> Option<Arc<Spellings>> {
-        Some(Arc::default())
-    }
-
-    /// For each sequence (lower-cased) the units that have it, all of them; `None` when not read yet. They are read with the tables, where the first
-    /// unit alone counts.
-    fn sequences(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
-        Some(Arc::default())
-    }
-
-    /// For each index name the actual table it belongs to, both lower-cased; empty where tables of several names have one of it. `None` when not read yet.
-    fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
-        None
-    }
-
-    /// What indexes and constraints are called in these storage units, and in others as far as known; `None` when one of these was not read yet.
-    fn names(&self, _units: &[UnitName]) -> Option<Arc<Names>> {
-        Some(Arc::default())
-    }
-
-    /// The names that may have effects on connections, on all storage units that were asked; `None` when this one was not.
-    fn effectful(&self, _unit: &str) -> Option<Arc<Effectful>> {
-        None
-    }
-
-    /// The names (lower-cased) of aggregates that users have made; `None` when not read yet.
-    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
-        Some(Arc::default())
-    }
-}
-
 /// The session, as planning sees it.
 #[derive(Debug, Clone, Default)]
 pub struct SessionView {
@@ -223,7 +138,7 @@ pub struct SessionView {
     /// Its temporary tables, if it has any or is about to make one.
     pub temporaries: Option<Arc<crate::temporary::Temporaries>>,
     /// What the session knows about itself.
-    pub facts: Arc<crate::dialect::Facts>,
+    pub facts: Arc<crate::facts::Facts>,
 }
 
 /// One logical database of a snapshot.

@@ -8,9 +8,9 @@ use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 use pando_sql::{Edits, Release};
 
 use crate::actual::ActualNames;
-use crate::dialect::Facts;
+use crate::catalog::Catalog;
 use crate::error::{ErrorKind, Result, ServerError};
-use crate::feature::Catalog;
+use crate::facts::Facts;
 use crate::request::Parameter;
 use crate::route::Need;
 use crate::value::Value;

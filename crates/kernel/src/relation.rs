@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use crate::column::Column;
-use crate::dialect::TableColumn;
 use crate::error::Result;
+use crate::table::TableColumn;
 
 /// What names of such tables begin with, where a family's have names: a table called so belongs to no room.
 pub const PREFIX: &str = "pando_relation_";

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 
 use crate::column::Column;
-use crate::dialect::TableColumn;
 use crate::error::{Error, Result};
 use crate::row::RowCodec;
+use crate::table::TableColumn;
 use crate::value::Value;
 
 /// A field of a row that was read.

@@ -3,8 +3,8 @@
 
 use std::fmt::Debug;
 
-use crate::dialect::TableColumn;
 use crate::error::Result;
+use crate::table::TableColumn;
 
 /// How a column's values travel: as text that is exact, and back as a literal of the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use pando_config::{Content, Node};
 
-use crate::layout::{GLOBAL, Holds, SECTIONS};
+use crate::layout::{self, GLOBAL, Holds, SECTIONS};
 
 /// The tree of one database. The order of storage units counts and stays; named things of rules are sorted.
 pub(crate) fn database(root: &Node) -> Node {
@@ -20,7 +20,21 @@ pub(crate) fn database(root: &Node) -> Node {
             tree.change_rule(tag, |place| *place = rule.tagged(tag));
         }
     }
+    for (tag, rule) in own_sections(&rules) {
+        tree.change_rule(tag, |place| *place = rule.clone());
+    }
     tree
+}
+
+/// Sections of rooms of Pando's own with their tags, sorted by them. What is in them, the rooms alone know: they stay
+/// as they are.
+pub(crate) fn own_sections(tree: &Node) -> Vec<(&str, &Node)> {
+    let rules = tree.get("rules").map(Node::items).unwrap_or_default();
+    let tagged = rules.iter().filter_map(|rule| Some((rule.tag.as_deref()?, rule)));
+    let mut own: Vec<(&str, &Node)> =
+        tagged.filter(|(tag, _)| layout::section(tag).is_none()).collect();
+    own.sort_by_key(|(tag, _)| *tag);
+    own
 }
 
 /// The global keys of a document; sections of the older `rules` list stand at their root keys.

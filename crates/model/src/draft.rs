@@ -52,6 +52,7 @@ fn speaks_of_units(database: &Database) -> bool {
         .as_ref()
         .is_some_and(|sharding| !sharding.tables.is_empty() || !sharding.auto_tables.is_empty())
         || database.rules.readwrite.as_ref().is_some_and(|section| !section.groups.is_empty())
+        || !database.rules.own.is_empty()
 }
 
 /// Refuses a tree that could be kept but not read again: what is accepted can always be exported, stored and imported.

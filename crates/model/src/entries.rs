@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pando_config::{Node, parse_raw, print};
 
-use crate::canonical::{read_references, write_references};
+use crate::canonical::{own_sections, read_references, write_references};
 use crate::layout::{GLOBAL, Holds, SECTIONS, Section, section};
 use crate::model::Model;
 use crate::refusal::{Kind, Refusal, Result};
@@ -138,6 +138,10 @@ impl Out<'_> {
             let Some(section) = rule.tag.as_deref().and_then(section) else { continue };
             self.section(&format!("{path}/rules/{}", section.tag.to_lowercase()), section, rule)?;
         }
+        for (tag, rule) in own_sections(tree) {
+            let whole = Node { tag: None, ..rule.clone() };
+            self.put(format!("{path}/rules/{}", tag.to_lowercase()), &whole)?;
+        }
         Ok(())
     }
 
@@ -171,7 +175,8 @@ fn place(tree: &mut Node, path: &str, node: Node) -> Option<()> {
         tree.change("dataSources", |units| units.set(&unit, node));
         return Some(());
     }
-    let (kind, rest) = path.strip_prefix("rules/")?.split_once('/')?;
+    let rule = path.strip_prefix("rules/")?;
+    let Some((kind, rest)) = rule.split_once('/') else { return place_own(tree, rule, node) };
     let section = SECTIONS.iter().find(|section| section.tag.eq_ignore_ascii_case(kind))?;
     let (field, item) = rest.split_once('/').map_or((rest, None), |(f, item)| (f, Some(item)));
     let field = camel(field);
@@ -198,6 +203,16 @@ fn place(tree: &mut Node, path: &str, node: Node) -> Option<()> {
         (Some(Holds::Many | Holds::References), None)
         | (Some(Holds::Names | Holds::One) | None, Some(_)) => None,
     })
+}
+
+/// The section of a room of Pando's own is one entry.
+fn place_own(tree: &mut Node, kind: &str, node: Node) -> Option<()> {
+    let tag = kind.to_uppercase();
+    if section(&tag).is_some() || tag.to_lowercase() != kind || node.pairs().is_empty() {
+        return None;
+    }
+    tree.change_rule(&tag, |rule| *rule = node.tagged(&tag));
+    Some(())
 }
 
 fn unknown(path: &str) -> Refusal {
@@ -298,6 +313,35 @@ mod tests {
         }
         assert_eq!(unescaped("%61"), None, "`a` has a shorter path");
         assert_eq!(unescaped("a%4"), None);
+    }
+
+    #[test]
+    fn a_section_that_only_its_room_knows_is_one_entry_and_comes_back() {
+        let text = "databaseName: shop\nrules:\n- !ZOO {b: [x], a: ~}\n- !BROADCAST {tables: [t]}\n\
+                    - !ARK {c: {}}\n";
+        let tree = parse_raw("shop", text).unwrap().unwrap();
+        let model = Model::default().with_database(&tree);
+        let entries = model.entries(Keeping::Open).unwrap();
+        let rules: Vec<(&str, &str)> = entries
+            .iter()
+            .filter_map(|(path, value)| Some((path.strip_prefix("/metadata/shop/rules/")?, value)))
+            .map(|(path, value)| (path, std::str::from_utf8(value).unwrap()))
+            .collect();
+        assert_eq!(
+            rules,
+            [("ark", "c: {}\n"), ("broadcast/tables", "- t\n"), ("zoo", "b:\n  - x\na: ~\n")]
+        );
+        assert_eq!(Model::from_entries(&entries, None).unwrap(), model);
+    }
+
+    #[test]
+    fn a_section_without_fields_is_none() {
+        for (path, value) in [("zoo", "x"), ("zoo", "{}"), ("Zoo", "a: b"), ("sharding", "a: b")] {
+            let path = format!("/metadata/shop/rules/{path}");
+            let entries = BTreeMap::from([(path.clone(), value.as_bytes().to_vec())]);
+            let kind = Model::from_entries(&entries, None).unwrap_err().kind;
+            assert_eq!(kind, Kind::InvalidDocument, "{path}: {value}");
+        }
     }
 
     #[test]

@@ -1,27 +1,64 @@
 //! Storage units that a person took out of work: nothing is sent there, and whoever needs them is told at once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use pando_kernel::Shortcut;
+use pando_config::Rules;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::{Context, Feature, LogicTable};
-use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Target, UnitName};
+use pando_kernel::feature::{Context, Feature, Room};
+use pando_kernel::room::Built;
+use pando_kernel::route::{Route, UnitName};
+use pando_kernel::{Around, Offer, Shortcut};
 use pando_sql::ast::{Kind, Node, Statement};
-use pando_sql::{Edits, visit};
+use pando_sql::visit;
+
+/// The first room: what stands in a disabled unit can't be looked up, so a definition might make a second table of the
+/// same name, leave one unit out, or tell that there is nothing to drop. Another room must not answer it before.
+pub(crate) const DEFINITIONS: Offer = Offer::new(definitions);
 
 /// The last room: by now every target is a storage unit.
+pub(crate) const TARGETS: Offer = Offer::new(targets);
+
+fn definitions(_: &Rules, around: &Around<'_>) -> Built {
+    let first = around.states.disabled.first().cloned();
+    Ok(first.map(|unit| Arc::new(Definitions { unit }) as _))
+}
+
+fn targets(_: &Rules, around: &Around<'_>) -> Built {
+    let units = around.states.disabled.clone();
+    Ok((!units.is_empty()).then(|| Arc::new(Targets { units }) as _))
+}
+
 #[derive(Debug)]
-pub(crate) struct Disabled {
+struct Definitions {
+    unit: UnitName,
+}
+
+impl Room for Definitions {
+    fn name(&self) -> &'static str {
+        "definitions_while_disabled"
+    }
+}
+
+impl Feature for Definitions {
+    fn route(&self, _: &Context<'_>, stmt: &Statement, _: &mut Route) -> Result<()> {
+        if matches!(stmt.kind, Kind::Define(_)) {
+            return Err(refused(&self.unit));
+        }
+        Ok(())
+    }
+
+    fn shortcut(&self, _: &Context<'_>, stmt: &Statement) -> Shortcut {
+        if matches!(stmt.kind, Kind::Define(_)) { Shortcut::None } else { Shortcut::Idle }
+    }
+}
+
+#[derive(Debug)]
+struct Targets {
     units: BTreeSet<UnitName>,
 }
 
-impl Disabled {
-    /// `None` when every unit works.
-    pub(crate) fn new(units: &BTreeSet<UnitName>) -> Option<Self> {
-        (!units.is_empty()).then(|| Self { units: units.clone() })
-    }
-
+impl Targets {
     /// It may go to any unit that works, unless it asks for what another one has.
     fn unclaimed(&self, stmt: &Statement) -> Result<()> {
         match self.units.first() {
@@ -47,26 +84,20 @@ fn asks_sequence(stmt: &Statement) -> bool {
 }
 
 fn refused(unit: &UnitName) -> Error {
-    Error::refused(
+    Error::forbidden(
         13010,
         format!("storage unit `{unit}` is disabled"),
         format!("`ENABLE STORAGE UNIT {unit}` puts it back to work"),
     )
 }
 
-impl Feature for Disabled {
+impl Room for Targets {
     fn name(&self) -> &'static str {
         "disabled_storage_units"
     }
+}
 
-    /// What stands in a disabled unit can't be looked up, so a definition might make a second table of the same name, or leave one unit out.
-    fn check(&self, _ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
-        match (&stmt.kind, self.units.first()) {
-            (Kind::Define(_), Some(unit)) => Err(refused(unit)),
-            _ => Ok(()),
-        }
-    }
-
+impl Feature for Targets {
     fn route(&self, _ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         let units = match route {
             Route::Units(units) => units,
@@ -79,19 +110,7 @@ impl Feature for Disabled {
         }
     }
 
-    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _ctx: &Context<'_>, _stmt: &Statement, _plan: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
     fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
         Shortcut::Redirect
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
     }
 }

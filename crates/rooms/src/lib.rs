@@ -1,6 +1,5 @@
 //! The two lists: rooms in walking order, and databases by name. The only crate that names concrete ones.
 
-mod algorithms;
 mod disabled;
 mod places;
 mod rooms;
@@ -15,7 +14,7 @@ use pando_kernel::guard::{Reach, Standing};
 use pando_kernel::route::{Place, UnitName};
 use pando_kernel::{Connector, Dialect, Feature, States, feature};
 
-pub use algorithms::algorithms;
+pub use rooms::{ROOMS, rooms};
 pub use served::check_global;
 pub use units::connector;
 
@@ -61,9 +60,8 @@ pub fn build_with_states(
     states: &States,
 ) -> Result<Built, Errors> {
     let mut report = Report::default();
-    served::check(database, &mut report);
     let units = units::build(database, data, &mut report);
-    let features = rooms::build(database, states, &mut report);
+    let features = rooms::rooms(ROOMS, database, states, &mut report);
     let dialect = units.first().map_or_else(units::any_language, |unit| unit.connector.dialect());
     no_ledgers(database, (&units, &features), dialect.as_ref(), &mut report);
     let warnings = report.finish()?;
@@ -82,7 +80,8 @@ pub fn build_with_states(
     })
 }
 
-/// The read/write groups as configured, each with the member first that is configured to take writes; none when their section is wrong.
+/// The read/write groups as configured, each with the member first that is configured to take writes; none when their
+/// section is wrong.
 pub fn groups(database: &Database) -> Vec<Place> {
     rooms::groups(database, &States::default())
 }

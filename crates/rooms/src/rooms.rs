@@ -1,75 +1,87 @@
-//! The rooms of a database in walking order.
+//! The list of rooms, and the rooms of a database.
 
 use std::sync::Arc;
 
-use pando_broadcast::Broadcast;
-use pando_config::{Database, Problem, Report};
+use pando_config::{Database, Problem, Report, suggest};
 use pando_kernel::feature::LogicTable;
+use pando_kernel::room;
 use pando_kernel::route::{Place, UnitName};
-use pando_kernel::{Feature, States};
-use pando_readwrite::ReadWrite;
-use pando_sharding::Sharding;
-use pando_single::Single;
+use pando_kernel::{Around, Feature, Offer, States, Turn};
 
-use crate::disabled::Disabled;
-use crate::places;
+use crate::{disabled, places};
 
-/// Sharding, single and broadcast claim statements, in that order; read/write splitting redirects what they claimed. Encrypt, mask and
-/// shadow will stand behind single, broadcast and read/write splitting. Disabled units are looked for last.
-pub(crate) fn build(
+/// Every room, in walking order: sharding, single and broadcast claim statements, read/write splitting redirects what
+/// they claimed. Encrypt, mask and shadow will stand behind single, broadcast and read/write splitting. Disabled units
+/// are looked for last, when every target is a storage unit; what they forbid altogether, first.
+pub const ROOMS: &[Offer] = &[
+    disabled::DEFINITIONS,
+    pando_sharding::ROOM,
+    pando_single::ROOM,
+    pando_broadcast::ROOM,
+    pando_readwrite::ROOM,
+    disabled::TARGETS,
+];
+
+/// The rooms of a database out of a list, in the list's order, while the storage units are so. Whatever contradicts is
+/// reported, and a room with such rules left out.
+pub fn rooms(
+    list: &[Offer],
     database: &Database,
     states: &States,
     report: &mut Report,
 ) -> Vec<Arc<dyn Feature>> {
-    let mut features: Vec<Arc<dyn Feature>> = Vec::new();
-    let rules = &database.rules;
-    let groups = groups(database, states);
-    let places = places::places(database, &groups);
-    let names: Vec<UnitName> = places.iter().map(|place| Arc::clone(&place.name)).collect();
-
-    let sharding = rules.sharding.as_ref().map(|section| Sharding::new(section, &names));
-    let sharding = sharding.and_then(|made| noted(made, report));
-    let mut others: Vec<LogicTable> = sharding.as_ref().map(Feature::tables).unwrap_or_default();
-    let broadcast = noted(Broadcast::new(rules.broadcast.as_ref(), &places, &others), report);
-    let broadcast = broadcast.map(|room| room.with_states(states));
-    others.extend(broadcast.as_ref().map(Feature::tables).unwrap_or_default());
-    let single = noted(Single::new(rules.single.as_ref(), &places, &others), report);
-    let readwrite =
-        rules.readwrite.as_ref().map(|section| ReadWrite::new(section, &units(database)));
-    let readwrite = readwrite.and_then(|made| noted(made, report));
-    let readwrite = readwrite.map(|room| room.with_states(states));
-
-    push(&mut features, sharding);
-    push(&mut features, single);
-    push(&mut features, broadcast);
-    push(&mut features, readwrite);
-    push(&mut features, Disabled::new(&states.disabled));
-    features
+    unserved(list, database).into_iter().for_each(|problem| report.error(problem));
+    let units = units(database);
+    let mut made: Vec<Option<Arc<dyn Feature>>> = vec![None; list.len()];
+    for turn in [Turn::Groups, Turn::Tables, Turn::Rest] {
+        let places = places::places(database, &groups_of(&made));
+        for (at, offer) in list.iter().enumerate().filter(|(_, offer)| offer.turn == turn) {
+            let others = tables_of(&made);
+            let around = Around { units: &units, places: &places, others: &others, states };
+            match (offer.build)(&database.rules, &around) {
+                Ok(room) => made[at] = room,
+                Err(problems) => problems.into_iter().for_each(|problem| report.error(problem)),
+            }
+        }
+    }
+    made.into_iter().flatten().collect()
 }
 
-/// The read/write groups; none when their section is wrong, which [`build`] reports.
+/// The groups that rooms make of storage units; none where the rules for them are wrong, which [`rooms`] reports.
 pub(crate) fn groups(database: &Database, states: &States) -> Vec<Place> {
-    let section = database.rules.readwrite.as_ref();
-    let room = section.and_then(|section| ReadWrite::new(section, &units(database)).ok());
-    room.map(|room| room.with_states(states).groups()).unwrap_or_default()
+    let units = units(database);
+    let places = places::places(database, &[]);
+    let around = Around { units: &units, places: &places, others: &[], states };
+    let first = ROOMS.iter().filter(|offer| offer.turn == Turn::Groups);
+    let made = first.filter_map(|offer| (offer.build)(&database.rules, &around).ok().flatten());
+    made.flat_map(|room| room.groups().places).collect()
+}
+
+/// Rules that no room of the list serves. They are refused: a rule that is passed over in silence is worse than one
+/// that is missing.
+fn unserved(list: &[Offer], database: &Database) -> Vec<Problem> {
+    let served = room::sections(list);
+    let sections = database.rules.sections().filter(|(tag, _)| !served.contains(tag));
+    sections
+        .map(|(tag, at)| {
+            at.problem(match database.rules.has_section(tag) {
+                true => {
+                    format!("unknown rule `!{tag}`{}", suggest::hint(tag, served.iter().copied()))
+                }
+                false => format!("rule `!{tag}` is not served by this version"),
+            })
+        })
+        .collect()
+}
+
+fn groups_of(made: &[Option<Arc<dyn Feature>>]) -> Vec<Place> {
+    made.iter().flatten().flat_map(|room| room.groups().places).collect()
+}
+
+fn tables_of(made: &[Option<Arc<dyn Feature>>]) -> Vec<LogicTable> {
+    made.iter().flatten().flat_map(|room| room.tables()).collect()
 }
 
 fn units(database: &Database) -> Vec<UnitName> {
     database.storage_units.iter().map(|unit| unit.name.as_str().into()).collect()
-}
-
-fn noted<T>(made: Result<T, Vec<Problem>>, report: &mut Report) -> Option<T> {
-    match made {
-        Ok(made) => Some(made),
-        Err(problems) => {
-            problems.into_iter().for_each(|problem| report.error(problem));
-            None
-        }
-    }
-}
-
-fn push(features: &mut Vec<Arc<dyn Feature>>, room: Option<impl Feature + 'static>) {
-    if let Some(room) = room {
-        features.push(Arc::new(room));
-    }
 }

@@ -1,21 +1,8 @@
-//! What can be configured but not served yet. It is refused: a setting that is passed over in silence is worse than one that is missing.
+//! Settings for the whole server that can be made but not served yet. They are refused: a setting that is passed over
+//! in silence is worse than one that is missing.
 
 use pando_config::global::Global;
-use pando_config::{At, Database, Problem, Report};
-
-pub(crate) fn check(database: &Database, report: &mut Report) {
-    let rules = &database.rules;
-    let sections = [
-        (rules.encrypt.as_ref().map(|section| &section.at), "!ENCRYPT"),
-        (rules.mask.as_ref().map(|section| &section.at), "!MASK"),
-        (rules.shadow.as_ref().map(|section| &section.at), "!SHADOW"),
-    ];
-    for (at, tag) in sections {
-        if let Some(at) = at {
-            report.error(at.problem(format!("rule `{tag}` is not served by this version")));
-        }
-    }
-}
+use pando_config::{At, Problem};
 
 /// The problems of the settings for the whole server; empty when all of them can be served.
 pub fn check_global(global: &Global) -> Vec<Problem> {

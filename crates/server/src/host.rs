@@ -11,7 +11,7 @@ use pando_health::Report;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_kernel::{AlgorithmKind, States, TransactionType, Value, WorkerId};
+use pando_kernel::{Offer, States, TransactionType, Value, WorkerId};
 
 use crate::files::Pooled;
 use crate::gate::{Gate, Live};
@@ -156,8 +156,8 @@ impl House for Host {
         Ok(built.database.features.iter().flat_map(|feature| feature.tables()).collect())
     }
 
-    fn algorithms(&self) -> Vec<AlgorithmKind> {
-        pando_rooms::algorithms()
+    fn offers(&self) -> &'static [Offer] {
+        pando_rooms::ROOMS
     }
 
     fn settings(&self, global: &Global) -> Vec<Problem> {
@@ -207,11 +207,11 @@ impl House for Host {
             for privilege in privileges {
                 let query = dialect.privilege_query(privilege).ok_or_else(|| {
                     let why = format!("privilege `{privilege}` is not known");
-                    Error::refused(10110, why, "SELECT, XA and NONE can be asked for")
+                    Error::unsupported(10110, why, "SELECT, XA and NONE can be asked for")
                 })?;
                 if !is_true(&inquiry.rows(&query).await?) {
                     let why = format!("its user lacks the privilege `{privilege}`");
-                    return Err(Error::refused(10110, why, "grant it on the storage unit"));
+                    return Err(Error::unsupported(10110, why, "grant it on the storage unit"));
                 }
             }
             if privileges.is_empty() {

@@ -137,7 +137,7 @@ fn decode(columns: &Columns, rows: &Rows, list: &mut Vec<Vec<Value>>) -> Result<
 
 /// A family without two-phase commit.
 pub(crate) fn no_two_phase(family: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         format!("storage units of {family} take no part in distributed transactions"),
         "use transactions of type LOCAL",

@@ -534,7 +534,7 @@ pub fn aborted(why: &str) -> Error {
 /// more. Whoever runs it again finds a new one.
 pub fn ledger_gone(unit: &str, error: Error) -> Error {
     aborted(&format!("Pando's own tables were removed from storage unit `{unit}` ({error})"))
-        .because(error)
+        .caused_by(error)
 }
 
 /// Whether a unit says that a table or schema is not there.
@@ -583,5 +583,5 @@ fn partial(units: &[UnitName], failed: &str, committed: usize, error: Error) -> 
         server.fields.clear();
     }
     server.message = message;
-    Error::new(ErrorKind::Server(Box::new(server))).because(error)
+    Error::new(ErrorKind::Server(Box::new(server))).caused_by(error)
 }

@@ -245,7 +245,7 @@ impl Ordering for FakeDialect {
 
     fn compare_result(&self, column: &Column) -> Result<Compare> {
         compare(column.kind).ok_or_else(|| {
-            Error::refused(30001, format!("the order of `{}` is not known", column.name), "")
+            Error::unmerged(30001, format!("the order of `{}` is not known", column.name), "")
         })
     }
 }

@@ -191,12 +191,7 @@ mod tests {
             (ErrorKind::NoDatabase, 1046, "3D000", "No database selected"),
             (ErrorKind::Cancelled, 1317, "70100", "Query execution was interrupted"),
             (ErrorKind::Shutdown, 1053, "08S01", "Server shutdown in progress"),
-            (
-                ErrorKind::Refused { code: 30001, reason: "no".into(), instead: "do".into() },
-                30001,
-                "0A000",
-                "no; do",
-            ),
+            (Error::unmerged(30001, "no", "do").kind().clone(), 30001, "0A000", "no; do"),
         ];
         for (kind, code, sqlstate, message) in &cases {
             let error = ClientError::of(kind);

@@ -138,7 +138,7 @@ impl From<Malformed> for Error {
             | Fault::BadLength
             | Fault::UnknownTag(_) => ErrorKind::Protocol(malformed.to_string()),
         };
-        Error::new(kind).because(malformed)
+        Error::new(kind).caused_by(malformed)
     }
 }
 
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_what_to_do_instead_in_the_hint() {
-        let seen = fields(&Error::refused(30001, "cannot be merged", "add ORDER BY"), None);
+        let seen = fields(&Error::unmerged(30001, "cannot be merged", "add ORDER BY"), None);
         assert_eq!((seen.sqlstate.as_str(), seen.message.as_str()), ("0A000", "cannot be merged"));
         assert_eq!(seen.fields, [(b'H', "add ORDER BY".into())]);
     }

@@ -27,7 +27,7 @@ impl Sent {
     pub(crate) fn with(error: Error, text: Option<&Arc<str>>) -> Error {
         let ErrorKind::Server(told) = error.kind() else { return error };
         match text.filter(|_| told.fields.iter().any(|(code, _)| *code == POSITION)) {
-            Some(text) => error.because(Self(Arc::clone(text))),
+            Some(text) => error.caused_by(Self(Arc::clone(text))),
             None => error,
         }
     }

@@ -280,7 +280,7 @@ impl Ordering for SqliteDialect {
 
     fn compare_result(&self, column: &Column) -> Result<Compare> {
         compare(column.kind).ok_or_else(|| {
-            Error::refused(
+            Error::unmerged(
                 30001,
                 format!(
                     "the order of column `{}` is not known: its values share no type",

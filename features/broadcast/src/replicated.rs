@@ -233,7 +233,7 @@ impl Walk<'_> {
 }
 
 fn refused(reason: &str) -> Error {
-    Error::refused(
+    Error::spans_shards(
         30001,
         format!("the statement goes to several targets, and {reason}"),
         "add a condition on the sharding key so that it goes to one target",

@@ -72,7 +72,7 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     let written = written(&stmt.kind);
     let everywhere = rule.places.len() == 1;
     if let Some(table) = written.iter().find(|table| rule.is_broadcast(table) && !everywhere) {
-        return Err(Error::refused(
+        return Err(Error::spans_shards(
             30001,
             format!(
                 "`{table}` is a broadcast table: a change must not depend on tables that differ from unit to unit"
@@ -85,7 +85,7 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     }
     // A change of a split table runs once on each part; one of a whole table would run once per target.
     if let Some(table) = written.iter().find(|table| !rule.is_split(table)) {
-        return Err(Error::refused(
+        return Err(Error::spans_shards(
             30001,
             format!(
                 "`{table}` is not sharded and would be changed once per target of the statement"

@@ -98,7 +98,7 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
         // Whether a counted column is given shows with each row.
         Kind::Copy(_) | Kind::Load(_) => steady(&stmt.kind),
         Kind::Define(define) if define.query.is_some() => steady(&stmt.kind),
-        Kind::Utility { verb, .. } if verb == "MERGE" => Err(Error::refused(
+        Kind::Utility { verb, .. } if verb == "MERGE" => Err(Error::unsupported(
             30001,
             "what MERGE writes is not read, and may differ on each copy of a broadcast table",
             "use UPDATE and INSERT … ON CONFLICT",
@@ -136,7 +136,7 @@ fn unlimited(ctx: &Context<'_>, stmt: &Statement, verb: &str, route: &mut Route)
 }
 
 fn limit(verb: &str) -> Error {
-    Error::refused(
+    Error::limited_change(
         20036,
         format!("{verb} with LIMIT may pick other rows on each copy of a broadcast table"),
         "choose the row by equality with its whole primary key",
@@ -152,7 +152,7 @@ fn steady(kind: &Kind) -> Result<()> {
     });
     match found {
         None => Ok(()),
-        Some(name) => Err(Error::refused(
+        Some(name) => Err(Error::spans_shards(
             30001,
             format!("`{name}` gives another value on each copy of a broadcast table"),
             "compute the value in the application and pass it as a literal or parameter",
@@ -215,7 +215,7 @@ fn generated(ctx: &Context<'_>, (insert, text): (&Insert, &str), route: &mut Rou
             None => Some(at),
         };
         if !is_given(ctx, (insert, text), at, &column.name) {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 format!(
                     "each copy of the broadcast table `{table}` would generate `{}` by itself",

@@ -1,63 +1,23 @@
-//! Runs `route.case`: a statement, the state it meets, and where it goes.
+//! Plays `route.case`: a statement, the state it meets, and where it goes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "test support functions")]
+#![allow(clippy::unwrap_used, reason = "test support functions")]
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use pando_broadcast::Broadcast;
-use pando_config::{Placed, rules};
-use pando_fake::{BACKTICK, FakeDialect};
-use pando_kernel::Kind;
+use pando_broadcast::ROOM;
+use pando_config::{Placed, Rules, rules};
+use pando_fake::room::{self, Known, Scene, place};
+use pando_fake::table_column;
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{
-    Catalog, Context, DataNode, Database, Feature, LogicTable, SessionView, Source, TableKind,
-};
-use pando_kernel::route::{Place, Route, Spread, Target, UnitName, Units};
+use pando_kernel::feature::{DataNode, LogicTable, TableKind};
+use pando_kernel::{Around, Kind, States};
 
-#[derive(Debug, Default)]
-struct Known {
-    unread: bool,
-}
-
-impl Catalog for Known {
-    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
-        let column = |name: &str, kind: Kind, auto_increment: bool| TableColumn {
-            name: name.into(),
-            kind,
-            type_name: String::new(),
-            collation: String::new(),
-            collate: String::new(),
-            primary_key: name == "id",
-            auto_increment,
-            nullable: true,
-            attribute: Default::default(),
-        };
-        let numbered = table == "t_region";
-        let list = vec![column("id", Kind::Int, numbered), column("name", Kind::Text, false)];
-        (!self.unread).then(|| Arc::new(list))
-    }
-
-    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
-        None
-    }
-}
-
-#[derive(Debug)]
-struct Still;
-
-impl Source for Still {
-    fn now_millis(&self) -> i64 {
-        0
-    }
-
-    fn random(&self, buffer: &mut [u8]) {
-        buffer.fill(0);
-    }
-}
-
-fn place(name: &str, members: &[&str]) -> Place {
-    Place { name: name.into(), members: members.iter().map(|unit| (*unit).into()).collect() }
+/// Those of every table; `t_region` numbers its rows by itself.
+fn columns(table: &str) -> Vec<TableColumn> {
+    let id = TableColumn {
+        primary_key: true,
+        auto_increment: table == "t_region",
+        ..table_column("id", Kind::Int)
+    };
+    vec![id, table_column("name", Kind::Text)]
 }
 
 fn others() -> Vec<LogicTable> {
@@ -72,79 +32,26 @@ fn others() -> Vec<LogicTable> {
     vec![table("t_order"), table("t_item")]
 }
 
-fn room(alone: bool) -> Broadcast {
+/// `alone`: a database of one storage unit; `unread`: nothing is known of columns.
+fn scene(state: &[&str]) -> Scene {
     let name = |text: &str| Placed::nowhere(text.to_owned());
     let section = rules::Broadcast {
         at: pando_config::At::default(),
         tables: ["t_dict", "T_Region"].map(name).to_vec(),
     };
+    let rules = Rules { broadcast: Some(section), ..Rules::default() };
     let places = [place("ds_0", &["ds_0"]), place("rw", &["w0", "r0"])];
-    let count = if alone { 1 } else { 2 };
-    Broadcast::new(Some(&section), &places[..count], &others()).unwrap()
-}
-
-fn outcome(sql: &str, state: &[&str]) -> String {
-    let room = room(state.contains(&"alone"));
-    let database = Database {
-        name: "shop".into(),
-        units: Vec::new(),
-        features: Vec::new(),
-        dialect: Arc::new(FakeDialect { syntax: &BACKTICK, ..FakeDialect::default() }),
-    };
-    let known = Known { unread: state.contains(&"unread") };
-    let mut session = SessionView::default();
-    for line in state {
-        match line.split_once(' ') {
-            Some(("ticket", number)) => session.ticket = number.parse().unwrap(),
-            Some(("held", unit)) => session.held.push(unit.into()),
-            _ => {}
-        }
-    }
-    let ctx = Context {
-        database: &database,
-        catalog: &known,
-        dialect: &*database.dialect,
-        parameters: None,
-        session: &session,
-        source: &Still,
-    };
-    let stmt = pando_sql::parse(sql, &BACKTICK).unwrap();
-    let mut route = Route::Unclaimed;
-    if let Some(units) = state.iter().find_map(|line| line.strip_prefix("claimed ")) {
-        let targets = units.split(' ').map(|unit| Target::whole(unit.into())).collect();
-        let spread = if state.contains(&"same") { Spread::Same } else { Spread::Gather };
-        route = Route::Units(Units::new(targets, spread));
-    }
-    match room.route(&ctx, &stmt, &mut route) {
-        Err(error) => format!("error {error}"),
-        Ok(()) => match route {
-            Route::Unclaimed => "unclaimed".to_owned(),
-            Route::Needs(need) => format!("needs {need:?}"),
-            Route::Units(units) => {
-                let names: Vec<&str> = units.targets.iter().map(|target| &*target.unit).collect();
-                let same = if units.spread == Spread::Same { " (same)" } else { "" };
-                format!("{}{same}", names.join(" "))
-            }
-        },
-    }
+    let places = if state.contains(&"alone") { &places[..1] } else { &places[..] };
+    let states = States::default();
+    let around = Around { units: &[], places, others: &others(), states: &states };
+    let room = (ROOM.build)(&rules, &around).unwrap().unwrap();
+    let columns: fn(&str) -> Vec<TableColumn> = columns;
+    let columns = (!state.contains(&"unread")).then_some(columns);
+    Scene { room, known: Known { columns, tables: None } }
 }
 
 #[test]
 fn every_copy_stays_the_same_and_every_row_comes_once() {
-    let mut wrong = Vec::new();
-    for block in include_str!("route.case").split("\n\n").filter(|block| !block.trim().is_empty()) {
-        let lines: Vec<&str> = block.trim().lines().collect();
-        let state: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("@ ")).collect();
-        let (sql, expected) = block.trim().split_once("\n=> ").expect(block);
-        let sql: Vec<&str> = sql.lines().filter(|line| !line.starts_with(['#', '@'])).collect();
-        let actual = outcome(&sql.join("\n"), &state);
-        let is_error = expected.starts_with("error");
-        if (is_error && !actual.contains(&expected["error ".len()..]))
-            || (is_error != actual.starts_with("error"))
-            || (!is_error && actual != expected)
-        {
-            wrong.push(format!("{block}\n   but: {actual}"));
-        }
-    }
+    let wrong = room::play(include_str!("route.case"), scene).unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -5,81 +5,54 @@ mod read;
 mod route;
 mod rule;
 
-pub use algorithm::algorithms;
+use std::sync::Arc;
 
-use pando_config::Problem;
-use pando_config::rules::ReadwriteSplitting;
+use pando_config::Rules;
 use pando_kernel::error::Result;
-use pando_kernel::feature::{Context, Feature, LogicTable};
-use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Place, Route, Target, UnitName};
-use pando_kernel::{Shortcut, States};
-use pando_sql::Edits;
+use pando_kernel::feature::{Context, Feature, Groups, Room};
+use pando_kernel::room::Built;
+use pando_kernel::{Around, Offer, Route, Shortcut, Turn};
 use pando_sql::ast::Statement;
 
 /// The room for `!READWRITE_SPLITTING`. It claims nothing: it replaces group names in routes that other rooms made.
+pub const ROOM: Offer = Offer {
+    section: Some("READWRITE_SPLITTING"),
+    turn: Turn::Groups,
+    algorithms: algorithm::algorithms,
+    ..Offer::new(room)
+};
+
+fn room(rules: &Rules, around: &Around<'_>) -> Built {
+    let Some(section) = &rules.readwrite else { return Ok(None) };
+    let mut rule = rule::Rule::new(section, around.units)?;
+    rule.groups.iter_mut().for_each(|group| group.adapt(around.states));
+    Ok(Some(Arc::new(ReadWrite { rule })))
+}
+
 #[derive(Debug)]
-pub struct ReadWrite {
+struct ReadWrite {
     rule: rule::Rule,
 }
 
-impl ReadWrite {
-    /// Validates a section; `units` are the names of all storage units of the database.
-    ///
-    /// # Errors
-    /// Every problem of the section, in file order; never empty.
-    pub fn new(section: &ReadwriteSplitting, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
-        rule::Rule::new(section, units).map(|rule| Self { rule })
-    }
-
-    /// The same while its members are so: writes go to who is primary now, reads to who may be read, and to the primary when nobody is left.
-    #[must_use]
-    pub fn with_states(mut self, states: &States) -> Self {
-        self.rule.groups.iter_mut().for_each(|group| group.adapt(states));
-        self
-    }
-}
-
-impl Feature for ReadWrite {
+impl Room for ReadWrite {
     fn name(&self) -> &'static str {
         "readwrite_splitting"
     }
 
-    fn check(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<()> {
-        Ok(())
+    fn groups(&self) -> Groups {
+        Groups {
+            places: self.rule.groups.iter().map(rule::Group::place).collect(),
+            followers: self.rule.followers(),
+        }
     }
+}
 
+impl Feature for ReadWrite {
     fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         route::redirect(&self.rule, ctx, stmt, route)
     }
 
-    fn rewrite(
-        &self,
-        _ctx: &Context<'_>,
-        _stmt: &Statement,
-        _to: &Target,
-        _edits: &mut Edits,
-    ) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _ctx: &Context<'_>, _stmt: &Statement, _plan: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
     fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
         Shortcut::Redirect
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
-    }
-
-    fn groups(&self) -> Vec<Place> {
-        self.rule.groups.iter().map(rule::Group::place).collect()
-    }
-
-    fn followers(&self) -> Vec<UnitName> {
-        self.rule.followers()
     }
 }

@@ -1,46 +1,16 @@
-//! Runs `route.case`: a statement, the state it meets, and where it goes.
+//! Plays `route.case`: a statement, the state it meets, and where it goes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "test support functions")]
+#![allow(clippy::unwrap_used, reason = "test support functions")]
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use pando_config::rules::{Group, ReadwriteSplitting, TransactionalRead};
-use pando_config::{Algorithm, At, Placed};
-use pando_fake::{BACKTICK, FakeDialect};
-use pando_kernel::States;
-use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Context, Database, Feature, SessionView, Source};
-use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
-use pando_kernel::session::TransactionState;
+use pando_config::{Algorithm, At, Placed, Problem, Rules};
+use pando_fake::room::{self, Known, Scene};
+use pando_kernel::route::UnitName;
 use pando_kernel::states::{GroupState, Primary};
-use pando_readwrite::ReadWrite;
-
-#[derive(Debug)]
-struct Known;
-
-impl Catalog for Known {
-    fn columns(&self, _table: &str) -> Option<Arc<Vec<TableColumn>>> {
-        None
-    }
-
-    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
-        None
-    }
-}
-
-#[derive(Debug)]
-struct Still;
-
-impl Source for Still {
-    fn now_millis(&self) -> i64 {
-        0
-    }
-
-    fn random(&self, buffer: &mut [u8]) {
-        buffer.fill(0);
-    }
-}
+use pando_kernel::{Around, Feature, States};
+use pando_readwrite::ROOM;
 
 fn name(text: &str) -> Placed<String> {
     Placed::nowhere(text.to_owned())
@@ -69,7 +39,13 @@ fn units() -> Vec<UnitName> {
     ["w0", "r0", "r1", "ds_1"].map(UnitName::from).to_vec()
 }
 
-fn room(state: &[&str]) -> ReadWrite {
+fn built(section: ReadwriteSplitting, states: &States) -> Result<Arc<dyn Feature>, Vec<Problem>> {
+    let rules = Rules { readwrite: Some(section), ..Rules::default() };
+    let around = Around { units: &units(), places: &[], others: &[], states };
+    (ROOM.build)(&rules, &around).map(Option::unwrap)
+}
+
+fn room(state: &[&str]) -> Arc<dyn Feature> {
     let transactional = if state.contains(&"FIXED") {
         TransactionalRead::Fixed
     } else if state.contains(&"DYNAMIC") {
@@ -78,8 +54,7 @@ fn room(state: &[&str]) -> ReadWrite {
         TransactionalRead::Primary
     };
     let balancer = state.contains(&"weights").then_some("lb");
-    let room = ReadWrite::new(&section(vec![("rw", group(transactional, balancer))]), &units());
-    room.unwrap().with_states(&states(state))
+    built(section(vec![("rw", group(transactional, balancer))]), &states(state)).unwrap()
 }
 
 /// `primary X`, `primary nobody WHY`, `readable X Y`, `former X`: what is known of the group; `disabled X`, `unread X`: what persons switched off.
@@ -112,77 +87,15 @@ fn states(state: &[&str]) -> States {
     states
 }
 
-fn outcome(sql: &str, state: &[&str]) -> String {
-    let room = room(state);
-    let database = Database {
-        name: "shop".into(),
-        units: Vec::new(),
-        features: Vec::new(),
-        dialect: Arc::new(FakeDialect::default()),
-    };
-    let known = Known;
-    let mut session = SessionView::default();
-    for line in state {
-        match line.split_once(' ') {
-            Some(("ticket", number)) => session.ticket = number.parse().unwrap(),
-            Some(("held", unit)) => session.held.push(unit.into()),
-            _ if *line == "transaction" => session.transaction = TransactionState::Open,
-            _ if *line == "written" => session.has_written = true,
-            _ if *line == "one state" => session.sees_one_state = true,
-            _ => {}
-        }
-    }
-    let ctx = Context {
-        database: &database,
-        catalog: &known,
-        dialect: &*database.dialect,
-        parameters: None,
-        session: &session,
-        source: &Still,
-    };
-    let stmt = pando_sql::parse(sql, &BACKTICK).unwrap();
-    let mut route = Route::Unclaimed;
-    if let Some(units) = state.iter().find_map(|line| line.strip_prefix("claimed ")) {
-        let targets = units.split(' ').map(|unit| Target::whole(unit.into())).collect();
-        let spread = if state.contains(&"same") { Spread::Same } else { Spread::Gather };
-        route = Route::Units(Units::new(targets, spread));
-    }
-    match room.route(&ctx, &stmt, &mut route) {
-        Err(error) => format!("error {error}"),
-        Ok(()) => match route {
-            Route::Unclaimed => "unclaimed".to_owned(),
-            Route::Needs(need) => format!("needs {need:?}"),
-            Route::Units(units) => {
-                let names: Vec<&str> = units.targets.iter().map(|target| &*target.unit).collect();
-                let same = if units.spread == Spread::Same { " (same)" } else { "" };
-                format!("{}{same}", names.join(" "))
-            }
-        },
-    }
-}
-
 #[test]
 fn reads_go_to_replicas_and_the_rest_to_the_primary() {
-    let mut wrong = Vec::new();
-    for block in include_str!("route.case").split("\n\n").filter(|block| !block.trim().is_empty()) {
-        let lines: Vec<&str> = block.trim().lines().collect();
-        let state: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("@ ")).collect();
-        let (sql, expected) = block.trim().split_once("\n=> ").expect(block);
-        let sql: Vec<&str> = sql.lines().filter(|line| !line.starts_with(['#', '@'])).collect();
-        let actual = outcome(&sql.join("\n"), &state);
-        let is_error = expected.starts_with("error");
-        if (is_error && !actual.contains(&expected["error ".len()..]))
-            || (is_error != actual.starts_with("error"))
-            || (!is_error && actual != expected)
-        {
-            wrong.push(format!("{block}\n   but: {actual}"));
-        }
-    }
+    let scene = |state: &[&str]| Scene { room: room(state), known: Known::default() };
+    let wrong = room::play(include_str!("route.case"), scene).unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-fn refused(section: &ReadwriteSplitting, expected: &str) {
-    let problems = ReadWrite::new(section, &units()).unwrap_err();
+fn refused(section: ReadwriteSplitting, expected: &str) {
+    let problems = built(section, &States::default()).unwrap_err();
     assert!(problems[0].message.contains(expected), "{}", problems[0]);
 }
 
@@ -190,26 +103,26 @@ fn refused(section: &ReadwriteSplitting, expected: &str) {
 fn a_group_over_units_that_are_not_there_is_refused() {
     let mut wrong = group(TransactionalRead::Primary, None);
     wrong.read.push(name("r9"));
-    refused(&section(vec![("rw", wrong)]), "storage unit `r9` is not defined");
+    refused(section(vec![("rw", wrong)]), "storage unit `r9` is not defined");
     let mut inline = group(TransactionalRead::Primary, None);
     inline.write = name("w${0..1}");
-    refused(&section(vec![("rw", inline)]), "inline expression");
+    refused(section(vec![("rw", inline)]), "inline expression");
 }
 
 #[test]
 fn a_unit_named_twice_is_refused() {
     let mut twice = group(TransactionalRead::Primary, None);
     twice.read.push(name("r0"));
-    refused(&section(vec![("rw", twice)]), "`r0` is named twice");
+    refused(section(vec![("rw", twice)]), "`r0` is named twice");
     let both = || group(TransactionalRead::Primary, None);
-    refused(&section(vec![("a", both()), ("b", both())]), "takes the writes of another group");
+    refused(section(vec![("a", both()), ("b", both())]), "takes the writes of another group");
 }
 
 #[test]
 fn weights_that_do_not_fit_the_group_are_refused() {
     let mut wrong = group(TransactionalRead::Primary, Some("lb"));
     wrong.read = vec![name("r0")];
-    refused(&section(vec![("rw", wrong)]), "weight for `r1`");
+    refused(section(vec![("rw", wrong)]), "weight for `r1`");
 }
 
 #[test]
@@ -223,7 +136,7 @@ fn the_first_member_is_who_leads_or_else_who_can_be_read() {
         (&["primary ds_1"], "w0 r0 r1"),
     ] {
         let members: Vec<String> =
-            room(state).groups()[0].members.iter().map(ToString::to_string).collect();
+            room(state).groups().places[0].members.iter().map(ToString::to_string).collect();
         assert_eq!(members.join(" "), expected, "{state:?}");
     }
 }
@@ -237,7 +150,8 @@ fn who_does_not_lead_follows() {
         // A person has switched it off; it leads all the same.
         (&["disabled w0 r0"], "r0 r1"),
     ] {
-        let units: Vec<String> = room(state).followers().iter().map(ToString::to_string).collect();
+        let units: Vec<String> =
+            room(state).groups().followers.iter().map(ToString::to_string).collect();
         assert_eq!(units.join(" "), expected, "{state:?}");
     }
 }

@@ -11,8 +11,8 @@ use pando_sql::Span;
 use pando_sql::ast::Statement;
 use pando_sql::visit::Names;
 
+use crate::found::{Found, spans_shards};
 use crate::kept::Keeper;
-use crate::route::{Found, refused};
 use crate::rule::Rule;
 use crate::scope::Scope;
 use crate::table::Table;
@@ -112,7 +112,7 @@ impl<'a> Asked<'a> {
         if self.named.iter().all(|(_, seen)| seen.get()) {
             return Ok(Found::Units(units));
         }
-        Err(refused(
+        Err(spans_shards(
             20030,
             "a sharded table stands in a part of the statement that cannot be routed (a change inside WITH, for one)",
         ))

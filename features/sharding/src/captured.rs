@@ -57,7 +57,7 @@ fn has_part(table: &Table, label: &str) -> bool {
 }
 
 fn refused(label: &Ident) -> Error {
-    Error::refused(
+    Error::unsupported(
         20032,
         format!(
             "`{}` is the name of an actual table, which the statement gives to something else",

@@ -2,43 +2,54 @@
 
 use std::sync::Arc;
 
-use pando_config::{Problem, rules};
-use pando_kernel::Shortcut;
+use pando_config::Rules;
 use pando_kernel::error::Result;
-use pando_kernel::feature::{Context, Feature, LogicTable, TableKind};
-use pando_kernel::merge::MergePlan;
+use pando_kernel::feature::{Context, Feature, LogicTable, Room, TableKind};
+use pando_kernel::room::Built;
 use pando_kernel::route::{Route, Target, UnitName};
+use pando_kernel::{Around, Offer, Shortcut, Turn};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
-use crate::rule::Rule;
+use crate::rule::{Rule, algorithms};
 use crate::{rewrite, route, shortcut};
 
-/// The sharding room of one logical database.
+/// The room for `!SHARDING`.
+pub const ROOM: Offer =
+    Offer { section: Some("SHARDING"), turn: Turn::Tables, algorithms, ..Offer::new(room) };
+
+fn room(rules: &Rules, around: &Around<'_>) -> Built {
+    let Some(section) = &rules.sharding else { return Ok(None) };
+    let names: Vec<UnitName> = around.places.iter().map(|place| place.name.clone()).collect();
+    let rule = Arc::new(Rule::new(section, &names)?);
+    Ok(Some(Arc::new(Sharding { rule })))
+}
+
 #[derive(Debug)]
-pub struct Sharding {
+struct Sharding {
     rule: Arc<Rule>,
 }
 
-impl Sharding {
-    /// A room for the configured section and the places tables can stand in.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the section, by file and line.
-    pub fn new(section: &rules::Sharding, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
-        Rule::new(section, units).map(|rule| Self { rule: Arc::new(rule) })
-    }
-}
-
-impl Feature for Sharding {
+impl Room for Sharding {
     fn name(&self) -> &'static str {
         "sharding"
     }
 
-    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
-        Ok(())
+    fn tables(&self) -> Vec<LogicTable> {
+        let tables = self.rule.tables();
+        tables
+            .map(|table| LogicTable {
+                name: table.name().to_owned(),
+                kind: TableKind::Sharded,
+                nodes: table.nodes().to_vec(),
+                spread: table.spread(),
+                keys: table.keys().to_vec(),
+            })
+            .collect()
     }
+}
 
+impl Feature for Sharding {
     fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         route::route(&self.rule, ctx, stmt, route)
     }
@@ -53,24 +64,7 @@ impl Feature for Sharding {
         rewrite::rewrite(&self.rule, ctx, stmt, to, edits)
     }
 
-    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
     fn shortcut(&self, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
         shortcut::shortcut(&self.rule, ctx, stmt)
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        let tables = self.rule.tables();
-        tables
-            .map(|table| LogicTable {
-                name: table.name().to_owned(),
-                kind: TableKind::Sharded,
-                nodes: table.nodes().to_vec(),
-                spread: table.spread(),
-                keys: table.keys().to_vec(),
-            })
-            .collect()
     }
 }

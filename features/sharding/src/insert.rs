@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use pando_kernel::Value;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, Unroutable};
 use pando_kernel::feature::Context;
 use pando_kernel::insert::{by_place, uneven_row, unknown_column};
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target, Units};
@@ -13,8 +13,8 @@ use pando_sql::{Edits, Fold};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
+use crate::found::{Found, spans_shards, unsupported};
 use crate::literal;
-use crate::route::Found;
 use crate::rule::Rule;
 use crate::scope::last;
 use crate::table::Table;
@@ -70,7 +70,7 @@ fn by_its_values(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
     let Asked { rule, ctx, stmt, .. } = asked;
     asked.mark(insert.table.name.span);
     let Some(table) = rule.table(&insert.table.name.key()) else {
-        return Err(Error::refused(
+        return Err(Error::spans_shards(
             20034,
             "INSERT … SELECT from a sharded table into one that is not sharded like it is not supported",
             "read the rows first, then insert them",
@@ -119,17 +119,17 @@ fn is_refused_by_servers(insert: &Insert, rows: &Rows<'_>) -> bool {
 
 /// Queries over sharded tables inside an INSERT see the one shard the rows go to: they must need no other.
 fn queries_are_there(asked: &Asked<'_>, targets: &[Target]) -> Result<()> {
-    let queries = crate::route::inner(asked)?;
+    let queries = crate::placed::inner(asked)?;
     if queries.is_empty() {
         return Ok(());
     }
     let [target] = targets else {
-        return Err(crate::route::refused(
+        return Err(spans_shards(
             20034,
             "an INSERT of rows for several shards with a query on a sharded table is not supported",
         ));
     };
-    for one in crate::route::single(queries.iter())?.targets {
+    for one in crate::placed::single(queries.iter())?.targets {
         crate::join::united(target.clone(), one)?;
     }
     Ok(())
@@ -155,7 +155,7 @@ fn read<'a>(
     insert: &'a Insert,
 ) -> Result<std::result::Result<Rows<'a>, Need>> {
     let refuse = |what: &str| {
-        Err(Error::refused(
+        Err(Error::spans_shards(
             20034,
             format!("{what} into a sharded table is not supported"),
             "insert rows with VALUES",
@@ -235,8 +235,7 @@ fn asks_for_key(asked: &Asked<'_>, expr: &Expr) -> bool {
 /// Refuses rows whose keys would have to be made.
 pub(crate) fn has_no_key_to_make(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<()> {
     if generated(asked, table, rows)?.is_some() {
-        return Err(crate::route::refused(
-            20030,
+        return Err(unsupported(
             "MERGE into a sharded table that leaves out a key that is made for it",
         ));
     }
@@ -303,7 +302,7 @@ fn given(
             format!("the sharding column `{key}` of `{}` must not be NULL", table.logic()),
         )),
         Some(value) => Ok(value),
-        None => Err(Error::refused(
+        None => Err(Error::unsupported(
             20056,
             format!(
                 "the sharding column `{key}` of `{}` must be a literal or a parameter",
@@ -341,7 +340,7 @@ fn counted_by_hand(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<
             at.and_then(|at| row.get(asked, at)).is_some_and(|expr| !asks_for_number(asked, &expr))
         };
         if !rows.rows.iter().all(is_given) {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 format!(
                     "each shard of `{}` would count `{}` by itself, and give numbers twice",
@@ -389,7 +388,7 @@ fn upserts_keep_their_shard(table: &Table, insert: &Insert) -> Result<()> {
 }
 
 fn moves(table: &Table) -> Error {
-    Error::refused(
+    Error::moves_row(
         20031,
         format!("an upsert may not change the sharding column of `{}`", table.logic()),
         "leave the sharding column out of the update part, or set all of them to the values of the inserted row",
@@ -438,5 +437,5 @@ fn duplicate_takes(assignment: &ColumnAssignment) -> Option<Taken> {
 }
 
 pub(crate) fn wrong(code: u32, message: String) -> Error {
-    ErrorKind::ShardingValue { code, message }.into()
+    ErrorKind::ShardingValue { is: Unroutable::NoPlace, code, message }.into()
 }

@@ -4,7 +4,8 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::route::Target;
 
 use crate::asked::Asked;
-use crate::route::{Placed, refused, target};
+use crate::class::{Placed, target};
+use crate::found::spans_shards;
 use crate::scope::{Key, Scope};
 use crate::table::Table;
 
@@ -104,7 +105,10 @@ pub(crate) fn product(placed: &Placed<'_>) -> Result<Vec<Target>> {
         }
         let mut combined = Vec::with_capacity(targets.len().saturating_mul(own.len()));
         if targets.len().saturating_mul(own.len()) > MAX_PRODUCT {
-            return Err(refused(30001, "the product of the joined tables' shards is too large"));
+            return Err(spans_shards(
+                30001,
+                "the product of the joined tables' shards is too large",
+            ));
         }
         for left in &targets {
             for right in &own {
@@ -114,7 +118,7 @@ pub(crate) fn product(placed: &Placed<'_>) -> Result<Vec<Target>> {
         targets = combined;
     }
     if placed.has_outer && targets.len() > 1 {
-        return Err(refused(
+        return Err(spans_shards(
             30001,
             "an outer join of sharded tables that are not joined on their sharding keys",
         ));
@@ -128,7 +132,7 @@ const MAX_PRODUCT: usize = 10_000;
 /// Two targets as one.
 pub(crate) fn united(left: Target, right: Target) -> Result<Target> {
     if left.unit != right.unit {
-        return Err(refused(
+        return Err(spans_shards(
             30001,
             format!(
                 "tables that stand in different storage units (`{}` and `{}`) are joined",
@@ -142,7 +146,7 @@ pub(crate) fn united(left: Target, right: Target) -> Result<Target> {
             None => both.tables.push(table),
             Some(known) if *known == *table.actual => {}
             Some(_) => {
-                return Err(refused(
+                return Err(spans_shards(
                     30001,
                     format!(
                         "`{}` stands twice in the statement and is needed from two shards",

@@ -1,12 +1,15 @@
 //! The sharding room: which rows live where, and the statements that find them.
 
 pub mod algorithm;
+mod altered;
 mod asked;
 mod binding;
 mod captured;
 mod cast;
+mod class;
 mod domain;
 mod feature;
+mod found;
 pub mod inline;
 mod inner;
 mod insert;
@@ -18,8 +21,8 @@ mod merge;
 mod moment;
 mod named;
 mod nodes;
+mod placed;
 mod proof;
-mod renamed;
 mod rewrite;
 mod route;
 mod rule;
@@ -34,7 +37,7 @@ mod view;
 mod within;
 
 pub use domain::{Domain, Part};
-pub use feature::Sharding;
+pub use feature::ROOM;
 pub use nodes::auto_table_nodes;
-pub use rule::{Rule, algorithms};
+pub use rule::Rule;
 pub use table::{Audit, Table};

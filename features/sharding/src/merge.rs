@@ -9,10 +9,10 @@ use pando_sql::{Span, visit};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
+use crate::found::{Found, unsupported};
 use crate::insert::{self, Row, Rows};
 use crate::kept::Finds;
 use crate::literal::{self, unwrapped};
-use crate::route::{Found, refused};
 use crate::scope::{conjuncts, last};
 use crate::table::Table;
 
@@ -80,7 +80,7 @@ pub(crate) fn route(asked: &Asked<'_>, merge: &Merge) -> Result<Found> {
 }
 
 fn doubt(what: &str) -> Error {
-    refused(20030, format!("MERGE into a sharded table {what}"))
+    unsupported(format!("MERGE into a sharded table {what}"))
 }
 
 /// What must be read first.

@@ -1,51 +1,24 @@
 //! Routing: which actual tables a statement touches (paper §VI.B).
 
-use std::collections::HashMap;
-
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::ast::{
-    CopyDirection, Define, DefineAction, Delete, InnerKind, Kind, Node, ObjectKind, ObjectName,
-    Query, QueryBody, Select, Statement, Table as Named, Update,
+    CopyDirection, Define, InnerKind, Kind, ObjectKind, ObjectName, Query, QueryBody, Select,
+    Statement,
 };
-use pando_sql::{Span, visit};
 
 use crate::asked::Asked;
-use crate::domain::Domain;
-use crate::join::{self, Classes};
+use crate::class::{Class, target};
+use crate::found::{Found, spans_shards, unsupported};
+use crate::join;
+use crate::placed::{Deleted, deleted, everywhere, inner, nested, place, single, updated};
 use crate::proof::{self, Change, Why};
 use crate::rule::Rule;
-use crate::scope::{Key, Scope, inside, last, selects};
+use crate::scope::{Scope, last, selects};
 use crate::table::Table;
 use crate::within::Within;
-use crate::{inner, insert, merge, named, renamed, twins};
-
-/// What one scope says about its sharded tables.
-pub(crate) struct Placed<'a> {
-    /// Logic table and the indices of its nodes, binding tables with equal indices; one entry per class of tables joined on their keys.
-    pub(crate) classes: Vec<Class<'a>>,
-    /// Outer joins make a product of classes wrong.
-    pub(crate) has_outer: bool,
-}
-
-/// Tables of one scope that always meet on the same node.
-pub(crate) struct Class<'a> {
-    /// Its tables; the first one's nodes are numbered.
-    pub(crate) tables: Vec<&'a Table>,
-    /// Which sources of the scope they are.
-    pub(crate) members: Vec<usize>,
-    /// Node numbers, ascending.
-    pub(crate) nodes: Vec<usize>,
-}
-
-pub(crate) fn refused(code: u32, reason: impl Into<String>) -> Error {
-    Error::refused(
-        code,
-        reason,
-        "narrow it to one shard by an equality on the sharding key, or join the tables on their sharding keys as binding tables",
-    )
-}
+use crate::{altered, inner, insert, merge, named, twins};
 
 /// Routes a statement that touches sharded tables; leaves others alone.
 pub(crate) fn route(
@@ -67,11 +40,17 @@ pub(crate) fn route(
         return Ok(());
     }
     let asked = Asked::new(rule, ctx, stmt);
+    if let Kind::Define(define) = &stmt.kind
+        && let Some(need) = altered::keeps_types(&asked, define)?
+    {
+        *route = Route::Needs(need);
+        return Ok(());
+    }
     if asked.is_empty() {
         return Ok(());
     }
     if asked.names.renames_joins {
-        return Err(Error::refused(
+        return Err(Error::spans_shards(
             20030,
             "a list of names for the columns of a join, in which sharding columns may be called otherwise, is not supported",
             "leave the list out, or put a sub-query whose select list has these names in the place of the join",
@@ -92,12 +71,6 @@ pub(crate) fn route(
         Found::Needs(need) => Route::Needs(need),
     };
     Ok(())
-}
-
-/// The outcome of routing.
-pub(crate) enum Found {
-    Units(Units),
-    Needs(Need),
 }
 
 fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
@@ -139,7 +112,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         Kind::Define(define) => defined(asked, define).map(Found::Units),
         Kind::Explain { inner, .. } => routed(asked, inner),
         Kind::Copy(copy) if copy.direction == CopyDirection::ServerFile => {
-            Err(refused(20030, "COPY with a file on the server cannot be sharded"))
+            Err(unsupported("COPY with a file on the server cannot be sharded"))
         }
         Kind::Copy(copy) => match &copy.query {
             Some(query) => {
@@ -156,7 +129,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         }
         Kind::Utility { merge: Some(merge), .. } => merge::route(asked, merge),
         Kind::Utility { verb, .. } if !spreads(verb) => {
-            Err(refused(20030, format!("`{verb}` on a sharded table is not supported")))
+            Err(unsupported(format!("`{verb}` on a sharded table is not supported")))
         }
         Kind::Utility { .. } | Kind::Lock(_) => {
             everywhere(rule, stmt, Spread::Same).map(Found::Units)
@@ -172,7 +145,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         | Kind::Preview(_)
         | Kind::Administration
         | Kind::Empty
-        | Kind::Opaque => Err(refused(20030, "this statement cannot be sharded")),
+        | Kind::Opaque => Err(unsupported("this statement cannot be sharded")),
     }
 }
 
@@ -196,49 +169,6 @@ fn spreads(verb: &str) -> bool {
     )
 }
 
-/// What a DELETE reads and changes.
-pub(crate) struct Deleted<'a> {
-    pub(crate) scope: Scope<'a>,
-    /// Targets that stand outside FROM.
-    targets: Vec<&'a Named>,
-    /// Where targets are named that stand in FROM.
-    labels: Vec<Span>,
-}
-
-/// The scope of an UPDATE.
-pub(crate) fn updated(update: &Update) -> Scope<'_> {
-    let mut scope = Scope::default();
-    scope.factors(&update.tables);
-    scope.factors(&update.from);
-    scope.filter(update.filter.as_ref());
-    scope
-}
-
-/// The scope of a DELETE, and its targets.
-pub(crate) fn deleted<'a>(asked: &Asked<'_>, delete: &'a Delete) -> Deleted<'a> {
-    let mut scope = Scope::default();
-    let (mut targets, mut labels) = (Vec::new(), Vec::new());
-    if delete.from.is_empty() {
-        delete.targets.iter().for_each(|target| scope.target(target));
-        targets.extend(&delete.targets);
-    } else {
-        let named = |label: &str, scope: &Scope<'_>| scope.sources.iter().any(|s| s.label == label);
-        scope.factors(&delete.from);
-        for target in &delete.targets {
-            let label = target.alias.as_ref().unwrap_or_else(|| &target.name.parts[0]);
-            if named(&label.key(), &scope) || named(&target.name.key(), &scope) {
-                asked.mark(target.name.span);
-                labels.push(target.name.span);
-            } else {
-                scope.target(target);
-                targets.push(target);
-            }
-        }
-    }
-    scope.filter(delete.filter.as_ref());
-    Deleted { scope, targets, labels }
-}
-
 /// SELECT: everything on one shard, or what is proven to go whole to each of several, or a product of tables that are joined otherwise.
 fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
     let top = match &query.body {
@@ -259,7 +189,7 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
         return within.with(asked, placed);
     }
     if placed.is_empty() {
-        return Err(refused(
+        return Err(spans_shards(
             20030,
             "the sharded tables of this statement could not be found in a FROM",
         ));
@@ -276,7 +206,7 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
         [one] if is_top && one.classes.len() > 1 => {
             join::product(one).map(|targets| Units::new(targets, Spread::Gather))
         }
-        _ => Err(refused(20030, doubt)),
+        _ => Err(spans_shards(20030, doubt)),
     }
 }
 
@@ -286,26 +216,6 @@ fn scopes<'a>(kind: &'a Kind, query: &'a Query) -> Vec<&'a Select> {
     selects(query, &mut found);
     nested(kind, &mut found);
     found
-}
-
-/// The SELECT cores of sub-queries in expressions.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a filter over syntax nodes: every other one says nothing about a shard"
-)]
-fn nested<'a>(kind: &'a Kind, found: &mut Vec<&'a Select>) {
-    visit::exprs(kind, &mut |expr| match &expr.node {
-        Node::Subquery(query) | Node::Exists(query) | Node::InQuery { query, .. } => {
-            let mut inner = Vec::new();
-            selects(query, &mut inner);
-            for select in inner {
-                if !found.iter().any(|known| std::ptr::eq(*known, select)) {
-                    found.push(select);
-                }
-            }
-        }
-        _ => {}
-    });
 }
 
 /// UPDATE and DELETE: everything on one shard, or what is proven to go whole to each of several.
@@ -325,143 +235,9 @@ fn changed(asked: &Asked<'_>, scope: &Scope<'_>, change: &Change<'_>) -> Result<
         Err(Why::Error(error)) => Err(error),
         Err(Why::Doubt(doubt)) => {
             let code = if all.len() > 1 { 20030 } else { 20035 };
-            Err(refused(code, doubt))
+            Err(spans_shards(code, doubt))
         }
     }
-}
-
-/// The scopes of every query inside a statement that changes rows: in WITH, in FROM, in expressions.
-pub(crate) fn inner<'r>(asked: &Asked<'r>) -> Result<Vec<Placed<'r>>> {
-    let mut found = Vec::new();
-    inside(&asked.stmt.kind, &mut found);
-    nested(&asked.stmt.kind, &mut found);
-    let scopes = found.iter().map(|select| Scope::new(&select.from, select.filter.as_ref()));
-    scopes.filter_map(|scope| place(asked, &scope).transpose()).collect()
-}
-
-/// Finds the nodes of one scope's sharded tables; none when it has no such table.
-pub(crate) fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<Placed<'r>>> {
-    let tables = asked.tables(scope);
-    if tables.iter().all(Option::is_none) {
-        return Ok(None);
-    }
-    let keys = |i: usize, column: &str| {
-        tables.get(i).copied().flatten().is_some_and(|table| table.is_key(column))
-    };
-    let domains = scope.domains(asked, &keys);
-    let classes = Classes::of(asked, scope, &tables, &keys);
-    let mut placed = Vec::new();
-    for members in classes.groups() {
-        let deciding = join::deciding(scope, members);
-        placed.push(class(asked, &tables, (members, &deciding), &domains)?);
-    }
-    Ok(Some(Placed { classes: placed, has_outer: !scope.outers.is_empty() }))
-}
-
-fn class<'r>(
-    asked: &Asked<'r>,
-    tables: &[Option<&'r Table>],
-    (members, deciding): (&[usize], &[usize]),
-    domains: &HashMap<Key, Domain>,
-) -> Result<Class<'r>> {
-    let mut out: Vec<&'r Table> = Vec::new();
-    let mut nodes: Option<Vec<usize>> = None;
-    let mut lead: Option<&'r Table> = None;
-    for member in members {
-        let Some(table) = tables.get(*member).copied().flatten() else { continue };
-        let of =
-            |column: &str| domains.get(&(*member, column.to_owned())).cloned().unwrap_or_default();
-        // What is not known yet may turn out to be a condition, and what is only looked at reads nothing.
-        if !asked.ctx.session.describes && !asked.needs() {
-            audited(asked.stmt, table, &of)?;
-        }
-        let own = table.route(&of, &asked.stmt.hints)?;
-        let first = *lead.get_or_insert(table);
-        let own = first.counterparts(table, &own)?;
-        if deciding.contains(member) {
-            nodes = Some(match nodes {
-                None => own,
-                Some(known) => {
-                    known.into_iter().filter(|node| own.binary_search(node).is_ok()).collect()
-                }
-            });
-        }
-        if !out.iter().any(|known| known.logic() == table.logic()) {
-            out.push(table);
-        }
-    }
-    // Both sides of a FULL JOIN may be filled: no condition decides.
-    let all = || lead.map_or(0, |lead| lead.nodes().len());
-    let mut nodes = nodes.unwrap_or_else(|| (0..all()).collect());
-    if nodes.is_empty() {
-        // No row can match, but the statement still has columns, and an aggregate its one row: any node answers for all.
-        nodes.push(0);
-    }
-    Ok(Class { tables: out, members: members.to_vec(), nodes })
-}
-
-/// The auditor DML_SHARDING_CONDITIONS: refuses a statement that says nothing about its sharding columns, unless a hint switches it off.
-fn audited(stmt: &Statement, table: &Table, of: &dyn Fn(&str) -> Domain) -> Result<()> {
-    let Some(audit) = table.audit().filter(|audit| !audit.auditors.is_empty()) else {
-        return Ok(());
-    };
-    if table.keys().iter().any(|key| of(key) != Domain::Any) {
-        return Ok(());
-    }
-    let named = |key: &str| matches!(key, "DISABLE_AUDIT_NAMES" | "DISABLEAUDITNAMES");
-    let off: Vec<&str> = stmt
-        .hints
-        .iter()
-        .filter(|(key, _)| named(key))
-        .flat_map(|(_, names)| names.split_whitespace())
-        .collect();
-    let all_off = audit.auditors.iter().all(|name| off.contains(&name.as_str()));
-    if audit.allow_hint_disable && all_off {
-        return Ok(());
-    }
-    let names = audit.auditors.join(" ");
-    Err(Error::refused(
-        20090,
-        format!(
-            "`{}` may not be read or changed without a condition on its sharding columns",
-            table.logic()
-        ),
-        format!(
-            "add one, or, where the rule says `allowHintDisable`, begin the statement with `/* SHARDINGSPHERE_HINT: DISABLE_AUDIT_NAMES={names} */`"
-        ),
-    ))
-}
-
-/// The one target all scopes are on.
-pub(crate) fn single<'a, 'b: 'a>(placed: impl Iterator<Item = &'a Placed<'b>>) -> Result<Units> {
-    let mut merged: Option<Target> = None;
-    for class in placed.flat_map(|placed| &placed.classes) {
-        let [node] = class.nodes[..] else {
-            return Err(refused(
-                20030,
-                "sub-queries, UNION and WITH on sharded tables need every part on one and the same shard",
-            ));
-        };
-        let one = target(class, node)?;
-        merged = Some(match merged {
-            None => one,
-            Some(known) => join::united(known, one)?,
-        });
-    }
-    let target = merged.ok_or_else(|| Error::internal("nothing to route"))?;
-    Ok(Units::new(vec![target], Spread::Gather))
-}
-
-/// The target of a class's node.
-pub(crate) fn target(class: &Class<'_>, node: usize) -> Result<Target> {
-    let first = class.tables.first().ok_or_else(|| Error::internal("a class without tables"))?;
-    let unit = first.node(node)?.unit.clone();
-    let mut names = Vec::new();
-    for table in &class.tables {
-        let actual = table.counterpart(first, node)?;
-        names.push(table.named_at(actual));
-    }
-    Ok(Target { unit, tables: names, rows: None })
 }
 
 /// DROP, ALTER and REINDEX INDEX without a table: the index of a sharded table is known by its actual names. `None` when the index is none of ours.
@@ -495,7 +271,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
     }
     let Some(table) = owners.iter().copied().flatten().next() else { return Ok(None) };
     if owners.iter().any(|owner| owner.is_none_or(|other| other.logic() != table.logic())) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "indexes of several tables cannot be changed in one statement",
             "write one statement for each index",
@@ -512,61 +288,42 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
 fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
     let (rule, stmt) = (asked.rule, asked.stmt);
     let forbidden = [
-        (!define.renamed_to.is_empty(), "renaming a sharded table"),
-        (define.query.is_some() && define.object == ObjectKind::Table, "CREATE TABLE … AS SELECT"),
-        (define.object == ObjectKind::Routine, "a routine over a sharded table"),
-        (define.object == ObjectKind::Trigger, "a trigger on a sharded table"),
-        (define.temporary, "a temporary sharded table"),
+        (
+            !define.renamed_to.is_empty(),
+            "renaming a sharded table",
+            "make a table of the new name with a rule of its own, and move the rows with INSERT … SELECT",
+        ),
+        (
+            define.query.is_some() && define.object == ObjectKind::Table,
+            "CREATE TABLE … AS SELECT",
+            "write CREATE TABLE with the columns, then INSERT … SELECT",
+        ),
+        (
+            define.object == ObjectKind::Routine,
+            "a routine over a sharded table",
+            "let the client send its statements one by one",
+        ),
+        (
+            define.object == ObjectKind::Trigger,
+            "a trigger on a sharded table",
+            "let the client do its work in the same transaction, or make it on each actual table, on the storage units themselves",
+        ),
+        (define.temporary, "a temporary sharded table", "give it a name that no rule has"),
     ];
-    if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
-        return Err(Error::refused(20030, format!("{what} is not supported"), ""));
+    if let Some((_, what, instead)) = forbidden.iter().find(|(holds, ..)| *holds) {
+        return Err(Error::unsupported(20030, format!("{what} is not supported"), *instead));
     }
-    if define.action == DefineAction::Alter {
-        renamed::keeps_keys(asked.ctx, stmt, &sharded(rule, &stmt.kind))?;
-    }
+    altered::keeps_rows(asked, define)?;
     if define.object == ObjectKind::View {
         return crate::view::defined(asked, define);
     }
     let ours = |name: &ObjectName| rule.table(&name.key()).is_some();
     if define.names.iter().any(ours) && !define.names.iter().all(ours) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "sharded tables and others cannot be defined in one statement",
             "write one statement for each table",
         ));
     }
     everywhere(rule, stmt, Spread::Same)
-}
-
-/// Every node of the tables a statement names.
-pub(crate) fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
-    let tables = sharded(rule, &stmt.kind);
-    let Some(first) = tables.first() else {
-        return Err(Error::internal("no sharded table to route"));
-    };
-    if !tables.iter().all(|table| rule.are_bound(first, table)) {
-        return Err(Error::refused(
-            20030,
-            "this statement names sharded tables that are not binding tables of each other",
-            "write one statement for each table; where one refers to the other, make them binding tables",
-        ));
-    }
-    let nodes = (0..first.nodes().len()).collect();
-    let class = Class { tables: tables.clone(), members: Vec::new(), nodes };
-    let targets: Result<Vec<Target>> =
-        class.nodes.iter().map(|node| target(&class, *node)).collect();
-    Ok(Units::new(targets?, spread))
-}
-
-/// The sharded tables a statement names, each once.
-pub(crate) fn sharded<'a>(rule: &'a Rule, kind: &Kind) -> Vec<&'a Table> {
-    let mut tables: Vec<&Table> = Vec::new();
-    for occurrence in visit::tables(kind) {
-        if let Some(table) = rule.table(&occurrence.name.key())
-            && !tables.iter().any(|known| known.logic() == table.logic())
-        {
-            tables.push(table);
-        }
-    }
-    tables
 }

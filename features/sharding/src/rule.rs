@@ -23,7 +23,7 @@ const AUDITOR: AlgorithmKind = AlgorithmKind {
 };
 
 /// What a configuration may name: sharding algorithms, key generators and auditors.
-pub fn algorithms() -> Vec<AlgorithmKind> {
+pub(crate) fn algorithms() -> Vec<AlgorithmKind> {
     let kind = |sort, name, description| AlgorithmKind { sort, name, description };
     let algorithms = algorithm::ALGORITHMS
         .map(|(name, _, description)| kind(AlgorithmSort::Sharding, name, description));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::feature::DataNode;
 use pando_kernel::route::TableName;
-use pando_kernel::{Error, ErrorKind, Result, Value};
+use pando_kernel::{Error, ErrorKind, Result, Unroutable, Value};
 
 use crate::algorithm::{Selection, Targets};
 use crate::domain::Domain;
@@ -294,7 +294,8 @@ impl Table {
                 "a row of `{}` is routed to `{unit}.{table}`, which is not among its data nodes",
                 self.name
             );
-            return Err(ErrorKind::ShardingValue { code: 20051, message }.into());
+            let is = Unroutable::NoPlace;
+            return Err(ErrorKind::ShardingValue { is, code: 20051, message }.into());
         }
         Ok(self.layout.nodes_at(&units, &tables))
     }
@@ -406,5 +407,5 @@ fn ascending(mut nodes: Vec<usize>) -> Vec<usize> {
 /// Whether a value could not be read as what the algorithm takes. In a condition that says nothing about the shard: the storage units compare such a
 /// value by their own rules, or refuse it with their own error.
 fn is_of_another_type(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::ShardingValue { code: 20021 | 20022 | 20023 | 10440, .. })
+    matches!(error.kind(), ErrorKind::ShardingValue { is: Unroutable::OtherType, .. })
 }

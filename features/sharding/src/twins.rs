@@ -31,7 +31,7 @@ fn labels(names: &Names<'_>) -> Result<()> {
     for &label in &names.labels {
         let first = known.entry(label.key()).or_insert(label);
         if first.value != label.value {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20032,
                 format!("tables called `{}` and `{}` in one statement", first.value, label.value),
                 "give them names that differ by more than case, or write the one name alike",
@@ -57,7 +57,7 @@ fn tables(asked: &Asked<'_>) -> Result<Option<Need>> {
         }
         let Some(spellings) = ctx.catalog.spellings() else { return Ok(Some(Need::Tables)) };
         if spellings.get(&key).is_some_and(|known| known.contains(&name.value)) {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20032,
                 format!(
                     "table `{}` and the sharded table `{}` differ by case only",
@@ -91,7 +91,7 @@ fn key_is_alone<'a>(table: &Table, columns: impl Iterator<Item = &'a str> + Clon
         let alike = |name: &&str| name.eq_ignore_ascii_case(key);
         let found: Vec<&str> = columns.clone().filter(alike).collect();
         if let [first, second, ..] = found[..] {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20032,
                 format!(
                     "columns `{first}` and `{second}` of the sharded table `{}` differ by case only, and one of them is its sharding column",

@@ -50,7 +50,7 @@ pub(crate) fn keeps_its_shard(
                 on_one_node(table, units, &of)
             });
             if !stays {
-                return Err(Error::refused(
+                return Err(Error::moves_row(
                     20031,
                     format!(
                         "UPDATE may not change the sharding column `{column}` of `{}`",

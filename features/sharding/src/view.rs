@@ -11,8 +11,8 @@ use pando_sql::{Edits, Span};
 use crate::asked::Asked;
 use crate::domain::Domain;
 use crate::literal;
+use crate::placed::{everywhere, sharded};
 use crate::proof::{self, Why};
-use crate::route::{everywhere, sharded};
 use crate::rule::Rule;
 use crate::table::Table;
 
@@ -36,7 +36,7 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
         proof::view(asked, (view, name.span), (query, labels))
             .map_err(|why| unproven(name, why))?;
     } else if !define.names.iter().all(|name| rule.table(&name.key()).is_some()) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20030,
             "sharded views and others cannot be defined in one statement",
             "write one statement for each view",
@@ -111,7 +111,7 @@ fn unbound(view: &ObjectName, tables: &[&Table]) -> Error {
         .map(|table| table.name())
         .filter(|name| *name.to_lowercase() != *view.to_lowercase());
     let others: Vec<&str> = others.collect();
-    Error::refused(
+    Error::unsupported(
         20009,
         format!("view `{view}` is not bound to {}", others.join(", ")),
         format!(
@@ -123,7 +123,7 @@ fn unbound(view: &ObjectName, tables: &[&Table]) -> Error {
 fn unproven(view: &ObjectName, why: Why) -> Error {
     match why {
         Why::Error(error) => error,
-        Why::Doubt(reason) => Error::refused(
+        Why::Doubt(reason) => Error::unsupported(
             20032,
             format!(
                 "view `{}` would not show on each shard what belongs there: {reason}",

@@ -8,7 +8,9 @@ use pando_kernel::route::{Spread, Target, Units};
 use pando_sql::ast::{Cte, Insert, InsertSource, Kind, Update};
 
 use crate::asked::Asked;
-use crate::route::{Class, Found, Placed, deleted, place, refused, single, target, updated};
+use crate::class::{Class, Placed, target};
+use crate::found::{Found, spans_shards, unsupported};
+use crate::placed::{deleted, place, single, updated};
 use crate::scope::Scope;
 use crate::{insert, join};
 
@@ -45,10 +47,9 @@ impl<'r> Within<'r, 'r> {
             return Ok(());
         };
         match insert::route(asked, insert)? {
-            Found::Units(units) if units.keys.is_some() => Err(refused(
-                20030,
-                "an INSERT inside WITH must bring the key that is generated else",
-            )),
+            Found::Units(units) if units.keys.is_some() => {
+                Err(unsupported("an INSERT inside WITH must bring the key that is generated else"))
+            }
             Found::Units(units) => {
                 self.inserted.extend(units.targets);
                 Ok(())
@@ -71,7 +72,7 @@ impl<'r> Within<'r, 'r> {
         let is_open = asked.ctx.parameters.is_none() && asked.stmt.parameters > 0;
         let target = if is_open { self.any_target(&others) } else { self.target(&others) };
         let Some(target) = target else {
-            return Err(refused(
+            return Err(spans_shards(
                 20030,
                 "a statement with a change inside WITH needs every part on one and the same shard",
             ));

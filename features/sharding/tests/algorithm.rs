@@ -133,7 +133,7 @@ fn bounds(text: &str) -> (Bound<Value>, Bound<Value>) {
 #[expect(clippy::wildcard_enum_match_arm, reason = "any other outcome fails the test")]
 fn told(error: &Error) -> String {
     match error.kind() {
-        ErrorKind::ShardingValue { code, message } => format!("{code} {message}"),
+        ErrorKind::ShardingValue { code, message, .. } => format!("{code} {message}"),
         ErrorKind::Refused { reason, .. } => format!("refused {reason}"),
         other => format!("{other:?}"),
     }

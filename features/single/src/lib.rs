@@ -5,67 +5,44 @@ mod pattern;
 mod route;
 mod rule;
 
-use pando_config::{Problem, rules};
-use pando_kernel::Shortcut;
+use std::sync::Arc;
+
+use pando_config::Rules;
 use pando_kernel::error::Result;
-use pando_kernel::feature::{Context, Feature, LogicTable};
-use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Place, Route, Target};
-use pando_sql::Edits;
+use pando_kernel::feature::{Context, Feature, LogicTable, Room};
+use pando_kernel::room::Built;
+use pando_kernel::{Around, Offer, Route, Shortcut, Turn};
 use pando_sql::ast::Statement;
 
 /// The room for `!SINGLE`. Every database has one: tables without a rule are found by looking into the storage units.
+pub const ROOM: Offer = Offer { section: Some("SINGLE"), turn: Turn::Rest, ..Offer::new(room) };
+
+fn room(rules: &Rules, around: &Around<'_>) -> Built {
+    let rule = rule::Rule::new(rules.single.as_ref(), around.places, around.others)?;
+    Ok(Some(Arc::new(Single { rule })))
+}
+
 #[derive(Debug)]
-pub struct Single {
+struct Single {
     rule: rule::Rule,
 }
 
-impl Single {
-    /// Validates a section. `places` are all a table can stand in; `others` are the tables other rooms answer for.
-    ///
-    /// # Errors
-    /// Every problem of the section, in file order; never empty.
-    pub fn new(
-        section: Option<&rules::Single>,
-        places: &[Place],
-        others: &[LogicTable],
-    ) -> Result<Self, Vec<Problem>> {
-        rule::Rule::new(section, places, others).map(|rule| Self { rule })
-    }
-}
-
-impl Feature for Single {
+impl Room for Single {
     fn name(&self) -> &'static str {
         "single"
     }
 
-    fn check(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<()> {
-        Ok(())
+    fn tables(&self) -> Vec<LogicTable> {
+        self.rule.logic_tables()
     }
+}
 
+impl Feature for Single {
     fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         route::route(&self.rule, ctx, stmt, route)
     }
 
-    fn rewrite(
-        &self,
-        _ctx: &Context<'_>,
-        _stmt: &Statement,
-        _to: &Target,
-        _edits: &mut Edits,
-    ) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _ctx: &Context<'_>, _stmt: &Statement, _plan: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
     fn shortcut(&self, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
         route::shortcut(&self.rule, ctx, stmt)
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        self.rule.logic_tables()
     }
 }

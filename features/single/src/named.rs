@@ -36,7 +36,7 @@ pub(crate) fn owners(
     for name in names.iter().filter_map(|name| name.parts.last()) {
         let Some(owner) = indexes.get(&name.value.to_lowercase()) else { continue };
         if owner.is_empty() {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 10500,
                 format!("several tables have an index `{}`", name.value),
                 "change it on the storage unit that is meant, or with the hint DATA_SOURCE_NAME",

@@ -175,7 +175,7 @@ fn one_of(name: &str, mut places: Vec<UnitName>) -> Result<Option<UnitName>> {
     if places.len() < 2 {
         return Ok(places.pop());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         10500,
         format!("table `{name}` stands in several storage units: `{}`", places.join("`, `")),
         format!("say which one is meant under `!SINGLE`, as `{}.{name}`", places[0]),
@@ -184,7 +184,7 @@ fn one_of(name: &str, mut places: Vec<UnitName>) -> Result<Option<UnitName>> {
 
 fn default_place(rule: &Rule) -> Result<UnitName> {
     rule.default_place().cloned().ok_or_else(|| {
-        Error::refused(10101, "the database has no storage unit", "configure `dataSources`")
+        Error::unsupported(10101, "the database has no storage unit", "configure `dataSources`")
     })
 }
 
@@ -194,7 +194,7 @@ fn beside(named: &Named, place: &UnitName, units: &Units) -> Result<()> {
         None => Ok(()),
         Some(target) => {
             let name = named.existing.iter().chain(&named.new).next().map_or("", String::as_str);
-            Err(Error::refused(
+            Err(Error::spans_shards(
                 20101,
                 format!(
                     "single table `{name}` stands in `{place}`, but the statement also goes to `{}`",
@@ -207,7 +207,7 @@ fn beside(named: &Named, place: &UnitName, units: &Units) -> Result<()> {
 }
 
 fn apart((first, there): (&str, &str), (second, here): (&str, &str)) -> Error {
-    Error::refused(
+    Error::spans_shards(
         20101,
         format!("table `{first}` stands in `{there}` and table `{second}` in `{here}`"),
         "use them in separate statements, or move one of them",
@@ -218,17 +218,21 @@ fn made_of_parts(stmt: &Statement, named: &Named) -> Error {
     let name = named.new.iter().chain(&named.existing).next().map_or("", String::as_str);
     // Without a query only a foreign key and the like name a table that is there.
     if matches!(&stmt.kind, Kind::Define(define) if define.query.is_none()) {
-        return Error::refused(
-            20101,
-            format!(
-                "single table `{name}` would refer to a table of several data nodes, and know one of them only"
-            ),
-            format!(
-                "leave the foreign key out, or make `{name}` a sharded table bound to the other"
-            ),
+        let reason = format!(
+            "single table `{name}` would refer to a table of several data nodes, and know one of them only"
         );
+        if stmt.text.to_ascii_lowercase().contains("references") {
+            return Error::unsupported(
+                20101,
+                reason,
+                format!(
+                    "leave the foreign key out, or make `{name}` a sharded table bound to the other"
+                ),
+            );
+        }
+        return Error::unsupported(20101, reason, format!("write the columns of `{name}` out"));
     }
-    Error::refused(
+    Error::spans_shards(
         30001,
         format!(
             "`{name}` would be made once on each target of the statement, from a part of the rows"

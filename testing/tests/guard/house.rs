@@ -7,8 +7,7 @@ use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};
 use pando_fake::{FakeRuntime, Reply, Unit};
 use pando_kernel::backend::{Backend, CancelToken, Connector, Place};
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Context, Database, Feature, LogicTable};
-use pando_kernel::merge::MergePlan;
+use pando_kernel::feature::{Context, Database, Feature, Room};
 use pando_kernel::request::{Execute, Pipeline, Request};
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
@@ -16,7 +15,7 @@ use pando_kernel::session::{Login, Session as _};
 use pando_kernel::{Dialect, Kind};
 use pando_pool::{Options, Pool};
 use pando_sql::ast::Statement;
-use pando_sql::{Edits, visit};
+use pando_sql::visit;
 
 /// The hint that sends a statement to the unit as it is.
 pub(crate) const HINT: &str = "/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=ds_0 */ ";
@@ -25,15 +24,13 @@ pub(crate) const HINT: &str = "/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=ds_0 */ 
 #[derive(Debug)]
 struct First;
 
-impl Feature for First {
+impl Room for First {
     fn name(&self) -> &'static str {
         "first"
     }
+}
 
-    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
-        Ok(())
-    }
-
+impl Feature for First {
     fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         let vendors =
             |name| ctx.dialect.presentation().is_some_and(|shown| shown.holding(name).is_some());
@@ -43,18 +40,6 @@ impl Feature for First {
                 Route::Units(Units::new(vec![Target::whole(Arc::clone(unit))], Spread::Gather));
         }
         Ok(())
-    }
-
-    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
     }
 }
 

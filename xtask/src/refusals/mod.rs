@@ -1,6 +1,5 @@
 //! The list of refusals, read out of the sources: `docs/refusals.md` is what [`page`] gives.
 
-mod lexer;
 mod page;
 mod sites;
 mod text;
@@ -19,6 +18,8 @@ struct Refusal {
     instead: String,
     /// The file that decides, from the root.
     place: String,
+    /// It may be answered over rows that are read first.
+    is_given_on: bool,
 }
 
 /// The page for these sources.

@@ -1,8 +1,8 @@
-//! Where the sources refuse: calls of `Error::refused`, and of functions that pass what they are given on to it.
+//! Where the sources refuse: calls of `Error::unsupported` and the like, and of functions that pass what they are given on to it.
 
 use super::Refusal;
-use super::lexer::{Token, tokens};
 use super::text::{Scope, UNKNOWN};
+use crate::lexer::{Token, tokens};
 use crate::tree::Tree;
 
 /// What refuses statements; the others only carry errors.
@@ -10,8 +10,22 @@ const FOLDERS: [&str; 6] =
     ["features", "crates/engine", "crates/kernel", "db/mysql", "db/postgres", "db/sqlite"];
 /// What refuses a session variable, and how clients see that: the numbers of both ports.
 const VARIABLE: (&str, &str) = ("variable_refused", "1193, 22023");
-/// What a proof doubts is refused by the function `refused` of this file, if nothing else can answer it.
-const PROOF: (&str, &str) = ("features/sharding/src/proof", "features/sharding/src/route.rs");
+/// What a proof doubts is refused by this function of this file, if nothing else can answer it.
+const PROOF: (&str, &str, &str) =
+    ("features/sharding/src/proof", "features/sharding/src/found.rs", "spans_shards");
+/// The function of `Error` that is told the reason, before all else.
+const ANY: &str = "refused";
+/// The functions of `Error` that refuse, and whether what they refuse may be answered over rows that are read first (`Because::is_of_several`).
+const ROOTS: [(&str, bool); 8] = [
+    (ANY, false),
+    ("forbidden", false),
+    ("unsupported", false),
+    ("unmerged", true),
+    ("uncarried", false),
+    ("spans_shards", true),
+    ("moves_row", false),
+    ("limited_change", false),
+];
 
 struct File<'a> {
     path: &'a str,
@@ -25,7 +39,7 @@ struct Helper<'a> {
     parameters: Vec<String>,
     /// Its first and last token.
     span: (usize, usize),
-    /// The `(` of its call of `Error::refused`.
+    /// The `(` of its call of one of [`ROOTS`].
     call: usize,
 }
 
@@ -75,11 +89,17 @@ fn calls<'a>(file: &'a File<'_>) -> Vec<(usize, &'a str)> {
     named.filter(|(at, _)| *at < 2 || !file.tokens[at - 2].is("fn")).collect()
 }
 
-/// Whether the call at this `(` is of `Error::refused` itself.
+/// Whether the call at this `(` is of one of [`ROOTS`] itself.
 fn is_root(file: &File<'_>, open: usize) -> bool {
-    let Some(name) = open.checked_sub(4) else { return false };
-    let words = ["Error", ":", ":", "refused"];
-    file.tokens[name..open].iter().zip(words).all(|(token, word)| token.is(word))
+    root(file, open).is_some()
+}
+
+/// Which of [`ROOTS`] the call at this `(` is of.
+fn root(file: &File<'_>, open: usize) -> Option<(&'static str, bool)> {
+    let path = open.checked_sub(4)?;
+    let words = ["Error", ":", ":"];
+    let is_path = file.tokens[path..open].iter().zip(words).all(|(token, word)| token.is(word));
+    ROOTS.into_iter().find(|(name, _)| is_path && file.tokens[open - 1].is(name))
 }
 
 /// The arguments behind a `(`, without the commas.
@@ -123,7 +143,7 @@ fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// `fn name(parameters) -> Error { … Error::refused(…) … }` whose texts hang on a parameter.
+/// `fn name(parameters) -> Error { … Error::unsupported(…) … }` whose texts hang on a parameter.
 fn helpers<'a>(file: &'a File<'a>) -> Vec<Helper<'a>> {
     let tokens = &file.tokens;
     let mut found = Vec::new();
@@ -177,10 +197,12 @@ impl Helper<'_> {
     }
 }
 
-/// What a call of `Error::refused` makes.
+/// What a call of one of [`ROOTS`] makes.
 fn made(file: &File<'_>, open: usize, given: &[(String, String)]) -> Vec<Refusal> {
     let scope = Scope { file: &file.tokens, at: open, given };
-    let list = arguments(&file.tokens, open);
+    let Some((name, is_given_on)) = root(file, open) else { return Vec::new() };
+    let mut list = arguments(&file.tokens, open);
+    list.drain(..usize::from(name == ANY));
     let [code, reason, instead] = &list[..] else { return Vec::new() };
     let one = |expr: &[Token]| scope.texts(expr).join(" / ");
     let (code, instead) = (one(code), one(instead));
@@ -192,19 +214,20 @@ fn made(file: &File<'_>, open: usize, given: &[(String, String)]) -> Vec<Refusal
             reason,
             instead: instead.clone(),
             place: place.clone(),
+            is_given_on,
         })
         .collect()
 }
 
-/// The calls of `Error::refused` outside helpers.
+/// The calls of [`ROOTS`] outside helpers.
 fn direct(file: &File<'_>, helpers: &[Helper<'_>], found: &mut Vec<Refusal>) {
     let own = |at: usize| {
         helpers.iter().any(|helper| {
             helper.file.path == file.path && (helper.span.0..helper.span.1).contains(&at)
         })
     };
-    for (at, name) in calls(file) {
-        if name == "refused" && is_root(file, at) && !own(at) {
+    for (at, _) in calls(file) {
+        if is_root(file, at) && !own(at) {
             found.extend(made(file, at, &[]));
         }
     }
@@ -220,9 +243,7 @@ fn meant<'a>(
         return None;
     }
     if name == "Doubt" && file.path.starts_with(PROOF.0) {
-        return helpers
-            .iter()
-            .find(|helper| helper.file.path == PROOF.1 && helper.name == "refused");
+        return helpers.iter().find(|helper| helper.file.path == PROOF.1 && helper.name == PROOF.2);
     }
     let named = || helpers.iter().filter(|helper| helper.name == name);
     if let Some(own) = named().find(|helper| helper.file.path == file.path) {
@@ -259,6 +280,7 @@ fn variable(file: &File<'_>, at: usize, found: &mut Vec<Refusal>) {
         reason: format!("variable `{name}` cannot be set: {why}"),
         instead: String::new(),
         place: file.path.to_owned(),
+        is_given_on: false,
     });
 }
 

@@ -1,6 +1,6 @@
 //! What an expression of the sources says as text, as far as it stands there.
 
-use super::lexer::Token;
+use crate::lexer::Token;
 
 /// What is only known when a statement comes.
 pub(super) const UNKNOWN: &str = "…";
@@ -135,8 +135,8 @@ fn table(pairs: &[Token]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lexer::tokens;
     use super::*;
+    use crate::lexer::tokens;
 
     fn texts(file: &str, expr: &str) -> Vec<String> {
         let file = tokens(file);

@@ -1,7 +1,8 @@
 //! The files that every room and every database has.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::tree::Tree;
+use crate::{rooms, source};
 
 const DATABASE: [&str; 5] = ["lib", "dialect", "types", "error", "backend"];
 /// Databases whose protocol Pando also speaks to clients.
@@ -16,6 +17,29 @@ pub(super) fn room_cases(tree: &Tree) -> Vec<Violation> {
         .filter(|room| !has_case(&room.folder))
         .map(|room| Violation::new(room.folder, "has no tests/*.case"))
         .collect()
+}
+
+/// Where the list of rooms is.
+const LIST: &str = "crates/rooms/src/rooms.rs";
+/// What may depend on a room.
+const MANIFESTS: [&str; 2] = ["Cargo.toml", "crates/rooms/Cargo.toml"];
+
+/// A room is one folder and one line: whoever needs to know of it asks the list.
+pub(super) fn room_lines(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for room in rooms::all(tree, &source::all(tree)) {
+        let listed = room.sources.iter().filter(|path| *path == LIST).count();
+        if listed != 1 {
+            let message = format!("`{}` has {listed} lines in {LIST}, must have one", room.package);
+            violations.push(Violation::new(room.folder, message));
+        }
+        let known = |path: &&String| *path != LIST && !MANIFESTS.contains(&path.as_str());
+        let others = room.manifests.iter().chain(&room.sources).filter(known);
+        let message =
+            format!("names the room `{}`, which only its line in {LIST} may", room.package);
+        violations.extend(others.map(|path| Violation::new(path.clone(), message.clone())));
+    }
+    violations
 }
 
 pub(super) fn db_symmetry(tree: &Tree) -> Vec<Violation> {
@@ -45,6 +69,32 @@ mod tests {
             ("features/b/tests/route.rs", ""),
         ];
         assert_eq!(found(super::room_cases, &files), ["features/b: has no tests/*.case"]);
+    }
+
+    #[test]
+    fn a_room_is_named_by_one_line_alone() {
+        let manifest = "[package]\nname = \"pando-a\"\n";
+        let check = |files: &[(&str, &str)]| {
+            let room =
+                [("features/a/Cargo.toml", manifest), ("features/a/src/lib.rs", "pando_a::R")];
+            found(super::room_lines, &[&room, files].concat())
+        };
+        let list = ("crates/rooms/src/rooms.rs", "const ROOMS: &[Offer] = &[pando_a::ROOM];");
+        assert_eq!(check(&[list, ("crates/b/tests/c.rs", "use pando_a::ROOM;")]), [""; 0]);
+        assert_eq!(
+            check(&[]),
+            ["features/a: `pando-a` has 0 lines in crates/rooms/src/rooms.rs, must have one"]
+        );
+        let other =
+            "names the room `pando-a`, which only its line in crates/rooms/src/rooms.rs may";
+        assert_eq!(
+            check(&[
+                list,
+                ("crates/b/src/lib.rs", "use pando_a::ROOM;"),
+                ("crates/b/Cargo.toml", "[package]\nname = \"b\"\n[dependencies]\npando-a = 1\n"),
+            ]),
+            [format!("crates/b/Cargo.toml: {other}"), format!("crates/b/src/lib.rs: {other}")]
+        );
     }
 
     #[test]

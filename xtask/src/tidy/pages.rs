@@ -1,6 +1,6 @@
 //! What the pages for users say must be there: the generated list, the links, the cases behind the comparison.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::refusals;
 use crate::tree::Tree;
 
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_list_of_refusals_is_fresh() {
-        let source = ("features/a/src/b.rs", "fn f() { Error::refused(1, \"x\", \"\") }");
+        let source = ("features/a/src/b.rs", "fn f() { Error::unsupported(1, \"x\", \"\") }");
         let page = crate::refusals::page(&crate::tree::Tree::of(&[source]));
         let files = |page: &'static str| [source, (crate::refusals::PAGE, page)];
         assert_eq!(found(super::refusals, &files(page.leak())), [""; 0]);

@@ -1,6 +1,6 @@
 //! What must not stand in code or come from elsewhere.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::tree::Tree;
 
 /// Written in two halves, so that this file passes its own rule.
@@ -20,6 +20,32 @@ pub(super) fn notes(tree: &Tree) -> Vec<Violation> {
             {
                 let message = format!("`{note}` without the number of an issue");
                 violations.push(Violation::new(format!("{path}:{}", at + 1), message));
+            }
+        }
+    }
+    violations
+}
+
+/// Kinds of errors with a number for clients.
+const NUMBERED: [&str; 2] = ["ErrorKind::Refused {", "ErrorKind::ShardingValue {"];
+
+/// A pattern over such a kind that looks at its number. Tests may.
+pub(super) fn codes(tree: &Tree) -> Vec<Violation> {
+    let is_source = |path: &str| path.ends_with(".rs") && path.contains("/src/");
+    let mut violations = Vec::new();
+    for (path, text) in tree.iter().filter(|(path, _)| is_source(path)) {
+        let code = text.split_once("\n#[cfg(test)]\nmod ").map_or(text, |(before, _)| before);
+        for kind in NUMBERED {
+            for (at, _) in code.match_indices(kind) {
+                let inside = code[at + kind.len()..].split('}').next().unwrap_or_default();
+                let number = inside.split("code:").nth(1).unwrap_or_default().trim_start();
+                // Without dots it is made, not looked at.
+                if number.starts_with(|c: char| c.is_ascii_digit()) && inside.contains("..") {
+                    let line = code[..at].matches('\n').count() + 1;
+                    let message =
+                        "the number of an error is only what clients read; go by why it is refused";
+                    violations.push(Violation::new(format!("{path}:{line}"), message));
+                }
             }
         }
     }
@@ -69,6 +95,17 @@ mod tests {
                 format!("a.rs:4: `{broken}` without the number of an issue")
             ]
         );
+    }
+
+    #[test]
+    fn a_number_of_a_refusal_is_made_and_not_looked_at() {
+        let looks = "fn f() {\n matches!(e, ErrorKind::Refused {\n code: 1 | 2, .. })\n}";
+        let makes = "fn f() { ErrorKind::ShardingValue { code: 1, message } }";
+        let tests = format!("fn f() {{}}\n#[cfg(test)]\nmod tests {{ {looks} }}");
+        let files = [("a/src/a.rs", looks), ("a/src/b.rs", makes), ("a/src/c.rs", tests.as_str())];
+        let message = "the number of an error is only what clients read; go by why it is refused";
+        assert_eq!(found(super::codes, &files), [format!("a/src/a.rs:2: {message}")]);
+        assert_eq!(found(super::codes, &[("a/tests/a.rs", looks)]), [""; 0]);
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn rows<'a>(insert: &'a Insert, columns: &'a [String]) -> Result<Vec<Given<'a>>>
                     return Ok(Given { columns: &[], values: Vec::new() });
                 }
                 if values.len() != columns.len() {
-                    return Err(Error::refused(
+                    return Err(Error::unsupported(
                         30001,
                         "in a BASE transaction INSERT must give a value for each column of the table",
                         "name the columns",
@@ -176,7 +176,7 @@ fn found(about: &About<'_>, head: &str, rows: &[Given<'_>], keys: &[&Vec<usize>]
                         writer.add("(").copy(value.span).add(")");
                     }
                     Some(_) => {
-                        return Err(Error::refused(
+                        return Err(Error::unsupported(
                             30001,
                             format!(
                                 "in a BASE transaction the key `{}` must be a constant or a parameter",

@@ -3,6 +3,7 @@
 mod broadcast;
 mod encrypt;
 mod mask;
+mod own;
 mod readwrite;
 mod shadow;
 mod sharding;
@@ -19,8 +20,7 @@ pub use single::Single;
 pub use strategy::{Audit, KeyGenerate, Strategy, StrategyKind};
 
 use crate::node::Node;
-use crate::place::Report;
-use crate::suggest;
+use crate::place::{At, Report};
 
 /// The sections under `rules`, each at most once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,12 +39,30 @@ pub struct Rules {
     pub mask: Option<Mask>,
     /// `!SHADOW`.
     pub shadow: Option<Shadow>,
+    /// Sections with tags of rooms of Pando's own, as written, in file order; none of them is empty. Whoever builds the
+    /// rooms refuses those that no room serves.
+    pub own: Vec<Node>,
 }
 
 const TAGS: [&str; 7] =
     ["SHARDING", "BROADCAST", "SINGLE", "READWRITE_SPLITTING", "ENCRYPT", "MASK", "SHADOW"];
 
 impl Rules {
+    /// The tags of the sections that are given, each with where it stands.
+    pub fn sections(&self) -> impl Iterator<Item = (&str, &At)> {
+        let all = [
+            self.sharding.as_ref().map(|section| ("SHARDING", &section.at)),
+            self.broadcast.as_ref().map(|section| ("BROADCAST", &section.at)),
+            self.single.as_ref().map(|section| ("SINGLE", &section.at)),
+            self.readwrite.as_ref().map(|section| ("READWRITE_SPLITTING", &section.at)),
+            self.encrypt.as_ref().map(|section| ("ENCRYPT", &section.at)),
+            self.mask.as_ref().map(|section| ("MASK", &section.at)),
+            self.shadow.as_ref().map(|section| ("SHADOW", &section.at)),
+        ];
+        let own = self.own.iter().map(|node| (node.tag.as_deref().unwrap_or_default(), &node.at));
+        all.into_iter().flatten().chain(own)
+    }
+
     pub(crate) fn read(node: &Node, report: &mut Report) -> Self {
         let mut rules = Self::default();
         let mut given: Vec<&str> = Vec::new();
@@ -82,10 +100,7 @@ impl Rules {
                 let message = format!("rule `!{tag}` belongs in `global.yaml`, not in a database");
                 report.error(node.at.problem(message));
             }
-            unknown => {
-                let hint = suggest::hint(unknown, TAGS);
-                report.error(node.at.problem(format!("unknown rule `!{unknown}`{hint}")));
-            }
+            other => self.read_own(other, node, report),
         }
     }
 

@@ -102,7 +102,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "CREATE ENCRYPT RULE [ifNotExists] encryptRule ...",
         columns: &[],
-        help: "Keeps columns of tables encrypted. Refused by this version of Pando.",
+        help: "Keeps columns of tables encrypted.",
         examples: &[
             "CREATE ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, CIPHER=user_cipher, ASSISTED_QUERY=user_hash, LIKE_QUERY=user_like, ENCRYPT_ALGORITHM(TYPE(NAME='AES', PROPERTIES('aes-key-value'='123456abc'))), ASSISTED_QUERY_ALGORITHM(TYPE(NAME='MD5')), LIKE_QUERY_ALGORITHM(TYPE(NAME='CHAR_DIGEST_LIKE'))), (NAME=order_id, CIPHER=order_cipher, ENCRYPT_ALGORITHM(TYPE(NAME='AES')))))",
             "CREATE ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, PLAIN=user_plain, CIPHER=user_cipher, TYPE(NAME=AES, PROPERTIES('aes-key-value'='123456abc')))), QUERY_WITH_CIPHER_COLUMN=false)",
@@ -119,7 +119,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "ALTER ENCRYPT RULE encryptRule ...",
         columns: &[],
-        help: "Replaces the encrypt rules of tables. Refused by this version of Pando.",
+        help: "Replaces the encrypt rules of tables.",
         examples: &[
             "ALTER ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, CIPHER=user_cipher, ASSISTED_QUERY_COLUMN=user_hash, ENCRYPT_ALGORITHM(TYPE(NAME='AES')), ASSISTED_QUERY_ALGORITHM(TYPE(NAME='MD5')))))",
         ],
@@ -149,7 +149,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Current,
         syntax: "CREATE MASK [TABLE] RULE [ifNotExists] maskRule ...",
         columns: &[],
-        help: "Hides columns of tables in results. Refused by this version of Pando.",
+        help: "Hides columns of tables in results.",
         examples: &[
             r#"CREATE MASK RULE t_mask(COLUMNS((NAME=phone, TYPE(NAME="MASK_FROM_X_TO_Y", PROPERTIES("from-x"=1, "to-y"=2, "replace-char"="*"))), (NAME=address, TYPE(NAME="MD5"))))"#,
             r#"CREATE MASK TABLE RULE IF NOT EXISTS t(COLUMNS((NAME=a, TYPE(NAME="MD5"))))"#,
@@ -166,7 +166,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Current,
         syntax: "ALTER MASK [TABLE] RULE maskRule ...",
         columns: &[],
-        help: "Replaces the mask rules of tables. Refused by this version of Pando.",
+        help: "Replaces the mask rules of tables.",
         examples: &[r#"ALTER MASK RULE t_mask(COLUMNS((NAME=phone, TYPE(NAME="MD5"))))"#],
         wrong: &[(
             r#"ALTER MASK RULE t_mask(COLUMN((NAME=phone, TYPE(NAME="MD5"))))"#,
@@ -194,7 +194,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "CREATE SHADOW RULE [ifNotExists] shadowRule ...",
         columns: &[],
-        help: "Sends some statements to a shadow unit instead. Refused by this version of Pando.",
+        help: "Sends some statements to a shadow unit instead.",
         examples: &[
             r#"CREATE SHADOW RULE shadow_rule(SOURCE=demo_ds, SHADOW=demo_ds_shadow, t_order(TYPE(NAME="SQL_HINT"), TYPE(NAME="REGEX_MATCH", PROPERTIES("operation"="insert", "column"="user_id", "regex"='[1]'))), t_order_item(TYPE(NAME="VALUE_MATCH", PROPERTIES("operation"="insert", "column"="user_id", "value"='1'))))"#,
         ],
@@ -210,7 +210,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "ALTER SHADOW RULE shadowRule ...",
         columns: &[],
-        help: "Replaces shadow rules. Refused by this version of Pando.",
+        help: "Replaces shadow rules.",
         examples: &[
             r#"ALTER SHADOW RULE r(SOURCE=ds, SHADOW=ds_s, t_order(TYPE(NAME="SQL_HINT")))"#,
         ],
@@ -240,7 +240,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "CREATE DEFAULT SHADOW ALGORITHM [ifNotExists] (algorithm | NAME '=' algorithmName)",
         columns: &[],
-        help: "Says which statements of shadowed tables go to the shadow unit where a rule does not. Refused by this version of Pando.",
+        help: "Says which statements of shadowed tables go to the shadow unit where a rule does not.",
         examples: &[
             r#"CREATE DEFAULT SHADOW ALGORITHM TYPE(NAME="SQL_HINT")"#,
             "CREATE DEFAULT SHADOW ALGORITHM NAME = simple_hint_algorithm",
@@ -257,7 +257,7 @@ pub(super) static FEATURES: &[Entry] = &[
         age: Age::Both,
         syntax: "ALTER DEFAULT SHADOW ALGORITHM (algorithm | NAME '=' algorithmName)",
         columns: &[],
-        help: "Replaces the default shadow algorithm. Refused by this version of Pando.",
+        help: "Replaces the default shadow algorithm.",
         examples: &[
             r#"ALTER DEFAULT SHADOW ALGORITHM TYPE(NAME="SQL_HINT", PROPERTIES("shadow"="false"))"#,
         ],

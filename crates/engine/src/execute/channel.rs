@@ -382,7 +382,7 @@ impl Channel {
         } else {
             let other = first.iter().zip(columns.list.iter()).find(|both| is_other(*both));
             other.map(|(column, _)| {
-                Error::refused(
+                Error::unmerged(
                     30001,
                     format!("column `{}` has other types in other actual tables", column.name),
                     "give the actual tables the same columns",

@@ -42,7 +42,7 @@ fn adds(partial: &Column, shown: &Column, resolver: Resolver<'_>) -> Result<()> 
     if resolver.dialect.adds(partial) {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unmerged(
         30001,
         format!("`{}` of several shards is no number and cannot be added up", shown.name),
         "narrow it to one shard by an equality on the sharding key",
@@ -101,7 +101,7 @@ impl AggregateSpec {
                 }
                 if !resolver.columns.list.get(sum).is_none_or(|sum| resolver.dialect.averages(sum))
                 {
-                    return Err(Error::refused(
+                    return Err(Error::unmerged(
                         30001,
                         format!(
                             "the average `{}` of several shards would lose digits",

@@ -260,7 +260,7 @@ impl Resolver<'_> {
         match found[..] {
             [at] => Ok(at),
             [] => Err(Error::new(ErrorKind::UnknownColumn(name.to_owned()))),
-            [..] => Err(Error::refused(
+            [..] => Err(Error::unmerged(
                 30001,
                 format!("several columns of the result are called `{name}`"),
                 "name the columns instead of `*`, or give them aliases",

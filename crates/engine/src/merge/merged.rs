@@ -9,6 +9,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::row::Rows;
 
+use super::insert_order::Turns;
 use super::iterate::Iterate;
 use super::limit::{Budget, Window};
 use super::order::Ordered;
@@ -16,7 +17,6 @@ use super::pipeline::{Pipeline, Supply};
 use super::recipe::Recipe;
 use super::row::Layout;
 use super::stream::{Stream, alike};
-use super::turns::Turns;
 use super::{Input, Limits, RowSource};
 
 /// A merge under way.

@@ -10,7 +10,7 @@
 //! | limit, offset | chunks cut at row boundaries, not decoded | one chunk |
 //! | derived columns | rows written anew without them | one chunk |
 //! | order | k-way merge with a loser tree, equal rows in stream order | one chunk per stream, and that of the last row |
-//! | turns | one row of the stream whose turn it is, as long as it has any | one chunk per stream |
+//! | insert order | one row of the stream whose turn it is, as long as it has any | one chunk per stream |
 //! | group, sorted | the same, and groups closed one by one | one chunk per stream, one group |
 //! | group, otherwise | hash table, then sorted | all groups, limited |
 //! | distinct | the last row, or the set of rows that share the leading sort keys | that set, limited |
@@ -37,6 +37,7 @@ mod aggregate;
 mod average;
 mod distinct;
 mod group;
+mod insert_order;
 mod iterate;
 mod key;
 mod limit;
@@ -49,7 +50,6 @@ mod row;
 mod sorter;
 mod stream;
 mod temporal;
-mod turns;
 
 use std::task::{Context, Poll};
 

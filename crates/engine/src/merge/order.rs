@@ -140,7 +140,7 @@ impl<S: RowSource> Ordered<S> {
 }
 
 fn unsorted() -> Error {
-    Error::refused(
+    Error::unmerged(
         30001,
         "a storage unit sorts rows in another order than Pando compares them",
         "sort by a number or a column with a binary collation",

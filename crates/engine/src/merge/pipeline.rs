@@ -9,11 +9,11 @@ use pando_kernel::row::Rows;
 use super::RowSource;
 use super::distinct::Unique;
 use super::group::Grouper;
+use super::insert_order::Turns;
 use super::iterate::Iterate;
 use super::limit::{Budget, Window};
 use super::order::Ordered;
 use super::row::{Layout, Row};
-use super::turns::Turns;
 
 /// Size at which a chunk is passed on; a single larger row makes a larger chunk.
 const CHUNK: usize = 64 * 1024;

@@ -32,7 +32,7 @@ struct Foreign {
 
 /// Parts of one answer with so many columns and so many.
 fn uneven(one: usize, other: usize) -> Error {
-    Error::refused(
+    Error::unmerged(
         30001,
         format!("storage units answered with {one} and {other} columns"),
         "give the actual tables the same columns, or name the columns instead of `*`",
@@ -59,7 +59,7 @@ pub(crate) fn alike(first: &[Column], other: &[Column]) -> Result<()> {
     };
     match first.iter().zip(other).find(|(one, other)| !same(&one.name, &other.name)) {
         None => Ok(()),
-        Some((one, other)) => Err(Error::refused(
+        Some((one, other)) => Err(Error::unmerged(
             30001,
             format!(
                 "storage units answered with column `{}` and `{}` in one place",

@@ -11,12 +11,17 @@ use pando_sql::ast::{
 };
 use pando_sql::visit;
 
-use super::{aggregate, any_unit, keeps_key, without_units};
+use super::merge_plan::aggregate;
+use super::{any_unit, keeps_key, without_units};
 
 const NARROW: &str = "narrow it to one shard by an equality on the sharding key";
 
-fn refused(what: &str) -> Error {
-    Error::refused(30001, format!("{what} cannot be answered across shards yet"), NARROW)
+fn unmerged(what: &str) -> Error {
+    Error::unmerged(30001, format!("{what} cannot be answered across shards yet"), NARROW)
+}
+
+fn spans_shards(what: &str) -> Error {
+    Error::spans_shards(30001, format!("{what} cannot be answered across shards yet"), NARROW)
 }
 
 /// Refuses statements whose answers from several targets cannot be merged rightly.
@@ -26,7 +31,7 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
         visit::exprs(&stmt.kind, &mut |expr| keeps |= keeps_key(expr));
     }
     if keeps {
-        return Err(refused("LAST_INSERT_ID with an argument"));
+        return Err(spans_shards("LAST_INSERT_ID with an argument"));
     }
     match &stmt.kind {
         Kind::Select(query) => query_spreadable(query, alone),
@@ -35,7 +40,7 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
             InsertSource::Values { .. }
             | InsertSource::Set(_)
             | InsertSource::Query(_)
-            | InsertSource::Default => Err(refused("this form of INSERT")),
+            | InsertSource::Default => Err(spans_shards("this form of INSERT")),
         },
         Kind::Update(update) => {
             if update.limit.is_some() || !update.order_by.is_empty() {
@@ -44,7 +49,7 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
             if are_same_everywhere(&update.with) {
                 Ok(())
             } else {
-                Err(refused("UPDATE with WITH"))
+                Err(spans_shards("UPDATE with WITH"))
             }
         }
         Kind::Delete(delete) => {
@@ -54,7 +59,7 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
             if are_same_everywhere(&delete.with) {
                 Ok(())
             } else {
-                Err(refused("DELETE with WITH"))
+                Err(spans_shards("DELETE with WITH"))
             }
         }
         Kind::Copy(copy) => {
@@ -76,7 +81,11 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
         | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
-        | Kind::Opaque => Err(refused("this statement")),
+        | Kind::Opaque => Err(Error::unsupported(
+            30001,
+            "this statement cannot be answered across shards yet",
+            NARROW,
+        )),
     }
 }
 
@@ -92,25 +101,29 @@ fn are_same_everywhere(with: &[Cte]) -> bool {
 }
 
 fn limited(verb: &str) -> Error {
-    Error::refused(20036, format!("{verb} … LIMIT cannot be routed to several data nodes"), NARROW)
+    Error::limited_change(
+        20036,
+        format!("{verb} … LIMIT cannot be routed to several data nodes"),
+        NARROW,
+    )
 }
 
 fn query_spreadable(query: &Query, alone: Alone) -> Result<()> {
     if !query.with.is_empty() && !alone.queries {
-        return Err(refused("WITH"));
+        return Err(unmerged("WITH"));
     }
     match &query.body {
         QueryBody::Select(select) => select_spreadable(query, select, alone),
         QueryBody::Set { .. } if alone.queries => pages_spreadable(query),
-        QueryBody::Set { .. } => Err(refused("UNION, INTERSECT and EXCEPT")),
-        QueryBody::Values(_) => Err(refused("VALUES")),
+        QueryBody::Set { .. } => Err(unmerged("UNION, INTERSECT and EXCEPT")),
+        QueryBody::Values(_) => Err(unmerged("VALUES")),
     }
 }
 
 /// The lines of COPY are not looked into: the shards' lines follow each other as they are.
 fn copy_spreadable(query: &Query, alone: Alone) -> Result<()> {
     query_spreadable(query, Alone { groups: false, rows: false, ..alone })?;
-    let QueryBody::Select(select) = &query.body else { return Err(refused("this form of COPY")) };
+    let QueryBody::Select(select) = &query.body else { return Err(unmerged("this form of COPY")) };
     let items = select.items.iter().filter_map(|item| match item {
         SelectItem::Expr { expr, .. } => Some(expr),
         SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
@@ -122,7 +135,7 @@ fn copy_spreadable(query: &Query, alone: Alone) -> Result<()> {
         (query.limit.is_some(), "COPY of a query with LIMIT"),
     ];
     match reasons.iter().find(|(holds, _)| *holds) {
-        Some((_, what)) => Err(refused(what)),
+        Some((_, what)) => Err(unmerged(what)),
         None => Ok(()),
     }
 }
@@ -139,7 +152,7 @@ pub(super) fn select_spreadable(query: &Query, select: &Select, alone: Alone) ->
         (select.modifiers.iter().any(|word| word == "PROCEDURE"), "PROCEDURE"),
     ];
     match reasons.iter().find(|(holds, _)| *holds) {
-        Some((_, what)) => Err(refused(what)),
+        Some((_, what)) => Err(unmerged(what)),
         None => pages_spreadable(query),
     }
 }
@@ -151,7 +164,7 @@ fn pages_spreadable(query: &Query) -> Result<()> {
         (query.order_by.iter().any(|item| item.using.is_some()), "ORDER BY … USING"),
     ];
     match reasons.iter().find(|(holds, _)| *holds) {
-        Some((_, what)) => Err(refused(what)),
+        Some((_, what)) => Err(unmerged(what)),
         None => Ok(()),
     }
 }
@@ -182,14 +195,14 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
             utility(verb, tables.is_empty()).map(|()| everywhere(ctx))
         }
         Kind::Define(define) => match define.object {
-            pando_sql::ast::ObjectKind::Database => Err(Error::refused(
+            pando_sql::ast::ObjectKind::Database => Err(Error::unsupported(
                 30001,
                 "logical databases are made in the configuration",
                 "add a `database-*.yaml` file and reload",
             )),
             _ => Ok(everywhere(ctx)),
         },
-        _ => Err(Error::refused(
+        _ => Err(Error::unsupported(
             30001,
             "it is not known which storage unit this statement belongs to",
             "name it with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
@@ -234,7 +247,7 @@ fn utility(verb: &str, no_tables: bool) -> Result<()> {
 }
 
 fn not_spread(what: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         format!("`{what}` cannot be spread over storage units"),
         "name one with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
@@ -260,5 +273,12 @@ pub(super) fn bound_to_one(ctx: &Context<'_>, kind: &Kind) -> Result<()> {
             found.get_or_insert(name);
         }
     });
-    found.map_or(Ok(()), |name| Err(not_spread(&name)))
+    found.map_or(Ok(()), |name| match name.as_str() {
+        "pg_export_snapshot" => Err(Error::unsupported(
+            30001,
+            "`pg_export_snapshot` tells a snapshot of one storage unit, which others do not know",
+            "read over one connection: leave out `-j` of pg_dump",
+        )),
+        name => Err(not_spread(name)),
+    })
 }

@@ -5,11 +5,10 @@ use pando_kernel::Effectful;
 use pando_kernel::effects::{Access, Effects};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Target, UnitName};
-use pando_sql::ast::{Kind, Node, Query, QueryBody, Statement};
+use pando_sql::ast::{Function, Kind, Node, Query, QueryBody, Statement};
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
-use super::template::is_plain_function;
-use super::{Leaves, Plan, state};
+use super::{Leaves, Plan, leftovers};
 
 /// Words behind which a name with a parenthesis is a table, an alias or a type.
 const NAMING: &[&str] =
@@ -110,7 +109,7 @@ const UNCALLED: &[&str] = &[
 
 /// What a plan may leave on its connections.
 pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
-    if state::is_unread(&stmt.kind) {
+    if leftovers::is_unread(&stmt.kind) {
         return Leaves::Anything;
     }
     let Some(effects) = ctx.dialect.effects() else { return Leaves::Nothing };
@@ -216,7 +215,7 @@ fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful
     let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return true };
     let (list, access) = (&tokens.list[..], access(ctx, stmt));
     list.iter().enumerate().any(|(at, token)| {
-        let Some(name) = name(token, &stmt.text) else {
+        let Some(name) = token.name(&stmt.text).map(|name| name.to_lowercase()) else {
             return token.kind == TokenKind::UnicodeIdentifier;
         };
         if effectful.has(&name, access) {
@@ -229,33 +228,6 @@ fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful
         let is_keyword = token.kind == TokenKind::Word && UNCALLED.binary_search(&&*name).is_ok();
         is_call && !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, &stmt.text)
     })
-}
-
-/// What an identifier or keyword says, in lower case.
-fn name(token: &Token, text: &str) -> Option<String> {
-    let text = token.span.of(text);
-    match token.kind {
-        TokenKind::Word => Some(text.to_lowercase()),
-        TokenKind::QuotedIdentifier => {
-            let quote = text.chars().next()?;
-            let inside = text.get(1..text.len().checked_sub(1)?)?;
-            Some(inside.replace(&format!("{quote}{quote}"), &quote.to_string()).to_lowercase())
-        }
-        TokenKind::UnicodeIdentifier
-        | TokenKind::Number
-        | TokenKind::String
-        | TokenKind::EscapeString
-        | TokenKind::UnicodeString
-        | TokenKind::NationalString
-        | TokenKind::BitString
-        | TokenKind::HexString
-        | TokenKind::DollarString
-        | TokenKind::Parameter
-        | TokenKind::Variable
-        | TokenKind::Operator
-        | TokenKind::Punctuation
-        | TokenKind::End => None,
-    }
 }
 
 /// Whether the name here, with a parenthesis behind it, is that of a table, an alias or a type.
@@ -288,12 +260,52 @@ fn has_into(query: &Query) -> bool {
     }
 }
 
+/// Functions that give the same for every session, and leave nothing behind. Sorted.
+const PLAIN_FUNCTIONS: &[&str] = &[
+    "abs",
+    "avg",
+    "ceil",
+    "char_length",
+    "coalesce",
+    "concat",
+    "count",
+    "floor",
+    "greatest",
+    "ifnull",
+    "least",
+    "left",
+    "length",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "mod",
+    "nullif",
+    "replace",
+    "right",
+    "round",
+    "rtrim",
+    "substr",
+    "substring",
+    "sum",
+    "trim",
+    "upper",
+];
+
+/// Whether it is on the list of functions that give the same for every session.
+pub(super) fn is_plain_function(call: &Function) -> bool {
+    let [name] = &call.name.parts[..] else { return false };
+    let name = name.value.to_lowercase();
+    call.over.is_none() && PLAIN_FUNCTIONS.binary_search(&name.as_str()).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::UNCALLED;
+    use super::{PLAIN_FUNCTIONS, UNCALLED};
 
     #[test]
-    fn the_list_is_sorted() {
+    fn the_lists_are_sorted() {
         assert!(UNCALLED.is_sorted());
+        assert!(PLAIN_FUNCTIONS.is_sorted());
     }
 }

@@ -78,7 +78,8 @@ fn of_query<'a>(query: &'a Query, found: &mut Vec<&'a Expr>) {
 fn by_text(item: &SelectItem) -> Option<&Expr> {
     match item {
         SelectItem::Expr { expr, alias: None, .. } => {
-            let is_column = matches!(super::resolve::unwrapped(expr).node, Node::Column(_));
+            let is_column =
+                matches!(super::merge_plan::resolve::unwrapped(expr).node, Node::Column(_));
             (!is_column).then_some(expr)
         }
         SelectItem::Expr { .. } | SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,

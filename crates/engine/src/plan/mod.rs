@@ -1,62 +1,50 @@
 //! Planning: one pure function from a snapshot, a session and a statement to a plan. A plan is plain data: it is what tests compare,
 //! what PREVIEW prints, and what execution runs.
 
-mod aggregate;
+mod about;
 mod assemble;
-mod block;
-mod catalogue;
 mod check;
-mod choice;
-mod chosen;
-mod direct;
-mod dropped;
 mod effects;
-mod gather;
-mod insert_query;
 mod labels;
-mod liftable;
-mod lifted;
-mod limited;
-mod list;
-mod logical;
-mod outcome;
-mod owned;
-mod parts;
-mod relocation;
-mod resolve;
+mod leftovers;
+mod merge_plan;
+mod parse;
+mod plain;
+mod planned;
+mod restate;
 mod rewrite;
-mod settle;
-mod state;
+mod route;
+mod special;
+mod steps;
 mod template;
-mod temporary;
-mod unions;
-mod wide;
 
-use std::sync::Arc;
-
+pub(crate) use about::{
+    any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
+};
 pub use assemble::{Assembly, Read, Typed};
-pub(crate) use catalogue::shown_at;
 pub(crate) use check::unknown;
-pub(crate) use choice::{any_unit, any_unit_of, changes_in_with, without_units, writer_of, writes};
-pub(crate) use chosen::{Answer, Choice, Chosen, chosen, is_for_choosing};
-use direct::{Gathered, direct};
 pub(crate) use effects::{may_write, unknown as unknown_effects};
-pub(crate) use insert_query::{InsertQuery, insert_query, is_for_reading_first, taken};
-pub use lifted::{Chance, Lifted};
-pub(crate) use limited::{Limited, is_for_keys, limited};
-pub(crate) use logical::unread;
-pub use outcome::{Leaves, Plan, Planned, Purpose, Told, Unit};
-use pando_kernel::error::{Error, ErrorKind, Result};
+pub(crate) use leftovers::{commits, is_unread, keeps_key};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Spread, Target, Units};
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
-pub(crate) use relocation::{Change, Relocation, is_for_moving, moved_table, relocation};
-pub(crate) use state::{commits, is_unread, keeps_key};
-pub(crate) use template::with_text;
-pub use template::{Fit, Template};
-pub(crate) use temporary::unit_for;
+pub(crate) use parse::unread;
+use plain::direct;
+pub use planned::{Leaves, Plan, Planned, Purpose, Told, Unit};
+pub(crate) use route::names_unit;
+pub(crate) use special::catalogue::shown_at;
+use special::missing;
+use special::temporary;
+pub(crate) use special::temporary::unit_for;
+pub(crate) use steps::chosen_rows::{Answer, Choice, Chosen, chosen, is_for_choosing};
+pub(crate) use steps::first_rows::{Limited, is_for_keys, limited};
+pub(crate) use steps::insert_select::{InsertQuery, insert_query, is_for_reading_first, taken};
+pub(crate) use steps::move_rows::{Change, Relocation, is_for_moving, moved_table, relocation};
+pub(crate) use template::one::with_text;
+pub use template::one::{Fit, Template};
+pub use template::parameterize::lifted::{Chance, Lifted};
 
 /// Plans a statement.
 ///
@@ -65,9 +53,9 @@ pub(crate) use temporary::unit_for;
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     match purpose {
         Purpose::Run => {
-            state::check(ctx, stmt)?;
-            dropped::is_spelled(ctx, stmt)?;
-            let planned = planned(ctx, stmt, purpose).map_err(|error| dropped::told(stmt, error));
+            leftovers::check(ctx, stmt)?;
+            missing::is_spelled(ctx, stmt)?;
+            let planned = planned(ctx, stmt, purpose).map_err(|error| missing::told(stmt, error));
             planned.map(|mut planned| {
                 if let Planned::Plan(plan) = &mut planned {
                     plan.leaves = effects::leaves(ctx, stmt, plan);
@@ -83,13 +71,13 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
 }
 
 fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
-    if let Some(units) = named_unit(ctx, stmt)? {
+    if let Some(units) = route::named_unit(ctx, stmt)? {
         let nothing = (MergePlan::iterate(), Edits::default());
         return rewrite::finish(ctx, stmt, units, nothing)
             .map(|plan| Planned::Plan(Box::new(plan)));
     }
     check::bound_to_one(ctx, &stmt.kind)?;
-    let restated = logical::logical(ctx, stmt)?;
+    let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {
         // Nobody but their own connection reads temporary tables.
@@ -113,36 +101,7 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
 /// # Errors
 /// `refusal` when it cannot be assembled either.
 pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
-    let restated = logical::logical(ctx, stmt)?;
+    let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal)
-}
-
-/// Whether a refusal speaks of merging and routing, not of what someone forbade.
-pub(crate) fn is_for_assembly(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Refused { code: 30001 | 20030 | 20034 | 20035 | 20101, .. })
-}
-
-/// Whether a hint names the unit a statement goes to.
-pub(crate) fn names_unit(stmt: &Statement) -> bool {
-    hinted_unit(stmt).is_some()
-}
-
-fn hinted_unit(stmt: &Statement) -> Option<&str> {
-    let named = |key: &str| matches!(key, "DATA_SOURCE_NAME" | "DATASOURCENAME");
-    stmt.hints.iter().find(|(key, _)| named(key)).map(|(_, name)| &**name)
-}
-
-/// The unit a hint names: the statement goes there as it is, past all rooms.
-fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Units>> {
-    let Some(name) = hinted_unit(stmt) else { return Ok(None) };
-    let unit = ctx.database.units.iter().find(|unit| unit.eq_ignore_ascii_case(name));
-    let unit = unit.ok_or_else(|| {
-        pando_kernel::Error::refused(
-            12200,
-            format!("the hint names storage unit `{name}`, which does not exist"),
-            "",
-        )
-    })?;
-    Ok(Some(Units::new(vec![Target::whole(Arc::clone(unit))], Spread::Gather)))
 }

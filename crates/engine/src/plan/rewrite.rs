@@ -14,9 +14,10 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
 
-use super::parts::{Part, Parts};
-use super::unions::{self, Union};
-use super::{Leaves, Plan, Told, Unit, labels, parts, temporary, writes};
+use super::merge_plan::unions::{self, Union};
+use super::special::temporary;
+use super::template::text_parts::{self, Part, Parts};
+use super::{Leaves, Plan, Told, Unit, labels, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -112,7 +113,7 @@ struct Common {
 
 impl Common {
     fn of(&self, target: &Target) -> Option<(Arc<str>, Vec<u32>)> {
-        Some((parts::named(&self.parts, target)?, self.parameters.clone()))
+        Some((text_parts::named(&self.parts, target)?, self.parameters.clone()))
     }
 }
 
@@ -156,16 +157,16 @@ impl Work<'_> {
             target.rows.is_none()
                 && target.tables.len() == first.tables.len()
                 && target.tables.iter().zip(&first.tables).all(|(a, b)| a.logic == b.logic)
-                && target.tables.iter().all(|name| parts::is_plain_name(&name.actual))
+                && target.tables.iter().all(|name| text_parts::is_plain_name(&name.actual))
         };
         let fits = targets.len() >= FEW
             && matches!(self.stmt.kind, Kind::Select(_) | Kind::Update(_) | Kind::Delete(_))
             && targets.iter().all(is_plain)
-            && !parts::is_marked(&self.stmt.text);
+            && !text_parts::is_marked(&self.stmt.text);
         if !fits {
             return Ok(None);
         }
-        let (edits, parameters) = self.edits(&parts::marked(first))?;
+        let (edits, parameters) = self.edits(&text_parts::marked(first))?;
         let mut found = Parts::default();
         for piece in edits.pieces(&self.stmt.text) {
             match piece {

@@ -21,11 +21,12 @@ use crate::session::place::{Place, stand, visible};
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
 use crate::session::settings::{Settings, reset};
+use crate::session::statement::execute;
 use crate::session::statement::prepare;
 use crate::session::statement::text::{executable, request};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{Work, base, deadlock};
+use crate::session::transaction::{Work, base, deadlock, end};
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
@@ -86,7 +87,7 @@ impl pando_kernel::session::Session for Session {
         }
         self.abandon().await;
         self.place.handle.works();
-        let answered = self.answer(request).await;
+        let answered = ask(self, request).await;
         let answered = deadlock::or_doomed(self, answered).await;
         self.place.or_idle(answered)
     }
@@ -173,36 +174,31 @@ impl pando_kernel::session::Session for Session {
     }
 }
 
-impl Session {
-    async fn answer(&mut self, request: Request) -> Result<()> {
-        if matches!(request, Request::Fail) {
-            // Whatever has become of the configuration.
-            self.fail_with_door();
-            return Ok(());
-        }
-        stand::refresh(self)?;
-        match request {
-            Request::Query(text) => request::begin_text(self, &text).await,
-            Request::Execute(execute) => self.begin_execute(execute).await,
-            Request::Fetch { cursor, limit } => self.fetch(cursor, limit),
-            Request::CloseCursor(cursor) => Box::pin(self.end_cursor(cursor)).await,
-            Request::Sync => self.sync().await,
-            Request::Use(name) => Box::pin(stand::use_database(self, &name)).await,
-            Request::Reset => {
-                // COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
-                self.place.login.variables.clear();
-                Box::pin(reset::reset(self)).await
-            }
-            Request::Fields { table } => Box::pin(prepare::fields(self, &table)).await,
-            Request::Copy(_) | Request::Fail => Ok(()),
-        }
-    }
-}
-
 impl Drop for Session {
     fn drop(&mut self) {
         self.place.handle.idles();
         base::take_back_in_base(self);
         self.place.engine.inner.registry.remove(self.place.handle.key.id);
+    }
+}
+
+/// A request of the door, up to the first piece of its reply.
+async fn ask(session: &mut Session, request: Request) -> Result<()> {
+    if matches!(request, Request::Fail) {
+        // Whatever has become of the configuration.
+        end::fail_with_door(session);
+        return Ok(());
+    }
+    stand::refresh(session)?;
+    match request {
+        Request::Query(text) => request::begin_text(session, &text).await,
+        Request::Execute(execute) => execute::begin_execute(session, execute).await,
+        Request::Fetch { cursor, limit } => session.fetch(cursor, limit),
+        Request::CloseCursor(cursor) => Box::pin(session.end_cursor(cursor)).await,
+        Request::Sync => end::sync(session).await,
+        Request::Use(name) => Box::pin(stand::use_database(session, &name)).await,
+        Request::Reset => Box::pin(reset::reset_connection(session)).await,
+        Request::Fields { table } => Box::pin(prepare::fields(session, &table)).await,
+        Request::Copy(_) | Request::Fail => Ok(()),
     }
 }

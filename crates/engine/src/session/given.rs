@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use pando_kernel::request::CursorId;
+use pando_kernel::request::{CursorId, Execute};
 use pando_kernel::{Format, Parameter};
+use pando_sql::ast::Statement;
 
 use crate::plan;
 use crate::plan::{Lifted, Plan, Unit};
+use crate::snapshot::LiveDatabase;
 
 /// At most so many rows, then the rest waits in a cursor.
 #[derive(Debug, Clone, Copy)]
@@ -29,9 +31,42 @@ pub(in crate::session) struct Given {
     pub(in crate::session) lifted: Vec<Lifted>,
     /// The text for the plan's one unit, where the plan was made for another statement of its shape.
     pub(in crate::session) text: Option<Arc<str>>,
+    /// Its shape has come before, so that its plan is worth a template.
+    pub(in crate::session) learns: bool,
+    /// What is planned is to see one state of several units, and so no copies of them.
+    pub(in crate::session) sees_one_state: bool,
+    /// What is planned is shown and not run: it is planned as in the transaction of the change that reads it.
+    pub(in crate::session) is_for_change: bool,
+}
+
+/// A statement of a text that waits for its turn.
+#[derive(Debug, Clone)]
+pub(in crate::session) struct Queued {
+    pub(in crate::session) text: Arc<str>,
+    /// As [`Given::learns`].
+    pub(in crate::session) learns: bool,
+}
+
+/// One planned statement, and where it runs.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::session) struct Run<'a> {
+    pub(in crate::session) live: &'a Arc<LiveDatabase>,
+    pub(in crate::session) stmt: &'a Statement,
+    pub(in crate::session) plan: &'a Arc<Plan>,
 }
 
 impl Given {
+    /// What comes with a prepared statement.
+    pub(in crate::session) fn of(execute: Execute) -> Self {
+        Self {
+            declared: Arc::clone(execute.prepared.types()),
+            parameters: execute.parameters,
+            formats: execute.result_formats,
+            prepared: true,
+            ..Self::default()
+        }
+    }
+
     /// The plan with the statement's own text, for whom that is more than something to send.
     pub(in crate::session) fn written(&self, plan: &Arc<Plan>) -> Arc<Plan> {
         match &self.text {

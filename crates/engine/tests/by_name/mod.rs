@@ -1,25 +1,22 @@
 //! A room whose tables tell by their names where they are, for two units.
 
 use pando_kernel::error::Result;
-use pando_kernel::feature::{Context, Feature, LogicTable};
-use pando_kernel::merge::MergePlan;
+use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_sql::ast::Statement;
-use pando_sql::{Edits, visit};
+use pando_sql::visit;
 
 /// Tables `all_…` are on both units, `zero_…` and `one_…` on theirs, `twice_…` in two parts on the first.
 #[derive(Debug)]
 pub(crate) struct ByName;
 
-impl Feature for ByName {
+impl Room for ByName {
     fn name(&self) -> &'static str {
         "by name"
     }
+}
 
-    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
-        Ok(())
-    }
-
+impl Feature for ByName {
     fn route(&self, _: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         let tables = visit::tables(&stmt.kind);
         let Some(name) = tables.first().and_then(|table| table.name.parts.last()) else {
@@ -34,17 +31,5 @@ impl Feature for ByName {
         };
         *route = Route::Units(Units::new(targets, Spread::Gather));
         Ok(())
-    }
-
-    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
-        Ok(())
-    }
-
-    fn tables(&self) -> Vec<LogicTable> {
-        Vec::new()
     }
 }

@@ -8,8 +8,7 @@ use pando_fake::{BACKTICK, FakeDialect, FakeRuntime, Reply, STANDARD, Unit, tabl
 use pando_kernel::administration::{Administration, Answer, Caller, Order};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Description, Event};
-use pando_kernel::feature::{Context, DataNode, Database, Feature, LogicTable, TableKind};
-use pando_kernel::merge::MergePlan;
+use pando_kernel::feature::{Context, DataNode, Database, Feature, LogicTable, Room, TableKind};
 use pando_kernel::request::{Prepared, Request};
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_kernel::runtime::BoxFuture;
@@ -17,7 +16,7 @@ use pando_kernel::session::{Login, Session as _};
 use pando_kernel::{Columns, Kind};
 use pando_pool::{Options, Pool};
 use pando_sql::ast::Statement;
-use pando_sql::{Edits, Syntax, visit};
+use pando_sql::{Syntax, visit};
 
 /// What the scripted unit is asked for its tables.
 pub(crate) const TABLES: &str = "SHOW TABLES";
@@ -41,31 +40,9 @@ impl Manners {
 #[derive(Debug)]
 struct First(Option<String>);
 
-impl Feature for First {
+impl Room for First {
     fn name(&self) -> &'static str {
         "first"
-    }
-
-    fn check(&self, _: &Context<'_>, _: &Statement) -> Result<()> {
-        Ok(())
-    }
-
-    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
-        if let (false, Some(unit)) =
-            (visit::tables(&stmt.kind).is_empty(), ctx.database.units.first())
-        {
-            let targets = vec![Target::whole(Arc::clone(unit))];
-            *route = Route::Units(Units::new(targets, Spread::Gather));
-        }
-        Ok(())
-    }
-
-    fn rewrite(&self, _: &Context<'_>, _: &Statement, _: &Target, _: &mut Edits) -> Result<()> {
-        Ok(())
-    }
-
-    fn merge(&self, _: &Context<'_>, _: &Statement, _: &mut MergePlan) -> Result<()> {
-        Ok(())
     }
 
     fn tables(&self) -> Vec<LogicTable> {
@@ -78,6 +55,18 @@ impl Feature for First {
             keys: Vec::new(),
         };
         self.0.iter().map(table).collect()
+    }
+}
+
+impl Feature for First {
+    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+        if let (false, Some(unit)) =
+            (visit::tables(&stmt.kind).is_empty(), ctx.database.units.first())
+        {
+            let targets = vec![Target::whole(Arc::clone(unit))];
+            *route = Route::Units(Units::new(targets, Spread::Gather));
+        }
+        Ok(())
     }
 }
 
@@ -148,7 +137,7 @@ impl Told {
         match order {
             Order::Statement(text) => {
                 let answer = self.answers.lock().unwrap().get(text).cloned();
-                return answer.ok_or_else(|| Error::refused(1, "there is no such tree", ""));
+                return answer.ok_or_else(|| Error::unsupported(1, "there is no such tree", ""));
             }
             Order::CreateDatabase { name, .. } if !names.contains(&name) => names.push(name),
             Order::CreateDatabase { .. } => {}

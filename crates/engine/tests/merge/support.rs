@@ -40,7 +40,7 @@ impl Ordering for Plain {
             Kind::Date | Kind::Time | Kind::Timestamp | Kind::TimestampTz => {
                 Ok(Compare::Temporal(column.kind))
             }
-            Kind::Other => Err(Error::refused(30001, "no order", "")),
+            Kind::Other => Err(Error::unmerged(30001, "no order", "")),
         }
     }
 }

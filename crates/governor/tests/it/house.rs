@@ -7,10 +7,10 @@ use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_governor::{
     Found, Governor, House, Instance, Lease, Options, Origin, Secrets, Served, Unsettled,
 };
-use pando_kernel::AlgorithmKind;
 use pando_kernel::administration::{Administration, Answer, Caller, Order};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::LogicTable;
+use pando_kernel::room::Offer;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_model::{Key, Model};
 use pando_repository::Repository;
@@ -45,8 +45,8 @@ impl House for Quiet {
         own.map(|(_, unit)| cells(unit)).collect()
     }
 
-    fn algorithms(&self) -> Vec<AlgorithmKind> {
-        Vec::new()
+    fn offers(&self) -> &'static [Offer] {
+        &[]
     }
 
     fn settings(&self, _: &Global) -> Vec<Problem> {

@@ -67,7 +67,7 @@ pub(crate) fn run(
         unloaded: &unloaded,
         nodes: &[node],
         disabled: &[off],
-        algorithms: &pando_rooms::algorithms(),
+        algorithms: &pando_kernel::room::algorithms(pando_rooms::ROOMS),
         now: "2026-11-21T20:30:00",
         ..Facts::none(around())
     };

@@ -26,7 +26,7 @@ pub async fn decide(
     // A name or an address may by now be another's, who knows nothing of the transaction.
     if !matches!(&aside.rows(query).await?.concat()[..], [Value::Text(identity), ..] if identity == id.decider())
     {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             14000,
             format!("the storage unit that decides on transaction `{id}` is another one"),
             "its identity stands in the transaction's name and in `pando.unit` (`pando_unit`)",

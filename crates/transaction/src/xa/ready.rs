@@ -168,7 +168,7 @@ fn is_true(rows: &[Vec<Value>]) -> bool {
 /// The unit does not let its user do what is needed.
 fn lacks(error: &Error, what: &str) -> Error {
     if matches!(error.kind(), ErrorKind::Server(_)) {
-        return Error::refused(
+        return Error::unsupported(
             30001,
             format!("its user cannot {what} there: {error}"),
             "grant the user the rights that XA transactions need: CREATE and, on MySQL 8, XA_RECOVER_ADMIN",

@@ -351,14 +351,14 @@ impl Recovery {
         let found: Vec<_> =
             self.look(ALL).await.into_iter().filter(|(_, one)| one.global == global).collect();
         if found.is_empty() {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 14000,
                 format!("no transaction `{global}` is in doubt"),
                 "SHOW IN DOUBT TRANSACTIONS lists them",
             ));
         }
         if self.coordinator.is_ending(global) {
-            return Err(Error::refused(14000, "the transaction is being ended right now", ""));
+            return Err(Error::unsupported(14000, "the transaction is being ended right now", ""));
         }
         let runtime = Arc::clone(&self.coordinator.runtime);
         if let Some(id) = GlobalId::read(global)
@@ -368,7 +368,7 @@ impl Recovery {
                 Ok(verdict) if verdict == wanted => {}
                 Ok(verdict) => {
                     let word = if verdict == Verdict::Commit { "COMMIT" } else { "ROLLBACK" };
-                    return Err(Error::refused(
+                    return Err(Error::unsupported(
                         14000,
                         format!(
                             "storage unit `{unit}` has decided on {word}: the transaction would come apart"

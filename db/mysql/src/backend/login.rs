@@ -89,7 +89,7 @@ pub(super) async fn connect(
     let stream = runtime
         .connect(&settings.address)
         .await
-        .map_err(|error| settings.unavailable(&error).because(error))?;
+        .map_err(|error| settings.unavailable(&error).caused_by(error))?;
     let mut wire = Wire::new(settings.unit.clone(), stream, settings.max_packet);
     let (mut agreement, offered) = greet(&mut wire, settings).await?;
     if agreement.capabilities.has(Capabilities::SSL) {
@@ -172,7 +172,7 @@ async fn secure(
     let secured = runtime
         .secure(plain, host, &tls)
         .await
-        .map_err(|error| settings.unavailable(format!("TLS: {error}")).because(error))?;
+        .map_err(|error| settings.unavailable(format!("TLS: {error}")).caused_by(error))?;
     let mut wire = Wire::new(settings.unit.clone(), secured.stream, settings.max_packet);
     wire.output.restart(sequence);
     wire.input.expect(sequence.wrapping_add(1));

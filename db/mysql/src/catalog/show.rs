@@ -105,7 +105,7 @@ impl Shown<'_> {
             return Ok(Some(home.clone()));
         }
         if self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(&named.value)) {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 format!("database `{}` is not the current one", named.value),
                 format!("change to `{}` first", named.value),

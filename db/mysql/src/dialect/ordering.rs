@@ -62,7 +62,7 @@ impl Ordering for MySql {
         let is_cut =
             column.native.type_id == ColumnType::Float as u32 && column.format == Format::Text;
         match column.kind {
-            Kind::Float if is_cut => Err(Error::refused(
+            Kind::Float if is_cut => Err(Error::unmerged(
                 30001,
                 format!("column `{}` is a FLOAT, of which six digits are sent", column.name),
                 "order by a column, or by the expression times 1e0",
@@ -72,7 +72,7 @@ impl Ordering for MySql {
             }
             Kind::Bytes | Kind::Date | Kind::Timestamp | Kind::TimestampTz => Ok(Compare::Bytes),
             Kind::Time => Ok(Compare::Temporal(Kind::Time)),
-            Kind::Text | Kind::Other => Err(Error::refused(
+            Kind::Text | Kind::Other => Err(Error::unmerged(
                 30001,
                 format!("the order of column `{}` cannot be reproduced across shards", column.name),
                 "order by an expression of another type",

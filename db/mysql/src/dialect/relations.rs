@@ -38,7 +38,7 @@ const WRITTEN: &str = "COMMIT";
 impl Relations for MySql {
     fn check(&self, variables: &[(String, String)]) -> Result<()> {
         if let Some(rows) = self.select_limit(variables)? {
-            return Err(Error::refused(
+            return Err(Error::uncarried(
                 30001,
                 format!("with `{LIMIT}` = {rows} not all rows travel between storage units"),
                 "use LIMIT in the statement",
@@ -50,7 +50,7 @@ impl Relations for MySql {
         };
         match variables.iter().find(narrow) {
             None => Ok(()),
-            Some((_, value)) => Err(Error::refused(
+            Some((_, value)) => Err(Error::uncarried(
                 30001,
                 format!(
                     "in the character set {value} rows cannot travel between storage units without loss"
@@ -151,7 +151,7 @@ impl Form {
                 | "multipolygon" | "geometrycollection" | "geomcollection" | "vector",
                 _,
             ) => {
-                return Err(Error::refused(
+                return Err(Error::uncarried(
                     30001,
                     format!("values of type {base} cannot travel between storage units"),
                     "",

@@ -39,7 +39,7 @@ impl Transfer for MySql {
         let from = reasons.iter().find(|(holds, _)| *holds).map(|(_, from)| from);
         if let Some(from) = from {
             let name = to.map_or_else(String::new, |to| format!(" for column `{}`", to.name));
-            return Err(Error::refused(
+            return Err(Error::uncarried(
                 30001,
                 format!("a value of type {from}{name} cannot travel between storage units"),
                 "cast it in the query",

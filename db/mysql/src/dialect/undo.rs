@@ -28,7 +28,7 @@ impl Images for MySql {
         };
         match variables.iter().find(loose) {
             None => Ok(()),
-            Some((name, value)) => Err(Error::refused(
+            Some((name, value)) => Err(Error::unsupported(
                 30001,
                 format!("with `{name}` = {value} a BASE transaction could not be taken back"),
                 "use a LOCAL or XA transaction",

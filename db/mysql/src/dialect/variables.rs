@@ -154,7 +154,7 @@ impl Variables for MySql {
             Ok(ALL) => Ok(None),
             Ok(rows) => Ok(Some(rows)),
             Err(_) if value.trim().eq_ignore_ascii_case("default") => Ok(None),
-            Err(_) => Err(Error::refused(
+            Err(_) => Err(Error::unmerged(
                 30001,
                 format!(
                     "`{LIMIT}` = {value} is no number of rows that could be kept over several shards"

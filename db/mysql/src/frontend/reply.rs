@@ -140,7 +140,7 @@ impl<D: Doorway> Client<D> {
                 progress.variables.push((name, value));
             }
             Event::CopyIn(_) | Event::CopyOut(_) | Event::CopyData(_) => {
-                let error = Error::refused(30001, "COPY has no form in this protocol", "");
+                let error = Error::unsupported(30001, "COPY has no form in this protocol", "");
                 return Err(error);
             }
             Event::Described(_) | Event::Done | Event::Suspended | Event::SendFile(_) => {

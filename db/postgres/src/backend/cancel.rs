@@ -16,7 +16,8 @@ pub(super) async fn cancel(
     runtime: &SharedRuntime,
     token: CancelToken,
 ) -> Result<()> {
-    let lost = |error: std::io::Error| unavailable(&options.unit, error.to_string()).because(error);
+    let lost =
+        |error: std::io::Error| unavailable(&options.unit, error.to_string()).caused_by(error);
     let Ok(process) = u32::try_from(token.id) else { return Ok(()) };
     let mut stream = login::open(options, runtime).await?.stream;
     let mut request = BytesMut::new();

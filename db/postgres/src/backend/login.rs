@@ -43,7 +43,8 @@ pub(super) async fn connect(
 
 /// Opens the stream and secures it as the options ask.
 pub(super) async fn open(options: &Options, runtime: &SharedRuntime) -> Result<Secured> {
-    let lost = |error: std::io::Error| unavailable(&options.unit, error.to_string()).because(error);
+    let lost =
+        |error: std::io::Error| unavailable(&options.unit, error.to_string()).caused_by(error);
     let mut stream = runtime.connect(&options.address).await.map_err(lost)?;
     if options.tls == TlsMode::Off || matches!(options.address, Address::Unix(_)) {
         return Ok(Secured { stream, channel: Channel::default() });
@@ -117,7 +118,7 @@ impl Login<'_> {
     /// Runs [`KEEP_MEMORY`]. A server that does not like it may say so and go on; one that ends the connection meanwhile is heard.
     async fn keep_memory(&mut self) -> Result<()> {
         let lost = |error: std::io::Error| {
-            unavailable(&self.options.unit, error.to_string()).because(error)
+            unavailable(&self.options.unit, error.to_string()).caused_by(error)
         };
         request::query(&mut self.wire.output, KEEP_MEMORY)?;
         self.wire.write().await.map_err(lost)?;
@@ -143,7 +144,7 @@ impl Login<'_> {
     /// Writes what is queued and reads up to the next message of interest.
     pub(super) async fn step(&mut self) -> Result<Step> {
         let unit = &self.options.unit;
-        let lost = |error: std::io::Error| unavailable(unit, error.to_string()).because(error);
+        let lost = |error: std::io::Error| unavailable(unit, error.to_string()).caused_by(error);
         self.wire.write().await.map_err(lost)?;
         loop {
             let taken = match self.wire.frame()? {

@@ -291,7 +291,7 @@ pub(super) fn whole_sizes(
     });
     match parted {
         None => Ok(()),
-        Some(table) => Err(Error::refused(
+        Some(table) => Err(Error::spans_shards(
             30001,
             format!(
                 "the size of the sharded table `{table}` is that of parts on several storage units"

@@ -83,13 +83,13 @@ impl Ordering for Postgres {
         let own = column.native.family == crate::types::FAMILY;
         match (column.native.type_id, column.kind) {
             (oid::NAME | oid::CHAR | oid::UUID, _) if own => Ok(Compare::Bytes),
-            (_, Kind::Text) => Err(Error::refused(
+            (_, Kind::Text) => Err(Error::unmerged(
                 30001,
                 format!("the collation of `{}` is not known outside the server", column.name),
                 "add COLLATE \"C\" to the expression",
             )),
             (_, kind) => compare(kind).ok_or_else(|| {
-                Error::refused(
+                Error::unmerged(
                     30001,
                     format!("the order of `{}` is known to the server only", column.name),
                     "sort by a column of a simple type",

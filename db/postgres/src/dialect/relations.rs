@@ -21,7 +21,7 @@ impl Relations for Postgres {
         };
         match variables.iter().find(rounds) {
             None => Ok(()),
-            Some(_) => Err(Error::refused(
+            Some(_) => Err(Error::uncarried(
                 30001,
                 "with `extra_float_digits` below 1 rows cannot travel between storage units without loss",
                 "set `extra_float_digits` to 1",

@@ -77,7 +77,7 @@ pub(super) fn obstacles(table: &str) -> String {
 /// Of a record, and of what the catalogue is made of.
 fn cannot_travel(to: Option<&TableColumn>) -> Error {
     let name = to.map_or_else(String::new, |to| format!(" for column `{}`", to.name));
-    Error::refused(
+    Error::uncarried(
         30001,
         format!("a value of this type{name} cannot travel between storage units"),
         "cast it in the query",

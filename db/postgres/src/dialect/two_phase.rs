@@ -120,7 +120,7 @@ impl TwoPhase for Postgres {
     fn read_standing(&self, row: &[Value]) -> Result<Standing> {
         match row {
             [_, Value::Bool(true), _] => Ok(Standing::ReadOnly),
-            [Value::Int(0), _, _] => Err(Error::refused(
+            [Value::Int(0), _, _] => Err(Error::unsupported(
                 30001,
                 "its server has max_prepared_transactions = 0",
                 "set it to the largest number of connections to it, and restart the server",

@@ -35,7 +35,7 @@ impl Images for Postgres {
         for (name, value) in variables {
             let value = value.trim().trim_matches('\'').to_ascii_lowercase();
             if name.eq_ignore_ascii_case("synchronous_commit") && FALSE.contains(&value.as_str()) {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     30001,
                     "with `synchronous_commit` = off a crash could take back one unit's part of a BASE transaction alone",
                     "use `local` or `on` in BASE transactions",
@@ -49,7 +49,7 @@ impl Images for Postgres {
                 value == "default" || styles.iter().any(is_it)
             });
             if !reads {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     30001,
                     format!("with `{name}` = {value} images of rows would be ambiguous"),
                     "use ISO dates and PostgreSQL's intervals in BASE transactions",

@@ -151,7 +151,7 @@ impl<D: Doorway> Client<D> {
             // Left over from a copy that failed.
             Frontend::CopyData(_) | Frontend::CopyDone | Frontend::CopyFail(_) => Ok(()),
             Frontend::FunctionCall => {
-                let error = Error::refused(
+                let error = Error::unsupported(
                     30001,
                     "function calls by number are not served",
                     "call the function in a SELECT",

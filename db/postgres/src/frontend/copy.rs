@@ -81,7 +81,7 @@ impl<D: Doorway> Client<D> {
     pub(super) async fn refuse_file(&mut self) -> Result<(), Halt> {
         let reason = "this protocol cannot ask a client for a file";
         self.give_up(reason).await?;
-        Err(Error::refused(30001, reason, "use COPY … FROM STDIN").into())
+        Err(Error::unsupported(30001, reason, "use COPY … FROM STDIN").into())
     }
 
     /// Ends the copy as failed. The error that follows from it is no news: the caller has its own.

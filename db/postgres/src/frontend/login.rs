@@ -164,7 +164,7 @@ async fn asked<D: Doorway>(
     }
     let replication = startup.get("replication").unwrap_or("off").to_ascii_lowercase();
     if !matches!(replication.as_str(), "off" | "false" | "no" | "0") {
-        let error = Error::refused(30001, "replication connections are not served", "");
+        let error = Error::unsupported(30001, "replication connections are not served", "");
         return Err(entrance.wire.last_words(&error).await);
     }
     let database = startup.get("database").filter(|name| !name.is_empty()).unwrap_or(user);

@@ -137,7 +137,7 @@ fn set_apart(stmt: &Statement, edits: &mut Edits) {
 }
 
 fn unknown(schema: &str, name: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         format!(
             "`{schema}.{name}` is not available: the storage units are SQLite, which has no such relation"

@@ -272,7 +272,7 @@ impl Question<'_> {
                 .clone());
         }
         if self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 format!("database `{name}` is not the current one"),
                 format!("change to `{name}` first"),

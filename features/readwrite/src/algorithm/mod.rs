@@ -38,7 +38,7 @@ pub(crate) fn balancer(
 }
 
 /// The balancers there are.
-pub fn algorithms() -> Vec<AlgorithmKind> {
+pub(crate) fn algorithms() -> Vec<AlgorithmKind> {
     let all = [
         ("ROUND_ROBIN", "each replica in turn"),
         ("RANDOM", "any replica"),

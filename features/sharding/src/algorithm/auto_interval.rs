@@ -10,7 +10,7 @@ use pando_kernel::{Result, Value};
 use super::datetime::Pattern;
 use super::numbered::{MOST_SHARDS, Numbered};
 use super::props::Reader;
-use super::{Algorithm, Selection, Standard, Targets, code, not_null, wrong};
+use super::{Algorithm, Selection, Standard, Targets, code, not_null, unread};
 use crate::value;
 
 /// Both bounds and the values have this form.
@@ -80,7 +80,7 @@ impl Router {
     /// rounding moves a boundary by less than a hundredth of a part; it never decreases, which is what ranges rely on.
     fn part(&self, value: &Value) -> Result<usize> {
         let text = value::text(not_null(value)?);
-        let moment = self.interval.pattern.read(&text).map_err(|why| wrong(code::DATE, why))?;
+        let moment = self.interval.pattern.read(&text).map_err(|why| unread(code::DATE, why))?;
         let passed = moment.date.duration_since(self.interval.lower).as_secs();
         #[expect(clippy::cast_precision_loss, reason = "as ShardingSphere divides")]
         let quotient = passed as f64 / self.interval.seconds as f64;

@@ -8,7 +8,7 @@ use pando_config::{Placed, Problem};
 use pando_kernel::{Result, Value};
 
 use super::props::Reader;
-use super::{Algorithm, Selection, Standard, Targets, code, no_target, not_null, wrong};
+use super::{Algorithm, Selection, Standard, Targets, code, no_target, not_null, unread};
 use crate::inline::{Arithmetic, Datum, Template};
 use crate::value;
 
@@ -86,7 +86,7 @@ pub(super) fn refuse_ranges(all_for_ranges: bool) -> Result<()> {
     if all_for_ranges {
         return Ok(());
     }
-    Err(pando_kernel::Error::refused(
+    Err(pando_kernel::Error::forbidden(
         30001,
         "a range on a column sharded by an inline expression goes to every target",
         "set `allow-range-query-with-inline-sharding` to `true`",
@@ -113,7 +113,7 @@ impl Names {
         let failed = |error: crate::inline::Error| {
             let shown: Vec<String> = values.iter().map(|value| value::shown(value)).collect();
             let message = format!("sharding value `{}`: {error}", shown.join("`, `"));
-            wrong(code::FAILED, message)
+            unread(code::FAILED, message)
         };
         // The usual `t_${id % 4}`: the number itself finds the target, no name is made.
         if let Some(numbers) = &self.numbers

@@ -10,7 +10,9 @@ use pando_kernel::{Result, Value};
 
 use super::datetime::{Pattern, Read, Steps, Unit};
 use super::props::Reader;
-use super::{Algorithm, Selection, Standard, Targets, Union, code, no_target, not_null, wrong};
+use super::{
+    Algorithm, Selection, Standard, Targets, Union, code, no_target, not_null, unread, wrong,
+};
 use crate::value;
 
 /// A range over more steps than this asks every target.
@@ -115,7 +117,7 @@ impl Router {
 
     fn read(&self, value: &Value) -> Result<Read> {
         let text = value::text(not_null(value)?);
-        self.interval.pattern.read(&text).map_err(|why| wrong(code::DATE, why))
+        self.interval.pattern.read(&text).map_err(|why| unread(code::DATE, why))
     }
 
     fn suffix(&self, step: u64) -> Option<String> {

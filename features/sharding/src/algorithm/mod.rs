@@ -31,7 +31,7 @@ pub(crate) use props::Reader;
 pub(crate) use targets::Union;
 pub use targets::{Selection, Targets};
 
-use wrong::{check_bounds, code, no_target, not_null, wrong};
+use wrong::{check_bounds, code, no_target, not_null, unread, wrong};
 
 /// A sharding algorithm as configured: valid in itself, not yet bound to targets.
 pub trait Algorithm: Debug + Send + Sync {

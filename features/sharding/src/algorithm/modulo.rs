@@ -9,7 +9,7 @@ use pando_kernel::{Result, Value};
 
 use super::numbered::{MOST_SHARDS, Numbered};
 use super::props::Reader;
-use super::{Algorithm, Selection, Standard, Targets, code, not_null, wrong};
+use super::{Algorithm, Selection, Standard, Targets, code, not_null, unread};
 use crate::value::{self, Number};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Router {
                  `stop-offset` {stop}",
                 value::shown(value)
             );
-            return Err(wrong(code::OFFSET, message));
+            return Err(unread(code::OFFSET, message));
         }
         let cut: String = text.chars().skip(start).take(length - start - stop).collect();
         rest(value::number_of_text(&cut), count, value)
@@ -144,5 +144,5 @@ fn ceiling(value: &Value) -> Result<i128> {
 
 fn not_whole(value: &Value) -> pando_kernel::Error {
     let message = format!("sharding value `{}` is not a whole number", value::shown(value));
-    wrong(code::TYPE, message)
+    unread(code::TYPE, message)
 }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use pando_kernel::{Result, Value};
 
 use super::numbered::Numbered;
-use super::{Selection, Standard, code, not_null, wrong};
+use super::{Selection, Standard, code, not_null, unread};
 use crate::value;
 
 /// Routes by the part a number lies in: part 0 lies below the first point, part `n` from point `n - 1` on.
@@ -42,7 +42,7 @@ fn floor(value: &Value) -> Result<i128> {
     let floor = value::floor(not_null(value)?);
     floor.ok_or_else(|| {
         let message = format!("sharding value `{}` is not a number", value::shown(value));
-        wrong(code::TYPE, message)
+        unread(code::TYPE, message)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use pando_kernel::{Error, ErrorKind, Result, Value};
+use pando_kernel::{Error, ErrorKind, Result, Unroutable, Value};
 
 use super::Targets;
 use crate::value;
@@ -18,7 +18,13 @@ pub(super) mod code {
 }
 
 pub(super) fn wrong(code: u32, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::ShardingValue { code, message: message.into() })
+    Error::new(ErrorKind::ShardingValue { is: Unroutable::NoPlace, code, message: message.into() })
+}
+
+/// A value that is not of the kind that the algorithm takes.
+pub(super) fn unread(code: u32, message: impl Into<String>) -> Error {
+    let (is, message) = (Unroutable::OtherType, message.into());
+    Error::new(ErrorKind::ShardingValue { is, code, message })
 }
 
 pub(super) fn not_null(value: &Value) -> Result<&Value> {

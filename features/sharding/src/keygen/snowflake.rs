@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use pando_config::{Placed, Problem};
 use pando_kernel::feature::Source;
 use pando_kernel::worker::Used;
-use pando_kernel::{Error, ErrorKind, Result, Value, Worker, WorkerId};
+use pando_kernel::{Error, ErrorKind, Result, Unroutable, Value, Worker, WorkerId};
 
 use super::KeyGenerator;
 use crate::algorithm::Reader;
@@ -156,7 +156,7 @@ const LOST: &str = "this instance has no worker id, as it has lost its lease or 
 
 fn failed(why: &str) -> Error {
     let message = format!("key generator `SNOWFLAKE`: {why}");
-    Error::new(ErrorKind::ShardingValue { code: 10440, message })
+    Error::new(ErrorKind::ShardingValue { is: Unroutable::NoPlace, code: 10440, message })
 }
 
 #[cfg(test)]

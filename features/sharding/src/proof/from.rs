@@ -96,7 +96,7 @@ impl<'a> Prover<'a> {
                 Some(known) => known.into_iter().filter(|node| own.contains(node)).collect(),
             });
         };
-        if let Some(placed) = crate::route::place(self.asked, &scope)? {
+        if let Some(placed) = crate::placed::place(self.asked, &scope)? {
             for class in &placed.classes {
                 let filled = |at: &usize| scope.outers.iter().any(|o| o.optional.contains(at));
                 if let Some(first) = class.tables.first()

@@ -8,7 +8,7 @@ use pando_sql::Span;
 
 use super::{Part, Step, Why};
 use crate::asked::Asked;
-use crate::route::{Class, target};
+use crate::class::{Class, target};
 use crate::table::Table;
 
 /// One proof: all its sharded tables are one table or bound to one.

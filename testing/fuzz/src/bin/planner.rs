@@ -13,7 +13,8 @@ use pando_engine::plan::{Purpose, plan};
 use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Database, SessionView};
-use pando_kernel::{Context, Dialect, Kind, UnitName};
+use pando_kernel::route::Place;
+use pando_kernel::{Around, Context, Dialect, Kind, States, UnitName};
 
 /// A repeated part makes a text of so many bytes.
 const LONG: usize = 256 << 10;
@@ -60,10 +61,13 @@ fn database(url: &str, dialect: Arc<dyn Dialect>) -> Database {
     let text = RULES.trim_start().replace("URL", url);
     let file = File { name: "shop.yaml", text: &text };
     let configuration = parse_one(file, &|_| None).expect("a configuration");
-    let section = configuration.databases[0].rules.sharding.as_ref().expect("a rule");
+    let rules = &configuration.databases[0].rules;
     let units: Vec<UnitName> = vec!["ds_0".into(), "ds_1".into()];
-    let room = pando_sharding::Sharding::new(section, &units).expect("a room");
-    Database { name: "shop".into(), units, features: vec![Arc::new(room)], dialect }
+    let place = |unit: &UnitName| Place { name: unit.clone(), members: vec![unit.clone()] };
+    let places: Vec<Place> = units.iter().map(place).collect();
+    let around = Around { units: &units, places: &places, others: &[], states: &States::default() };
+    let room = (pando_sharding::ROOM.build)(rules, &around).expect("rules").expect("a room");
+    Database { name: "shop".into(), units, features: vec![room], dialect }
 }
 
 fn databases() -> &'static [Database; 2] {

@@ -1,20 +1,12 @@
-//! A statement taken apart, and put together again once its rows are there.
+//! A statement taken apart: which rows are read first, and where they stand in it.
 
-use std::sync::Arc;
-
-use pando_kernel::MergePlan;
 use pando_kernel::column::Column;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Context;
-use pando_kernel::relation::{Carried, Inline, Relations, Stands};
-use pando_kernel::route::{Spread, Target, UnitName, Units};
+use pando_kernel::relation::{Carried, Relations, Stands};
+use pando_kernel::route::UnitName;
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::{Edits, Span};
-
-use crate::plan::direct::direct;
-use crate::plan::logical::parsed;
-use crate::plan::{Planned, Purpose, effects, rewrite};
 
 /// A statement to be answered at one unit over rows read before.
 #[derive(Debug, Clone)]
@@ -62,7 +54,7 @@ impl Typed {
             Self::AsRead { name, like } => (name, like),
         };
         let column = relations.answered(answer, like.as_ref()).ok_or_else(|| {
-            Error::refused(
+            Error::uncarried(
                 30001,
                 format!(
                     "values like those of `{}` cannot travel between storage units",
@@ -106,37 +98,5 @@ impl Assembly {
     /// Where its tables stand.
     pub fn stands(&self) -> Stands {
         if self.changes() { Stands::InTransaction } else { Stands::Apart }
-    }
-
-    /// What becomes of the statement over the tables, one for each place.
-    ///
-    /// # Errors
-    /// What rewriting says; for a statement that changes a table, what routing says of that.
-    pub fn finish(
-        &self,
-        ctx: &Context<'_>,
-        tables: &[Inline],
-        purpose: Purpose,
-    ) -> Result<Planned> {
-        let mut before: Vec<Arc<str>> = Vec::new();
-        let mut edits = self.edits.clone();
-        for (place, table) in self.places.iter().zip(tables) {
-            before.extend(table.before.iter().map(|text| Arc::from(text.as_str())));
-            edits.replace(place.span, format!("{}{}{}", place.before, table.table, place.after));
-        }
-        let mut planned = if self.changes() {
-            let stmt = parsed(ctx, &edits.apply(&self.rest.text))?;
-            direct(ctx, &stmt, purpose)?
-        } else {
-            let target = Target::whole(Arc::clone(&self.at));
-            let units = Units::new(vec![target], Spread::Gather);
-            let merged = (MergePlan::iterate(), edits);
-            Planned::Plan(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
-        };
-        if let Planned::Plan(plan) = &mut planned {
-            plan.before = before;
-            plan.leaves = effects::leaves(ctx, &self.rest, plan);
-        }
-        Ok(planned)
     }
 }

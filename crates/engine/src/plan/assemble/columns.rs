@@ -10,8 +10,10 @@ use pando_kernel::route::Need;
 use pando_sql::ast::{BinaryOp, Expr, Node, Select, Statement, TableFactor};
 use pando_sql::{Fold, Span, TokenKind, visit};
 
-use super::Known;
 use super::walk::{self, Leaf};
+
+/// What a table's columns must be known for.
+pub(super) type Known<T> = std::result::Result<T, Need>;
 
 /// The columns of the statement's tables.
 #[derive(Debug)]

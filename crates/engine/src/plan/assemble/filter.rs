@@ -6,10 +6,9 @@ use pando_kernel::value::Value;
 use pando_sql::ast::{BinaryOp, Expr, Ident, Node, Statement};
 use pando_sql::{Edits, Fold, Span};
 
-use crate::plan::resolve::has_parameter;
-
 use super::columns::Columns;
 use super::walk::Leaf;
+use crate::plan::merge_plan::resolve::has_parameter;
 
 /// Functions of plain values that always give the same for the same.
 const PLAIN: &[&str] = &[

@@ -11,10 +11,10 @@ use pando_sql::ast::{
 use pando_sql::{Edits, Fold, Span};
 
 use super::assembly::{Assembly, Place, Read, Typed};
-use crate::plan::aggregate;
-use crate::plan::direct::direct;
-use crate::plan::logical::parsed;
-use crate::plan::resolve::{Info, Scope, output_name, unwrapped};
+use crate::plan::merge_plan::aggregate;
+use crate::plan::merge_plan::resolve::{Info, Scope, output_name, unwrapped};
+use crate::plan::parse::parsed;
+use crate::plan::plain::direct;
 use crate::plan::{Planned, Purpose};
 
 /// What the rows of groups are called in the rest of the statement.

@@ -5,6 +5,7 @@ mod assembly;
 mod changed;
 mod columns;
 mod filter;
+mod finish;
 mod grouped;
 mod keyed;
 mod names;
@@ -14,12 +15,11 @@ mod walk;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::relation::{Carried, Inline};
-use pando_kernel::route::Need;
 use pando_sql::Span;
 use pando_sql::ast::Statement;
 use pando_sql::visit::{self, Occurrence};
 
-use super::choice::writing_unit;
+use super::about::writing_unit;
 use super::{Planned, Purpose};
 pub use assembly::{Assembly, Read, Typed};
 use columns::Columns;
@@ -105,6 +105,3 @@ fn are_replaceable(
         && occurrences.iter().all(|found| !vendors(found.name))
         && leaves.iter().all(|leaf| leaf.table.extras.is_empty())
 }
-
-/// What a table's columns must be known for.
-type Known<T> = std::result::Result<T, Need>;

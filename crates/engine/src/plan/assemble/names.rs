@@ -11,7 +11,7 @@ use pando_sql::{Span, visit};
 
 use super::columns::Columns;
 use super::walk;
-use crate::plan::resolve::output_name;
+use crate::plan::merge_plan::resolve::output_name;
 
 /// Refuses names that rows do not have: hidden columns anywhere, and in the sub-queries of a change whatever is no known column, and no name that the statement
 /// itself gives.
@@ -50,7 +50,7 @@ fn is_targets(ctx: &Context<'_>, stmt: &Statement, column: &str) -> bool {
 }
 
 fn lost_on_the_way(name: &str) -> Error {
-    Error::refused(
+    Error::uncarried(
         30001,
         format!(
             "rows that are read from several shards do not have `{name}`: it is no column that the catalogue knows"

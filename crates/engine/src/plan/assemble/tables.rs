@@ -11,7 +11,7 @@ use super::columns::Columns;
 use super::filter::{self, Asked};
 use super::keyed;
 use super::walk::Leaf;
-use crate::plan::choice::writing_unit;
+use crate::plan::about::writing_unit;
 
 pub(super) fn build(
     ctx: &Context<'_>,

@@ -16,15 +16,14 @@ use pando_kernel::{Columns, CopyInput, Format, Parameter, Value};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
 use pando_sql::{Placeholder, parse, visit};
 
-use crate::bulk::{Encoder, Records, malformed};
+use crate::clock::System;
+use crate::copy_rows::{Encoder, Records, malformed};
 use crate::execute::{Channel, sum};
-use crate::plan::{Plan, Purpose};
+use crate::plan::{self, Plan, Purpose};
 use crate::snapshot::LiveDatabase;
-use crate::source::System;
 
-use crate::session::Session;
 use crate::session::bulk::columns;
-use crate::session::given::Given;
+use crate::session::given::{Given, Run};
 use crate::session::place::{changed_rules, own_database};
 use crate::session::reply::pieces::{Reply, Verb};
 use crate::session::reply::{Outbox, warnings};
@@ -32,6 +31,7 @@ use crate::session::run::connect::Aim;
 use crate::session::statement::prepare;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin};
+use crate::session::{Session, line};
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
@@ -113,7 +113,7 @@ impl CopyIn {
         }
         let units = route.units()?;
         if units.keys.is_some() {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20030,
                 format!("bulk data for `{}` must bring its generated key column", self.logic),
                 "add the column to the data",
@@ -190,7 +190,7 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
         }
         Kind::Load(load) => {
             if !load.local || !load.assignments.is_empty() {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     20030,
                     "LOAD DATA of a sharded table takes LOCAL files and no SET",
                     "use LOAD DATA LOCAL INFILE",
@@ -253,7 +253,12 @@ pub(in crate::session) async fn start_bulk(
     let plan = session.plan(&live, stmt, &Given::default(), Purpose::Run).await?;
     changed_rules::refuse_moved(session, &live, stmt, true)?;
     if plan.units.len() == 1 {
-        session.start_plan(&live, stmt, &Arc::new(plan), &mut Given::default()).await?;
+        line::run_plan(
+            session,
+            Run { live: &live, stmt, plan: &Arc::new(plan) },
+            &mut Given::default(),
+        )
+        .await?;
         return Ok(true);
     }
     let Some(named) = named(stmt)? else { return Ok(false) };
@@ -268,7 +273,9 @@ pub(in crate::session) async fn start_bulk(
         ((Arc::clone(&unit.target.unit), Arc::from(actual)), i)
     });
     let places = places.collect();
-    begin::bulk_transaction(session);
+    // All batches are one transaction.
+    begin::open_if_idle(session, Opened::Statement);
+    session.work.transaction.wrote_if_open();
     let (format, types) = match &named.records {
         Records::Lines(_) => (Format::Text, None),
         Records::Tuples(_) => (Format::Binary, bulk_types(session, &logic, &columns).await?),
@@ -375,7 +382,11 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
     if !last {
         return Ok(false);
     }
-    send_all(session, copy).await?;
+    match copy.rows_read {
+        // No storage unit has judged the statement's options and columns so far: one does.
+        0 => send_batch(session, copy, 0).await?,
+        _ => send_all(session, copy).await?,
+    }
     let mut done = std::mem::take(&mut copy.told);
     done.affected = Some(copy.rows);
     session.conclude(done, &copy.verb).await.map(|()| true)
@@ -473,10 +484,15 @@ pub(in crate::session) async fn start_copy_of(
         session.settle_cursors().await?;
         match session.plan(&live, stmt, &Given::default(), Purpose::Run).await {
             Ok(plan) => {
-                session.start_plan(&live, stmt, &Arc::new(plan), &mut Given::default()).await?;
+                line::run_plan(
+                    session,
+                    Run { live: &live, stmt, plan: &Arc::new(plan) },
+                    &mut Given::default(),
+                )
+                .await?;
                 return Ok(true);
             }
-            Err(error) if matches!(error.kind(), ErrorKind::Refused { .. }) => {}
+            Err(error) if plan::is_for_assembly(&error) => {}
             Err(error) => return Err(error),
         }
     }
@@ -486,7 +502,7 @@ pub(in crate::session) async fn start_copy_of(
     let formats = vec![encoder.format()];
     let prepared = encoder.format() == Format::Binary;
     let given = Given { formats, prepared, ..Given::default() };
-    Box::pin(session.start_on_units(&inner, given)).await?;
+    Box::pin(line::run_on_units(session, &inner, given)).await?;
     session.outbox.encoder = Some(Box::new(encoder));
     Ok(true)
 }

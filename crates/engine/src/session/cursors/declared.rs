@@ -16,11 +16,11 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 
 use crate::plan;
 
-use crate::session::Session;
 use crate::session::cursors::portals::{Cursors, MAX_CURSORS};
 use crate::session::errors::{no_transaction, server_error};
 use crate::session::given::{Given, Window};
 use crate::session::reply::made;
+use crate::session::{Session, line};
 
 /// A cursor under the name that it was declared with.
 #[derive(Debug, Clone)]
@@ -135,7 +135,7 @@ async fn declare(
     let live = session.place.live()?;
     let is_alone = session.work.transaction.state() == TransactionState::Idle;
     if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "WITH HOLD cursors are not supported",
             "fetch inside the transaction",
@@ -145,7 +145,7 @@ async fn declare(
         return Err(no_transaction("DECLARE CURSOR"));
     }
     if is_binary(&stmt.text, body, live.database.dialect.syntax()) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "a BINARY cursor is not supported",
             "ask for binary results in the protocol",
@@ -165,10 +165,10 @@ async fn declare(
     }
     let id = CursorId(u64::MAX - session.place.ticket);
     session.outbox.window = Some(Window { left: 0, cursor: Some(id) });
-    Box::pin(session.start_statement(&inner, given.clone())).await?;
+    Box::pin(line::run(session, &inner, given.clone())).await?;
     while session.next_of_reply().await?.is_some() {}
     if !session.cursors.has_cursor(id) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "a cursor for a query that no storage unit answers is not supported",
             "send the query itself",
@@ -241,14 +241,14 @@ async fn sql_fetch(session: &mut Session, name: &str, direction: &str, moves: bo
     let known = session.cursors.declared.get(name).cloned();
     let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
     let limit = forward(direction).ok_or_else(|| {
-        Error::refused(
+        Error::unsupported(
             30001,
             format!("FETCH {direction} is not supported across shards"),
             "cursors go forward only",
         )
     })?;
     if limit == Some(0) && begun {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "FETCH 0 is not supported: a cursor keeps no row that it has given",
             "keep the row, or FETCH 1 for the next",

@@ -18,6 +18,6 @@ impl Place {
                 "ENABLE COMPUTE NODE or UNLOCK CLUSTER ends that",
             ),
         };
-        Err(Error::refused(17020, reason, instead))
+        Err(Error::forbidden(17020, reason, instead))
     }
 }

@@ -8,7 +8,7 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 use pando_sql::visit;
 
-use crate::moved::moved;
+use crate::rule_change::moved;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;

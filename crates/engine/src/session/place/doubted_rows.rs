@@ -211,7 +211,7 @@ async fn is_named(
 }
 
 fn unreachable_rows(table: &str, why: &str) -> Error {
-    Error::refused(
+    Error::unsupported(
         20045,
         format!("the rule of table `{table}` would not find rows that are there: {why}"),
         "give the table the rule that its rows were written by, or move them over with INSERT … SELECT as docs/bring-your-database.md shows",

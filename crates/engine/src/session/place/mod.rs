@@ -36,6 +36,12 @@ pub(in crate::session) struct Place {
 }
 
 impl Place {
+    /// A statement begins: others see it, as `told`.
+    pub(in crate::session) fn begins(&mut self, told: &Arc<str>) {
+        self.ticket = self.ticket.wrapping_add(1);
+        self.handle.begins(told);
+    }
+
     pub(in crate::session) fn live(&self) -> Result<Arc<LiveDatabase>> {
         self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
     }

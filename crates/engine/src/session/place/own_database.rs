@@ -81,7 +81,7 @@ impl Place {
             presentation.is_some_and(|shown| matches!(shown.asked(stmt, &[]), Asked::Table(_)));
         let tables = visit::tables(&stmt.kind);
         if changes || names_one || tables.iter().any(|table| !shared(table.name)) {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 format!("database `{own}` is there to log in to and has no tables"),
                 "connect to a database of your own, or make one by CREATE DATABASE",

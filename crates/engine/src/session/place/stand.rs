@@ -31,7 +31,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
     if again.is_some() {
         end::end_transaction(session, false).await?;
     } else if is_at_work {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "the database cannot be changed inside a transaction that has read or changed another one",
             "commit or roll back first",
@@ -45,7 +45,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
         start_variables(session)?;
     }
     match again {
-        Some(modes) => begin::begin_at_once(session, modes).await,
+        Some(modes) => begin::open_for_client(session, modes).await,
         None => Ok(()),
     }
 }

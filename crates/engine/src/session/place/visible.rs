@@ -90,7 +90,7 @@ pub(in crate::session) fn find(
     if family.is_empty() || units == family || live.database.dialect.serves_every_door() {
         return Ok(live);
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         format!("database `{name}` is made of {units} storage units"),
         format!("connect to Pando's {units} port"),

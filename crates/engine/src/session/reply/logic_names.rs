@@ -18,7 +18,7 @@ impl Place {
             && let Some(presentation) = live.database.dialect.presentation()
             && let Some(told) = missing(presentation, &live.database.name, error.kind())
         {
-            return Error::new(ErrorKind::Server(Box::new(told))).because(error);
+            return Error::new(ErrorKind::Server(Box::new(told))).caused_by(error);
         }
         if let Some(told) = error.server_mut() {
             self.retell(told);

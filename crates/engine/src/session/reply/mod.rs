@@ -10,16 +10,16 @@ pub(in crate::session) mod warnings;
 pub(in crate::session) mod whole;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use pando_kernel::Result;
 use pando_kernel::error::ServerError;
 use pando_kernel::event::Event;
+use pando_kernel::request::CursorId;
 
-use crate::bulk::Encoder;
+use crate::copy_rows::Encoder;
 use crate::execute::Channel;
 
-use crate::session::given::Window;
+use crate::session::given::{Queued, Window};
 use crate::session::reply::pieces::Reply;
 use crate::session::reply::warnings::Warnings;
 
@@ -27,7 +27,7 @@ use crate::session::reply::warnings::Warnings;
 #[derive(Debug, Default)]
 pub(in crate::session) struct Outbox {
     /// Statements of the current request that are not started yet.
-    pub(in crate::session) queue: VecDeque<Arc<str>>,
+    pub(in crate::session) queue: VecDeque<Queued>,
     pub(in crate::session) pending: VecDeque<Event>,
     pub(in crate::session) reply: Reply,
     /// What the door is given next, when it has come before it was asked for.
@@ -43,6 +43,11 @@ pub(in crate::session) struct Outbox {
 }
 
 impl Outbox {
+    /// What waits in a cursor behind so many rows of the next reply, where there is a limit.
+    pub(in crate::session) fn limit_rows(&mut self, limit: Option<u32>, cursor: Option<CursorId>) {
+        self.window = limit.map(|limit| Window { left: u64::from(limit), cursor });
+    }
+
     /// A transaction begun by START TRANSACTION is told so.
     pub(in crate::session) fn name_start(&mut self, text: &str) {
         let word = text.trim_start().get(..5);

@@ -7,7 +7,7 @@ use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
 use pando_kernel::{Columns, CopyInput};
 
-use crate::bulk::Splice;
+use crate::copy_rows::Splice;
 use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
 

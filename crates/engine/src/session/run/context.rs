@@ -15,19 +15,6 @@ use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::transaction::{snapshot, temporary};
 
-/// What planning is told of the statement under way.
-#[derive(Debug, Default)]
-pub(in crate::session) struct Planning {
-    /// It is worth a template.
-    pub(in crate::session) learns: bool,
-    /// It only changes rows, and reads nothing but what it locks.
-    pub(in crate::session) only_changes: bool,
-    /// It is a query outside a transaction that is to see one state of several units.
-    pub(in crate::session) sees_one_state: bool,
-    /// It is a change that is shown and not run: what it reads is planned as in its transaction.
-    pub(in crate::session) shows_change: bool,
-}
-
 impl Session {
     /// Calls planning with what it may look at.
     pub(in crate::session) fn in_context<T>(
@@ -36,7 +23,7 @@ impl Session {
         given: Option<&Given>,
         plan: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
-        let (view, catalog) = (self.view(), self.work.catalog(live));
+        let (view, catalog) = (self.view(given), self.work.catalog(live));
         let ctx = Context {
             database: &live.database,
             catalog: catalog.as_ref(),
@@ -48,29 +35,29 @@ impl Session {
         plan(&ctx)
     }
 
-    fn view(&self) -> SessionView {
+    fn view(&self, given: Option<&Given>) -> SessionView {
+        let is_for_change = given.is_some_and(|given| given.is_for_change);
         let state = self.work.transaction.state();
         SessionView {
-            transaction: if self.work.planning.shows_change && state == TransactionState::Idle {
-                TransactionState::Open
-            } else {
-                state
+            transaction: match is_for_change && state == TransactionState::Idle {
+                true => TransactionState::Open,
+                false => state,
             },
             held: self.work.transaction.units(),
-            has_written: self.work.transaction.has_written() || self.work.planning.shows_change,
+            has_written: self.work.transaction.has_written() || is_for_change,
             ticket: self.place.ticket,
             connections_per_query: self.place.properties().max_connections_per_query,
             describes: false,
-            sees_one_state: self.shows_one_state(),
+            sees_one_state: self.shows_one_state(given),
             temporaries: temporary::temporaries(self),
             facts: Arc::clone(&self.place.facts),
         }
     }
 
     /// Whether what is planned now has no use for what copies hold.
-    fn shows_one_state(&self) -> bool {
-        if self.work.transaction.state() == TransactionState::Idle {
-            return self.work.planning.sees_one_state;
+    fn shows_one_state(&self, given: Option<&Given>) -> bool {
+        if self.work.is_idle() {
+            return given.is_some_and(|given| given.sees_one_state);
         }
         self.work.transaction.kind() == TransactionType::Xa
             && !self.work.transaction.is_locking()
@@ -81,15 +68,14 @@ impl Session {
     pub(in crate::session) async fn on_leaders(
         &mut self,
         live: &Arc<LiveDatabase>,
-        (stmt, given): (&Statement, &Given),
+        stmt: &Statement,
+        given: &Given,
         plan: Plan,
     ) -> Result<Plan> {
         if !snapshot::strays(self, live, &plan).await {
             return Ok(plan);
         }
-        self.work.planning.sees_one_state = true;
-        let planned = Box::pin(self.plan(live, stmt, given, Purpose::Run)).await;
-        self.work.planning.sees_one_state = false;
-        planned
+        let given = Given { sees_one_state: true, ..given.clone() };
+        Box::pin(self.plan(live, stmt, &given, Purpose::Run)).await
     }
 }

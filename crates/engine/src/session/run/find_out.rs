@@ -278,7 +278,7 @@ impl Session {
         match &known[..] {
             [] => Ok(key.to_owned()),
             [only] => Ok((*only).clone()),
-            [first, second, ..] => Err(Error::refused(
+            [first, second, ..] => Err(Error::unsupported(
                 20032,
                 format!(
                     "tables `{first}` and `{second}` differ by case only, and this statement needs the columns of one of them"
@@ -292,7 +292,7 @@ impl Session {
     async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
         if temporary::temporaries(self).is_some_and(|own| own.names.contains(&table)) {
             // What is learnt is everybody's, and about the table that it hides.
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 format!("the columns of temporary table `{table}` are known to its server alone"),
                 "use a table with a name of its own",

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use pando_kernel::Columns;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::Spread;
-use pando_kernel::session::TransactionState;
-use pando_sql::ast::{Kind, QueryBody, Statement};
+use pando_sql::ast::{Kind, QueryBody};
 
-use crate::bulk::Splice;
+use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
@@ -18,7 +17,7 @@ use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Given, Run};
 use crate::session::reply::command_tag::tag;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
@@ -28,102 +27,72 @@ use crate::session::run::early_release::Parted;
 use crate::session::run::finish::{first_key, upserts};
 use crate::session::run::release::Rest;
 use crate::session::run::{early_release, insert_keys};
-use crate::session::statement::administer::show;
-use crate::session::transaction::modes::opens_transaction;
-use crate::session::transaction::{base, begin, definition, serializable, snapshot, units};
+
+impl Verb {
+    /// Of a planned statement.
+    ///
+    /// # Errors
+    /// What keeps a table's columns from being read.
+    pub(in crate::session) async fn of(
+        session: &mut Session,
+        run: Run<'_>,
+        given: &Given,
+    ) -> Result<Self> {
+        let Run { live, stmt, plan } = run;
+        let kind = &stmt.kind;
+        Ok(Self {
+            gives_keys: insert_keys::gives_keys(session, live, stmt, given).await?,
+            tag: tag(kind),
+            selects: matches!(kind, Kind::Select(_) | Kind::Show(_)),
+            defines: defines(kind) && !session.temporary.concerns_temporaries(),
+            key: first_key(plan),
+            upserts: upserts(kind),
+            changes: plan::changes_in_with(kind),
+            calculates: calculates(kind),
+            unread: plan::is_unread(kind),
+        })
+    }
+}
 
 impl Session {
-    /// Runs a plan up to its first piece of reply. The parameters of a plan for one unit go with it, once nothing can refuse it any more.
-    pub(in crate::session) async fn start_plan(
+    /// One unit: its reply is passed on.
+    pub(in crate::session) async fn start_one(
         &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        plan: &Arc<Plan>,
+        run: Run<'_>,
         given: &mut Given,
+        verb: Verb,
     ) -> Result<()> {
-        self.place.refuse_unadmitted(plan.writes)?;
-        if self.place.properties().sql_show {
-            show(stmt, plan);
-        }
-        if self.work.transaction.state() == TransactionState::Idle {
-            base::refuse_unheeding(self, stmt)?;
-            if !self.work.autocommit && opens_transaction(&stmt.kind) {
-                Box::pin(units::ready_all(self)).await?;
-                begin::begin(self, Vec::new());
-            } else if plan.writes && self.work.modes.session.iter().any(|mode| mode == "READ ONLY")
-            {
-                return Err(ErrorKind::TransactionState("the session is read only".into()).into());
-            } else if (plan.writes
-                && plan.units.len() > 1
-                && (!is_definition(&stmt.kind) || definition::is_taken_back(self, live, stmt)))
-                || base::changes_in_base(self, stmt)
-                || (plan.writes && serializable::locks_alone(self, live))
-            {
-                begin::open_for_statement(self, Vec::new());
-            } else if snapshot::reads_as_one(self, plan) {
-                // A snapshot is enough, and waits for nobody.
-                let only_reads =
-                    serializable::locks_alone(self, live) && !plan::may_write(&stmt.kind);
-                let modes = if only_reads { vec!["READ ONLY".to_owned()] } else { Vec::new() };
-                begin::open_for_statement(self, modes);
-            } else if !is_definition(&stmt.kind) && self.work.uses_up_modes(&stmt.kind) {
-                begin::open_for_statement(self, Vec::new());
-            }
-        }
-        self.work.planning.only_changes =
-            matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
-        if plan.writes {
-            self.work.transaction.wrote_if_open();
-        }
-        let gives_keys = insert_keys::gives_keys(self, live, stmt, given).await?;
-        let verb = Verb {
-            gives_keys,
-            tag: tag(&stmt.kind),
-            selects: matches!(stmt.kind, Kind::Select(_) | Kind::Show(_)),
-            defines: defines(&stmt.kind) && !self.temporary.concerns_temporaries(),
-            key: first_key(plan),
-            upserts: upserts(&stmt.kind),
-            changes: plan::changes_in_with(&stmt.kind),
-            calculates: calculates(&stmt.kind),
-            unread: plan::is_unread(&stmt.kind),
+        let Some(unit) = run.plan.units.first() else {
+            return Err(Error::internal("a plan without units"));
         };
-        if self.work.is_for_base(stmt)? {
-            let plan = given.written(plan);
-            return Box::pin(base::start_in_base(self, live, &plan, given, verb)).await;
-        }
-        if let [unit] = &plan.units[..] {
-            let channel = self.start_unit(live, (plan, unit), given).await?;
-            let origin = Origin::of(live, plan);
-            let retell = Retelling::of(&live.database, &stmt.kind, &unit.target.unit);
-            let pass = Pass {
-                channel,
-                origin,
-                retell,
-                columns: None,
-                completion: None,
-                rows: 0,
-                refusal: None,
-                verb,
-            };
-            self.outbox.reply = Reply::Pass(Box::new(pass));
-            return Ok(());
-        }
-        let splice = splice(&stmt.kind, plan.units.len())?;
-        let mut started = self.start_units(live, plan, given).await?;
-        if verb.defines {
-            started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
-        }
-        Box::pin(self.start_many(live, plan, started, (verb, splice))).await
+        let channel = self.start_unit(run.live, (run.plan, unit), given).await?;
+        let pass = Pass {
+            channel,
+            origin: Origin::of(run.live, run.plan),
+            retell: Retelling::of(&run.live.database, &run.stmt.kind, &unit.target.unit),
+            columns: None,
+            completion: None,
+            rows: 0,
+            refusal: None,
+            verb,
+        };
+        self.outbox.reply = Reply::Pass(Box::new(pass));
+        Ok(())
     }
 
     /// Several units: reads the beginning of each reply, then merges rows or adds up counts.
     pub(in crate::session) async fn start_many(
         &mut self,
-        live: &Arc<LiveDatabase>,
-        plan: &Arc<Plan>,
-        started: Started,
-        (verb, splice): (Verb, Option<Splice>),
+        run: Run<'_>,
+        given: &Given,
+        verb: Verb,
     ) -> Result<()> {
+        let Run { live, stmt, plan } = run;
+        let splice = splice(&stmt.kind, plan.units.len())?;
+        let mut started = self.start_units(live, plan, given).await?;
+        if verb.defines {
+            started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
+        }
         let Started { mut channels, jobs } = started;
         let may_part = self.work.may_part(plan, &verb, &jobs);
         let result = match early_release::beginnings(self, &mut channels, may_part).await {
@@ -311,8 +280,4 @@ pub(in crate::session) fn in_plan_order(
 pub(in crate::session) fn defines(kind: &Kind) -> bool {
     let changes_rows = matches!(kind, Kind::Utility { verb, .. } if verb == "MERGE");
     matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque) && !changes_rows
-}
-
-pub(in crate::session) fn is_definition(kind: &Kind) -> bool {
-    matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque)
 }

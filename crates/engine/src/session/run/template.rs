@@ -2,25 +2,20 @@
 
 use std::sync::Arc;
 
-use pando_kernel::TransactionType;
 use pando_kernel::dialect::Dialect;
-use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
+use pando_sql::Shape;
 use pando_sql::ast::{Kind, Statement};
 
-use crate::plan;
-use crate::plan::{Chance, Fit, Lifted, Plan, Template, unread as syntax_error};
+use crate::plan::{Chance, Fit, Plan, Template};
 use crate::snapshot::LiveDatabase;
 use crate::templates::{Entry, Kept, Moment, with_shape};
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::place::changed_rules;
-use crate::session::reply::warnings;
+use crate::session::given::{Given, Run};
 use crate::session::settings::Settings;
 use crate::session::statement::text::piped;
-use crate::session::transaction::change_modes::Touched;
-use crate::session::transaction::{Work, snapshot, units};
+use crate::session::transaction::Work;
 
 /// A statement that needs no planning.
 #[derive(Debug)]
@@ -28,15 +23,27 @@ pub(in crate::session) struct Recalled {
     live: Arc<LiveDatabase>,
     kept: Arc<Kept>,
     fit: Fit,
-    /// One for each of the plan's units, or none.
-    lifted: Vec<Lifted>,
 }
 
 impl Recalled {
-    /// What is lifted out of the text for each unit.
-    pub(in crate::session) fn take_lifted(&mut self) -> Vec<Lifted> {
-        std::mem::take(&mut self.lifted)
+    /// The statement that the template was made of, and the plan of this one.
+    pub(in crate::session) fn run(&self) -> Run<'_> {
+        Run { live: &self.live, stmt: &self.kept.template.statement, plan: &self.fit.plan }
     }
+
+    /// What goes with the statement to its units.
+    pub(in crate::session) fn give(&self, given: &mut Given) {
+        given.era = self.kept.era();
+        given.text.clone_from(&self.fit.text);
+    }
+}
+
+/// What is known of a shape that is not at hand.
+enum Found {
+    Kept(Arc<Kept>),
+    /// It has come before, and no template was made of it.
+    Worth,
+    Nothing,
 }
 
 impl Work {
@@ -63,13 +70,12 @@ impl Settings {
 }
 
 impl Session {
-    /// The plan of a text by its template; `None` when it has to be parsed and planned. Notes then whether that is worth remembering.
+    /// The plan of a text by its template; `None` when it has to be parsed and planned. What is given notes then whether that is worth remembering.
     pub(in crate::session) fn recall(
         &mut self,
         text: &Arc<str>,
-        given: &Given,
+        given: &mut Given,
     ) -> Option<Recalled> {
-        self.work.planning.learns = false;
         if self.place.properties().sql_show {
             // The log tells the statement's own text, which a template does not have.
             return None;
@@ -97,17 +103,27 @@ impl Session {
             let kept = Arc::clone(kept);
             let fit =
                 self.in_context(&live, Some(given), |ctx| kept.template.plan(ctx, text, &[]))?;
-            return Some(Recalled { live, kept, fit, lifted: Vec::new() });
+            return Some(Recalled { live, kept, fit });
         }
         let syntax = live.database.dialect.syntax();
-        let (kept, fit, lifted) = with_shape(|shape| {
+        with_shape(|shape| {
             if !shape.read(text, syntax) {
                 return None;
             }
             let hash = shape.hash();
             let kept = match self.memory.at_hand.find(shape, hash, now) {
                 Some(kept) => Arc::clone(kept),
-                None => self.look_up(&live, (shape, hash), now)?,
+                None => match look_up(&live, shape, hash, now) {
+                    Found::Kept(kept) => {
+                        self.memory.at_hand.keep(Arc::clone(&kept));
+                        kept
+                    }
+                    Found::Worth => {
+                        given.learns = true;
+                        return None;
+                    }
+                    Found::Nothing => return None,
+                },
             };
             if given.prepared && shape.slots().is_empty() {
                 self.memory.at_hand.know(&kept, text);
@@ -124,92 +140,29 @@ impl Session {
                 };
                 Some((fit, lifted))
             })?;
-            Some((kept, fit, lifted))
-        })?;
-        Some(Recalled { live, kept, fit, lifted })
+            given.lifted = lifted;
+            Some(Recalled { live, kept, fit })
+        })
     }
 
-    fn look_up(
-        &mut self,
-        live: &LiveDatabase,
-        (shape, hash): (&pando_sql::Shape, u64),
-        now: Moment,
-    ) -> Option<Arc<Kept>> {
-        match live.templates.meet(shape, hash) {
-            Some(Entry::Template(kept)) if kept.holds(now) => {
-                self.memory.at_hand.keep(Arc::clone(&kept));
-                Some(kept)
-            }
-            Some(Entry::None(then)) if then == now => None,
-            Some(Entry::Template(_) | Entry::None(_) | Entry::Seen) => {
-                self.work.planning.learns = true;
-                None
-            }
-            None => None,
-        }
-    }
-
-    /// Starts a recalled statement: what [`Session::start_statement`] does for one that is for storage units.
-    pub(in crate::session) async fn start_recalled(
-        &mut self,
-        recalled: &Recalled,
-        text: &Arc<str>,
-        given: &mut Given,
-    ) -> Result<()> {
-        self.place.ticket = self.place.ticket.wrapping_add(1);
-        self.place.handle.begins(text);
-        warnings::forget_warnings(self);
-        self.work.touched = Touched::Data;
-        self.work.refuse_if_failed(false)?;
-        if !self.cursors.portals.is_empty() {
-            Box::pin(self.settle_cursors()).await?;
-        }
-        let Recalled { live, kept, fit: Fit { plan, text: own }, .. } = recalled;
-        given.era = kept.era();
-        given.text.clone_from(own);
-        changed_rules::refuse_moved(self, live, &kept.template.statement, plan.writes)?;
-        let several = plan.units.len() > 1 && units::transaction_type(self) == TransactionType::Xa;
-        if several && Box::pin(snapshot::strays(self, live, plan)).await {
-            let stmt =
-                pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
-            return Box::pin(self.start_on_units(&stmt, Given { text: None, ..given.clone() }))
-                .await;
-        }
-        match self.start_plan(live, &kept.template.statement, plan, given).await {
-            // Only the answers' types showed that they cannot be merged.
-            Err(refusal) if plan::is_for_assembly(&refusal) => {
-                given.text = None;
-                given.lifted.clear();
-                Box::pin(self.start_assembled(live, text, given, refusal)).await
-            }
-            started => started,
-        }
-    }
-
-    /// Starts a statement whose answers could not be merged as an assembly.
-    async fn start_assembled(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        text: &Arc<str>,
-        given: &mut Given,
-        refusal: Error,
-    ) -> Result<()> {
-        let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
-        if !matches!(stmt.kind, Kind::Select(_)) {
-            return Err(refusal);
-        }
-        let plan = self.planned_apart(live, &stmt, given, refusal).await?;
-        self.start_plan(live, &stmt, &Arc::new(plan), given).await
-    }
-
-    /// Remembers how a statement of a shape that came before was planned.
-    pub(in crate::session) fn learn(
+    /// Remembers how a statement was planned that is worth it, with what its table tells of it.
+    pub(in crate::session) async fn remember(
         &mut self,
         live: &Arc<LiveDatabase>,
         stmt: &Statement,
-        (given, plan): (&Given, &Plan),
+        given: &mut Given,
+        plan: &Plan,
     ) {
-        if !std::mem::take(&mut self.work.planning.learns) || self.work.definitions.own.is_some() {
+        given.learns &= self.temporary.own.is_none();
+        if given.learns && !given.prepared {
+            Box::pin(self.look_at_table(live, stmt)).await;
+        }
+        self.learn(live, stmt, given, plan);
+    }
+
+    /// Remembers how a statement of a shape that came before was planned.
+    fn learn(&mut self, live: &Arc<LiveDatabase>, stmt: &Statement, given: &Given, plan: &Plan) {
+        if !given.learns || self.work.definitions.own.is_some() {
             return;
         }
         let now = moment(live);
@@ -228,6 +181,15 @@ impl Session {
             });
             live.templates.learn(shape, now, template);
         });
+    }
+}
+
+fn look_up(live: &LiveDatabase, shape: &Shape, hash: u64, now: Moment) -> Found {
+    match live.templates.meet(shape, hash) {
+        Some(Entry::Template(kept)) if kept.holds(now) => Found::Kept(kept),
+        Some(Entry::None(then)) if then == now => Found::Nothing,
+        Some(Entry::Template(_) | Entry::None(_) | Entry::Seen) => Found::Worth,
+        None => Found::Nothing,
     }
 }
 

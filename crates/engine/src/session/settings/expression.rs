@@ -67,7 +67,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
     let stmt = pando_sql::parse(&format!("SELECT {text}"), dialect.syntax())
         .map_err(crate::plan::unread)?;
     if !visit::tables(&stmt.kind).is_empty() {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "SET cannot read tables",
             "select the value first, and set it as a literal",

@@ -56,3 +56,10 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     session.work.kind = None;
     stand::start_variables(session)
 }
+
+/// COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
+/// <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html>
+pub(in crate::session) async fn reset_connection(session: &mut Session) -> Result<()> {
+    session.place.login.variables.clear();
+    reset(session).await
+}

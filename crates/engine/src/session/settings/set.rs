@@ -22,7 +22,7 @@ use crate::session::settings::expression;
 use crate::session::settings::expression::is_expression;
 use crate::session::settings::set_config::value_text;
 use crate::session::transaction::modes::{defaulted, kind, next_mode};
-use crate::session::transaction::{base, end};
+use crate::session::transaction::{base, change_modes, end};
 
 /// A variable given at start-up.
 pub(in crate::session) fn startup_variable(
@@ -58,13 +58,14 @@ pub(in crate::session) async fn set(
     given: &Given,
 ) -> Result<()> {
     if !given.parameters.is_empty() {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "SET takes no parameters",
             "write the value into the text",
         ));
     }
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, &session.settings.variables);
     let (mut reports, mut told) = (Vec::new(), Vec::new());
     let (mut autocommit, mut last_insert_id, mut local, mut computes) = (None, None, false, false);
@@ -73,7 +74,7 @@ pub(in crate::session) async fn set(
     for one in assignments {
         match one.scope {
             Scope::Global => {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     30001,
                     format!("the global variable `{}` belongs to each storage unit", one.name),
                     "set it on the storage units themselves",

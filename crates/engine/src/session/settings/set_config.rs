@@ -12,9 +12,9 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
-use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::settings::set;
+use crate::session::{Session, line};
 
 /// Rows such a query may bring, in bytes: it is about settings.
 const MAX_ANSWER: usize = 1 << 20;
@@ -59,7 +59,7 @@ struct Setting {
 }
 
 fn refused() -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         "set_config takes literals or parameters, and no rows of tables",
         "write the variable's name and value into the statement",
@@ -139,7 +139,7 @@ async fn whole_answer(
     stmt: &Statement,
     given: &Given,
 ) -> Result<(Vec<Event>, u32)> {
-    session.start_on_units(stmt, given.clone()).await?;
+    line::run_on_units(session, stmt, given.clone()).await?;
     let (mut events, mut rows, mut bytes) = (Vec::new(), 0, 0);
     while let Some(event) = session.next_of_reply().await? {
         if let Event::Rows(chunk) = &event {

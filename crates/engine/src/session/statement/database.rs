@@ -82,16 +82,16 @@ pub(in crate::session) async fn define_database(
 /// The one plain name of the definition, behind which nothing stands.
 fn name_alone<'a>(stmt: &Statement, define: &'a Define, dialect: &dyn Dialect) -> Result<&'a str> {
     let [name] = &define.names[..] else {
-        return Err(Error::refused(30001, "one statement names one database", ""));
+        return Err(Error::unsupported(30001, "one statement names one database", ""));
     };
     let [part] = &name.parts[..] else {
-        return Err(Error::refused(30001, "the name of a database has no dots", ""));
+        return Err(Error::unsupported(30001, "the name of a database has no dots", ""));
     };
     let tokens = pando_sql::tokenize(&stmt.text, dialect.syntax()).map_err(syntax_error)?;
     let behind = tokens.list.iter().find(|token| token.span.start >= name.span.end);
     match behind.map(|token| token.span.of(&stmt.text)) {
         None | Some(";") => Ok(&part.value),
-        Some(option) => Err(Error::refused(
+        Some(option) => Err(Error::unsupported(
             30001,
             format!("a logical database has no options, `{option}` neither"),
             "set them on the databases of its storage units",

@@ -12,7 +12,6 @@ use pando_kernel::route::Need;
 use crate::plan::{unread as syntax_error, without_units};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::Session;
 use crate::session::errors::unknown_table;
 use crate::session::given::Given;
 use crate::session::place::visible::find;
@@ -20,6 +19,7 @@ use crate::session::reply::made;
 use crate::session::reply::warnings::decoded;
 use crate::session::statement::{administer, parse_tree};
 use crate::session::transaction::{definition, units};
+use crate::session::{Session, line};
 
 /// Rows that may tell of one table's indexes.
 const MAX_INDEX_ROWS: usize = 100_000;
@@ -142,8 +142,7 @@ async fn names_in(
 ) -> Result<Vec<String>> {
     let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
     let window = session.outbox.window.take();
-    session.work.planning.learns = false;
-    session.start_on_units(&stmt, Given::default()).await?;
+    line::run_on_units(session, &stmt, Given::default()).await?;
     let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
     while let Some(event) = session.next_of_reply().await? {
         if let Event::Columns(found) = event {

@@ -2,6 +2,7 @@
 
 pub(in crate::session) mod administer;
 pub(in crate::session) mod database;
+pub(in crate::session) mod execute;
 pub(in crate::session) mod inquiry;
 pub(in crate::session) mod local;
 pub(in crate::session) mod maintain;

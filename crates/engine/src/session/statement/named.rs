@@ -6,11 +6,11 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Named, Parameter, Value};
 use pando_sql::ast::{Expr, Kind, Literal, Node, PrepareBody, QueryBody, SelectItem};
 
-use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::reply::made;
 use crate::session::statement::prepare;
+use crate::session::{Session, line};
 
 pub(in crate::session) fn prepare_named(
     session: &mut Session,
@@ -22,7 +22,7 @@ pub(in crate::session) fn prepare_named(
         PrepareBody::Span(span) => span.of(text).into(),
         PrepareBody::Text(text) => text.as_str().into(),
         PrepareBody::Variable(name) => {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 format!("PREPARE from the user variable `{name}` is not supported"),
                 "write the statement as a string",
@@ -70,7 +70,7 @@ pub(in crate::session) async fn execute_named(
     let declared = Arc::clone(prepared.types());
     let given = Given { parameters, declared, prepared: true, ..Given::default() };
     let statement = Arc::clone(&prepared.statement);
-    Box::pin(session.start_statement(&statement, given)).await
+    Box::pin(line::run(session, &statement, given)).await
 }
 
 /// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very type of the parameter, and no length of it,
@@ -127,7 +127,7 @@ impl Place {
     fn declared_type(&self, name: &str) -> Result<u32> {
         let known = self.dialect().and_then(|dialect| dialect.type_number(name));
         known.ok_or_else(|| {
-            Error::refused(
+            Error::unsupported(
                 30001,
                 format!("PREPARE does not know the type `{name}`"),
                 "leave the types out, or use the driver's own prepared statements",
@@ -160,7 +160,7 @@ pub(in crate::session) fn literal(expr: &Expr) -> Result<Value> {
 }
 
 pub(in crate::session) fn no_literal() -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         "EXECUTE takes literals only",
         "use the driver's own prepared statements for other values",

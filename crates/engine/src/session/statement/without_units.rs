@@ -8,7 +8,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{Columns, Description, Native, NeutralCodec, Parameter};
 use pando_sql::ast::{CopyDirection, Cursor, Kind, Statement};
 
-use crate::alone::{Answer, Source};
+use crate::evaluate::{Answer, Source};
 use crate::plan::{unread as syntax_error, without_units};
 
 use crate::session::Session;

@@ -18,12 +18,12 @@ use crate::handle::Manner;
 use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Given, Run};
 use crate::session::run::connect::Started;
 use crate::session::run::planning::MAX_NEEDS;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin, snapshot, units};
+use crate::session::{Session, line};
 
 /// Reads the rows of an assembly and plans the statement over them. Every read is planned before the first is sent.
 ///
@@ -50,12 +50,10 @@ pub(in crate::session) async fn assemble(
     let as_one =
         assembly.changes() || assembly.reads.len() > 1 && snapshot::asks_for_one_state(session);
     if as_one && session.work.transaction.state() == TransactionState::Idle {
-        if session.work.autocommit {
-            begin::open_for_statement(session, Vec::new());
-        } else {
+        if !session.work.autocommit {
             units::ready_all(session).await?;
-            begin::begin(session, Vec::new());
         }
+        begin::open_if_idle(session, Opened::Statement);
     }
     if assembly.changes() {
         // What a change reads comes from where it writes: replicas may lag behind.
@@ -64,8 +62,8 @@ pub(in crate::session) async fn assemble(
     let mut reads = Vec::new();
     for read in &assembly.reads {
         let stmt = pando_sql::parse(&read.text, dialect.syntax()).map_err(crate::plan::unread)?;
-        let planned =
-            Box::pin(session.planned(live, &stmt, &Given::default(), Purpose::Run)).await?;
+        let reading = Given { sees_one_state: given.sees_one_state, ..Given::default() };
+        let planned = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await?;
         let Planned::Plan(plan) = planned else {
             return Err(Error::internal("reading one table needs an assembly"));
         };
@@ -108,9 +106,8 @@ pub(in crate::session) async fn shown(
     for read in &assembly.reads {
         let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
             .map_err(crate::plan::unread)?;
-        session.work.planning.shows_change = assembly.changes();
-        let plan = Box::pin(session.planned(live, &stmt, &Given::default(), Purpose::Run)).await;
-        session.work.planning.shows_change = false;
+        let reading = Given { is_for_change: assembly.changes(), ..Given::default() };
+        let plan = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await;
         if let Planned::Plan(plan) = plan? {
             units.extend(plan.units);
         }
@@ -161,7 +158,12 @@ async fn read_table(
 ) -> Result<Vec<Box<dyn RelationWriter>>> {
     let mut writers = Vec::new();
     let mut columns: Option<Columns> = None;
-    Box::pin(session.start_plan(live, &stmt, &Arc::new(plan), &mut Given::default())).await?;
+    Box::pin(line::run_plan(
+        session,
+        Run { live, stmt: &stmt, plan: &Arc::new(plan) },
+        &mut Given::default(),
+    ))
+    .await?;
     while let Some(event) = Box::pin(session.next_of_reply()).await? {
         match event {
             Event::Columns(described) => match target.writers(&described) {

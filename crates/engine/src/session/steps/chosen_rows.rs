@@ -32,7 +32,7 @@ pub(in crate::session) async fn start_chosen(
 ) -> Result<()> {
     let Some(parts) = chosen_of(session, live, stmt).await? else { return Err(refusal) };
     if parts.returns && session.outbox.window.is_some() {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20034,
             "the rows of RETURNING come at once where a query over several shards chooses what is changed",
             "execute it without a row limit",

@@ -16,12 +16,12 @@ use crate::plan;
 use crate::plan::{Planned, Purpose, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::Session;
-use crate::session::given::{Given, Window};
+use crate::session::given::{Given, Queued, Run, Window};
 use crate::session::reply::pieces::Verb;
 use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
 use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, begin, end, units};
+use crate::session::transaction::{base, begin, end};
+use crate::session::{Session, line};
 
 /// Name of the savepoint that undoes the whole statement on every unit.
 const SAVEPOINT: &str = "pando_steps";
@@ -32,7 +32,7 @@ const BATCH: usize = 256 << 10;
 pub(in crate::session) struct Kept {
     facts: Arc<Facts>,
     window: Option<Window>,
-    queue: VecDeque<Arc<str>>,
+    queue: VecDeque<Queued>,
     savepoint: bool,
 }
 
@@ -203,16 +203,11 @@ pub(in crate::session) async fn begin_steps(
     live: &LiveDatabase,
 ) -> Result<Kept> {
     let dialect = live.database.dialect.as_ref();
-    if session.work.transaction.state() == TransactionState::Idle {
-        if !session.work.autocommit {
-            begin::begin(session, Vec::new());
-        } else if session.work.modes.session.iter().any(|mode| mode == "READ ONLY") {
-            return Err(ErrorKind::TransactionState("the session is read only".into()).into());
-        } else {
-            let modes = session.work.modes_for(Vec::new());
-            session.work.transaction.begin(modes, units::course(session));
-            session.work.opened = Opened::Steps;
+    if session.work.is_idle() {
+        if session.work.autocommit {
+            session.work.refuse_if_read_only()?;
         }
+        begin::open_if_idle(session, Opened::Steps);
     }
     let savepoint = session.work.opened == Opened::Client && !dialect.error_fails_transaction();
     if savepoint {
@@ -304,7 +299,7 @@ pub(in crate::session) async fn read_step(
     given: Given,
     take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
 ) -> Result<Vec<Event>> {
-    Box::pin(session.start_on_units(stmt, given)).await?;
+    Box::pin(line::run_on_units(session, stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
     while let Some(event) = Box::pin(session.next_of_reply()).await? {
@@ -342,7 +337,8 @@ pub(in crate::session) async fn write_step(
     let plan = Box::pin(session.plan(live, &stmt, given, Purpose::Run)).await?;
     let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
     let mut own = given.clone();
-    Box::pin(session.start_plan(live, &stmt, &Arc::new(plan), &mut own)).await?;
+    Box::pin(line::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
+        .await?;
     let mut held = 0;
     while let Some(event) = Box::pin(session.next_of_reply()).await? {
         match event {

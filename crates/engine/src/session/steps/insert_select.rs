@@ -32,7 +32,7 @@ pub(in crate::session) async fn start_insert_query(
 ) -> Result<()> {
     let parts = insert_query_of(session, live, stmt, refusal).await?;
     if parts.returns && session.outbox.window.is_some() {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20034,
             "the rows of INSERT … SELECT … RETURNING over several shards come at once",
             "execute it without a row limit",
@@ -86,7 +86,7 @@ async fn target_is_fit(
     let planned = Box::pin(session.planned(live, &template, &given, Purpose::Describe));
     match planned.await? {
         Planned::Plan(_) => Ok(()),
-        Planned::Assembly(_) | Planned::Needs(_) => Err(Error::refused(
+        Planned::Assembly(_) | Planned::Needs(_) => Err(Error::unsupported(
             20034,
             "a query behind the rows of INSERT … SELECT over several shards is not supported",
             "read it first",
@@ -127,7 +127,7 @@ async fn insert_query_steps(
     };
     let told = frame::read_step(session, query, reading, &mut take).await?;
     if let Some(warning) = session.outbox.warnings.first().filter(|_| !parts.ignores) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20034,
             format!("reading the rows of INSERT … SELECT was warned of: {warning}"),
             "change the query so that it is not, or write INSERT IGNORE",
@@ -236,8 +236,7 @@ impl Given {
             formats,
             era: self.era,
             prepared: true,
-            lifted: Vec::new(),
-            text: None,
+            ..Self::default()
         }
     }
 }

@@ -136,7 +136,7 @@ async fn relocation_steps(
     let reading = given.part(placeholder, &all, Vec::new());
     let mut told = frame::read_step(session, read, reading, &mut take).await?;
     if let Some(warning) = session.outbox.warnings.first() {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20031,
             format!("computing the new values was warned of: {warning}"),
             "change the expressions so that it is not",
@@ -155,7 +155,7 @@ async fn relocation_steps(
         let text: Arc<str> = format!("{}{batch}", parts.head).into();
         let inserted = frame::write_step(session, live, &text, &Given::default(), limit).await?;
         if inserted.has_keys {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 20031,
                 "UPDATE cannot have a sharding column generated anew",
                 "give it a value",
@@ -194,7 +194,7 @@ fn row(
     if let Some(at) = parts.survives
         && number(&value(field(at)?)?) == number(&Value::Int(0))
     {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             20031,
             "a time that came twice, as the clocks were turned back, cannot travel between shards",
             "set `time_zone` to '+00:00' in this session",

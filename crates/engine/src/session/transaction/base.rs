@@ -154,7 +154,7 @@ pub(in crate::session) fn refuse_in_base(session: &Session, what: &str) -> Resul
     if kind != TransactionType::Base {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         format!("{what} cannot be taken back in a BASE transaction"),
         "use a LOCAL or XA transaction",

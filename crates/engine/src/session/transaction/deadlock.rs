@@ -85,7 +85,7 @@ pub(in crate::session) async fn as_told(session: &mut Session, error: Error) -> 
         None => session.place.in_logic_names(error),
     };
     // Also what no statement has failed with: the error that its client hears is what a COMMIT is judged by.
-    session.fail_with_door();
+    end::fail_with_door(session);
     told
 }
 
@@ -102,7 +102,7 @@ async fn give_way(session: &mut Session, error: Error, cycle: &str) -> Error {
     if dialect.error_fails_transaction() {
         told.fields.push((DETAIL, format!("{cycle}.")));
     }
-    let told = Error::new(ErrorKind::Server(Box::new(told))).because(error);
+    let told = Error::new(ErrorKind::Server(Box::new(told))).caused_by(error);
     warnings::note_error(session, &told);
     told
 }

@@ -114,3 +114,22 @@ pub(in crate::session) async fn end_definition(session: &mut Session) {
         Box::pin(forget_tables(session, &live)).await;
     }
 }
+
+/// A definition of lasting tables begins: refused where a cursor reads what it changes.
+///
+/// # Errors
+/// As one server's; when other instances could not be told.
+pub(in crate::session) fn begin_if_defined(
+    session: &mut Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+) -> Result<()> {
+    if let Kind::Define(define) = &stmt.kind
+        && !session.temporary.concerns_temporaries()
+    {
+        session.cursors.refuse_in_use(define)?;
+        begin_definition(session, live)?;
+        live.catalog.forget();
+    }
+    Ok(())
+}

@@ -2,9 +2,12 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
+use pando_sql::ast::Statement;
 use pando_transaction::{Ended, Outcome};
 
 use crate::handle::Manner;
+use crate::plan;
+use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::cursors::declared;
@@ -157,5 +160,42 @@ pub(in crate::session) async fn let_go(session: &mut Session) {
         session.place.handle.settled(&session.place.engine.inner.runtime).await;
         session.work.transaction.taint();
         session.place.handle.overlook();
+    }
+}
+
+/// Commits before a statement that commits by itself, where the language says so.
+///
+/// # Errors
+/// Whatever kept it from being committed.
+pub(in crate::session) async fn commit_before(
+    session: &mut Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+) -> Result<()> {
+    let commits = live.database.dialect.definitions_commit() && plan::commits(&stmt.kind);
+    match commits && !session.work.is_idle() {
+        true => commit_implicitly(session).await,
+        false => Ok(()),
+    }
+}
+
+/// Commits what a pipeline opened, or rolls it back when it failed.
+///
+/// # Errors
+/// Whatever kept it from being committed.
+pub(in crate::session) async fn sync(session: &mut Session) -> Result<()> {
+    if session.work.opened != Opened::Pipeline || session.work.is_idle() {
+        return Ok(());
+    }
+    let commit = !session.work.transaction.is_told();
+    let committed = end_transaction(session, commit).await?;
+    if commit && !committed { Err(unit_lost()) } else { Ok(()) }
+}
+
+/// An error that the door has told counts like one of a statement.
+pub(in crate::session) fn fail_with_door(session: &mut Session) {
+    let fails = session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
+    if fails {
+        session.work.transaction.fail();
     }
 }

@@ -18,9 +18,10 @@ pub(in crate::session) mod verbs;
 use pando_kernel::TransactionType;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::session::TransactionState;
+use pando_sql::ast::Kind;
 use pando_transaction::Transaction;
 
-use crate::session::run::context::Planning;
+use crate::session::given::Run;
 use crate::session::transaction::base::Base;
 use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::definition::Own;
@@ -44,8 +45,8 @@ pub(in crate::session) struct Work {
     pub(in crate::session) definitions: Definitions,
     /// The open transaction was asked of a table while no database was chosen.
     pub(in crate::session) names_tables: bool,
-    /// What planning is told of the statement under way.
-    pub(in crate::session) planning: Planning,
+    /// The statement under way only changes rows, and reads nothing but what it locks.
+    pub(in crate::session) only_changes: bool,
 }
 
 /// Transaction modes that are not those of the open transaction.
@@ -80,12 +81,37 @@ impl Default for Work {
             touched: Touched::default(),
             definitions: Definitions::default(),
             names_tables: false,
-            planning: Planning::default(),
+            only_changes: false,
         }
     }
 }
 
 impl Work {
+    /// A planned statement is about to be sent.
+    pub(in crate::session) fn starts(&mut self, run: Run<'_>) {
+        let kind = &run.stmt.kind;
+        self.only_changes = matches!(kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
+        if run.plan.writes {
+            self.transaction.wrote_if_open();
+        }
+    }
+
+    /// Whether no transaction is open.
+    pub(in crate::session) fn is_idle(&self) -> bool {
+        self.transaction.state() == TransactionState::Idle
+    }
+
+    /// Refuses a change in a session whose transactions only read.
+    ///
+    /// # Errors
+    /// `TransactionState`.
+    pub(in crate::session) fn refuse_if_read_only(&self) -> Result<()> {
+        match self.modes.session.iter().any(|mode| mode == "READ ONLY") {
+            true => Err(ErrorKind::TransactionState("the session is read only".into()).into()),
+            false => Ok(()),
+        }
+    }
+
     /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
     /// while none of them has reached a unit.
     pub(in crate::session) fn stands_free(&self) -> bool {

@@ -208,7 +208,7 @@ fn check(modes: &[String]) -> Result<()> {
         return Ok(());
     };
     if unknown.starts_with("SNAPSHOT") {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "a snapshot belongs to one storage unit",
             "transactions of type XA at REPEATABLE READ see one snapshot of all units",

@@ -64,7 +64,7 @@ impl Work {
             let statement = pando_sql::parse(&unit.sql, live.database.dialect.syntax());
             let statement = statement.map_err(syntax_error)?;
             if reads_unseen(&statement.kind) {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     30001,
                     "what this statement reads cannot be told, so a SERIALIZABLE transaction over several storage units cannot lock it",
                     "use REPEATABLE READ, or statements that name their tables",
@@ -208,6 +208,13 @@ fn only_adds(insert: &Insert) -> bool {
 fn is_of_the_vendor(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("pg_") || name.starts_with("information_schema.")
+}
+
+/// Notes what planning and Pando's own answers tell of the session's settings.
+pub(in crate::session) fn tell_settings(session: &mut Session) {
+    let (settings, isolation) = (session.settings.variables.shared(), told_isolation(session));
+    let facts = session.place.facts_mut();
+    (facts.settings, facts.isolation) = (settings, isolation);
 }
 
 #[cfg(test)]

@@ -41,8 +41,7 @@ pub(in crate::session) fn looks_now(session: &mut Session, aim: Aim) -> bool {
     if !may_look || !several || asked_isolation(session, transaction.modes()).is_none() {
         return false;
     }
-    let may_wait =
-        aim != Aim::Reads && session.work.planning.only_changes && !transaction.has_savepoints();
+    let may_wait = aim != Aim::Reads && session.work.only_changes && !transaction.has_savepoints();
     let family = session.place.live.as_ref().and_then(|live| live.database.dialect.two_phase());
     if may_wait && family.is_some_and(TwoPhase::sees_when_it_reads) {
         session.work.transaction.sees(Sight::Later);
@@ -170,7 +169,7 @@ pub(in crate::session) fn refuse_snapshot_in_base(
     if !is_base || !has_snapshot(modes) {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         "a transaction of type BASE has no snapshot: each of its statements reads what is committed",
         "use a LOCAL or XA transaction",
@@ -307,7 +306,7 @@ pub(in crate::session) fn refuse_outside_snapshot(
     if !looks || !has_looked {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         format!("storage unit `{unit}` is not part of the transaction's snapshot"),
         "let transactions read from the primary (transactionalReadQueryStrategy: PRIMARY), or use READ COMMITTED",

@@ -5,11 +5,11 @@ use pando_kernel::session::TransactionState;
 use pando_sql::Span;
 use pando_sql::ast::{ObjectName, Statement};
 
-use crate::session::Session;
 use crate::session::errors::no_transaction;
 use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::settings::Settings;
+use crate::session::{Session, line};
 
 /// What dumps switch off in their first lines, to load faster.
 const CHECKS: [&str; 2] = ["foreign_key_checks", "unique_checks"];
@@ -38,7 +38,7 @@ pub(in crate::session) fn lock_tables(session: &mut Session, tables: &[ObjectNam
         made::complete(session, "LOCK TABLES");
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         "LOCK TABLES cannot be held across storage units",
         "use a transaction with SELECT … FOR UPDATE; dump with --single-transaction",
@@ -66,7 +66,7 @@ pub(in crate::session) async fn lock_in_transaction(
     for table in tables {
         let text = format!("{before}{}{behind}", table.span.of(&stmt.text));
         let one = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
-        Box::pin(session.start_on_units(&one, Given::default())).await?;
+        Box::pin(line::run_on_units(session, &one, Given::default())).await?;
         while session.next_of_reply().await?.is_some() {}
     }
     made::complete(session, "LOCK TABLE");

@@ -313,7 +313,7 @@ fn refuse_for_temporaries(session: &Session) -> Result<()> {
     if !refuses {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(Error::unsupported(
         30001,
         "temporary tables take no part in transactions of type XA and BASE",
         "use SET VARIABLE transaction_type = 'LOCAL'",
@@ -386,7 +386,7 @@ pub(in crate::session) fn temporaries_come_home(
 pub(in crate::session) fn discard_temporaries(session: &mut Session) -> Result<()> {
     if session.temporary.own.is_some() && session.work.transaction.state() != TransactionState::Idle
     {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             "DISCARD TEMP inside a transaction is not possible",
             "drop the tables one by one, or commit first",
@@ -451,7 +451,7 @@ fn change(define: &Define) -> Result<Change> {
         DefineAction::Drop if is_table => Change::Dropped(keys()),
         DefineAction::Alter | DefineAction::Rename if !define.renamed_to.is_empty() => {
             let ([old], [new]) = (&define.names[..], &define.renamed_to[..]) else {
-                return Err(Error::refused(
+                return Err(Error::unsupported(
                     30001,
                     "several tables cannot be renamed at once where one of them is temporary",
                     "rename them one by one",
@@ -481,7 +481,7 @@ fn refuse_another_spelling(own: &Temporary, define: &Define) -> Result<()> {
     let is_other = |known: &&String| known.to_lowercase() == key && **known != new.value;
     match own.spelled.iter().find(is_other).filter(|_| define.action == DefineAction::Create) {
         None => Ok(()),
-        Some(other) => Err(Error::refused(
+        Some(other) => Err(Error::unsupported(
             20032,
             format!("temporary tables `{other}` and `{}` differ by case only", new.value),
             "give one of them another name",
@@ -501,7 +501,7 @@ fn refuse_name_of_part(own: &Temporary, live: &LiveDatabase) -> Result<()> {
     });
     match is_part {
         false => Ok(()),
-        true => Err(Error::refused(
+        true => Err(Error::unsupported(
             30001,
             format!("temporary table `{}` would hide a part of a sharded table", new.value),
             "give it another name",
@@ -510,7 +510,7 @@ fn refuse_name_of_part(own: &Temporary, live: &LiveDatabase) -> Result<()> {
 }
 
 fn in_one_database() -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         "the session has temporary tables in another logical database",
         "drop them first",

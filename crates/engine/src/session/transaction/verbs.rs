@@ -75,10 +75,10 @@ pub(in crate::session) async fn transaction_verb(
             modes::set_modes(session, *is_for_all, modes).await?
         }
         Transaction::TwoPhase => {
-            return Err(Error::refused(
+            return Err(Error::unsupported(
                 30001,
                 "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
-                "use BEGIN and COMMIT",
+                "use BEGIN and COMMIT: after SET VARIABLE transaction_type = 'XA' they commit on all storage units or on none",
             ));
         }
     }
@@ -92,7 +92,7 @@ async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect)
     }
     if !session.work.autocommit && session.work.transaction.state() == TransactionState::Idle {
         units::ready_all(session).await?;
-        begin::begin(session, Vec::new());
+        begin::open(session, Opened::Client, Vec::new());
     }
     if session.work.is_in_block() {
         session.settle_cursors().await?;
@@ -159,7 +159,7 @@ async fn commit_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect) 
     }
     let committed = if open { end::end_transaction(session, true).await? } else { true };
     if chain {
-        begin::begin(session, modes);
+        begin::open(session, Opened::Client, modes);
     }
     made::complete(session, if committed { "COMMIT" } else { "ROLLBACK" });
     Ok(())
@@ -176,7 +176,7 @@ async fn rollback_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect
         end::end_transaction(session, false).await?;
     }
     if chain {
-        begin::begin(session, modes);
+        begin::open(session, Opened::Client, modes);
     }
     made::complete(session, "ROLLBACK");
     Ok(())
@@ -225,7 +225,7 @@ async fn begin_verb(
         if open {
             end::commit_implicitly(session).await?;
         }
-        begin::begin_at_once(session, modes).await?;
+        begin::open_for_client(session, modes).await?;
     }
     made::complete(session, "BEGIN");
     Ok(())

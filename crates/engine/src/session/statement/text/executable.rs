@@ -25,7 +25,7 @@ impl Place {
         match settle(text, syntax, &releases).map_err(syntax_error)? {
             Settled::AsIs => Ok(Arc::clone(text)),
             Settled::Text(settled) => Ok(settled.into()),
-            Settled::Unsure => Err(Error::refused(
+            Settled::Unsure => Err(Error::unsupported(
                 30001,
                 "a comment of the statement is for servers of some versions, and what the storage \
                  units would run of it is not known or not the same",
@@ -78,7 +78,7 @@ pub(in crate::session) fn refuse_other_units(
     };
     match spans.split_last().is_some_and(|(_, others)| others.iter().any(uses)) {
         false => Ok(()),
-        true => Err(Error::refused(
+        true => Err(Error::unsupported(
             30001,
             "a text with comments for servers of some versions goes to another database",
             "send its statements one by one",

@@ -31,7 +31,7 @@ pub(in crate::session) fn spelled_out(session: &Session, text: &Arc<str>) -> Arc
 /// Refuses a statement that was prepared when `||` was OR: on the units it would be read by the mode of now.
 pub(in crate::session) fn refuse_older_pipes(session: &Session, text: &Arc<str>) -> Result<()> {
     if is_piped(session, text) && !Arc::ptr_eq(&spelled_out(session, text), text) {
-        return Err(Error::refused(
+        return Err(Error::unsupported(
             30001,
             format!("`||` was OR when this statement was prepared, before {MODE} was set"),
             "prepare it again",

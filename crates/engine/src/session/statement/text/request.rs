@@ -11,13 +11,13 @@ use pando_sql::Span;
 
 use crate::plan::unread as syntax_error;
 
-use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Given, Queued};
 use crate::session::place::{Place, stand};
 use crate::session::statement::administer;
 use crate::session::statement::text::executable;
-use crate::session::transaction::begin;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{begin, end};
+use crate::session::{Session, line};
 
 /// Bytes that are read ahead before other sessions of the thread have their turn.
 const AT_ONCE: usize = 32 << 10;
@@ -33,10 +33,9 @@ impl Place {
 /// Splits a text into statements and starts the first.
 pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str>) -> Result<()> {
     let mut given = Given::default();
-    if let Some(mut recalled) = session.recall(text, &given) {
-        given.lifted = recalled.take_lifted();
+    if let Some(recalled) = session.recall(text, &mut given) {
         session.outbox.is_text = true;
-        return match session.start_recalled(&recalled, text, &mut given).await {
+        return match line::run_recalled(session, &recalled, text, &mut given).await {
             Ok(()) => Ok(()),
             Err(error) => Err(Box::pin(fail_text(session, error)).await),
         };
@@ -69,8 +68,8 @@ pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str
     }
     for span in spans {
         let one = span.of(text).trim();
-        let one = if one.len() == text.len() { Arc::clone(text) } else { Arc::from(one) };
-        session.outbox.queue.push_back(one);
+        let text = if one.len() == text.len() { Arc::clone(text) } else { Arc::from(one) };
+        session.outbox.queue.push_back(Queued { text, learns: given.learns });
     }
     Ok(())
 }
@@ -105,10 +104,10 @@ async fn read_ahead(session: &mut Session, text: &str, spans: &[Span]) -> Result
 
 /// Starts the next statement of the request; false when there is none.
 pub(in crate::session) async fn start_queued(session: &mut Session) -> Result<bool> {
-    let Some(text) = session.outbox.queue.pop_front() else {
+    let Some(Queued { text, learns }) = session.outbox.queue.pop_front() else {
         if session.work.opened == Opened::Pipeline && session.outbox.is_text {
             session.outbox.is_text = false;
-            session.sync().await?;
+            end::sync(session).await?;
         }
         return Ok(false);
     };
@@ -121,8 +120,9 @@ pub(in crate::session) async fn start_queued(session: &mut Session) -> Result<bo
     let result = if text.len() > LONG {
         Box::pin(start_long(session, &text)).await
     } else {
+        let given = Given { learns, ..Given::default() };
         match stand::refresh(session).and_then(|()| administer::read(session, &text)) {
-            Ok(statement) => Box::pin(session.start_statement(&statement, Given::default())).await,
+            Ok(statement) => Box::pin(line::run(session, &statement, given)).await,
             Err(error) => Err(error),
         }
     };
@@ -142,7 +142,7 @@ async fn start_long(session: &mut Session, text: &Arc<str>) -> Result<()> {
     if let Some(counted) = &mut counted {
         engine.reading.add(&*engine.runtime, (counted, &statement)).await?;
     }
-    Box::pin(session.start_statement(&statement, Given::default())).await
+    Box::pin(line::run(session, &statement, Given::default())).await
 }
 
 /// A statement of a text has failed, and with it the whole text.
@@ -150,7 +150,7 @@ async fn fail_text(session: &mut Session, error: Error) -> Error {
     let error = session.fail_statement(error).await;
     if session.work.opened == Opened::Pipeline {
         session.outbox.is_text = false;
-        if let Err(worse) = session.sync().await {
+        if let Err(worse) = end::sync(session).await {
             return worse;
         }
     }
@@ -161,7 +161,7 @@ async fn fail_text(session: &mut Session, error: Error) -> Error {
 pub(in crate::session) async fn end_failed_text(session: &mut Session) {
     if session.work.opened == Opened::Pipeline
         && std::mem::take(&mut session.outbox.is_text)
-        && let Err(error) = session.sync().await
+        && let Err(error) = end::sync(session).await
     {
         tracing::debug!(%error, "a failed text could not be rolled back in order");
     }

@@ -111,7 +111,7 @@ async fn set_on(
 }
 
 fn unreadable() -> Error {
-    Error::refused(
+    Error::unsupported(
         30001,
         "the names of these constraints cannot be read",
         "say SET CONSTRAINTS ALL, or one name after the other",
@@ -121,7 +121,7 @@ fn unreadable() -> Error {
 /// The refusal of a constraint that has other names on the units, if it is there at all.
 fn of_parts(name: Option<&Named>, text: &str) -> Error {
     let name = name.map_or("", |name| name.span.of(text));
-    Error::refused(
+    Error::unsupported(
         30001,
         format!(
             "no single table has a constraint {name}: those of sharded tables have other names on the units"

@@ -1,0 +1,48 @@
+//! A statement that was taken apart, put together again once its rows are there.
+
+use std::sync::Arc;
+
+use pando_kernel::MergePlan;
+use pando_kernel::error::Result;
+use pando_kernel::feature::Context;
+use pando_kernel::relation::Inline;
+use pando_kernel::route::{Spread, Target, Units};
+
+use super::assembly::Assembly;
+use crate::plan::parse::parsed;
+use crate::plan::plain::direct;
+use crate::plan::{Planned, Purpose, effects, rewrite};
+
+impl Assembly {
+    /// What becomes of the statement over the tables, one for each place.
+    ///
+    /// # Errors
+    /// What rewriting says; for a statement that changes a table, what routing says of that.
+    pub fn finish(
+        &self,
+        ctx: &Context<'_>,
+        tables: &[Inline],
+        purpose: Purpose,
+    ) -> Result<Planned> {
+        let mut before: Vec<Arc<str>> = Vec::new();
+        let mut edits = self.edits.clone();
+        for (place, table) in self.places.iter().zip(tables) {
+            before.extend(table.before.iter().map(|text| Arc::from(text.as_str())));
+            edits.replace(place.span, format!("{}{}{}", place.before, table.table, place.after));
+        }
+        let mut planned = if self.changes() {
+            let stmt = parsed(ctx, &edits.apply(&self.rest.text))?;
+            direct(ctx, &stmt, purpose)?
+        } else {
+            let target = Target::whole(Arc::clone(&self.at));
+            let units = Units::new(vec![target], Spread::Gather);
+            let merged = (MergePlan::iterate(), edits);
+            Planned::Plan(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
+        };
+        if let Planned::Plan(plan) = &mut planned {
+            plan.before = before;
+            plan.leaves = effects::leaves(ctx, &self.rest, plan);
+        }
+        Ok(planned)
+    }
+}

@@ -1,0 +1,290 @@
+//! Statements that would leave something behind on a storage unit's connection: it serves another session next, so they are refused.
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::temporary::is_temporary;
+use pando_sql::ast::{
+    BinaryOp, Define, DefineAction, Expr, Function, Kind, Literal, Load, Node, Query, QueryBody,
+    Statement,
+};
+use pando_sql::{TokenKind, tokenize, visit};
+
+/// Functions that keep, read or end state of a connection.
+const STATEFUL: &[&str] = &[
+    "currval",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "lastval",
+    "pg_advisory_lock",
+    "pg_advisory_lock_shared",
+    "pg_advisory_unlock",
+    "pg_advisory_unlock_shared",
+    "pg_cancel_backend",
+    "pg_terminate_backend",
+    "pg_try_advisory_lock",
+    "pg_try_advisory_lock_shared",
+    "release_all_locks",
+    "release_lock",
+    "set_config",
+    "setseed",
+];
+
+/// What does the same without leaving anything behind.
+fn instead_of(name: &str) -> &'static str {
+    match name {
+        "currval" | "lastval" => "use RETURNING, or the value that nextval gives",
+        "last_insert_id" => "read the value in the application",
+        "set_config" | "setseed" => "use SET",
+        name if name.starts_with("pg_") => "use pg_advisory_xact_lock and its like",
+        _ => "lock a row with SELECT … FOR UPDATE in a transaction",
+    }
+}
+
+/// Those of them that end what a connection does.
+const ENDING: [&str; 2] = ["pg_cancel_backend", "pg_terminate_backend"];
+
+/// First words of statements that are no definitions and end a transaction of MySQL all the same.
+const COMMITTING: &[&str] = &[
+    "ANALYZE",
+    "BACKUP",
+    "CACHE",
+    "CHANGE",
+    "CHECK",
+    "FLUSH",
+    "GRANT",
+    "IMPORT",
+    "INSTALL",
+    "OPTIMIZE",
+    "REPAIR",
+    "RESET",
+    "REVOKE",
+    "START",
+    "STOP",
+    "UNINSTALL",
+];
+
+const ASSIGNING: &str = "assigning a user variable inside a statement";
+
+fn refused(what: &str, instead: &str) -> Error {
+    Error::unsupported(
+        30001,
+        format!("{what} belongs to one server connection, and sessions share them"),
+        instead,
+    )
+}
+
+/// Refuses INTO something that is the connection's, at the end of any of the queries it may stand in.
+fn check_into(ctx: &Context<'_>, query: &Query, text: &str) -> Result<()> {
+    match &query.body {
+        QueryBody::Select(select) => {
+            let Some(into) = select.into.map(|span| span.of(text)) else { return Ok(()) };
+            if into.contains('@') {
+                let instead = "read the value in the application";
+                return Err(refused("SELECT … INTO a user variable", instead));
+            }
+            if goes_to_temporary(ctx, into) {
+                let instead = "use a table with a name of its own and drop it";
+                return Err(refused("SELECT … INTO a temporary table", instead));
+            }
+            Ok(())
+        }
+        QueryBody::Set { left, right, .. } => {
+            check_into(ctx, left, text)?;
+            check_into(ctx, right, text)
+        }
+        QueryBody::Values(_) => Ok(()),
+    }
+}
+
+/// The next statement would meet another connection, or a lasting table of the same name.
+fn check_definition(define: &Define) -> Result<()> {
+    let schema = |name: &pando_sql::ast::ObjectName| match &name.parts[..] {
+        [.., schema, _] => schema.value.to_ascii_lowercase().starts_with("pg_temp"),
+        _ => false,
+    };
+    let makes = define.action == DefineAction::Create;
+    if makes && (define.temporary || define.names.iter().any(schema)) {
+        let instead = "use a table with a name of its own and drop it";
+        return Err(refused("a temporary table", instead));
+    }
+    Ok(())
+}
+
+/// Whether a statement is one of those whose effects nobody here can read off.
+pub(crate) fn is_unread(kind: &Kind) -> bool {
+    matches!(kind, Kind::Utility { verb, .. } if matches!(verb.as_str(), "CALL" | "DO"))
+        || matches!(kind, Kind::Opaque)
+}
+
+/// Whether servers whose definitions commit the open transaction do so for this statement.
+/// <https://dev.mysql.com/doc/refman/8.0/en/implicit-commit.html>
+pub(crate) fn commits(kind: &Kind) -> bool {
+    if let Kind::Utility { verb, .. } = kind {
+        return match verb.as_str() {
+            "SET PASSWORD" => true,
+            "RESET PERSIST" => false,
+            _ => verb.split(' ').next().is_some_and(|first| COMMITTING.contains(&first)),
+        };
+    }
+    matches!(kind, Kind::Define(define) if !define.temporary)
+}
+
+/// Refuses in what is not parsed what can be seen in its words: user variables, and functions that keep state. A setting is not among these, it may be local.
+fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
+    let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return Ok(()) };
+    for token in &tokens.list {
+        let text = token.span.of(&stmt.text);
+        if token.kind == TokenKind::Variable && !text.starts_with("@@") {
+            return Err(refused(&format!("`{text}`"), "use values"));
+        }
+        let body = matches!(token.kind, TokenKind::Word | TokenKind::DollarString);
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|_| body);
+        for word in words.map(str::to_ascii_lowercase) {
+            if word != "set_config" && STATEFUL.binary_search(&word.as_str()).is_ok() {
+                return Err(refused(&format!("`{word}`"), instead_of(&word)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses locks of tables, and what only one connection is told.
+fn check_utility(ctx: &Context<'_>, verb: &str, text: &str) -> Result<()> {
+    let holds = match verb.split(' ').next() {
+        Some("LISTEN" | "HANDLER" | "LOCK") => true,
+        Some("FLUSH") => {
+            let is_lock = |two: &[String]| two == ["READ", "LOCK"] || two == ["FOR", "EXPORT"];
+            words(ctx, text).windows(2).any(is_lock)
+        }
+        _ => false,
+    };
+    match holds {
+        true => Err(refused(&format!("`{verb}`"), "connect to the storage unit itself")),
+        false => Ok(()),
+    }
+}
+
+/// The words of a text, upper-cased, without comments and strings.
+fn words(ctx: &Context<'_>, text: &str) -> Vec<String> {
+    let tokens = tokenize(text, ctx.dialect.syntax());
+    let list = tokens.map(|tokens| tokens.list).unwrap_or_default();
+    let words = list.iter().filter(|token| token.kind == TokenKind::Word);
+    words.map(|token| token.span.of(text).to_ascii_uppercase()).collect()
+}
+
+/// Whether INTO says that its table is temporary, or is to stand where those do.
+fn goes_to_temporary(ctx: &Context<'_>, into: &str) -> bool {
+    let tokens = tokenize(into, ctx.dialect.syntax());
+    let list = tokens.map(|tokens| tokens.list).unwrap_or_default();
+    let mut words = list.iter().map(|token| token.span.of(into).to_ascii_lowercase()).peekable();
+    words.next_if(|word| word == "into");
+    words.next_if(|word| matches!(word.as_str(), "local" | "global"));
+    if words.next_if(|word| matches!(word.as_str(), "temp" | "temporary")).is_some() {
+        return true;
+    }
+    words.next_if(|word| word == "table");
+    words.next().is_some_and(|word| word.contains("pg_temp"))
+}
+
+/// Refuses tables that only one connection sees, also where making them is explained by doing it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn check_made(ctx: &Context<'_>, kind: &Kind, text: &str) -> Result<()> {
+    match kind {
+        Kind::Select(query) => check_into(ctx, query, text),
+        Kind::Define(define) => check_definition(define),
+        Kind::Explain { inner, analyze: true, .. } => check_made(ctx, inner, text),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses fields of a file that are put into user variables.
+fn check_load(load: &Load) -> Result<()> {
+    let mut listed = load.columns.iter().flatten();
+    match listed.find(|column| !column.quoted && column.value.starts_with('@')) {
+        Some(variable) => {
+            Err(refused(&format!("`{}`", variable.value), "list columns of the table only"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses what would leave state behind.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
+    match &stmt.kind {
+        Kind::Utility { verb, .. } => check_utility(ctx, verb, &stmt.text)?,
+        Kind::Load(load) => check_load(load)?,
+        // The session has a connection for it.
+        Kind::Define(define) if ctx.session.temporaries.is_some() && is_temporary(define) => {}
+        kind => check_made(ctx, kind, &stmt.text)?,
+    }
+    if is_unread(&stmt.kind) {
+        return check_unread(ctx, stmt);
+    }
+    let mut found = None;
+    visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
+        Node::Function(call) => {
+            let name = call.name.parts.last().map(|part| part.value.to_lowercase());
+            let name = name.unwrap_or_default();
+            // A change tells the number it keeps with its completion; a query does not.
+            let tells = matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_));
+            let keeps = name == "last_insert_id" && !call.arguments.is_empty() && !tells;
+            if keeps
+                || STATEFUL.binary_search(&name.as_str()).is_ok()
+                    && !ends_with_statement(call, &stmt.kind)
+            {
+                found.get_or_insert(name);
+            }
+        }
+        Node::Binary { op: BinaryOp::Other(op), .. } if op == ":=" => {
+            found.get_or_insert(ASSIGNING.to_owned());
+        }
+        _ => {}
+    });
+    match found {
+        Some(name) if ENDING.contains(&name.as_str()) => Err(Error::unsupported(
+            30001,
+            format!(
+                "`{name}` takes the number of a server connection, which may serve another session by then"
+            ),
+            "use KILL QUERY or KILL with a number of SHOW PROCESSLIST",
+        )),
+        Some(what) if what == ASSIGNING => Err(refused(&what, "use SET for variables")),
+        Some(name) => Err(refused(&format!("`{name}`"), instead_of(&name))),
+        None => Ok(()),
+    }
+}
+
+/// Whether an expression is `LAST_INSERT_ID(expression)`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+pub(crate) fn keeps_key(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Function(call) => {
+            let name = call.name.parts.last();
+            !call.arguments.is_empty()
+                && name.is_some_and(|name| name.value.eq_ignore_ascii_case("last_insert_id"))
+        }
+        _ => false,
+    }
+}
+
+/// `set_config(…, (…) OR true)` as a query: the setting is local, as the session makes it before it runs such a statement.
+fn ends_with_statement(call: &Function, kind: &Kind) -> bool {
+    let [_, _, Expr { node: Node::Binary { op: BinaryOp::Or, right, .. }, .. }] =
+        &call.arguments[..]
+    else {
+        return false;
+    };
+    matches!(kind, Kind::Select(_)) && matches!(right.node, Node::Literal(Literal::Boolean(true)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::STATEFUL;
+
+    #[test]
+    fn the_list_is_sorted() {
+        assert!(STATEFUL.is_sorted());
+    }
+}

@@ -1,0 +1,41 @@
+//! A statement with the select items that merging added, read anew: names in them must be rewritten like all others.
+
+use pando_kernel::error::Result;
+use pando_kernel::feature::Context;
+use pando_sql::ast::Statement;
+use pando_sql::{Edits, Placeholder};
+
+use crate::plan::parse::parsed;
+use crate::plan::rewrite::{number, parameters};
+
+/// The statement with its changes in the text.
+pub(in crate::plan) struct Reparsed {
+    pub(in crate::plan) stmt: Statement,
+    /// For each of its parameters the one of the original statement; those behind the end are the same.
+    parameters: Vec<u32>,
+}
+
+/// Reads the changed text; `None` when an added item repeats a parameter that is written without its number.
+pub(in crate::plan) fn reparsed(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    edits: &Edits,
+) -> Result<Option<Reparsed>> {
+    let changed = parsed(ctx, &edits.apply(&stmt.text))?;
+    match ctx.dialect.syntax().placeholder {
+        // Numbers keep their meaning in the added items too; what is left is renumbered with the actual statement.
+        Placeholder::Dollar => Ok(Some(Reparsed { stmt: changed, parameters: Vec::new() })),
+        Placeholder::Question => {
+            let left = number(Placeholder::Question, &parameters(stmt), &mut edits.clone());
+            let whole = changed.parameters as usize == left.len();
+            Ok(whole.then_some(Reparsed { stmt: changed, parameters: left }))
+        }
+    }
+}
+
+impl Reparsed {
+    /// The original statement's parameter.
+    pub(in crate::plan) fn original(&self, parameter: u32) -> u32 {
+        self.parameters.get(parameter as usize).copied().unwrap_or(parameter)
+    }
+}

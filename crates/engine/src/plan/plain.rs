@@ -1,0 +1,127 @@
+//! Statements that go to their units as they are, but for names: checked, routed, rewritten, their answers merged.
+
+use pando_kernel::error::Result;
+use pando_kernel::feature::Context;
+use pando_kernel::merge::MergePlan;
+use pando_kernel::route::{Route, Spread, Units};
+use pando_sql::Edits;
+use pando_sql::ast::{Kind, QueryBody, Statement};
+
+use super::merge_plan::gather::Gathered;
+use super::merge_plan::{aggregate, gather, reparse, unions};
+use super::route::routed;
+use super::special::{catalogue, do_block, sequences, several_tables};
+use super::{Plan, Planned, Purpose, check, rewrite};
+
+/// Plans a statement that goes to its units as it is.
+pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
+    if let Some(planned) = several_tables::list(ctx, stmt, purpose)? {
+        return Ok(planned);
+    }
+    let mut is_catalogue = false;
+    let mut units = match routed(ctx, stmt)? {
+        Route::Needs(need) => return Ok(Planned::Needs(need)),
+        Route::Units(units) => {
+            catalogue::unmixed(ctx, stmt)?;
+            units
+        }
+        Route::Unclaimed => match catalogue::route(ctx, stmt)? {
+            catalogue::Routed::Units(units) => {
+                is_catalogue = true;
+                units
+            }
+            catalogue::Routed::Needs(need) => return Ok(Planned::Needs(need)),
+            catalogue::Routed::Other => match do_block::block(ctx, stmt)? {
+                do_block::Block::Needs(need) => return Ok(Planned::Needs(need)),
+                do_block::Block::Alike => check::everywhere(ctx),
+                do_block::Block::Other => match sequences::standing(ctx, stmt) {
+                    Route::Units(units) => units,
+                    Route::Needs(need) => return Ok(Planned::Needs(need)),
+                    Route::Unclaimed => check::unclaimed(ctx, stmt)?,
+                },
+            },
+        },
+    };
+    if purpose == Purpose::Describe {
+        units.targets.truncate(1);
+        for target in &mut units.targets {
+            target.rows = None;
+        }
+    }
+    let mut edits = Edits::default();
+    let mut merge = MergePlan::iterate();
+    let one = match is_catalogue {
+        true => false,
+        false => match unions::find(ctx, stmt, &units) {
+            unions::Found::Needs(need) => return Ok(Planned::Needs(need)),
+            unions::Found::Some(_) => unions::is_one(ctx, &units.targets),
+            unions::Found::No => false,
+        },
+    };
+    if units.targets.len() > 1 && units.spread == Spread::Gather && !one {
+        let gathered = match is_catalogue {
+            true => catalogue::merge(ctx, stmt, &mut units)?,
+            false => gathered(ctx, stmt, &units)?,
+        };
+        match gathered {
+            Gathered::Plan(plan, changes) => {
+                merge = plan;
+                edits = changes;
+            }
+            Gathered::Needs(need) => return Ok(Planned::Needs(need)),
+        }
+    }
+    let mut plan = finished(ctx, stmt, units, (merge, edits))?;
+    if is_catalogue && let Some(need) = catalogue::present(ctx, &mut plan)? {
+        return Ok(Planned::Needs(need));
+    }
+    sequences::elsewhere_dropped(ctx, stmt, &mut plan);
+    Ok(Planned::Plan(Box::new(plan)))
+}
+
+fn finished(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    units: Units,
+    (merge, edits): (MergePlan, Edits),
+) -> Result<Plan> {
+    if merge.derived == 0 && merge.group.is_none() {
+        return rewrite::finish(ctx, stmt, units, (merge, edits));
+    }
+    let settled = reparse::reparsed(ctx, stmt, &edits)?.ok_or_else(|| {
+        pando_kernel::Error::unmerged(
+            30001,
+            "sorting or grouping the rows of several shards by an expression with a parameter cannot be answered yet",
+            "write the value into the expression, or narrow it to one shard",
+        )
+    })?;
+    let mut plan = rewrite::finish(ctx, &settled.stmt, units, (merge, Edits::default()))?;
+    for parameter in plan.units.iter_mut().flat_map(|unit| &mut unit.parameters) {
+        *parameter = settled.original(*parameter);
+    }
+    Ok(plan)
+}
+
+fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gathered> {
+    check::spreadable(stmt, units.alone)?;
+    if matches!(stmt.kind, Kind::Select(_) | Kind::Copy(_))
+        && !has_own_groups(stmt, units)
+        && let Some(need) = aggregate::unknown(ctx, &stmt.kind)?
+    {
+        return Ok(Gathered::Needs(need));
+    }
+    if let Kind::Select(query) = &stmt.kind {
+        return match &query.body {
+            QueryBody::Select(select) => gather::gather(ctx, stmt, query, select, units),
+            QueryBody::Set { .. } | QueryBody::Values(_) => gather::together(ctx, query),
+        };
+    }
+    Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
+}
+
+/// Whether the targets compute all groups alone, whatever the aggregate.
+fn has_own_groups(stmt: &Statement, units: &Units) -> bool {
+    let Kind::Select(query) = &stmt.kind else { return false };
+    let grouped = matches!(&query.body, QueryBody::Select(select) if !select.group_by.is_empty());
+    grouped && units.alone.groups
+}

@@ -1,0 +1,168 @@
+//! Which unit shows which table.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use pando_kernel::Value;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::{Context, Database, LogicTable};
+use pando_kernel::presentation::{Asked, Presentation, Shown};
+use pando_kernel::route::{Need, UnitName};
+use pando_sql::ast::{Literal, Node, Statement};
+use pando_sql::visit;
+
+/// Who shows a table.
+pub(super) enum Shower {
+    Unit(UnitName),
+    Nobody,
+    Unread,
+}
+
+/// The unit that shows a table.
+pub(super) fn shown_by(ctx: &Context<'_>, table: &str) -> Shower {
+    if let Some(known) = tables(ctx.database).find(|known| known.name.eq_ignore_ascii_case(table)) {
+        let node = known.nodes.first();
+        return node.map_or(Shower::Nobody, |node| Shower::Unit(writer(ctx.database, &node.unit)));
+    }
+    match ctx.catalog.tables() {
+        None => Shower::Unread,
+        Some(tables) => {
+            match tables.get(&ctx.dialect.syntax().table_key(table)).and_then(|units| units.first())
+            {
+                Some(unit) => Shower::Unit(Arc::clone(unit)),
+                None => Shower::Nobody,
+            }
+        }
+    }
+}
+
+fn tables(database: &Database) -> impl Iterator<Item = LogicTable> {
+    database.features.iter().flat_map(|feature| feature.tables())
+}
+
+/// The unit itself, or the one of a group that takes writes.
+fn writer(database: &Database, unit: &UnitName) -> UnitName {
+    let mut groups = database.features.iter().flat_map(|feature| feature.groups().places);
+    let group = groups.find(|group| group.name == *unit);
+    group.and_then(|group| group.members.into_iter().next()).unwrap_or_else(|| Arc::clone(unit))
+}
+
+/// The one unit for a question.
+pub(super) enum Chosen {
+    Unit(UnitName),
+    Needs(Need),
+}
+
+/// The one unit for a question that cannot be put to all: that of an object or a table it names; else the first, when it shows all tables.
+///
+/// # Errors
+/// `Refused` when tables of other units would be missing from the answer.
+pub(super) fn chosen(
+    ctx: &Context<'_>,
+    presentation: &dyn Presentation,
+    stmt: &Statement,
+) -> Result<Chosen> {
+    let parameters = ctx.parameters.unwrap_or(&[]);
+    if let Asked::Number(number) = presentation.asked(stmt, parameters)
+        && let Some(unit) = ctx.database.units.get(number)
+    {
+        return Ok(Chosen::Unit(Arc::clone(unit)));
+    }
+    let mut texts: Vec<&str> = parameters
+        .iter()
+        .filter_map(|parameter| match &parameter.value {
+            Value::Text(text) => Some(text.as_str()),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::UInt(_)
+            | Value::Float(_)
+            | Value::Decimal(_)
+            | Value::Bytes(_) => None,
+        })
+        .collect();
+    visit::exprs(&stmt.kind, &mut |expr| {
+        if let Node::Literal(Literal::Text(text)) = &expr.node {
+            texts.push(text);
+        }
+    });
+    for text in texts {
+        match shown_by(ctx, text) {
+            Shower::Unit(unit) => return Ok(Chosen::Unit(unit)),
+            Shower::Nobody => {}
+            Shower::Unread => return Ok(Chosen::Needs(Need::Tables)),
+        }
+    }
+    let Some(first) = ctx.database.units.first() else {
+        return Err(Error::internal("a question without storage units"));
+    };
+    let unknown = ctx.parameters.is_none() && stmt.parameters > 0;
+    match others_show(ctx, first) {
+        None => Ok(Chosen::Needs(Need::Tables)),
+        Some(Some(table)) if !unknown => Err(Error::spans_shards(
+            30001,
+            format!(
+                "this question about the catalogue can be put to one storage unit only, and table `{table}` stands in another"
+            ),
+            "ask for tables by name, or with a plain SELECT from the catalogue",
+        )),
+        Some(_) => Ok(Chosen::Unit(Arc::clone(first))),
+    }
+}
+
+/// A table that another unit than this shows, when there is one; `None` when it is not known yet.
+fn others_show(ctx: &Context<'_>, unit: &UnitName) -> Option<Option<String>> {
+    let elsewhere = |table: &LogicTable| {
+        table.nodes.first().is_some_and(|node| writer(ctx.database, &node.unit) != *unit)
+    };
+    let known: Vec<LogicTable> = tables(ctx.database).collect();
+    if let Some(table) = known.iter().find(|table| elsewhere(table)) {
+        return Some(Some(table.name.clone()));
+    }
+    let mut names: HashSet<String> = HashSet::new();
+    for table in &known {
+        names.insert(table.name.to_lowercase());
+        names.extend(table.nodes.iter().map(|node| node.table.to_lowercase()));
+    }
+    let is_known = |name: &str| names.contains(&name.to_lowercase());
+    let found = ctx.catalog.tables()?;
+    let mut found = found.iter().filter(|(name, units)| !units.contains(unit) && !is_known(name));
+    Some(found.next().map(|(name, _)| name.clone()))
+}
+
+/// The tables of a unit that are not simply shown under their own names: of each logic table the first node stands for all, and what has a logic
+/// table's name without being a part of it cannot be reached, so it is not shown.
+pub(crate) fn shown_at(database: &Database, unit: &str) -> Vec<Shown> {
+    let mut list = Vec::new();
+    let mut writers: HashMap<UnitName, bool> = HashMap::new();
+    for table in tables(database) {
+        let logic: Arc<str> = table.name.as_str().into();
+        let mut is_node = false;
+        for (i, node) in table.nodes.iter().enumerate() {
+            let is_here = match writers.get(&node.unit) {
+                Some(known) => *known,
+                None => {
+                    let is_here = *writer(database, &node.unit) == *unit;
+                    writers.insert(Arc::clone(&node.unit), is_here);
+                    is_here
+                }
+            };
+            if !is_here {
+                continue;
+            }
+            let same = node.table.eq_ignore_ascii_case(&logic);
+            is_node |= same;
+            if i > 0 || !same {
+                list.push(Shown {
+                    actual: Arc::clone(&node.table),
+                    logic: Arc::clone(&logic),
+                    hidden: i > 0,
+                });
+            }
+        }
+        if !is_node {
+            list.push(Shown { actual: Arc::clone(&logic), logic, hidden: true });
+        }
+    }
+    list
+}

@@ -1,0 +1,8 @@
+//! Statements and tables with a way of their own.
+
+pub(in crate::plan) mod catalogue;
+pub(in crate::plan) mod do_block;
+pub(in crate::plan) mod missing;
+pub(in crate::plan) mod sequences;
+pub(in crate::plan) mod several_tables;
+pub(in crate::plan) mod temporary;

@@ -1,0 +1,60 @@
+//! Sequences that do not stand on every storage unit, as CREATE SEQUENCE makes them: one that a column of a single table owns stands where the table does,
+//! and nowhere else, as the table's default takes its numbers from there.
+
+use std::sync::Arc;
+
+use pando_kernel::feature::Context;
+use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
+use pando_sql::ast::{DefineAction, Kind, ObjectKind, ObjectName, Statement};
+
+use crate::plan::{Plan, Unit};
+
+/// Where a definition of sequences goes that names no table: to the units that have them, where not all do.
+pub(in crate::plan) fn standing(ctx: &Context<'_>, stmt: &Statement) -> Route {
+    let Kind::Define(define) = &stmt.kind else { return Route::Unclaimed };
+    let changes = define.object == ObjectKind::Sequence
+        && define.action != DefineAction::Create
+        && define.on.is_none();
+    if !changes || ctx.database.units.len() < 2 || has_groups(ctx) {
+        return Route::Unclaimed;
+    }
+    let Some(known) = ctx.catalog.sequences() else { return Route::Needs(Need::Tables) };
+    let units = |name: &ObjectName| known.get(&name.key()).map_or(&[][..], Vec::as_slice);
+    let Some(first) = define.names.first().map(units) else { return Route::Unclaimed };
+    let alike = define.names.iter().all(|name| units(name) == first);
+    if !alike || first.is_empty() {
+        return Route::Unclaimed;
+    }
+    let here = |unit: &&UnitName| first.contains(*unit);
+    let targets = ctx.database.units.iter().filter(here).cloned().map(Target::whole).collect();
+    Route::Units(Units::new(targets, Spread::Same))
+}
+
+/// Members of a group have one name more than that under which tables stand there.
+fn has_groups(ctx: &Context<'_>) -> bool {
+    ctx.database.features.iter().any(|feature| !feature.groups().places.is_empty())
+}
+
+/// ALTER SEQUENCE … OWNED BY, where it goes to the one unit of its table: the others drop theirs. Dumps say it behind CREATE SEQUENCE.
+pub(in crate::plan) fn elsewhere_dropped(ctx: &Context<'_>, stmt: &Statement, plan: &mut Plan) {
+    let Kind::Define(define) = &stmt.kind else { return };
+    let owns = define.action == DefineAction::Alter
+        && define.object == ObjectKind::Sequence
+        && define.on.is_some();
+    let (true, false, [only], Some(name)) =
+        (owns, has_groups(ctx), &plan.units[..], define.names.first())
+    else {
+        return;
+    };
+    let home = Arc::clone(&only.target.unit);
+    let sql: Arc<str> = format!("DROP SEQUENCE IF EXISTS {}", name.span.of(&stmt.text)).into();
+    let others = ctx.database.units.iter().filter(|unit| **unit != home);
+    plan.units.extend(others.map(|unit| Unit {
+        target: Target::whole(Arc::clone(unit)),
+        sql: Arc::clone(&sql),
+        parameters: Vec::new(),
+        replaced: Vec::new(),
+        attributes: Vec::new(),
+    }));
+    plan.spread = Spread::Same;
+}

@@ -1,0 +1,204 @@
+//! Statements about a session's temporary tables: they go whole to the storage unit that these stand on, past all rooms.
+
+use std::sync::Arc;
+
+use pando_kernel::Temporaries;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::{Context, LogicTable, TableKind};
+use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
+use pando_kernel::temporary::is_temporary;
+use pando_sql::ast::{DefineAction, Kind, ObjectName, Statement};
+use pando_sql::visit;
+
+use crate::plan::about::writer_of;
+use crate::plan::parse::parsed;
+use crate::plan::route::routed;
+
+const BESIDE: &str = "copy the rows that are needed into a table that stands with it";
+
+/// Where another table of a statement can be read whole.
+enum Stands {
+    /// In one of these units.
+    In(Vec<UnitName>),
+    /// Each unit has a part of it.
+    Split,
+    /// Nowhere that is known: the server is to say so.
+    Nowhere,
+    Unread,
+}
+
+/// The session's temporary tables, where the statement is about one.
+pub(in crate::plan) fn concerned<'a>(
+    ctx: &Context<'a>,
+    stmt: &Statement,
+) -> Option<&'a Temporaries> {
+    ctx.session.temporaries.as_deref().filter(|own| own.concern(stmt))
+}
+
+/// Routes a statement about temporary tables.
+///
+/// # Errors
+/// `Refused` where they are gone, or where it names a table besides that their unit has not.
+pub(in crate::plan) fn route(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    own: &Temporaries,
+) -> Result<Route> {
+    let tables = visit::tables(&stmt.kind);
+    let is_drop = matches!(&stmt.kind, Kind::Define(define) if define.action == DefineAction::Drop);
+    let mut lost = tables.iter().filter(|table| own.is_lost(table.name) && !is_remade(stmt));
+    if let Some(gone) = lost.next().filter(|_| !is_drop) {
+        return Err(gone_with_connection(gone.name, &own.unit));
+    }
+    for name in others(ctx, stmt, Some(own)) {
+        match stands(ctx, &name.key())? {
+            Stands::Unread => return Ok(Route::Needs(Need::Tables)),
+            Stands::Nowhere => {}
+            Stands::In(units) if units.contains(&own.unit) => {}
+            Stands::In(units) => return Err(apart(name, &own.unit, units.first())),
+            Stands::Split => return Err(split(name, &own.unit)),
+        }
+    }
+    Ok(Route::Units(Units::new(vec![Target::whole(Arc::clone(&own.unit))], Spread::Gather)))
+}
+
+/// The unit for a session's first temporary table: where the tables stand that the statement reads, else where new single tables go.
+///
+/// # Errors
+/// `Refused` where no unit has all of them whole.
+pub(crate) fn unit_for(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+) -> Result<std::result::Result<UnitName, Need>> {
+    let probe = parsed(ctx, "CREATE TABLE pando_temporary (id INT)")?;
+    let home = match routed(ctx, &probe)? {
+        Route::Needs(need) => return Ok(Err(need)),
+        Route::Units(units) => units.targets.into_iter().next().map(|target| target.unit),
+        Route::Unclaimed => ctx.database.units.first().cloned(),
+    };
+    let home = home.ok_or_else(|| Error::internal("a database without storage units"))?;
+    let home = writer_of(ctx.database, home);
+    let mut fit: Option<Vec<UnitName>> = None;
+    for name in others(ctx, stmt, None) {
+        let units = match stands(ctx, &name.key())? {
+            Stands::Unread => return Ok(Err(Need::Tables)),
+            Stands::Nowhere => continue,
+            Stands::Split => return Err(split(name, &home)),
+            Stands::In(units) => units,
+        };
+        let both = match &fit {
+            None => units.clone(),
+            Some(fit) => fit.iter().filter(|unit| units.contains(unit)).cloned().collect(),
+        };
+        if both.is_empty() {
+            let there = fit.as_ref().and_then(|fit| fit.first()).unwrap_or(&home);
+            return Err(apart(name, there, units.first()));
+        }
+        fit = Some(both);
+    }
+    let other = fit.filter(|fit| !fit.contains(&home)).and_then(|fit| fit.into_iter().next());
+    Ok(Ok(other.unwrap_or(home)))
+}
+
+/// The names of tables that stand on storage units and are neither temporary nor the vendor's.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only definitions make names")]
+fn others<'a>(
+    ctx: &'a Context<'_>,
+    stmt: &'a Statement,
+    own: Option<&'a Temporaries>,
+) -> impl Iterator<Item = &'a ObjectName> {
+    let made = match &stmt.kind {
+        Kind::Define(define) if is_temporary(define) => define.names.as_slice(),
+        Kind::Define(define) => define.renamed_to.as_slice(),
+        _ => &[],
+    };
+    let is_vendors = |name: &ObjectName| {
+        let key = name.key();
+        key == "dual"
+            || key.starts_with(pando_kernel::relation::PREFIX)
+            || ctx.dialect.presentation().is_some_and(|shown| shown.holding(name).is_some())
+    };
+    let tables = visit::tables(&stmt.kind).into_iter().map(|table| table.name);
+    tables.filter(move |name| {
+        let is_made = made.iter().any(|own| own.span == name.span);
+        !is_made && own.is_none_or(|own| !own.is_one(name)) && !is_vendors(name)
+    })
+}
+
+fn stands(ctx: &Context<'_>, key: &str) -> Result<Stands> {
+    let tables = ctx.database.features.iter().flat_map(|feature| feature.tables());
+    let tables: Vec<LogicTable> = tables.collect();
+    let is_called = |table: &&LogicTable| ctx.dialect.syntax().table_key(&table.name) == key;
+    if let Some(known) = tables.iter().find(is_called) {
+        if known.kind == TableKind::Sharded {
+            return Ok(Stands::Split);
+        }
+        let units = known.nodes.iter().map(|node| writer_of(ctx.database, node.unit.clone()));
+        return Ok(Stands::In(units.collect()));
+    }
+    let Some(found) = ctx.catalog.tables() else { return Ok(Stands::Unread) };
+    let mut units: Vec<UnitName> = Vec::new();
+    for unit in found.get(key).into_iter().flatten() {
+        let is_part = tables
+            .iter()
+            .flat_map(|table| &table.nodes)
+            .any(|node| node.unit == *unit && ctx.dialect.syntax().table_key(&node.table) == key);
+        let writer = writer_of(ctx.database, Arc::clone(unit));
+        if !is_part && !units.contains(&writer) {
+            units.push(writer);
+        }
+    }
+    match &units[..] {
+        [] if found.contains_key(key) => Err(ErrorKind::UnknownTable(key.to_owned()).into()),
+        [] => Ok(Stands::Nowhere),
+        [_] => Ok(Stands::In(units)),
+        [_, ..] => Err(Error::unsupported(
+            10500,
+            format!("table `{key}` stands in several storage units: `{}`", units.join("`, `")),
+            format!("say which one is meant under `!SINGLE`, as `{}.{key}`", units[0]),
+        )),
+    }
+}
+
+/// Whether a statement makes its table anew, whatever there was.
+fn is_remade(stmt: &Statement) -> bool {
+    matches!(&stmt.kind, Kind::Define(define) if define.action == DefineAction::Create && is_temporary(define))
+}
+
+fn text_of(name: &ObjectName) -> &str {
+    name.parts.last().map_or("", |part| part.value.as_str())
+}
+
+fn gone_with_connection(name: &ObjectName, unit: &str) -> Error {
+    Error::unsupported(
+        30001,
+        format!(
+            "temporary table `{}` is gone: its connection to storage unit `{unit}` was lost",
+            text_of(name)
+        ),
+        "make it again, or drop it",
+    )
+}
+
+fn apart(name: &ObjectName, unit: &str, other: Option<&UnitName>) -> Error {
+    let other = other.map_or("", |unit| unit);
+    Error::spans_shards(
+        20101,
+        format!(
+            "the session's temporary tables stand in `{unit}`, and table `{}` in `{other}`",
+            text_of(name)
+        ),
+        BESIDE,
+    )
+}
+
+fn split(name: &ObjectName, unit: &str) -> Error {
+    Error::spans_shards(
+        20101,
+        format!(
+            "the session's temporary tables stand in `{unit}`, and table `{}` has parts elsewhere",
+            text_of(name)
+        ),
+        BESIDE,
+    )
+}

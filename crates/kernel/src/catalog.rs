@@ -1,0 +1,70 @@
+//! What is known of the storage units' tables.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::effects::Effectful;
+use crate::route::UnitName;
+use crate::table::TableColumn;
+
+/// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is
+/// a `Need`.
+pub trait Catalog: Send + Sync + Debug {
+    /// The columns of a logic table (by its key), in table order; `None` when not read yet. An empty list: the table
+    /// does not exist.
+    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>>;
+
+    /// For each actual table's key the units that have it; `None` when not read yet.
+    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>>;
+
+    /// How servers spell tables whose names are not their keys; `None` when not read yet, which is when `tables` is
+    /// not.
+    fn spellings(&self) -> Option<Arc<Spellings>> {
+        Some(Arc::default())
+    }
+
+    /// For each sequence (lower-cased) the units that have it, all of them; `None` when not read yet. They are read
+    /// with the tables, where the first unit alone counts.
+    fn sequences(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        Some(Arc::default())
+    }
+
+    /// For each index name the actual table it belongs to, both lower-cased; empty where tables of several names have
+    /// one of it. `None` when not read yet.
+    fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
+        None
+    }
+
+    /// What indexes and constraints are called in these storage units, and in others as far as known; `None` when one
+    /// of these was not read yet.
+    fn names(&self, _units: &[UnitName]) -> Option<Arc<Names>> {
+        Some(Arc::default())
+    }
+
+    /// The names that may have effects on connections, on all storage units that were asked; `None` when this one was
+    /// not.
+    fn effectful(&self, _unit: &str) -> Option<Arc<Effectful>> {
+        None
+    }
+
+    /// The names (lower-cased) of aggregates that users have made; `None` when not read yet.
+    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
+        Some(Arc::default())
+    }
+}
+
+/// By actual table (lower-cased) what its indexes and constraints are called.
+pub type Names = HashMap<String, OwnNames>;
+
+/// What the indexes and constraints of one actual table are called, lower-cased. A key is both.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnNames {
+    /// Its indexes.
+    pub indexes: HashSet<String>,
+    /// Its constraints.
+    pub constraints: HashSet<String>,
+}
+
+/// By key what servers call those tables of it whose names are not their keys, and others of the same key.
+pub type Spellings = HashMap<String, HashSet<String>>;

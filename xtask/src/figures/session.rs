@@ -1,0 +1,161 @@
+//! How large the session is, and how tangled.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::circle::{Graph, circles};
+use super::{Code, imports};
+use crate::source::Source;
+
+const ENGINE: &str = "crates/engine/src/";
+const FOLDER: &str = "crates/engine/src/session/";
+const NAME: &str = "Session";
+
+pub(super) fn fields(code: &Code<'_>) -> Vec<String> {
+    let found = engine(code).find_map(|source| Some((source, source.fields(NAME)?)));
+    let Some((source, fields)) = found else { return Vec::new() };
+    fields.into_iter().map(|field| format!("{}: {field}", source.path)).collect()
+}
+
+pub(super) fn methods(code: &Code<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in engine(code) {
+        for open in source.implementations(NAME) {
+            let methods = source.methods(open).into_iter();
+            found.extend(methods.map(|method| format!("{}: {method}", source.path)));
+        }
+    }
+    found
+}
+
+pub(super) fn implementations(code: &Code<'_>) -> Vec<String> {
+    let all = engine(code)
+        .flat_map(|source| source.implementations(NAME).into_iter().map(|_| source.path.clone()));
+    all.collect()
+}
+
+/// Files with methods of the session in which `self.field` or `session.field` stands.
+pub(super) fn users(code: &Code<'_>) -> Vec<String> {
+    let fields: BTreeSet<String> = engine(code)
+        .find_map(|source| source.fields(NAME))
+        .unwrap_or_default()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let names_one = |source: &&Source| {
+        let has_methods = !source.implementations(NAME).is_empty();
+        selected(source).any(|(holder, name, is_call)| {
+            let is_session = holder == "session" || (holder == "self" && has_methods);
+            is_session && !is_call && fields.contains(name)
+        })
+    };
+    engine(code).filter(names_one).map(|source| source.path.clone()).collect()
+}
+
+pub(super) fn flat(code: &Code<'_>) -> Vec<String> {
+    let own = code.tree.below(FOLDER.trim_end_matches('/'));
+    let is_flat = |path: &&str| path.ends_with(".rs") && !path[FOLDER.len()..].contains('/');
+    own.filter(is_flat).map(str::to_owned).collect()
+}
+
+/// By paths, and by `self.method(…)` where one file alone makes a method of that name.
+pub(super) fn circle(code: &Code<'_>) -> Vec<String> {
+    let mut makers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let own: Vec<&Source> =
+        engine(code).filter(|source| !source.implementations(NAME).is_empty()).collect();
+    for source in &own {
+        for open in source.implementations(NAME) {
+            for method in source.methods(open) {
+                makers.entry(method).or_default().push(&source.path);
+            }
+        }
+    }
+    let mut graph: Graph = imports::graph(&code.sources);
+    graph.retain(|path, _| path.starts_with(FOLDER));
+    for uses in graph.values_mut() {
+        uses.retain(|path| path.starts_with(FOLDER));
+    }
+    for source in engine(code) {
+        let calls = selected(source)
+            .filter(|(holder, _, is_call)| *is_call && matches!(*holder, "self" | "session"));
+        let made = calls.filter_map(|(_, name, _)| match makers.get(name)?.as_slice() {
+            [only] if *only != source.path => Some((*only).to_owned()),
+            _ => None,
+        });
+        graph.entry(source.path.clone()).or_default().extend(made);
+    }
+    circles(&graph).into_iter().next().unwrap_or_default()
+}
+
+fn engine<'c>(code: &'c Code<'_>) -> impl Iterator<Item = &'c Source> {
+    code.sources.iter().filter(|source| source.path.starts_with(ENGINE))
+}
+
+/// Every `holder.name`, and whether a call follows.
+fn selected(source: &Source) -> impl Iterator<Item = (&str, &str, bool)> {
+    use crate::lexer::Token;
+    let tokens = &source.tokens;
+    (0..tokens.len()).filter_map(|at| match tokens.get(at..at + 3)? {
+        [Token::Word(holder), Token::Sign('.'), Token::Word(name)] => {
+            let is_call = tokens.get(at + 3).is_some_and(|token| token.is("("));
+            Some((holder.as_str(), name.as_str(), is_call))
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::counted;
+
+    const FILES: &[(&str, &str)] = &[
+        (
+            "crates/engine/src/session/mod.rs",
+            "pub struct Session { a: A, b: B, }\nimpl Session { fn c(&self) { self.a; self.d() } }",
+        ),
+        (
+            "crates/engine/src/session/e/f.rs",
+            "impl Session { fn d(&self) { self.g() } }\nimpl Door for Session { fn h(&self) {} }",
+        ),
+        ("crates/engine/src/session/i.rs", "impl Session { fn g(&self) { self.c(); self.z() } }"),
+        ("crates/engine/src/j.rs", "impl Other { fn c(&self) { self.a; self.d() } }"),
+        ("crates/engine/src/k.rs", "fn c(session: &Session) { session.b }"),
+        ("crates/engine/src/l.rs", "impl Session { fn z(&self) { self.d(); self.a() } }"),
+    ];
+
+    #[test]
+    fn the_session_is_measured() {
+        let count = |name| counted(name, FILES).len();
+        assert_eq!(counted("session-fields", FILES)[1], "crates/engine/src/session/mod.rs: b");
+        assert_eq!((count("session-fields"), count("session-methods")), (2, 5));
+        assert_eq!((count("session-impls"), count("session-flat")), (5, 2));
+        assert_eq!(
+            counted("session-users", FILES),
+            ["crates/engine/src/k.rs", "crates/engine/src/session/mod.rs"]
+        );
+        assert_eq!(counted("session-circle", FILES).len(), 4);
+    }
+
+    #[test]
+    fn functions_over_the_session_tie_as_its_methods_do() {
+        let files = [
+            ("crates/engine/src/session/a.rs", "fn c(session: &Session) { super::b::d(session) }"),
+            ("crates/engine/src/session/b.rs", "fn d(session: &Session) { session.e() }"),
+            (
+                "crates/engine/src/session/f.rs",
+                "impl Session { fn e(&self) { super::a::c(self) } }",
+            ),
+        ];
+        assert_eq!(counted("session-circle", &files).len(), 3);
+    }
+
+    #[test]
+    fn a_method_that_two_files_make_ties_nobody() {
+        let files = [
+            ("crates/engine/src/a.rs", "impl Session { fn a(&self) { self.b() } }"),
+            ("crates/engine/src/b.rs", "impl Session { fn b(&self) { self.a() } }"),
+            ("crates/engine/src/c.rs", "impl Door for Session { fn b(&self) {} }"),
+        ];
+        assert!(counted("session-circle", &files).is_empty());
+        assert_eq!(counted("session-circle", &files[..2]).len(), 2);
+    }
+}
