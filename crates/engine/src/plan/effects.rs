@@ -1,6 +1,8 @@
 //! Which statements may leave something on the connections they run on: those then forget everything before they serve others. Decided when a plan is made, and kept with
 //! its template.
 
+use std::borrow::Cow;
+
 use pando_kernel::Effectful;
 use pando_kernel::effects::{Access, Effects};
 use pando_kernel::feature::Context;
@@ -123,9 +125,9 @@ pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves
     let Some(Some(effectful)) = known.next().filter(|_| known.all(|one| one.is_some())) else {
         return Leaves::Anything;
     };
-    let access = access(ctx, stmt);
-    let of = |target: &Target| in_tables(&effectful, target, access);
-    let in_text = || in_text(ctx, stmt, (effects, &effectful));
+    let read = Read::of(ctx, stmt);
+    let of = |target: &Target| in_tables(&effectful, target, read.access);
+    let in_text = || read.in_text((effects, &effectful));
     match plan.units.iter().any(|unit| of(&unit.target)) || in_text() {
         true => left(&effectful),
         false => Leaves::Nothing,
@@ -155,12 +157,13 @@ pub(super) struct OfText {
 impl OfText {
     /// Of a statement that was planned for this unit.
     pub(super) fn of(ctx: &Context<'_>, stmt: &Statement, unit: &UnitName) -> Self {
+        let read = Read::of(ctx, stmt);
         let leaves = match (ctx.dialect.effects(), ctx.catalog.effectful(unit)) {
             (None, _) => false,
             (Some(_), None) => true,
-            (Some(effects), Some(effectful)) => in_text(ctx, stmt, (effects, &effectful)),
+            (Some(effects), Some(effectful)) => read.in_text((effects, &effectful)),
         };
-        Self { leaves, access: access(ctx, stmt) }
+        Self { leaves, access: read.access }
     }
 
     /// What a statement leaves at this target; `None` where its unit was not asked yet.
@@ -180,20 +183,6 @@ fn in_tables(effectful: &Effectful, target: &Target, access: Access) -> bool {
     target.tables.iter().any(|table| effectful.has(&table.actual.to_lowercase(), access))
 }
 
-/// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted among them.
-fn access(ctx: &Context<'_>, stmt: &Statement) -> Access {
-    let writes = |token: &Token| {
-        let word = token.span.of(&stmt.text);
-        token.kind == TokenKind::Word && WRITING.iter().any(|one| word.eq_ignore_ascii_case(one))
-    };
-    let tokens = tokenize(&stmt.text, ctx.dialect.syntax());
-    let is_query = matches!(stmt.kind, Kind::Select(_));
-    match tokens.is_ok_and(|tokens| is_query && !tokens.list.iter().any(writes)) {
-        true => Access::Reads,
-        false => Access::Writes,
-    }
-}
-
 /// Statements that make, change or look after what stands on a unit: they run what indexes, columns and checks are made of.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
 fn defines(kind: &Kind) -> bool {
@@ -205,29 +194,63 @@ fn defines(kind: &Kind) -> bool {
     }
 }
 
-/// Whether a text names something that may have effects, or calls what is not known to have none. By its words, wherever they stand: a function may be called without
-/// parentheses (`t.f`), and a table may be named where no table was expected.
-fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful)) -> bool {
-    let (effects, effectful) = known;
-    if effectful.everything {
-        return true;
+/// A statement's words.
+struct Read<'a> {
+    text: &'a str,
+    /// `None` where they cannot be told.
+    tokens: Option<Vec<Token>>,
+    access: Access,
+}
+
+impl<'a> Read<'a> {
+    fn of(ctx: &Context<'_>, stmt: &'a Statement) -> Self {
+        let tokens = tokenize(&stmt.text, ctx.dialect.syntax()).ok().map(|tokens| tokens.list);
+        let access = access(stmt, tokens.as_deref());
+        Self { text: &stmt.text, tokens, access }
     }
-    let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return true };
-    let (list, access) = (&tokens.list[..], access(ctx, stmt));
-    list.iter().enumerate().any(|(at, token)| {
-        let Some(name) = token.name(&stmt.text).map(|name| name.to_lowercase()) else {
-            return token.kind == TokenKind::UnicodeIdentifier;
-        };
-        if effectful.has(&name, access) {
+
+    /// Whether it names something that may have effects, or calls what is not known to have none. By its words, wherever they stand: a function may be called
+    /// without parentheses (`t.f`), and a table may be named where no table was expected.
+    fn in_text(&self, (effects, effectful): (&dyn Effects, &Effectful)) -> bool {
+        if effectful.everything {
             return true;
         }
-        let is_call = list.get(at + 1).is_some_and(|next| next.span.of(&stmt.text) == "(");
-        if is_call && effectful.has_call(&name) {
-            return true;
-        }
-        let is_keyword = token.kind == TokenKind::Word && UNCALLED.binary_search(&&*name).is_ok();
-        is_call && !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, &stmt.text)
-    })
+        let Some(list) = self.tokens.as_deref() else { return true };
+        list.iter().enumerate().any(|(at, token)| {
+            let Some(name) = token.name(self.text).map(lowered) else {
+                return token.kind == TokenKind::UnicodeIdentifier;
+            };
+            if effectful.has(&name, self.access) {
+                return true;
+            }
+            let is_call = list.get(at + 1).is_some_and(|next| next.span.of(self.text) == "(");
+            if is_call && effectful.has_call(&name) {
+                return true;
+            }
+            let is_keyword =
+                token.kind == TokenKind::Word && UNCALLED.binary_search(&&*name).is_ok();
+            is_call && !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, self.text)
+        })
+    }
+}
+
+/// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted among them.
+fn access(stmt: &Statement, tokens: Option<&[Token]>) -> Access {
+    let writes = |token: &Token| {
+        let word = token.span.of(&stmt.text);
+        token.kind == TokenKind::Word && WRITING.iter().any(|one| word.eq_ignore_ascii_case(one))
+    };
+    let is_query = matches!(stmt.kind, Kind::Select(_));
+    match tokens.is_some_and(|tokens| is_query && !tokens.iter().any(writes)) {
+        true => Access::Reads,
+        false => Access::Writes,
+    }
+}
+
+/// A name in lower case; most are.
+fn lowered(name: Cow<'_, str>) -> Cow<'_, str> {
+    let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_lower { name } else { Cow::Owned(name.to_lowercase()) }
 }
 
 /// Whether the name here, with a parenthesis behind it, is that of a table, an alias or a type.
