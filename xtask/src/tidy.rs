@@ -5,6 +5,7 @@ mod pages;
 mod papers;
 mod sizes;
 mod sources;
+mod twins;
 mod violation;
 mod walls;
 
@@ -47,6 +48,11 @@ pub(crate) const RULES: &[Rule] = &[
         name: "db-symmetry",
         says: "every database has the same files",
         check: layout::db_symmetry,
+    },
+    Rule {
+        name: "twins",
+        says: "the same role has the same file in db/mysql and db/postgres",
+        check: twins::twins,
     },
     Rule {
         name: "notes",
