@@ -224,12 +224,15 @@ impl<'a> Read<'a> {
                 return true;
             }
             let is_call = list.get(at + 1).is_some_and(|next| next.span.of(self.text) == "(");
-            if is_call && effectful.has_call(&name) {
+            if !is_call {
+                return false;
+            }
+            if effectful.has_call(&name) {
                 return true;
             }
             let is_keyword =
                 token.kind == TokenKind::Word && UNCALLED.binary_search(&&*name).is_ok();
-            is_call && !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, self.text)
+            !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, self.text)
         })
     }
 }
