@@ -98,7 +98,7 @@ impl Wide {
             && plan.keys.is_none()
             && !plan.writes
             && plan.spread == Spread::Gather
-            && plan.units.iter().all(|unit| is_plain(unit))
+            && plan.units.iter().all(is_plain)
             && slots.len() <= MOST;
         // What is added to the select list for merging may hold a parameter.
         let is_settled = plan.merge.derived > 0 || plan.merge.group.is_some();
