@@ -35,8 +35,13 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "readme", says: "every crate has a README.md", check: papers::readme },
     Rule {
         name: "architecture",
-        says: "ARCHITECTURE.md names every crate and dependency",
+        says: "ARCHITECTURE.md names every crate",
         check: papers::architecture,
+    },
+    Rule {
+        name: "dependencies",
+        says: "docs/dependencies.md says why there is each dependency",
+        check: papers::dependencies,
     },
     Rule { name: "room-cases", says: "every room has a tests/*.case", check: layout::room_cases },
     Rule {
@@ -71,7 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "links",
-        says: "links of README.md and docs/ lead to files, and to the case that their title names",
+        says: "links of the root's pages and docs/ lead to files, and to the case their title names",
         check: pages::links,
     },
     Rule {
