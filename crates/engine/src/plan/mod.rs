@@ -8,6 +8,7 @@ mod effects;
 mod labels;
 mod leftovers;
 mod merge_plan;
+mod numbering;
 mod parse;
 mod plain;
 mod planned;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use pando_kernel::changes::Turn;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
 use pando_kernel::{Attribute, Column, Lists, Value};
@@ -114,6 +115,8 @@ pub struct Unit {
     pub sql: Arc<str>,
     /// Which of the statement's parameters it takes, in its own order.
     pub parameters: Vec<u32>,
+    /// Which of these go as other values than the client's, by their place among them.
+    pub turns: Vec<(usize, Turn)>,
     /// Values that stand in for the client's, by their place among these: names of tables that are others there.
     pub replaced: Vec<(usize, Value)>,
     /// For each column of the result the table's column it shows, when the unit's answer does not tell it; empty when it does.

@@ -144,6 +144,7 @@ fn plan(stmt: &Statement, define: &Define, shares: Vec<Share>) -> Plan {
             target: share.target,
             sql: Arc::from(edits.apply(&stmt.text)),
             parameters: Vec::new(),
+            turns: Vec::new(),
             replaced: Vec::new(),
             attributes: Vec::new(),
         }

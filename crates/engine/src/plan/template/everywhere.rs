@@ -98,7 +98,7 @@ impl Wide {
             && plan.keys.is_none()
             && !plan.writes
             && plan.spread == Spread::Gather
-            && plan.units.iter().all(|unit| unit.replaced.is_empty() && unit.target.rows.is_none())
+            && plan.units.iter().all(|unit| is_plain(unit))
             && slots.len() <= MOST;
         // What is added to the select list for merging may hold a parameter.
         let is_settled = plan.merge.derived > 0 || plan.merge.group.is_some();
@@ -298,10 +298,16 @@ impl Sent {
             target,
             sql: sql.into(),
             parameters: self.parameters.clone(),
+            turns: Vec::new(),
             replaced: Vec::new(),
             attributes: self.attributes.clone(),
         })
     }
+}
+
+/// Whether a unit is sent the client's own values, and all of them.
+fn is_plain(unit: &Unit) -> bool {
+    unit.replaced.is_empty() && unit.turns.is_empty() && unit.target.rows.is_none()
 }
 
 /// Whether the session limits the rows of all its queries: another one does not.

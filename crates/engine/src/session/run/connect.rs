@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use pando_kernel::TransactionType;
 use pando_kernel::backend::Execution;
 use pando_kernel::dialect::{MODE, TransactionVerb};
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Parameter, TransactionType};
 use pando_pool::{Connection, Left};
 use pando_transaction::{Ready, aborted, finish};
 
@@ -18,7 +18,7 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Given, are_in_order};
 use crate::session::run::many_pools;
 use crate::session::settings::Settings;
 use crate::session::steps::assembly;
@@ -528,6 +528,7 @@ fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execut
     let are_its_own = given.prepared
         && plan.merge.derived == 0
         && unit.replaced.is_empty()
+        && unit.turns.is_empty()
         && unit.parameters.len() == given.parameters.len()
         && are_in_order(&unit.parameters);
     if !are_its_own {
@@ -535,15 +536,11 @@ fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execut
     }
     Ok(Execution::Prepared {
         sql: given.text_for(unit),
-        types: types(unit, &given.declared),
+        types: given.types_of(unit),
         parameters: std::mem::take(&mut given.parameters),
         formats: std::mem::take(&mut given.formats),
         era: given.era,
     })
-}
-
-fn are_in_order(parameters: &[u32]) -> bool {
-    parameters.iter().enumerate().all(|(at, own)| at == *own as usize)
 }
 
 /// What is sent for one unit of a plan, whose values may be lifted out.
@@ -559,32 +556,12 @@ fn execution(
     if !given.prepared {
         return Ok(Execution::Text(given.text_for(unit)));
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
-    let parameters: Result<Vec<Parameter>> = unit
-        .parameters
-        .iter()
-        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
-        .collect();
-    let mut parameters = parameters?;
-    for (place, value) in &unit.replaced {
-        if let Some(parameter) = parameters.get_mut(*place) {
-            *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
-        }
-    }
-    let types = types(unit, &given.declared);
+    let parameters = given.parameters_of(unit)?;
+    let types = given.types_of(unit);
     let mut formats = given.formats.clone();
     if formats.len() > 1 {
         formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
     }
     let sql = given.text_for(unit);
     Ok(Execution::Prepared { sql, types, parameters, formats, era: given.era })
-}
-
-/// The types of the parameters that a unit takes, of those declared for the statement.
-pub(in crate::session) fn types(unit: &Unit, declared: &Arc<[u32]>) -> Arc<[u32]> {
-    if are_in_order(&unit.parameters) && declared.len() <= unit.parameters.len() {
-        return Arc::clone(declared);
-    }
-    let own = |at: &u32| declared.get(*at as usize).copied().unwrap_or(0);
-    unit.parameters.iter().map(own).collect()
 }

@@ -14,7 +14,6 @@ use pando_deadlock::number_of;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
-use pando_kernel::request::Parameter;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
@@ -36,7 +35,7 @@ use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
-use crate::session::run::connect::{Aim, grouped, types};
+use crate::session::run::connect::{Aim, grouped};
 use crate::session::run::start::has_all;
 use crate::session::transaction::{Work, units};
 
@@ -504,20 +503,9 @@ fn call(unit: &plan::Unit, given: &Given) -> Result<Call> {
     if !given.prepared {
         return Ok(Call::default());
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
-    let parameters: Result<Vec<Parameter>> = unit
-        .parameters
-        .iter()
-        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
-        .collect();
-    let mut parameters = parameters?;
-    for (place, value) in &unit.replaced {
-        if let Some(parameter) = parameters.get_mut(*place) {
-            *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
-        }
-    }
+    let parameters = given.parameters_of(unit)?;
     let formats = given.formats.clone();
-    let types = types(unit, &given.declared);
+    let types = given.types_of(unit);
     Ok(Call { prepared: true, parameters, types, formats, era: given.era })
 }
 
