@@ -7,6 +7,7 @@ pub mod alone;
 pub mod backend;
 pub mod catalog;
 pub mod cells;
+pub mod changes;
 pub mod channel;
 pub mod column;
 pub mod dialect;

@@ -43,7 +43,7 @@ impl Assembly {
             // Its tables hold what is stored; the rooms know the columns by the statement they came in.
             plan.merge.cells = cells::shown(ctx, &self.rest)?;
             plan.before = before;
-            plan.leaves = effects::leaves(ctx, &self.rest, plan);
+            effects::judge(ctx, &self.rest, plan);
         }
         Ok(planned)
     }

@@ -14,7 +14,6 @@ use pando_deadlock::number_of;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
-use pando_kernel::request::Parameter;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
@@ -37,7 +36,7 @@ use crate::session::given::Given;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
 use crate::session::reply::turned_rows::Turning;
-use crate::session::run::connect::{Aim, grouped, types};
+use crate::session::run::connect::{Aim, grouped};
 use crate::session::run::start::has_all;
 use crate::session::transaction::{Work, units};
 
@@ -312,7 +311,7 @@ async fn jobs_of(
     }
     // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
     let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
-    session.settings.taint(live, &mut connection, plan.leaves);
+    session.taint(live, &mut connection, plan);
     Ok((connection, swallow, jobs))
 }
 
@@ -512,20 +511,9 @@ fn call(unit: &plan::Unit, given: &Given) -> Result<Call> {
     if !given.prepared {
         return Ok(Call::default());
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
-    let parameters: Result<Vec<Parameter>> = unit
-        .parameters
-        .iter()
-        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
-        .collect();
-    let mut parameters = parameters?;
-    for (place, value) in &unit.replaced {
-        if let Some(parameter) = parameters.get_mut(*place) {
-            *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
-        }
-    }
+    let parameters = given.parameters_of(unit)?;
     let formats = given.formats.clone();
-    let types = types(unit, &given.declared);
+    let types = given.types_of(unit);
     Ok(Call { prepared: true, parameters, types, formats, era: given.era })
 }
 
