@@ -43,7 +43,6 @@ impl CellTurn for Around {
     fn value(&self, value: Value) -> Result<Value> {
         match value {
             Value::Text(text) => Ok(Value::Text(text.chars().rev().collect())),
-            Value::Null => Ok(Value::Null),
             other => Err(Error::new(ErrorKind::Value(format!("{other:?} is no text")))),
         }
     }
@@ -74,7 +73,6 @@ impl CellTurn for Opened {
     fn value(&self, value: Value) -> Result<Value> {
         match value {
             Value::Bytes(bytes) => Ok(Value::Text(String::from_utf8(bytes.into()).unwrap())),
-            Value::Null => Ok(Value::Null),
             other => Err(Error::new(ErrorKind::Value(format!("{other:?} is no bytes")))),
         }
     }

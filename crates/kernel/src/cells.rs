@@ -16,7 +16,7 @@ pub trait CellTurn: Send + Sync + Debug {
     /// in that.
     fn column(&self, _column: &mut Column) {}
 
-    /// What is told in the place of a stored value. NULL comes here too.
+    /// What is told in the place of a stored value. NULL is not asked for: it stays.
     ///
     /// # Errors
     /// `Value` when it is not one that could have been stored. The statement has then failed, but what it has changed

@@ -198,7 +198,8 @@ fn written_anew(
         for at in places {
             let column = stored.list.get(*at);
             let column = column.ok_or_else(|| Error::internal("a cell of no column"))?;
-            let value = stored.codec.value(column, raw(*at))?;
+            let Some(field) = raw(*at) else { continue };
+            let value = stored.codec.value(column, Some(field))?;
             changed.extend(turn(*at, value)?.map(|value| (*at, value)));
         }
         let mut next = changed.iter().peekable();
