@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pando_sql::ast::Statement;
 
+use crate::cells::CellMap;
 use crate::changes::Changes;
 use crate::dialect::Dialect;
 use crate::error::Result;
@@ -70,6 +71,16 @@ pub trait Feature: Room {
         _changes: &mut Changes,
     ) -> Result<()> {
         Ok(())
+    }
+
+    /// Which cells of the statement's rows are told otherwise than they are stored. Asked once for each plan, after
+    /// routing, and never of definitions; of COPY TO the query that gives its rows. It must not hang on the values of
+    /// literals and parameters, as plans are kept for others.
+    ///
+    /// # Errors
+    /// `Refused` where the answer would hold stored values that cannot be told right.
+    fn shown(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<Vec<CellMap>> {
+        Ok(Vec::new())
     }
 
     /// What of the statement's route holds for every value of its literals and parameters. The engine checks it against the route itself before it

@@ -36,6 +36,8 @@ pub(in crate::session) struct Given {
     pub(in crate::session) learns: bool,
     /// What is planned is to see one state of several units, and so no copies of them.
     pub(in crate::session) sees_one_state: bool,
+    /// What it gives is written, or looked for, by a statement that follows.
+    pub(in crate::session) is_step: bool,
     /// What is planned is shown and not run: it is planned as in the transaction of the change that reads it.
     pub(in crate::session) is_for_change: bool,
 }

@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::session::given::{Given, Run};
 use crate::session::place::{changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
-use crate::session::reply::warnings;
+use crate::session::reply::{turned_rows, warnings};
 use crate::session::run::template::{Recalled, moment};
 use crate::session::statement::administer::{show, told};
 use crate::session::statement::{local, own_rows, without_units};
@@ -159,6 +159,7 @@ pub(in crate::session) async fn run_plan(
     given: &mut Given,
 ) -> Result<()> {
     session.place.refuse_unadmitted(run.plan.writes)?;
+    turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
     if session.place.properties().sql_show {
         show(run.stmt, run.plan);
     }

@@ -299,6 +299,7 @@ pub(in crate::session) async fn read_step(
     given: Given,
     take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
 ) -> Result<Vec<Event>> {
+    let given = Given { is_step: true, ..given };
     Box::pin(line::run_on_units(session, stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;

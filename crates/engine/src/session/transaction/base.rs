@@ -35,6 +35,7 @@ use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
+use crate::session::reply::turned_rows::Turning;
 use crate::session::run::connect::{Aim, grouped};
 use crate::session::run::start::has_all;
 use crate::session::transaction::{Work, units};
@@ -365,8 +366,15 @@ async fn tell_of_base(
     let is_short = plan.merge.turns.is_some() && !has_all(&plan.merge, &inputs);
     let how = if single || is_short { &passed } else { &plan.merge };
     let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
-    let merged =
-        Merged { merge, channels: Vec::new(), rows: 0, announced: false, loaded: ended, verb };
+    let merged = Merged {
+        merge,
+        turning: Turning::of_cells(plan),
+        channels: Vec::new(),
+        rows: 0,
+        announced: false,
+        loaded: ended,
+        verb,
+    };
     session.outbox.reply = Reply::Merged(Box::new(merged));
     Ok(())
 }
