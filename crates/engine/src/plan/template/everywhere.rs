@@ -342,7 +342,7 @@ fn everywhere(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Everywhere
                 }
             }
             Shortcut::Redirect => redirects.push(at),
-            Shortcut::None | Shortcut::Pick(_) => return None,
+            Shortcut::None | Shortcut::Pick(_) | Shortcut::Choose(_) => return None,
         }
     }
     Some((found?, redirects))

@@ -9,7 +9,7 @@ use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
-use pando_kernel::shortcut::{Pick, Shortcut, Values};
+use pando_kernel::shortcut::{Choose, Pick, Shortcut, Values};
 use pando_kernel::{CellMap, Lists, Parameter, Value};
 use pando_sql::ast::{BinaryOp, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
@@ -102,8 +102,8 @@ struct One {
     kept: Box<[OnceLock<Kept>]>,
     /// No value is part of the text: only the target decides the plan.
     is_decided: bool,
-    /// Rooms that redirect, by their place in the database.
-    redirects: Vec<usize>,
+    /// What rooms redirect, in their order.
+    redirects: Vec<Redirect>,
     parts: Vec<Part>,
     parameters: Vec<u32>,
     /// As [`MergePlan::cells`].
@@ -115,6 +115,15 @@ struct One {
     lifting: Option<(Lifting, Vec<Part>)>,
     /// How columns are told: of all targets alike, as their names are the logic ones.
     lists: Arc<Lists>,
+}
+
+/// A room that redirects the target.
+#[derive(Debug)]
+enum Redirect {
+    /// By what the session is at: its `route` says where, by its place in the database.
+    Routes(usize),
+    /// By the statement's values.
+    Chooses(Arc<dyn Choose>),
 }
 
 /// The values of one statement of a template's shape.
@@ -355,7 +364,7 @@ impl One {
         }
         let mut target = self.pick.target(number)?;
         if !self.redirects.is_empty() {
-            target = self.redirected(ctx, stmt, target)?;
+            target = self.redirected(ctx, stmt, now, target)?;
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let leaves = self.effects.leaves_at(ctx, &target)?;
@@ -388,15 +397,27 @@ impl One {
         })
     }
 
-    fn redirected(&self, ctx: &Context<'_>, stmt: &Statement, target: Target) -> Option<Target> {
-        let mut route = Route::Units(Units::new(vec![target], Spread::Gather));
-        for at in &self.redirects {
-            ctx.database.features.get(*at)?.route(ctx, stmt, &mut route).ok()?;
-        }
-        match route {
-            Route::Units(units) if units.targets.len() == 1 => units.targets.into_iter().next(),
-            Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
-        }
+    fn redirected(
+        &self,
+        ctx: &Context<'_>,
+        stmt: &Statement,
+        now: &Now<'_>,
+        target: Target,
+    ) -> Option<Target> {
+        let redirect = |target: Target, redirect: &Redirect| match redirect {
+            Redirect::Chooses(choose) => choose.choose(ctx, now, target),
+            Redirect::Routes(at) => {
+                let mut route = Route::Units(Units::new(vec![target], Spread::Gather));
+                ctx.database.features.get(*at)?.route(ctx, stmt, &mut route).ok()?;
+                match route {
+                    Route::Units(units) if units.targets.len() == 1 => {
+                        units.targets.into_iter().next()
+                    }
+                    Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
+                }
+            }
+        };
+        self.redirects.iter().try_fold(target, redirect)
     }
 
     fn text(
@@ -490,7 +511,7 @@ fn written(text: &str, slots: &[Slot], trial: &Trial) -> String {
 }
 
 /// The room that picks the target, and those that redirect it.
-fn asked(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Pick>, Vec<usize>)> {
+fn asked(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Pick>, Vec<Redirect>)> {
     let (mut pick, mut redirects) = (None, Vec::new());
     for (at, feature) in ctx.database.features.iter().enumerate() {
         match feature.shortcut(ctx, stmt) {
@@ -502,7 +523,8 @@ fn asked(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Pick>, Vec<usiz
                 }
             }
             Shortcut::All(_) => return None,
-            Shortcut::Redirect => redirects.push(at),
+            Shortcut::Redirect => redirects.push(Redirect::Routes(at)),
+            Shortcut::Choose(choose) => redirects.push(Redirect::Chooses(choose)),
         }
     }
     Some((pick?, redirects))
