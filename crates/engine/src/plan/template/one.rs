@@ -8,8 +8,8 @@ use pando_kernel::changes::Turn;
 use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Spread, Target, Units};
-use pando_kernel::shortcut::{Choose, Pick, Shortcut, Values};
+use pando_kernel::route::{Spread, Target};
+use pando_kernel::shortcut::{Pick, Values};
 use pando_kernel::{CellMap, Lists, Parameter, Value};
 use pando_sql::ast::{BinaryOp, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
@@ -17,6 +17,7 @@ use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 use super::everywhere::{Given, Source, Wide};
 use super::parameterize::liftable::{LONGEST_NAME, liftable};
 use super::parameterize::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
+use super::redirect::{Redirect, asked, redirected};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
 use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
@@ -115,15 +116,6 @@ struct One {
     lifting: Option<(Lifting, Vec<Part>)>,
     /// How columns are told: of all targets alike, as their names are the logic ones.
     lists: Arc<Lists>,
-}
-
-/// A room that redirects the target.
-#[derive(Debug)]
-enum Redirect {
-    /// By what the session is at: its `route` says where, by its place in the database.
-    Routes(usize),
-    /// By the statement's values.
-    Chooses(Arc<dyn Choose>),
 }
 
 /// The values of one statement of a template's shape.
@@ -364,7 +356,7 @@ impl One {
         }
         let mut target = self.pick.target(number)?;
         if !self.redirects.is_empty() {
-            target = self.redirected(ctx, stmt, now, target)?;
+            target = redirected(&self.redirects, ctx, stmt, now, target)?;
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let leaves = self.effects.leaves_at(ctx, &target)?;
@@ -395,29 +387,6 @@ impl One {
             judged: None,
             told,
         })
-    }
-
-    fn redirected(
-        &self,
-        ctx: &Context<'_>,
-        stmt: &Statement,
-        now: &Now<'_>,
-        target: Target,
-    ) -> Option<Target> {
-        let redirect = |target: Target, redirect: &Redirect| match redirect {
-            Redirect::Chooses(choose) => choose.choose(ctx, now, target),
-            Redirect::Routes(at) => {
-                let mut route = Route::Units(Units::new(vec![target], Spread::Gather));
-                ctx.database.features.get(*at)?.route(ctx, stmt, &mut route).ok()?;
-                match route {
-                    Route::Units(units) if units.targets.len() == 1 => {
-                        units.targets.into_iter().next()
-                    }
-                    Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
-                }
-            }
-        };
-        self.redirects.iter().try_fold(target, redirect)
     }
 
     fn text(
@@ -508,26 +477,6 @@ fn written(text: &str, slots: &[Slot], trial: &Trial) -> String {
     }
     out.push_str(text.get(done as usize..).unwrap_or(""));
     out
-}
-
-/// The room that picks the target, and those that redirect it.
-fn asked(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Pick>, Vec<Redirect>)> {
-    let (mut pick, mut redirects) = (None, Vec::new());
-    for (at, feature) in ctx.database.features.iter().enumerate() {
-        match feature.shortcut(ctx, stmt) {
-            Shortcut::None => return None,
-            Shortcut::Idle => {}
-            Shortcut::Pick(found) => {
-                if pick.replace(found).is_some() {
-                    return None;
-                }
-            }
-            Shortcut::All(_) => return None,
-            Shortcut::Redirect => redirects.push(Redirect::Routes(at)),
-            Shortcut::Choose(choose) => redirects.push(Redirect::Chooses(choose)),
-        }
-    }
-    Some((pick?, redirects))
 }
 
 /// What stands between the open places of the text for one target.
