@@ -23,7 +23,6 @@ use crate::session::run::template::{Recalled, moment};
 use crate::session::statement::administer::{show, told};
 use crate::session::statement::{local, own_rows, without_units};
 use crate::session::steps::frame;
-use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::{
     base, begin, definition, end, serializable, snapshot, temporary, units,
 };
@@ -37,9 +36,9 @@ pub(in crate::session) async fn run_recalled(
 ) -> Result<()> {
     session.place.begins(text);
     warnings::forget_warnings(session);
-    session.work.touched = Touched::Data;
+    session.work.touches_data();
     session.work.refuse_if_failed(false)?;
-    if !session.cursors.portals.is_empty() {
+    if session.cursors.are_open() {
         Box::pin(session.settle_cursors()).await?;
     }
     recalled.give(given);
@@ -80,7 +79,7 @@ pub(in crate::session) async fn run(
         return Ok(());
     }
     warnings::forget_warnings(session);
-    session.work.touched = session.work.touched.max(Touched::by(&stmt.kind));
+    session.work.touches(&stmt.kind);
     serializable::tell_settings(session);
     own_rows::show_own(session, &stmt.text)?;
     if local::start_local(session, stmt, &given).await? {

@@ -15,7 +15,7 @@ mod statement;
 mod steps;
 mod transaction;
 
-use cursors::portals::Cursors;
+use cursors::Cursors;
 use memory::Memory;
 use place::Place;
 use reply::Outbox;

@@ -16,9 +16,10 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 
 use crate::plan;
 
-use crate::session::cursors::portals::{Cursors, MAX_CURSORS};
+use crate::session::cursors::Cursors;
+use crate::session::cursors::portals::MAX_CURSORS;
 use crate::session::errors::{no_transaction, server_error};
-use crate::session::given::{Given, Window};
+use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::{Session, line};
 
@@ -133,7 +134,7 @@ async fn declare(
     given: &Given,
 ) -> Result<()> {
     let live = session.place.live()?;
-    let is_alone = session.work.transaction.state() == TransactionState::Idle;
+    let is_alone = session.work.is_idle();
     if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
         return Err(Error::unsupported(
             30001,
@@ -163,8 +164,8 @@ async fn declare(
     if hold == Hold::FromCommit {
         may_be_held(&inner.kind)?;
     }
-    let id = CursorId(u64::MAX - session.place.ticket);
-    session.outbox.window = Some(Window { left: 0, cursor: Some(id) });
+    let id = CursorId(u64::MAX - session.place.ticket());
+    session.outbox.limit_rows(Some(0), Some(id));
     Box::pin(line::run(session, &inner, given.clone())).await?;
     while session.next_of_reply().await?.is_some() {}
     if !session.cursors.has_cursor(id) {
@@ -195,7 +196,7 @@ pub(in crate::session) async fn part_from_declared(
     session: &mut Session,
     commit: bool,
 ) -> Result<()> {
-    let commits = commit && session.work.transaction.state() == TransactionState::Open;
+    let commits = commit && session.work.transaction().state() == TransactionState::Open;
     close_but(session, |declared| match declared.hold {
         Hold::Without => false,
         Hold::FromCommit => commits,
@@ -271,15 +272,14 @@ async fn sql_fetch(session: &mut Session, name: &str, direction: &str, moves: bo
         }
     }
     if !moves {
-        session.outbox.pending.extend(columns.map(Event::Columns));
-        session.outbox.pending.extend(collected);
+        session.outbox.tell_all(columns.map(Event::Columns));
+        session.outbox.tell_all(collected);
     }
-    session.outbox.pending.push_back(Event::Complete(Completion {
+    session.outbox.complete(Completion {
         tag: if moves { "MOVE".into() } else { "FETCH".into() },
         affected: Some(count),
-        more: !session.outbox.queue.is_empty(),
         ..Completion::default()
-    }));
+    });
     Ok(())
 }
 

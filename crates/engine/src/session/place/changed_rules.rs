@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::TableKind;
-use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 use pando_sql::visit;
 
@@ -49,8 +48,7 @@ pub(in crate::session) fn refuse_moved(
             None => {}
             Some(TableKind::Broadcast) if !writes => {}
             Some(TableKind::Sharded | TableKind::Broadcast | TableKind::Single) => {
-                let is_alone = session.work.autocommit
-                    && session.work.transaction.state() == TransactionState::Idle;
+                let is_alone = session.work.autocommit() && session.work.is_idle();
                 return Err(begun_before(&table.value, is_alone));
             }
         }

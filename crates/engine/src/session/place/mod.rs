@@ -2,6 +2,7 @@
 
 pub(in crate::session) mod admission;
 pub(in crate::session) mod changed_rules;
+mod connections;
 pub(in crate::session) mod doubted_rows;
 pub(in crate::session) mod elsewhere;
 pub(in crate::session) mod guard;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::{Dialect, Facts};
 use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::Login;
 
 use crate::handle::Handle;
@@ -23,19 +25,93 @@ use crate::snapshot::{LiveDatabase, Snapshot};
 /// Where a session stands.
 #[derive(Debug)]
 pub(in crate::session) struct Place {
-    pub(in crate::session) engine: Engine,
-    pub(in crate::session) handle: Arc<Handle>,
-    pub(in crate::session) login: Login,
-    pub(in crate::session) snapshot: Arc<Snapshot>,
+    engine: Engine,
+    handle: Arc<Handle>,
+    login: Login,
+    snapshot: Arc<Snapshot>,
     /// The current database, or the one that answers before one is chosen.
-    pub(in crate::session) live: Option<Arc<LiveDatabase>>,
+    live: Option<Arc<LiveDatabase>>,
     /// What the session knows of itself and tells planning.
-    pub(in crate::session) facts: Arc<Facts>,
+    facts: Arc<Facts>,
     /// Another number for each statement, by which replicas take turns.
-    pub(in crate::session) ticket: u64,
+    ticket: u64,
 }
 
 impl Place {
+    /// Where a session begins: in the database of its login, or in none.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`, and `Refused` where it does not speak the door's language.
+    pub(in crate::session) fn of_login(engine: &Engine, login: Login) -> Result<Self> {
+        let snapshot = engine.snapshot();
+        let databases = visible::visible(&snapshot, &login);
+        let home = visible::home(&snapshot, &login, &databases);
+        let (live, database) = match &login.database {
+            Some(name) => {
+                let (live, name) = visible::move_to((&snapshot, &login), name, home)?;
+                (Some(live), Some(name))
+            }
+            None => (home, None),
+        };
+        let handle = engine.inner.registry.register(&login);
+        let id = handle.key.id;
+        let facts = Facts {
+            database,
+            databases,
+            user: login.user.clone(),
+            host: login.host.clone(),
+            id,
+            version: live.as_ref().and_then(|live| live.version()).map(Arc::from),
+            autocommit: true,
+            ..Facts::default()
+        };
+        Ok(Self {
+            engine: engine.clone(),
+            handle,
+            login,
+            snapshot,
+            live,
+            facts: Arc::new(facts),
+            // Sessions of one statement each must not all meet the same replica.
+            ticket: u64::from(id),
+        })
+    }
+
+    pub(in crate::session) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(in crate::session) fn runtime(&self) -> &SharedRuntime {
+        &self.engine.inner.runtime
+    }
+
+    /// The session as others see it and can reach it.
+    pub(in crate::session) fn handle(&self) -> &Arc<Handle> {
+        &self.handle
+    }
+
+    pub(in crate::session) fn login(&self) -> &Login {
+        &self.login
+    }
+
+    /// Another number for each statement, by which replicas take turns.
+    pub(in crate::session) fn ticket(&self) -> u64 {
+        self.ticket
+    }
+
+    /// The current database, or the one that answers before one is chosen.
+    pub(in crate::session) fn current(&self) -> Option<&Arc<LiveDatabase>> {
+        self.live.as_ref()
+    }
+
+    /// A database by name, in the configuration that the session goes by.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`, and `Refused` where it does not speak the door's language.
+    pub(in crate::session) fn find(&self, name: &str) -> Result<Arc<LiveDatabase>> {
+        visible::find(&self.snapshot, name, &self.login)
+    }
+
     /// A statement begins: others see it, as `told`.
     pub(in crate::session) fn begins(&mut self, told: &Arc<str>) {
         self.ticket = self.ticket.wrapping_add(1);
@@ -44,6 +120,29 @@ impl Place {
 
     pub(in crate::session) fn live(&self) -> Result<Arc<LiveDatabase>> {
         self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
+    }
+
+    /// What the session knows of itself and tells planning.
+    pub(in crate::session) fn facts(&self) -> &Arc<Facts> {
+        &self.facts
+    }
+
+    /// What it knew before statements that were none of the client's.
+    pub(in crate::session) fn knows_again(&mut self, facts: Arc<Facts>) {
+        self.facts = facts;
+    }
+
+    /// It knows of no statement before the next one.
+    pub(in crate::session) fn forget_facts(&mut self) {
+        let facts = self.facts_mut();
+        facts.autocommit = true;
+        facts.last_insert_id = 0;
+        facts.told.clear();
+    }
+
+    /// From now on it is reset to the servers' values, and not to those of its start-up packet.
+    pub(in crate::session) fn forget_login_variables(&mut self) {
+        self.login.variables.clear();
     }
 
     /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::session::TransactionState;
 
 use crate::snapshot::LiveDatabase;
 
@@ -11,7 +10,6 @@ use crate::session::Session;
 use crate::session::place::visible;
 use crate::session::place::visible::{home, move_to};
 use crate::session::settings::set;
-use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{begin, end};
 
 /// Changes the current database.
@@ -25,7 +23,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
     let is_other = session.place.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
     let is_at_work = is_other && !session.work.stands_free() && !session.work.has_begun_only();
     let again = match is_at_work && has_read_no_table(session) {
-        true => Some(session.work.transaction.modes().to_vec()),
+        true => Some(session.work.transaction().modes().to_vec()),
         false => None,
     };
     if again.is_some() {
@@ -53,11 +51,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
 /// Whether the open transaction has changed nothing and was asked of no table, as no database was chosen: only the servers themselves, and their
 /// catalogues. It may as well have begun where one is chosen now, and later.
 pub(in crate::session) fn has_read_no_table(session: &Session) -> bool {
-    session.place.facts.database.is_none()
-        && !session.work.names_tables
-        && session.work.opened == Opened::Client
-        && session.work.transaction.state() == TransactionState::Open
-        && !session.work.transaction.has_written()
+    session.place.facts.database.is_none() && session.work.has_read_no_table()
 }
 
 /// Stands in the newest snapshot where it stood in the one before.
@@ -105,19 +99,15 @@ pub(in crate::session) fn stand_in(session: &mut Session, live: Option<Arc<LiveD
         session.place.facts_mut().version = version.map(Arc::from);
     }
     session.place.live = live;
-    match now {
-        _ if before == now => {}
-        Some(language) => {
-            session.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
-        }
-        None => session.settings.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
+    if before != now {
+        session.settings.speaks(now);
     }
 }
 
 pub(in crate::session) fn start_variables(session: &mut Session) -> Result<()> {
     let Some(live) = session.place.live.clone() else { return Ok(()) };
-    if let Some(language) = live.client_language {
-        session.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
+    if live.client_language.is_some() {
+        session.settings.speaks(live.client_language);
     }
     for (name, value) in session.place.login.variables.clone() {
         set::startup_variable(session, live.database.dialect.as_ref(), &name, &value)?;

@@ -13,6 +13,7 @@ use crate::merge::Merge;
 
 use crate::session::Session;
 use crate::session::bulk::copy::CopyIn;
+use crate::session::reply::Outbox;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::show_rows::Retelling;
 use crate::session::statement::text::request;
@@ -294,6 +295,23 @@ impl Session {
         match sent {
             Ok(()) => Ok(()),
             Err(error) => Err(Box::pin(self.fail_reply(error)).await),
+        }
+    }
+}
+
+impl Outbox {
+    /// Waits until a storage unit refuses the data of the copy that it is sent.
+    pub(in crate::session) async fn copy_refused(&mut self) {
+        match &mut self.reply {
+            Reply::Pass(pass) if pass.refusal.is_some() => {}
+            Reply::Pass(pass) => {
+                let refusal = poll_fn(|cx| pass.channel.poll_refused(cx)).await;
+                pass.refusal = Some(Box::new(refusal));
+            }
+            // What is refused of lines that go to several shards is told with the batch that has them.
+            Reply::Idle | Reply::Merged(_) | Reply::CopyIn(_) | Reply::CopyOut(_) => {
+                std::future::pending().await
+            }
         }
     }
 }

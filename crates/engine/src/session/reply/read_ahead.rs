@@ -57,7 +57,7 @@ impl Session {
                 }
                 Err(error) => {
                     let error = deadlock::as_told(self, error).await;
-                    self.place.handle.idles();
+                    self.place.handle().idles();
                     self.outbox.ahead.push_back(Err(error));
                     return;
                 }
@@ -70,7 +70,7 @@ impl Session {
             }
         }
         if self.has_answered() {
-            self.place.handle.idles();
+            self.place.handle().idles();
             self.outbox.ahead.push_back(Ok(None));
         }
     }
@@ -78,7 +78,7 @@ impl Session {
     /// Whether what has been taken ends the reply, and nothing of the request is left to be done.
     fn has_answered(&self) -> bool {
         let complete = matches!(self.outbox.ahead.back(), Some(Ok(Some(Event::Complete(_)))));
-        let commits = self.work.opened == Opened::Pipeline && self.outbox.is_text;
+        let commits = self.work.opened() == Opened::Pipeline && self.outbox.is_text;
         complete
             && matches!(self.outbox.reply, Reply::Idle)
             && self.outbox.queue.is_empty()

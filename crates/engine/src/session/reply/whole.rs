@@ -17,7 +17,7 @@ impl Session {
     /// # Errors
     /// What reading the pieces would say. The reply is over then.
     pub(in crate::session) async fn take_whole(&mut self) -> Result<Option<Whole>> {
-        let is_text_of_several = self.work.opened == Opened::Pipeline && self.outbox.is_text;
+        let is_text_of_several = self.work.opened() == Opened::Pipeline && self.outbox.is_text;
         let is_plain =
             self.outbox.passes_on() && self.outbox.window.is_none() && self.outbox.queue.is_empty();
         if !is_plain || is_text_of_several {
@@ -38,7 +38,7 @@ impl Session {
             }
         };
         let ended = deadlock::or_doomed(self, ended).await;
-        self.place.handle.idles();
+        self.place.handle().idles();
         ended.map(Some)
     }
 

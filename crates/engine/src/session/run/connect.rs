@@ -124,7 +124,7 @@ impl Settings {
             Leaves::State => Left::State,
             Leaves::Anything => Left::Anything,
         };
-        let (id, list) = (self.variables.id(), self.variables.list());
+        let (id, list) = (self.variables().id(), self.variables().list());
         let dress = || (id, live.database.dialect.set_statement(list).into());
         let is_worn = id != 0 && connection.session_state() == id;
         connection.taint(left, is_worn.then(dress));
@@ -168,14 +168,14 @@ impl Session {
             return channel.ok_or_else(|| Error::internal("a plan that was not started"));
         }
         let name = &unit.target.unit;
-        let (mut connection, mut swallow) = match self.work.transaction.state() {
+        let (mut connection, mut swallow) = match self.work.transaction().state() {
             TransactionState::Idle => self.taken_from_pool(live, name, Aim::of(plan)).await?,
             TransactionState::Open | TransactionState::Failed => {
                 self.enlisted(live, name, Aim::of(plan)).await?
             }
         };
         temporary::keep_for_temporaries(self, &mut connection);
-        let locked = match self.work.transaction.is_locking() {
+        let locked = match self.work.transaction().is_locking() {
             true => {
                 let plan = given.written(plan);
                 let units: Vec<&Unit> = plan.units.iter().collect();
@@ -189,7 +189,7 @@ impl Session {
         match laid {
             Ok((laid, execution)) => {
                 swallow += laid;
-                Ok(Channel::feeding_one(connection, swallow, execution, self.place.handle.halt()))
+                Ok(Channel::feeding_one(connection, swallow, execution, self.place.handle().halt()))
             }
             Err(error) => {
                 self.release(connection).await;
@@ -211,7 +211,7 @@ impl Session {
             Some(connection) => connection,
             None => self.place.take(pool).await?,
         };
-        let dressed = match self.place.handle.runs_on(&connection, Manner::Ask) {
+        let dressed = match self.place.handle().runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
             Err(error) => Err(error),
         };
@@ -237,7 +237,7 @@ impl Session {
         given: &Given,
         started: &mut Started,
     ) -> Result<()> {
-        if self.work.transaction.state() == TransactionState::Idle {
+        if self.work.is_idle() {
             many_pools::start_from_pools(self, live, (plan, given), started).await?;
         } else {
             self.start_enlisted(live, (plan, given), started).await?;
@@ -257,8 +257,8 @@ impl Session {
     ) -> Result<()> {
         let may_leave = plan.writes && !live.database.dialect.error_fails_transaction();
         let savepoint = may_leave
-            && self.work.opened == Opened::Client
-            && self.work.transaction.kind() != TransactionType::Base;
+            && self.work.opened() == Opened::Client
+            && self.work.transaction().kind() != TransactionType::Base;
         let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
         for (unit, jobs) in grouped(live, plan) {
             let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
@@ -303,7 +303,7 @@ impl Session {
             let lifted = given.lifted.get(*job).cloned();
             execution((unit, lifted), plan, given)
         };
-        let halt = self.place.handle.halt();
+        let halt = self.place.handle().halt();
         let (channel, failed) = match &jobs[..] {
             [job] => match of(job) {
                 Ok(only) => (Channel::feeding_one(connection, swallow, only, halt), Ok(())),
@@ -327,22 +327,22 @@ impl Session {
         aim: Aim,
     ) -> Result<(Connection, usize)> {
         let pool = live.pool(unit)?;
-        if self.work.transaction.kind() == TransactionType::Base {
+        if self.work.transaction().kind() == TransactionType::Base {
             // What is only read has no part in it.
             return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
         serializable::lock_if_serial(self, live);
-        if self.work.transaction.is_fresh() && snapshot::lacks_level(self) {
+        if self.work.transaction().is_fresh() && snapshot::lacks_level(self) {
             // Learnt from its first unit, the level would be that of a transaction that has not looked.
             Box::pin(snapshot::know_level(self)).await;
         }
         if snapshot::looks_now(self, aim) {
             Box::pin(snapshot::open_everywhere(self, live)).await?;
         }
-        let (mut connection, swallow) = match self.work.transaction.lend(unit)? {
+        let (mut connection, swallow) = match self.work.transaction_mut().lend(unit)? {
             Some(connection) => {
                 let ready = still_open(&connection)
-                    .and_then(|()| self.place.handle.runs_on(&connection, Manner::Ask));
+                    .and_then(|()| self.place.handle().runs_on(&connection, Manner::Ask));
                 (connection, ready.map(|()| 0))
             }
             None => {
@@ -354,7 +354,7 @@ impl Session {
                 };
                 let still = units::still_ready(self, live, &mut connection, ready.as_deref()).await;
                 let still =
-                    still.and_then(|()| self.place.handle.runs_on(&connection, Manner::Ask));
+                    still.and_then(|()| self.place.handle().runs_on(&connection, Manner::Ask));
                 let swallow = match still {
                     Ok(()) => self.enlist_dressed(live, &mut connection, ready.as_deref()).await,
                     Err(error) => Err(error),
@@ -363,7 +363,7 @@ impl Session {
             }
         };
         if aim != Aim::Reads {
-            self.work.transaction.writes_on(unit);
+            self.work.transaction_mut().writes_on(unit);
         }
         let savepoint = aim == Aim::WritesAsOne;
         let swallow = swallow.and_then(|swallow| {
@@ -388,7 +388,7 @@ impl Session {
         ready: Option<&Ready>,
     ) -> Result<usize> {
         let (replies, begin) = self.enlist(live, connection, (ready, None))?;
-        let is_behind = self.work.transaction.has_to_catch_up(&self.settings.local);
+        let is_behind = self.work.transaction().has_to_catch_up(self.settings.local());
         if replies == begin && !is_behind {
             return Ok(replies);
         }
@@ -398,7 +398,7 @@ impl Session {
         }
         if dressed.is_err() {
             // It is in the transaction, and would run its further statements under other settings.
-            self.work.transaction.lose();
+            self.work.transaction_mut().lose();
         }
         dressed.map(|()| 0)
     }
@@ -406,8 +406,8 @@ impl Session {
     /// Tells a unit that has joined what [`Session::enlist`] has left.
     pub(in crate::session) async fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
         let Some(dialect) = self.place.dialect() else { return Ok(()) };
-        let texts = self.work.transaction.left_to_tell(&self.settings.local, dialect.as_ref());
-        self.place.handle.taken(pando_transaction::catch_up(connection, &texts)).await
+        let texts = self.work.transaction().left_to_tell(self.settings.local(), dialect.as_ref());
+        self.place.handle().taken(pando_transaction::catch_up(connection, &texts)).await
     }
 
     /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the storage unit would run it although it has
@@ -424,7 +424,7 @@ impl Session {
             }
             dressed
         };
-        let dressed = self.place.handle.taken(dressing).await;
+        let dressed = self.place.handle().taken(dressing).await;
         if dressed.is_err() {
             connection.set_session_state(UNKNOWN);
         }
@@ -440,32 +440,32 @@ impl Session {
         (ready, look): (Option<&Ready>, Option<&str>),
     ) -> Result<(usize, usize)> {
         // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
-        let before = self.settings.at_begin.as_ref();
-        let before = before.filter(|before| levels(before).ne(levels(&self.settings.variables)));
+        let before = self.settings.before_transaction();
+        let before = before.filter(|before| levels(before).ne(levels(self.settings.variables())));
         let mut swallow = self.temporary.dress_in(
             live,
             connection,
-            before.unwrap_or(&self.settings.variables),
+            before.unwrap_or(self.settings.variables()),
         )?;
-        let begin = self.work.transaction.enlist_looking(connection, ready, look)?;
+        let begin = self.work.transaction_mut().enlist_looking(connection, ready, look)?;
         swallow += begin;
         if before.is_some() {
             connection.set_session_state(UNKNOWN);
-            if self.settings.variables.id() != 0 {
-                let text = live.database.dialect.set_statement(self.settings.variables.list());
+            if self.settings.variables().id() != 0 {
+                let text = live.database.dialect.set_statement(self.settings.variables().list());
                 connection.start(Execution::Text(text.into()))?;
                 swallow += 1;
             }
         }
-        self.place.handle.joins(connection);
-        let is_behind = self.work.transaction.has_to_catch_up(&self.settings.local);
-        for text in self.settings.local.iter().filter(|_| !is_behind) {
+        self.place.handle().joins(connection);
+        let is_behind = self.work.transaction().has_to_catch_up(self.settings.local());
+        for text in self.settings.local().iter().filter(|_| !is_behind) {
             connection.start(Execution::Text(text.as_str().into()))?;
             swallow += 1;
         }
-        if before.is_some() || !self.settings.local.is_empty() {
+        if before.is_some() || !self.settings.local().is_empty() {
             // A return to a savepoint takes back what was set behind it.
-            self.work.transaction.changes_on(connection.unit());
+            self.work.transaction_mut().changes_on(connection.unit());
         }
         self.settings.told_behind_marks();
         Ok((swallow, begin))
@@ -477,7 +477,7 @@ impl Session {
         live: &LiveDatabase,
         connection: &mut Connection,
     ) -> Result<usize> {
-        self.temporary.dress_in(live, connection, &self.settings.variables)
+        self.temporary.dress_in(live, connection, self.settings.variables())
     }
 }
 

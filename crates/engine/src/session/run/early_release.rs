@@ -8,7 +8,6 @@ use pando_kernel::error::Result;
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::route::Spread;
 use pando_kernel::row::Rows;
-use pando_kernel::session::TransactionState;
 
 use crate::execute::{Channel, Heads};
 use crate::plan::Plan;
@@ -35,7 +34,7 @@ impl Work {
         verb: &Verb,
         jobs: &[Vec<usize>],
     ) -> bool {
-        self.transaction.state() == TransactionState::Idle
+        self.is_idle()
             && verb.selects
             && !(verb.changes || verb.calculates || verb.unread || plan.writes)
             && plan.before.is_empty()
@@ -78,5 +77,8 @@ pub(in crate::session) async fn beginnings(
 fn can_go_home(session: &Session, channel: &Channel) -> bool {
     let is_warned = channel.completions.iter().any(|done| done.warnings > 0);
     let is_home = channel.connection.condition().outstanding == 0;
-    is_home && !channel.apart && !is_warned && session.place.handle.parts_with(&channel.connection)
+    is_home
+        && !channel.apart
+        && !is_warned
+        && session.place.handle().parts_with(&channel.connection)
 }

@@ -61,7 +61,7 @@ pub(in crate::session) async fn start_from_pools(
         };
         let mut jobs = jobs.into_iter();
         for (mut connection, share) in connections.into_iter().zip(shares) {
-            session.place.handle.runs_on(&connection, Manner::Ask)?;
+            session.place.handle().runs_on(&connection, Manner::Ask)?;
             let mut swallow = session.dress(live, &mut connection)?;
             if plan.writes && swallow > 0 {
                 let dressed = Box::pin(session.await_dress(&mut connection, swallow)).await;
@@ -91,7 +91,7 @@ async fn several(
     count: usize,
     is_patient: bool,
 ) -> Result<Option<Vec<Connection>>> {
-    let runtime = Arc::clone(&session.place.engine.inner.runtime);
+    let runtime = Arc::clone(session.place.runtime());
     let taking = async {
         match count {
             1 => session.place.take(pool).await.map(|one| vec![one]),

@@ -38,11 +38,11 @@ impl Session {
             Rest::Wanted => drop(run_out(channels).await),
             Rest::Useless => {
                 channels.iter_mut().for_each(Channel::forgo);
-                let runtime = Arc::clone(&self.place.engine.inner.runtime);
+                let runtime = Arc::clone(self.place.runtime());
                 let in_time = within(&*runtime, GRACE, run_out(channels)).await.is_some();
                 // The transaction goes on with its connections, so it must wait for them; a pool need not.
                 if !in_time && channels.iter().any(|channel| self.is_inside(&channel.connection)) {
-                    self.place.handle.cancel(&runtime);
+                    self.place.handle().cancel(&runtime);
                     drop(run_out(channels).await);
                 }
             }
@@ -51,7 +51,7 @@ impl Session {
 
     /// Whether a channel's connection is the transaction's, or the session's own.
     fn is_inside(&self, connection: &Connection) -> bool {
-        self.work.transaction.expects(connection.unit())
+        self.work.transaction().expects(connection.unit())
             || self.temporary.has_temporaries(connection)
     }
 
@@ -61,7 +61,7 @@ impl Session {
             Reply::Idle => false,
             Reply::Pass(pass) => self.is_inside(&pass.channel.connection),
             Reply::Merged(_) | Reply::CopyOut(_) | Reply::CopyIn(_) => {
-                !self.work.transaction.is_whole()
+                !self.work.transaction().is_whole()
             }
         }
     }
@@ -86,9 +86,9 @@ impl Session {
     pub(in crate::session) async fn gather_home(&mut self, channels: &mut [Channel]) -> bool {
         channels.iter_mut().for_each(Channel::forgo);
         self.bring_home(channels).await;
-        let cancelled = self.place.handle.lets_go();
+        let cancelled = self.place.handle().lets_go();
         if cancelled {
-            self.place.handle.settled(&self.place.engine.inner.runtime).await;
+            self.place.handle().settled(self.place.runtime()).await;
         }
         cancelled
     }
@@ -99,7 +99,7 @@ impl Session {
         (connection, apart): (Connection, bool),
         cancelled: bool,
     ) {
-        let inside = self.work.transaction.expects(connection.unit());
+        let inside = self.work.transaction().expects(connection.unit());
         let home = connection.condition().outstanding == 0;
         if apart && home && !cancelled {
             put_back(connection);
@@ -107,9 +107,9 @@ impl Session {
             connection.discard();
         } else if inside {
             if cancelled {
-                self.work.transaction.taint();
+                self.work.transaction_mut().taint();
             }
-            self.work.transaction.give_back(connection);
+            self.work.transaction_mut().give_back(connection);
         } else if self.temporary.has_temporaries(&connection) {
             temporary::temporaries_come_home(self, connection, cancelled);
         } else if home && cancelled {
@@ -126,7 +126,7 @@ impl Session {
             return;
         }
         channels.iter_mut().for_each(Channel::doubt);
-        let runtime = Arc::clone(&self.place.engine.inner.runtime);
+        let runtime = Arc::clone(self.place.runtime());
         within(&*runtime, GRACE, drain_all(channels)).await;
         for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
             if self.is_inside(&channel.connection) {
@@ -153,13 +153,13 @@ impl Session {
     pub(in crate::session) fn resume(&self, reply: &Reply) -> Result<()> {
         match reply {
             Reply::Idle | Reply::CopyIn(_) => Ok(()),
-            Reply::Pass(pass) => self.place.handle.runs_on(&pass.channel.connection, Manner::Ask),
+            Reply::Pass(pass) => self.place.handle().runs_on(&pass.channel.connection, Manner::Ask),
             Reply::CopyOut(copy) => copy.channels.iter().try_for_each(|channel| {
-                self.place.handle.runs_on(&channel.connection, Manner::Ask)
+                self.place.handle().runs_on(&channel.connection, Manner::Ask)
             }),
             Reply::Merged(merged) => merged.channels.iter().try_for_each(|shared| {
                 let channel = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                self.place.handle.runs_on(&channel.connection, Manner::Ask)
+                self.place.handle().runs_on(&channel.connection, Manner::Ask)
             }),
         }
     }
@@ -171,7 +171,7 @@ impl Session {
 
     /// The current reply has failed: what it holds is given back, and the transaction told.
     pub(in crate::session) async fn fail_reply(&mut self, error: Error) -> Error {
-        let reply = std::mem::take(&mut self.outbox.reply);
+        let reply = self.outbox.take_reply();
         self.abort(channels_of(reply)).await;
         self.fail_statement(error).await
     }

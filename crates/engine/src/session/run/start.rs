@@ -76,7 +76,7 @@ impl Session {
             refusal: None,
             verb,
         };
-        self.outbox.reply = Reply::Pass(Box::new(pass));
+        self.outbox.answers_with(Reply::Pass(Box::new(pass)));
         Ok(())
     }
 
@@ -99,10 +99,10 @@ impl Session {
             Ok((mut heads, _))
                 if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
             {
-                self.outbox.pending.extend(heads.drain(..).flatten().next());
+                self.outbox.tell_all(heads.drain(..).flatten().next());
                 let splice = splice.ok_or_else(|| Error::internal("a COPY nobody asked for"))?;
                 let copy = CopyOut { channels, splice, at: 0, ended: false, verb };
-                self.outbox.reply = Reply::CopyOut(Box::new(copy));
+                self.outbox.answers_with(Reply::CopyOut(Box::new(copy)));
                 return Ok(());
             }
             Ok((heads, parted))
@@ -198,7 +198,7 @@ impl Session {
             Ok(merge) => {
                 let merged =
                     Merged { merge, channels: shared, rows: 0, announced: false, loaded, verb };
-                self.outbox.reply = Reply::Merged(Box::new(merged));
+                self.outbox.answers_with(Reply::Merged(Box::new(merged)));
                 Ok(())
             }
             Err(error) => {

@@ -77,7 +77,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     // Not the transaction's own connection: that one does not wear the variables yet.
     let mut connection = session.place.take(live.pool(&unit.target.unit)?).await?;
-    let rows = match session.place.handle.runs_on(&connection, Manner::Ask) {
+    let rows = match session.place.handle().runs_on(&connection, Manner::Ask) {
         Ok(()) => dressed_answer(session, &live, &mut connection, &unit.sql).await,
         Err(error) => Err(error),
     };

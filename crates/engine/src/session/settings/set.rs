@@ -5,7 +5,6 @@ use std::sync::Arc;
 use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::session::TransactionState;
 use pando_sql::Span;
 use pando_sql::ast::{Assignment, Scope, Statement};
 use pando_transaction::finish;
@@ -21,7 +20,7 @@ use crate::session::run::connect::Aim;
 use crate::session::settings::expression;
 use crate::session::settings::expression::is_expression;
 use crate::session::settings::set_config::value_text;
-use crate::session::transaction::modes::{defaulted, kind, next_mode};
+use crate::session::transaction::modes::{defaulted, next_mode};
 use crate::session::transaction::{base, end};
 
 /// A variable given at start-up.
@@ -38,7 +37,8 @@ pub(in crate::session) fn startup_variable(
     }
     match dialect.set(&name.to_lowercase(), &text)? {
         VariableEffect::Ignore | VariableEffect::LastInsertId(_) | VariableEffect::Back { .. } => {}
-        VariableEffect::Autocommit(on) => session.work.autocommit = on,
+        VariableEffect::Autocommit(true) => session.work.commits_each(),
+        VariableEffect::Autocommit(false) => session.work.commits_when_told(),
         VariableEffect::Replay | VariableEffect::Report { .. } => {
             session.settings.variables.set(&name.to_lowercase(), &text);
         }
@@ -144,15 +144,17 @@ pub(in crate::session) async fn set(
         };
         apply(session, &text, local, variables).await?;
     }
-    session.work.modes.session.retain(|mode| !overruled.contains(&kind(mode)));
+    session.work.overrule_modes(&overruled);
     if let Some(key) = last_insert_id {
         session.place.facts_mut().last_insert_id = key;
     }
-    if let Some(on) = autocommit {
-        set_autocommit(session, on).await?;
+    match autocommit {
+        Some(true) => end::commit_each(session).await?,
+        Some(false) => end::commit_when_told(session),
+        None => {}
     }
     tell(session, told);
-    session.outbox.pending.extend(reports);
+    session.outbox.tell_all(reports);
     let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
     made::complete(session, if resets { "RESET" } else { "SET" });
     Ok(())
@@ -161,18 +163,8 @@ pub(in crate::session) async fn set(
 fn tell(session: &mut Session, told: Vec<(String, String)>) {
     for (name, value) in told {
         session.place.facts_mut().tell(&name, &value);
-        session.outbox.pending.push_back(Event::Parameter { name, value });
+        session.outbox.tell(Event::Parameter { name, value });
     }
-}
-
-async fn set_autocommit(session: &mut Session, on: bool) -> Result<()> {
-    if on && !session.work.autocommit && session.work.transaction.state() != TransactionState::Idle
-    {
-        end::commit_implicitly(session).await?;
-    }
-    session.work.autocommit = on;
-    session.place.facts_mut().autocommit = on;
-    Ok(())
 }
 
 /// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset, which knows nothing of the login.
@@ -197,7 +189,7 @@ fn as_at_login(
         // The role is no setting that RESET ALL knows.
         let role = variables.list().iter().find(|(known, _)| known == "role").cloned();
         variables.clear();
-        if let Some(language) = session.place.live.as_ref().and_then(|live| live.client_language) {
+        if let Some(language) = session.place.current().and_then(|live| live.client_language) {
             variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
         }
         if let Some((name, value)) = role {
@@ -207,7 +199,8 @@ fn as_at_login(
         variables.unset(name);
     }
     let mut again = Vec::new();
-    for (known, value) in session.place.login.variables.iter().filter(|(known, _)| is_meant(known))
+    for (known, value) in
+        session.place.login().variables.iter().filter(|(known, _)| is_meant(known))
     {
         let known = known.to_lowercase();
         let text = value_text(&known, value, dialect);
@@ -230,9 +223,9 @@ pub(in crate::session) async fn apply(
     variables: Variables,
 ) -> Result<()> {
     let live = session.place.live()?;
-    if session.work.transaction.state() != TransactionState::Idle {
+    if !session.work.is_idle() {
         session.settle_cursors().await?;
-        if session.work.transaction.units().is_empty() && live.has_units() {
+        if session.work.transaction().units().is_empty() && live.has_units() {
             let unit = any_unit_of(&live.database)?;
             let (mut connection, swallow) = session.enlisted(&live, &unit, Aim::Reads).await?;
             let mut result = Ok(());
@@ -247,9 +240,9 @@ pub(in crate::session) async fn apply(
         }
         end::attend_transaction(session)?;
         // Where it fails on one unit it may have been done on others.
-        let connections = session.work.transaction.connections();
+        let connections = session.work.transaction_mut().connections();
         connections.for_each(|connection| connection.set_session_state(UNKNOWN));
-        let taken = session.work.transaction.run_everywhere(text).await;
+        let taken = session.work.transaction_mut().run_everywhere(text).await;
         end::let_go(session).await;
         taken?;
         session.settings.count += 1;
@@ -275,7 +268,7 @@ pub(in crate::session) async fn apply(
         };
         session
             .work
-            .transaction
+            .transaction_mut()
             .connections()
             .for_each(|connection| connection.set_session_state(id));
         return Ok(());
@@ -304,7 +297,7 @@ async fn try_variables(
 ) -> Result<()> {
     let unit = any_unit_of(&live.database)?;
     let mut connection = session.place.take(live.pool(&unit)?).await?;
-    session.place.handle.runs_on(&connection, Manner::Ask)?;
+    session.place.handle().runs_on(&connection, Manner::Ask)?;
     let replies = session.dress(live, &mut connection)?;
     let mut tried = Ok(());
     for _ in 0..replies {

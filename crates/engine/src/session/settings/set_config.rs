@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Dialect, Value};
 use pando_sql::ast::{
     BinaryOp, Expr, Function, Kind, Literal, Node, QueryBody, Select, SelectItem, Statement,
@@ -93,19 +92,17 @@ pub(in crate::session) async fn set_config(
     }
     let tried = edits.apply(&stmt.text);
     let tried = pando_sql::parse(&tried, dialect.syntax()).map_err(crate::plan::unread)?;
-    let window = session.outbox.window.take();
+    let window = session.outbox.take_window();
     let (events, rows) = Box::pin(whole_answer(session, &tried, given)).await?;
-    session.outbox.window = window;
+    session.outbox.limit_again(window);
     if rows > 0 {
         for set in settings {
             let Kind::Set(assignments) = &set.kind else { continue };
             Box::pin(set::set(session, &set, assignments, &Given::default())).await?;
-            if matches!(session.outbox.pending.back(), Some(Event::Complete(_))) {
-                session.outbox.pending.pop_back();
-            }
+            session.outbox.take_back_completion();
         }
     }
-    session.outbox.pending.extend(events);
+    session.outbox.tell_all(events);
     Ok(true)
 }
 
@@ -128,7 +125,7 @@ fn worth_keeping(
     for one in assignments {
         dialect.set(&one.name, one.value_span.of(&set.text))?;
     }
-    let over = local && session.work.transaction.state() == TransactionState::Idle;
+    let over = local && session.work.is_idle();
     Ok((!over).then_some(set))
 }
 

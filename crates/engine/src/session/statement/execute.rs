@@ -16,7 +16,7 @@ pub(in crate::session) async fn begin_execute(
     session: &mut Session,
     execute: Execute,
 ) -> Result<()> {
-    session.outbox.is_text = false;
+    session.outbox.ends_text();
     if execute.pipeline == Pipeline::More {
         begin::open_pipeline(session);
     }

@@ -23,7 +23,7 @@ pub(in crate::session) async fn start_local(
 ) -> Result<bool> {
     session.place.refuse_alone(&stmt.kind)?;
     match &stmt.kind {
-        Kind::Empty => session.outbox.pending.push_back(Event::Empty),
+        Kind::Empty => session.outbox.tell(Event::Empty),
         Kind::Transaction(Transaction::Set { session: true, .. }) if is_global(&stmt.text) => {
             return Err(Error::unsupported(
                 30001,
@@ -45,8 +45,8 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Kill { id, query_only } => {
             let whose =
-                (!session.place.login.is_administrator).then_some(&*session.place.login.user);
-            session.place.engine.kill(*id, *query_only, whose)?;
+                (!session.place.login().is_administrator).then_some(&*session.place.login().user);
+            session.place.engine().kill(*id, *query_only, whose)?;
             made::complete(session, "KILL");
         }
         Kind::Preview(span) => {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::presentation::Maintained;
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Kind as ValueKind, Value};
 use pando_sql::ast::{Kind, ObjectName, Statement};
 use pando_sql::{Edits, Span};
@@ -40,7 +39,7 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
     session.work.refuse_if_failed(false)?;
     own_database::refuse_without_database(session, stmt)?;
     let messages = matches!(kind, Maintained::Messages { .. });
-    if messages && session.work.transaction.state() != TransactionState::Idle {
+    if messages && !session.work.is_idle() {
         end::commit_implicitly(session).await?;
     }
     let list = Span::new(first.span.start, last.span.end);

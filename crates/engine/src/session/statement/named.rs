@@ -35,8 +35,8 @@ pub(in crate::session) fn prepare_named(
     let named = Named::new(prepared, Some(text.into()));
     // MySQL's takes the place of the one before.
     match session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
-        true => session.memory.named.add(name, named)?,
-        false => session.memory.named.put(name, named)?,
+        true => session.memory.named_mut().add(name, named)?,
+        false => session.memory.named_mut().put(name, named)?,
     }
     made::complete(session, "PREPARE");
     Ok(())
@@ -48,7 +48,7 @@ pub(in crate::session) async fn execute_named(
     arguments: &[Expr],
     text: &str,
 ) -> Result<()> {
-    let prepared = Arc::clone(session.memory.named.get(name)?);
+    let prepared = Arc::clone(session.memory.named().get(name)?);
     let declared = prepared.declared.iter().copied().chain(std::iter::repeat(0));
     let parameters: Result<Vec<Parameter>> = arguments
         .iter()
@@ -93,7 +93,7 @@ pub(in crate::session) fn argument(
     }
     let Node::Variable(name) = &argument.node else { return literal(argument) };
     let name = name.to_lowercase();
-    let known = session.settings.variables.list().iter().find(|(known, _)| *known == name);
+    let known = session.settings.variables().list().iter().find(|(known, _)| *known == name);
     let Some((_, text)) = known else { return Ok(Value::Null) };
     let live = session.place.live()?;
     let select = pando_sql::parse(&format!("SELECT {text}"), live.database.dialect.syntax())
@@ -110,11 +110,11 @@ pub(in crate::session) fn argument(
 pub(in crate::session) fn deallocate(session: &mut Session, name: Option<&str>) -> Result<()> {
     match name {
         None => {
-            session.memory.named.clear();
+            session.memory.named_mut().clear();
             made::complete(session, "DEALLOCATE ALL");
         }
         Some(name) => {
-            if !session.memory.named.remove(name) {
+            if !session.memory.named_mut().remove(name) {
                 return Err(ErrorKind::UnknownStatement(name.to_owned()).into());
             }
             made::complete(session, "DEALLOCATE");

@@ -9,7 +9,6 @@ use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::feature::Catalog;
 use pando_kernel::request::Prepared;
 use pando_kernel::route::Need;
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Native, NeutralCodec};
 use pando_sql::ast::{Kind, Transaction};
 
@@ -96,7 +95,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
             return Ok(Description { parameters: Vec::new(), columns: Some(columns) });
         }
         Kind::Execute { name, .. } => {
-            let inner = Arc::clone(session.memory.named.get(&name.value)?);
+            let inner = Arc::clone(session.memory.named().get(&name.value)?);
             let columns = Box::pin(describe_prepared(session, &inner)).await?.columns;
             return Ok(Description { parameters: Vec::new(), columns });
         }
@@ -163,7 +162,7 @@ pub(in crate::session) async fn describe_on_unit(
     };
     let plan = Arc::new(plan);
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-    let inside = session.work.transaction.state() != TransactionState::Idle;
+    let inside = !session.work.is_idle();
     let (mut connection, swallow) = if inside {
         session.enlisted(&live, &unit.target.unit, Aim::Reads).await?
     } else {
@@ -213,8 +212,8 @@ pub(in crate::session) async fn fields(session: &mut Session, table: &str) -> Re
     let text = format!("SELECT * FROM {} WHERE 1 = 0", live.database.dialect.quote(table));
     let prepared = make_prepared(session, text.into(), Vec::new())?;
     let columns = describe_prepared(session, &prepared).await?.columns;
-    session.outbox.pending.extend(columns.map(Event::Columns));
-    session.outbox.pending.push_back(Event::Complete(Completion::default()));
+    session.outbox.tell_all(columns.map(Event::Columns));
+    session.outbox.tell(Event::Complete(Completion::default()));
     Ok(())
 }
 

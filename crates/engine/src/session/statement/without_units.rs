@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::{Facts, MODE};
 use pando_kernel::error::Result;
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Columns, Description, Native, NeutralCodec, Parameter};
 use pando_sql::ast::{CopyDirection, Cursor, Kind, Statement};
 
@@ -20,12 +19,12 @@ use crate::session::reply::made;
 impl Place {
     /// Whether there is no storage unit to ask where the session stands.
     pub(in crate::session) fn is_alone(&self) -> bool {
-        self.live.as_ref().is_some_and(|live| !live.has_units())
+        self.current().is_some_and(|live| !live.has_units())
     }
 
     /// Refuses what is done here, and yet not without a storage unit.
     pub(in crate::session) fn refuse_alone(&self, kind: &Kind) -> Result<()> {
-        let Some(live) = self.live.as_ref().filter(|_| self.is_alone()) else {
+        let Some(live) = self.current().filter(|_| self.is_alone()) else {
             return Ok(());
         };
         let asks_units = match kind {
@@ -91,7 +90,7 @@ pub(in crate::session) fn compute_alone(session: &Session, text: &str) -> Result
 
 fn alone(session: &Session, stmt: &Statement, parameters: Option<&[Parameter]>) -> Result<Answer> {
     let live = session.place.live()?;
-    let facts = Facts { settings: told_settings(session), ..(*session.place.facts).clone() };
+    let facts = Facts { settings: told_settings(session), ..(**session.place.facts()).clone() };
     let source = Source::new(live.database.dialect.as_ref(), &facts, parameters);
     let answer = source.and_then(|source| source.answer(stmt));
     answer.ok_or_else(|| without_units(&live.database.name))
@@ -99,11 +98,11 @@ fn alone(session: &Session, stmt: &Statement, parameters: Option<&[Parameter]>) 
 
 /// The session's variables, and the modes of the open transaction as such.
 fn told_settings(session: &Session) -> Arc<[(String, String)]> {
-    let shared = session.settings.variables.shared();
-    if session.work.transaction.state() == TransactionState::Idle {
+    let shared = session.settings.variables().shared();
+    if session.work.is_idle() {
         return shared;
     }
-    let modes = session.work.transaction.modes().iter().map(|mode| {
+    let modes = session.work.transaction().modes().iter().map(|mode| {
         let kind = mode.split(' ').next().unwrap_or_default().to_lowercase();
         (format!("{MODE}{kind}"), mode.clone())
     });

@@ -7,7 +7,6 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations};
 use pando_kernel::row::Rows;
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Execution};
 use pando_pool::{Connection, Left};
 use pando_sql::ast::Statement;
@@ -39,7 +38,7 @@ pub(in crate::session) async fn assemble(
     let relations = dialect.relations().ok_or_else(|| {
         Error::internal("an assembly in a language that has no way to write its tables")
     })?;
-    relations.check(session.settings.variables.list())?;
+    relations.check(session.settings.variables().list())?;
     if assembly.changes() {
         base::refuse_in_base(session, "a change of rows by those of other shards")?;
     }
@@ -49,15 +48,15 @@ pub(in crate::session) async fn assemble(
     }
     let as_one =
         assembly.changes() || assembly.reads.len() > 1 && snapshot::asks_for_one_state(session);
-    if as_one && session.work.transaction.state() == TransactionState::Idle {
-        if !session.work.autocommit {
+    if as_one && session.work.is_idle() {
+        if !session.work.autocommit() {
             units::ready_all(session).await?;
         }
         begin::open_if_idle(session, Opened::Statement);
     }
     if assembly.changes() {
         // What a change reads comes from where it writes: replicas may lag behind.
-        session.work.transaction.wrote_if_open();
+        session.work.transaction_mut().wrote_if_open();
     }
     let mut reads = Vec::new();
     for read in &assembly.reads {
@@ -69,19 +68,13 @@ pub(in crate::session) async fn assemble(
         };
         reads.push((stmt, *plan));
     }
-    let (facts, window, queue) = (
-        session.place.facts.clone(),
-        session.outbox.window.take(),
-        std::mem::take(&mut session.outbox.queue),
-    );
-    let opened = session.work.opened;
-    if opened == Opened::Statement {
-        // The end of a read is not the statement's.
-        session.work.opened = Opened::Pipeline;
-    }
+    let (facts, aside) = (Arc::clone(session.place.facts()), session.outbox.set_aside());
+    // The end of a read is not the statement's.
+    let opened = session.work.outlives_statements();
     let tables = read_tables(session, live, (assembly, relations), reads).await;
-    (session.place.facts, session.outbox.window, session.outbox.queue, session.work.opened) =
-        (facts, window, queue, opened);
+    session.place.knows_again(facts);
+    session.outbox.take_up(aside);
+    session.work.is_opened_for(opened);
     let tables = tables?;
     for _ in 0..MAX_NEEDS {
         let planned = session
@@ -211,9 +204,9 @@ pub(in crate::session) async fn start_apart(
     let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
     let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
     let mut connection = session.place.take(live.pool(&unit)?).await?;
-    session.place.handle.runs_on(&connection, Manner::Ask)?;
+    session.place.handle().runs_on(&connection, Manner::Ask)?;
     let mut swallow = session.dress(live, &mut connection)?;
-    for text in &session.settings.local {
+    for text in session.settings.local() {
         let text = of_session(text, live.database.dialect.syntax());
         connection.start(Execution::Text(text.into()))?;
         swallow += 1;
@@ -238,8 +231,7 @@ pub(in crate::session) async fn start_apart(
 
 /// Gives back what a reply holds that will not be read to its end.
 async fn abandon_reply(session: &mut Session) {
-    session.outbox.pending.clear();
-    let reply = std::mem::take(&mut session.outbox.reply);
+    let reply = session.outbox.drop_reply();
     session.abort_reply(reply).await;
 }
 

@@ -31,7 +31,7 @@ pub(in crate::session) async fn start_chosen(
     refusal: Error,
 ) -> Result<()> {
     let Some(parts) = chosen_of(session, live, stmt).await? else { return Err(refusal) };
-    if parts.returns && session.outbox.window.is_some() {
+    if parts.returns && session.outbox.is_limited() {
         return Err(Error::unsupported(
             20034,
             "the rows of RETURNING come at once where a query over several shards chooses what is changed",
@@ -39,7 +39,7 @@ pub(in crate::session) async fn start_chosen(
         ));
     }
     if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
+        relations.check(session.settings.variables().list())?;
     }
     let changing = changing(live, given, &parts);
     change_is_fit(session, live, &parts, &changing).await?;

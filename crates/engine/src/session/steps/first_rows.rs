@@ -28,7 +28,7 @@ pub(in crate::session) async fn start_limited(
 ) -> Result<()> {
     let Some(parts) = limited_of(session, live, stmt).await? else { return Err(refusal) };
     if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
+        relations.check(session.settings.variables().list())?;
     }
     let read = pando_sql::parse(&parts.read, live.database.dialect.syntax());
     let read = read.map_err(syntax_error)?;

@@ -31,7 +31,7 @@ pub(in crate::session) async fn start_insert_query(
     refusal: Error,
 ) -> Result<()> {
     let parts = insert_query_of(session, live, stmt, refusal).await?;
-    if parts.returns && session.outbox.window.is_some() {
+    if parts.returns && session.outbox.is_limited() {
         return Err(Error::unsupported(
             20034,
             "the rows of INSERT … SELECT … RETURNING over several shards come at once",
@@ -79,7 +79,7 @@ async fn target_is_fit(
     parts: &InsertQuery,
 ) -> Result<()> {
     if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
+        relations.check(session.settings.variables().list())?;
     }
     let template = template(live, stmt, parts)?;
     let given = Given::default();
@@ -126,7 +126,7 @@ async fn insert_query_steps(
         })
     };
     let told = frame::read_step(session, query, reading, &mut take).await?;
-    if let Some(warning) = session.outbox.warnings.first().filter(|_| !parts.ignores) {
+    if let Some(warning) = session.outbox.first_warning().filter(|_| !parts.ignores) {
         return Err(Error::unsupported(
             20034,
             format!("reading the rows of INSERT … SELECT was warned of: {warning}"),
@@ -157,12 +157,12 @@ async fn write_batches(
         false => Given::default(),
     };
     writing.prepared = prepared;
-    let (facts, mut completions) = (session.place.facts.clone(), Vec::new());
+    let (facts, mut completions) = (Arc::clone(session.place.facts()), Vec::new());
     for (number, batch) in batches.list.iter().enumerate() {
-        session.place.facts.clone_from(&facts);
+        session.place.knows_again(Arc::clone(&facts));
         let answer = frame::write_step(session, live, &parts.insert(batch), &writing, left).await?;
-        if stepped.key == 0 && session.place.facts.last_insert_id != facts.last_insert_id {
-            stepped.key = session.place.facts.last_insert_id;
+        if stepped.key == 0 && session.place.facts().last_insert_id != facts.last_insert_id {
+            stepped.key = session.place.facts().last_insert_id;
         }
         stepped.told.extend(answer.notices);
         stepped.told.extend(answer.columns.filter(|_| number == 0).map(Event::Columns));

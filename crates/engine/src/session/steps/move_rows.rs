@@ -59,7 +59,7 @@ pub(in crate::session) async fn relocation_parts(
 ) -> Result<Relocation> {
     plan::moved_table(stmt)?;
     if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
+        relations.check(session.settings.variables().list())?;
     }
     let obstacles = obstacles(session, live, stmt).await?;
     relocation_of(session, live, stmt, &obstacles).await
@@ -135,7 +135,7 @@ async fn relocation_steps(
     };
     let reading = given.part(placeholder, &all, Vec::new());
     let mut told = frame::read_step(session, read, reading, &mut take).await?;
-    if let Some(warning) = session.outbox.warnings.first() {
+    if let Some(warning) = session.outbox.first_warning() {
         return Err(Error::unsupported(
             20031,
             format!("computing the new values was warned of: {warning}"),

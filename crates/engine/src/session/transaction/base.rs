@@ -148,7 +148,7 @@ pub(in crate::session) fn refuse_unheeding(session: &Session, stmt: &Statement) 
 
 /// Refuses what cannot be taken back, in a transaction of type BASE or where one would begin.
 pub(in crate::session) fn refuse_in_base(session: &Session, what: &str) -> Result<()> {
-    let idle = session.work.transaction.state() == TransactionState::Idle;
+    let idle = session.work.is_idle();
     let kind =
         if idle { units::transaction_type(session) } else { session.work.transaction.kind() };
     if kind != TransactionType::Base {
@@ -169,7 +169,7 @@ pub(in crate::session) async fn start_in_base(
     given: &Given,
     verb: Verb,
 ) -> Result<()> {
-    pando_base::admits(live.database.dialect.as_ref(), session.settings.variables.list())?;
+    pando_base::admits(live.database.dialect.as_ref(), session.settings.variables().list())?;
     if !plan.before.is_empty() {
         refuse_in_base(session, "a change of rows by those of other shards")?;
     }
@@ -216,12 +216,12 @@ async fn run_in_base(
     }
     let told: Vec<Worked> = match (failed, &session.work.base.global) {
         (Ok(()), Some(global)) => {
-            let handle = Arc::clone(&session.place.handle);
+            let handle = Arc::clone(session.place.handle());
             let is_cancelled = || handle.is_cancelled();
-            let waiting = RowWaits { inner: &session.place.engine.inner, handle: &handle };
+            let waiting = RowWaits { inner: &session.place.engine().inner, handle: &handle };
             let bounds = Bounds {
-                runtime: &*session.place.engine.inner.runtime,
-                lock_wait: lock_wait(session.place.handle.key.id),
+                runtime: &**session.place.runtime(),
+                lock_wait: lock_wait(session.place.handle().key.id),
                 is_cancelled: &is_cancelled,
                 waiting: &waiting,
                 image_bytes: session.place.properties().memory_bytes,
@@ -277,15 +277,15 @@ async fn begin_global(
     let identity = match known.identity(decider) {
         Some(identity) => identity,
         None => {
-            let runtime = &session.place.engine.inner.runtime;
+            let runtime = session.place.runtime();
             let asking = Ready::decider(live.pool(decider)?.connector(), runtime);
-            let identity = session.place.handle.taken(asking).await?;
+            let identity = session.place.handle().taken(asking).await?;
             known.keep_identity(decider, Arc::clone(&identity));
             identity
         }
     };
-    let global = Global::begin(&session.place.engine.field(live), Arc::clone(decider), &identity);
-    session.place.handle.begins_base(number_of(global.id().as_str()));
+    let global = Global::begin(&session.place.engine().field(live), Arc::clone(decider), &identity);
+    session.place.handle().begins_base(number_of(global.id().as_str()));
     Ok(global)
 }
 
@@ -303,7 +303,7 @@ async fn jobs_of(
         // Every row has an image, by its values.
         let statement = pando_sql::parse_whole(&own.sql, live.database.dialect.syntax());
         let statement = statement.map_err(syntax_error)?;
-        let now = session.place.engine.inner.runtime.now();
+        let now = session.place.runtime().now();
         let global = session.work.base.global.as_mut();
         let global = global.ok_or_else(|| Error::internal("a change of no transaction"))?;
         let order = global.next(unit, now)?;
@@ -339,9 +339,7 @@ async fn tell_of_base(
             match event {
                 Event::Columns(described) => columns = Some(described),
                 Event::Rows(some) => rows.push_back(some),
-                Event::Notice(_) | Event::Parameter { .. } => {
-                    session.outbox.pending.push_back(event)
-                }
+                Event::Notice(_) | Event::Parameter { .. } => session.outbox.tell(event),
                 Event::Complete(_)
                 | Event::Empty
                 | Event::Suspended
@@ -368,13 +366,13 @@ async fn tell_of_base(
     let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
     let merged =
         Merged { merge, channels: Vec::new(), rows: 0, announced: false, loaded: ended, verb };
-    session.outbox.reply = Reply::Merged(Box::new(merged));
+    session.outbox.answers_with(Reply::Merged(Box::new(merged)));
     Ok(())
 }
 
 fn base_field(session: &Session) -> Result<Field> {
     // Others may wait for its rows, and have all connections of a unit.
-    Ok(Field { is_awaited: true, ..session.place.engine.field(&*session.place.live()?) })
+    Ok(Field { is_awaited: true, ..session.place.engine().field(&*session.place.live()?) })
 }
 
 /// Takes back the open transaction's statements from a number on.
@@ -391,7 +389,7 @@ pub(in crate::session) async fn undo_in_base(session: &mut Session, from: u64) -
 pub(in crate::session) fn take_back_in_base(session: &mut Session) {
     let Some(global) = std::mem::take(&mut session.work.base).global else { return };
     let Ok(field) = base_field(session) else { return };
-    session.place.engine.inner.runtime.spawn(Box::pin(async move {
+    session.place.runtime().spawn(Box::pin(async move {
         if let Err(error) = global.rollback(&field, 0).await {
             tracing::warn!(%error, "what a client has left is not taken back yet");
         }

@@ -37,10 +37,10 @@ pub(in crate::session) async fn end_transaction(
     session: &mut Session,
     commit: bool,
 ) -> Result<bool> {
-    let was_open = session.work.transaction.state() != TransactionState::Idle;
+    let was_open = !session.work.is_idle();
     let is_clients = session.work.opened != Opened::Statement;
     let parted = session.part_from_cursors(commit).await;
-    if commit && was_open && session.work.transaction.state() == TransactionState::Idle {
+    if commit && was_open && session.work.is_idle() {
         // What a cursor still had to find has ended the whole transaction.
         parted?;
         return Err(Error::internal("a transaction has ended while its cursors were read"));
@@ -55,9 +55,7 @@ pub(in crate::session) async fn end_transaction(
         }
         failed => failed,
     };
-    session.settings.local.clear();
-    session.settings.savepoints.clear();
-    let before = session.settings.at_begin.take();
+    let before = session.settings.transaction_ends();
     let defined = session.work.definitions.own.take().is_some();
     session.work.opened = Opened::Client;
     let wrote = session.work.transaction.has_written();
@@ -70,14 +68,14 @@ pub(in crate::session) async fn end_transaction(
         }
     }
     let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
-    if is_clients && !session.cursors.declared.is_empty() {
+    if is_clients && session.cursors.are_declared() {
         Box::pin(declared::hold_declared(session, committed)).await;
     }
     if !committed
         && session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
         && let Some(before) = before
     {
-        session.settings.variables = before;
+        session.settings.go_back_to(before);
         session.work.modes.session = std::mem::take(&mut session.work.modes.at_begin);
     }
     match failed {
@@ -104,13 +102,32 @@ pub(in crate::session) async fn look_whether_ended(session: &mut Session) -> Res
     }
 }
 
+/// Statements are committed by themselves from now on, and what is open is committed now.
+///
+/// # Errors
+/// Whatever kept it from being committed.
+pub(in crate::session) async fn commit_each(session: &mut Session) -> Result<()> {
+    if !session.work.autocommit && !session.work.is_idle() {
+        commit_implicitly(session).await?;
+    }
+    session.work.commits_each();
+    session.place.facts_mut().autocommit = true;
+    Ok(())
+}
+
+/// From now on statements open transactions, which end when the client says so.
+pub(in crate::session) fn commit_when_told(session: &mut Session) {
+    session.work.commits_when_told();
+    session.place.facts_mut().autocommit = false;
+}
+
 /// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a unit that answers is let
 /// finish, since others may have committed.
 pub(in crate::session) async fn wind_up(session: &mut Session, commit: bool) -> Result<Outcome> {
-    session.place.handle.lets_go();
-    session.place.handle.overlook();
+    session.place.handle().lets_go();
+    session.place.handle().overlook();
     for connection in session.work.transaction.connections() {
-        session.place.handle.runs_on(connection, Manner::Leave)?;
+        session.place.handle().runs_on(connection, Manner::Leave)?;
     }
     let parts = base::end_base(session, commit).await;
     let commit = commit && parts.is_ok();
@@ -119,8 +136,8 @@ pub(in crate::session) async fn wind_up(session: &mut Session, commit: bool) -> 
     } else {
         session.work.transaction.rollback().await
     };
-    session.place.handle.lets_go();
-    session.place.handle.parts();
+    session.place.handle().lets_go();
+    session.place.handle().parts();
     let outcome = parts.and(parted(session, ended));
     if let Err(error) = &outcome {
         units::learn_of_loss(session, error);
@@ -150,16 +167,16 @@ pub(in crate::session) fn parted(session: &mut Session, ended: Ended) -> Result<
 /// # Errors
 /// `Cancelled` when that has been cancelled already.
 pub(in crate::session) fn attend_transaction(session: &mut Session) -> Result<()> {
-    let handle = &session.place.handle;
+    let handle = session.place.handle();
     session.work.transaction.connections().try_for_each(|one| handle.runs_on(one, Manner::Ask))
 }
 
 /// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here on.
 pub(in crate::session) async fn let_go(session: &mut Session) {
-    if session.place.handle.lets_go() {
-        session.place.handle.settled(&session.place.engine.inner.runtime).await;
+    if session.place.handle().lets_go() {
+        session.place.handle().settled(session.place.runtime()).await;
         session.work.transaction.taint();
-        session.place.handle.overlook();
+        session.place.handle().overlook();
     }
 }
 

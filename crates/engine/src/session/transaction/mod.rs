@@ -31,42 +31,42 @@ use crate::session::transaction::verbs::Opened;
 /// A session's transaction, and what is known of the one under way.
 #[derive(Debug)]
 pub(in crate::session) struct Work {
-    pub(in crate::session) transaction: Transaction,
+    transaction: Transaction,
     /// What it has done on units that have committed already, when it is of type BASE.
-    pub(in crate::session) base: Base,
+    base: Base,
     /// How the session's next transactions end, when it has chosen.
-    pub(in crate::session) kind: Option<TransactionType>,
+    kind: Option<TransactionType>,
     /// Who opened the transaction.
-    pub(in crate::session) opened: Opened,
-    pub(in crate::session) autocommit: bool,
-    pub(in crate::session) modes: Modes,
+    opened: Opened,
+    autocommit: bool,
+    modes: Modes,
     /// What the open transaction's statements have done that settles its modes.
-    pub(in crate::session) touched: Touched,
-    pub(in crate::session) definitions: Definitions,
+    touched: Touched,
+    definitions: Definitions,
     /// The open transaction was asked of a table while no database was chosen.
-    pub(in crate::session) names_tables: bool,
+    names_tables: bool,
     /// The statement under way only changes rows, and reads nothing but what it locks.
-    pub(in crate::session) only_changes: bool,
+    only_changes: bool,
 }
 
 /// Transaction modes that are not those of the open transaction.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Modes {
     /// For the next transaction only.
-    pub(in crate::session) next: Vec<String>,
+    next: Vec<String>,
     /// For all that the session begins.
-    pub(in crate::session) session: Vec<String>,
+    session: Vec<String>,
     /// The session's when the open transaction began.
-    pub(in crate::session) at_begin: Vec<String>,
+    at_begin: Vec<String>,
 }
 
 /// What the open transaction and the statement under way define.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Definitions {
     /// The open transaction has changed definitions.
-    pub(in crate::session) own: Option<Own>,
+    own: Option<Own>,
     /// A definition is under way, of which other instances have not been told.
-    pub(in crate::session) under_way: bool,
+    under_way: bool,
 }
 
 impl Default for Work {
@@ -87,6 +87,94 @@ impl Default for Work {
 }
 
 impl Work {
+    pub(in crate::session) fn transaction(&self) -> &Transaction {
+        &self.transaction
+    }
+
+    pub(in crate::session) fn transaction_mut(&mut self) -> &mut Transaction {
+        &mut self.transaction
+    }
+
+    /// Who opened the transaction.
+    pub(in crate::session) fn opened(&self) -> Opened {
+        self.opened
+    }
+
+    /// Whether statements outside of transactions are committed by themselves.
+    pub(in crate::session) fn autocommit(&self) -> bool {
+        self.autocommit
+    }
+
+    pub(in crate::session) fn commits_each(&mut self) {
+        self.autocommit = true;
+    }
+
+    pub(in crate::session) fn commits_when_told(&mut self) {
+        self.autocommit = false;
+    }
+
+    /// How transactions begin and end is as after login.
+    pub(in crate::session) fn forget_choices(&mut self) {
+        self.commits_each();
+        self.modes.next.clear();
+        self.modes.session.clear();
+        self.kind = None;
+    }
+
+    /// A statement begins that may settle the transaction's modes.
+    pub(in crate::session) fn touches(&mut self, kind: &Kind) {
+        self.touched = self.touched.max(Touched::by(kind));
+    }
+
+    /// As [`Work::touches`], of one that is about data.
+    pub(in crate::session) fn touches_data(&mut self) {
+        self.touched = Touched::Data;
+    }
+
+    /// The open transaction is asked of a table.
+    pub(in crate::session) fn names_tables(&mut self) {
+        self.names_tables = true;
+    }
+
+    /// Whether the client's open transaction has changed nothing and was asked of no table.
+    pub(in crate::session) fn has_read_no_table(&self) -> bool {
+        !self.names_tables
+            && self.opened == Opened::Client
+            && self.transaction.state() == TransactionState::Open
+            && !self.transaction.has_written()
+    }
+
+    /// A transaction of the statement's own is not ended by those that come before it. Returns who had opened it.
+    pub(in crate::session) fn outlives_statements(&mut self) -> Opened {
+        let opened = self.opened;
+        if opened == Opened::Statement {
+            self.opened = Opened::Pipeline;
+        }
+        opened
+    }
+
+    /// The other half of [`Work::outlives_statements`].
+    pub(in crate::session) fn is_opened_for(&mut self, opened: Opened) {
+        self.opened = opened;
+    }
+
+    /// The last step is done: a transaction of the steps' own ends like one of a statement.
+    pub(in crate::session) fn ends_steps(&mut self) {
+        if self.opened == Opened::Steps {
+            self.opened = Opened::Statement;
+        }
+    }
+
+    /// Whether the open transaction has changed definitions.
+    pub(in crate::session) fn has_definitions_of_its_own(&self) -> bool {
+        self.definitions.own.is_some()
+    }
+
+    /// Whether a definition is under way, of which other instances have not been told.
+    pub(in crate::session) fn is_defining(&self) -> bool {
+        self.definitions.under_way
+    }
+
     /// A planned statement is about to be sent.
     pub(in crate::session) fn starts(&mut self, run: Run<'_>) {
         let kind = &run.stmt.kind;

@@ -31,6 +31,11 @@ const KNOWN: [&str; 10] = [
 ];
 
 impl Work {
+    /// Modes of these kinds are the session's no longer.
+    pub(in crate::session) fn overrule_modes(&mut self, kinds: &[&'static str]) {
+        self.modes.session.retain(|mode| !kinds.contains(&kind(mode)));
+    }
+
     /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is about tables.
     pub(in crate::session) fn uses_up_modes(&self, kind: &Kind) -> bool {
         !self.modes.next.is_empty() && !visit::tables(kind).is_empty()
@@ -58,7 +63,7 @@ pub(in crate::session) async fn set_modes(
     let modes = known(words)?;
     session.work.refuse_if_failed(false)?;
     let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
-    let open = session.work.transaction.state() != TransactionState::Idle;
+    let open = !session.work.is_idle();
     if is_for_all {
         set_session_modes(session, modes).await?;
     } else if !open && is_about_open {
@@ -79,7 +84,7 @@ async fn set_session_modes(session: &mut Session, modes: Vec<String>) -> Result<
         let kept: Option<Vec<(String, String)>> =
             modes.iter().map(|mode| dialect.mode_variable(mode)).collect();
         if let Some(kept) = kept.filter(|kept| !kept.is_empty()) {
-            let mut variables = session.settings.variables.clone();
+            let mut variables = session.settings.variables().clone();
             for (name, value) in &kept {
                 variables.set(name, value);
             }
@@ -92,7 +97,7 @@ async fn set_session_modes(session: &mut Session, modes: Vec<String>) -> Result<
         // Where defaults can be asked for, the connections must have them, too.
         if session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
             let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
-            session.settings.variables.set(&name, &mode);
+            session.settings.keep(&name, &mode);
         }
         session.work.modes.session.push(mode);
     }

@@ -1,7 +1,6 @@
 //! LOCK TABLES and UNLOCK TABLES.
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::session::TransactionState;
 use pando_sql::Span;
 use pando_sql::ast::{ObjectName, Statement};
 
@@ -17,7 +16,7 @@ const CHECKS: [&str; 2] = ["foreign_key_checks", "unique_checks"];
 impl Settings {
     fn loads_a_dump(&self) -> bool {
         CHECKS.iter().all(|name| {
-            let known = self.variables.list().iter().find(|(known, _)| known == name);
+            let known = self.variables().list().iter().find(|(known, _)| known == name);
             known.is_some_and(|(_, value)| {
                 matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "off" | "false")
             })
@@ -57,7 +56,7 @@ pub(in crate::session) async fn lock_in_transaction(
         return Ok(false);
     }
     session.work.refuse_if_failed(false)?;
-    if session.work.transaction.state() == TransactionState::Idle {
+    if session.work.is_idle() {
         return Err(no_transaction("LOCK TABLE"));
     }
     let before = Span::new(0, first.span.start).of(&stmt.text);

@@ -28,7 +28,7 @@ const MAX: usize = 1_000;
 /// The temporary tables of a session, if it has any.
 #[derive(Debug, Default)]
 pub(in crate::session) struct TemporaryTables {
-    pub(in crate::session) own: Option<Box<Temporary>>,
+    own: Option<Box<Temporary>>,
 }
 
 /// The temporary tables of a session, and their connection.
@@ -116,6 +116,11 @@ impl Temporary {
 }
 
 impl TemporaryTables {
+    /// Whether the session may have some.
+    pub(in crate::session) fn are_there(&self) -> bool {
+        self.own.is_some()
+    }
+
     /// Steps are taken by what is known of tables' columns, and nobody knows those of temporary ones: their rows may be read and go elsewhere, no more.
     pub(in crate::session) fn refuse_steps_of_temporaries(
         &mut self,
@@ -298,13 +303,12 @@ async fn begin_temporaries(
 
 /// Two-phase commit and BASE have no part in them.
 fn refuse_for_temporaries(session: &Session) -> Result<()> {
-    let opens =
-        session.work.transaction.state() == TransactionState::Idle && !session.work.autocommit;
+    let opens = session.work.is_idle() && !session.work.autocommit;
     let kind = match session.work.transaction.state() {
         TransactionState::Idle => units::transaction_type(session),
         TransactionState::Open | TransactionState::Failed => session.work.transaction.kind(),
     };
-    let is_inside = opens || session.work.transaction.state() != TransactionState::Idle;
+    let is_inside = opens || !session.work.is_idle();
     let refuses = match kind {
         TransactionType::Local => false,
         TransactionType::Xa => is_inside,
@@ -332,7 +336,7 @@ fn miss_connection(session: &mut Session) {
 /// What planning sees of them.
 pub(in crate::session) fn temporaries(session: &Session) -> Option<Arc<Temporaries>> {
     let own = session.temporary.own.as_ref()?;
-    let live = session.place.live.as_ref()?;
+    let live = session.place.current()?;
     let is_here = own.shown.database.eq_ignore_ascii_case(&live.database.name);
     is_here.then(|| Arc::clone(&own.shown))
 }
@@ -352,7 +356,7 @@ pub(in crate::session) fn keep_for_temporaries(session: &mut Session, connection
     let Some(own) = &mut session.temporary.own else { return };
     if own.concerned && own.number.is_none() && own.shown.unit == *connection.unit() {
         own.number = Some(connection.token().id);
-        own.wears(&session.settings.variables);
+        own.wears(session.settings.variables());
         connection.spoil();
     }
 }
@@ -367,7 +371,7 @@ pub(in crate::session) fn temporaries_come_home(
     let is_well = now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle;
     let Some(own) = &mut session.temporary.own else { return };
     own.tainted |= cancelled;
-    own.wears(&session.settings.variables);
+    own.wears(session.settings.variables());
     if is_well {
         own.connection = Some(connection);
     } else {
@@ -384,8 +388,7 @@ pub(in crate::session) fn temporaries_come_home(
 /// # Errors
 /// `Refused` inside a transaction, which could take it back.
 pub(in crate::session) fn discard_temporaries(session: &mut Session) -> Result<()> {
-    if session.temporary.own.is_some() && session.work.transaction.state() != TransactionState::Idle
-    {
+    if session.temporary.own.is_some() && !session.work.is_idle() {
         return Err(Error::unsupported(
             30001,
             "DISCARD TEMP inside a transaction is not possible",
@@ -417,7 +420,7 @@ async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) ->
         None => session.work.transaction.lend(&unit)?,
     };
     let Some(mut connection) = connection else { return Ok(()) };
-    let asked = match session.place.handle.runs_on(&connection, Manner::Ask) {
+    let asked = match session.place.handle().runs_on(&connection, Manner::Ask) {
         Ok(()) => answer(&mut connection, query).await,
         Err(error) => Err(error),
     };

@@ -90,7 +90,7 @@ async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect)
     if !session.work.is_in_block() && dialect.error_fails_transaction() {
         return Err(no_transaction("SAVEPOINT"));
     }
-    if !session.work.autocommit && session.work.transaction.state() == TransactionState::Idle {
+    if !session.work.autocommit && session.work.is_idle() {
         units::ready_all(session).await?;
         begin::open(session, Opened::Client, Vec::new());
     }
@@ -152,7 +152,7 @@ async fn return_to_savepoint(
 
 async fn commit_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect) -> Result<()> {
     look_for_block(session, "COMMIT", chain, dialect)?;
-    let open = session.work.transaction.state() != TransactionState::Idle;
+    let open = !session.work.is_idle();
     let modes = session.work.chained_modes();
     if chain && !open {
         units::ready_all(session).await?;
@@ -167,7 +167,7 @@ async fn commit_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect) 
 
 async fn rollback_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect) -> Result<()> {
     look_for_block(session, "ROLLBACK", chain, dialect)?;
-    let open = session.work.transaction.state() != TransactionState::Idle;
+    let open = !session.work.is_idle();
     let modes = session.work.chained_modes();
     if chain && !open {
         units::ready_all(session).await?;
@@ -205,7 +205,7 @@ async fn begin_verb(
     modes: Vec<String>,
     dialect: &dyn Dialect,
 ) -> Result<()> {
-    let open = session.work.transaction.state() != TransactionState::Idle;
+    let open = !session.work.is_idle();
     if open && session.work.opened == Opened::Pipeline {
         session.work.refuse_if_failed(false)?;
         if session.work.has_reached_none() {

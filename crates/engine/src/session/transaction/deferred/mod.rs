@@ -41,13 +41,13 @@ pub(in crate::session) async fn set_constraints(
         made::complete(session, VERB);
         return Ok(true);
     }
-    if session.work.transaction.state() == TransactionState::Idle {
+    if session.work.is_idle() {
         session.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
         made::complete(session, VERB);
         return Ok(true);
     }
     base::refuse_in_base(session, VERB)?;
-    let variables = session.settings.variables.clone();
+    let variables = session.settings.variables().clone();
     set::apply(session, &stmt.text, true, variables).await?;
     made::complete(session, VERB);
     Ok(true)
@@ -59,7 +59,7 @@ pub(in crate::session) fn may_defer(session: &Session) -> bool {
         && session.work.transaction.kind() == TransactionType::Local
         && session.work.transaction.has_written()
         && session.place.dialect().is_some_and(|dialect| dialect.deferred().is_some());
-    let Some(live) = session.place.live.as_ref().filter(|_| is_asked) else { return false };
+    let Some(live) = session.place.current().filter(|_| is_asked) else { return false };
     let units = session.work.transaction.units();
     let none_defers =
         || units.iter().all(|unit| session.work.catalog(live).defers(unit) == Some(false));
