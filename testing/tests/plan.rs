@@ -84,8 +84,13 @@ fn column(text: &str) -> TableColumn {
         other => panic!("unknown kind {other}"),
     };
     let is_text = kind == Kind::Text;
+    let type_name = match kind {
+        Kind::Text => "varchar(8)",
+        Kind::Int => "bigint",
+        _ => "",
+    };
     TableColumn {
-        type_name: if is_text { "varchar(8)".to_owned() } else { String::new() },
+        type_name: type_name.to_owned(),
         collation: if is_text { "utf8mb4_bin".to_owned() } else { String::new() },
         ..table_column(name, kind)
     }

@@ -92,7 +92,7 @@ impl Source {
         let open = self.position(at, "{")?;
         let field = |piece: &&[Token]| {
             let colon = piece.iter().position(|token| token.is(":"))?;
-            Some(colon.checked_sub(1)?)
+            colon.checked_sub(1)
         };
         let pieces = pieces(&self.tokens, open);
         let named = pieces.into_iter().filter_map(|piece| match &piece[field(&piece)?] {

@@ -5,26 +5,17 @@ mod pages;
 mod papers;
 mod sizes;
 mod sources;
+mod violation;
 mod walls;
 
-use std::fmt;
-
 use crate::tree::Tree;
+use violation::Violation;
 
 /// One thing that must stay true.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) says: &'static str,
     check: fn(&Tree) -> Vec<Violation>,
-}
-
-/// Where a rule does not hold and what to do; the rule's name is added by [`check`].
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Violation {
-    rule: &'static str,
-    /// A file or folder from the root, with `:line` where there is one.
-    place: String,
-    message: String,
 }
 
 /// Every rule, in the order of the report.
@@ -91,18 +82,6 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
         (rule.check)(tree).into_iter().map(|found| Violation { rule: rule.name, ..found })
     };
     RULES.iter().flat_map(named).collect()
-}
-
-impl Violation {
-    fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { rule: "", place: place.into(), message: message.into() }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: [{}] {}", self.place, self.rule, self.message)
-    }
 }
 
 #[cfg(test)]

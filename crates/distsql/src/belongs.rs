@@ -17,6 +17,13 @@ pub fn is_distsql(text: &str, tokens: &[Token]) -> bool {
     let heads = HEADS.iter().copied().chain(GONE.iter().map(|gone| gone.head));
     heads.filter(begins).any(|head| fits(head, text, tokens))
         && !STAYS_SQL.iter().any(|head| fits(head, text, tokens))
+        || asks_for_help(text, tokens)
+}
+
+/// HELP alone, which no server answers: what it takes is told by the error.
+fn asks_for_help(text: &str, tokens: &[Token]) -> bool {
+    let behind = tokens.get(1..).unwrap_or_default();
+    fits("HELP", text, tokens) && behind.iter().all(|token| token.span.of(text) == ";")
 }
 
 /// For each first letter of a head the third letters behind it, as bits: SELECT, INSERT, UPDATE and DELETE are told apart by these two.
@@ -198,9 +205,14 @@ mod tests {
 
     #[test]
     fn a_slip_behind_the_first_words_still_belongs() {
-        for text in
-            ["create sharding tabel rule", "REGISTER STORAGE UNITS x", "count x", "show mask x"]
-        {
+        for text in [
+            "HELP",
+            "help;",
+            "create sharding tabel rule",
+            "REGISTER STORAGE UNITS x",
+            "count x",
+            "show mask x",
+        ] {
             assert_eq!(belongs(text), [true, true], "{text}");
         }
     }

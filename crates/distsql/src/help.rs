@@ -88,8 +88,9 @@ mod tests {
 
     #[test]
     fn what_no_room_serves_is_said() {
-        let told = |name: &str, served: &[&str]| rows(Some(name), served).map(|row| row[4].clone());
-        let is_refused = |name, served| told(name, served).all(|help| help.contains("Refused by"));
+        let is_refused = |name: &str, served: &[&str]| {
+            rows(Some(name), served).all(|row| row[4].contains("Refused by"))
+        };
         assert!(is_refused("CREATE MASK RULE", &["SHADOW"]));
         assert!(!is_refused("CREATE MASK RULE", &["MASK"]));
         assert!(!is_refused("DROP MASK RULE", &[]), "what is there can be taken away");
@@ -113,6 +114,6 @@ mod tests {
         assert!(names.contains(&"REGISTER STORAGE UNIT"), "{names:?}");
         assert!(!names.contains(&"ADD RESOURCE"), "{names:?}");
         assert_eq!(find(None).count(), entries().count());
-        assert_eq!(rows(Some("PARSE")).count(), 1);
+        assert_eq!(rows(Some("PARSE"), &[]).count(), 1);
     }
 }

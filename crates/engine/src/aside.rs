@@ -1,4 +1,7 @@
 //! Work that takes its time: done beside the event loops, each of whose threads serves many clients.
+//!
+//! A session with a long statement moves itself instead (`kernel::runtime::aside`), with its connections near it. What a client orders of the configuration may not: the
+//! connections, watchers and threads that it opens go on after the session, and must belong to no thread that long statements keep busy.
 
 use std::future::poll_fn;
 use std::pin::pin;

@@ -94,6 +94,13 @@ pub fn denied(what: impl Into<String>) -> Error {
     ErrorKind::AccessDenied(what.into()).into()
 }
 
+/// The error for what others than administrators ask for, and who these are.
+pub fn for_administrators(what: &str) -> Error {
+    denied(format!(
+        "{what} is for administrators, which users with `admin: true` under `authority` are"
+    ))
+}
+
 /// The error for a ledger's name.
 pub fn is_ledger(name: &str) -> Error {
     denied(format!("`{name}` belongs to the ledgers of transactions, which no statement may name"))

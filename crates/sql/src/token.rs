@@ -1,6 +1,9 @@
 //! What the lexer hands out.
 
+use std::borrow::Cow;
+
 use crate::keyword::Keyword;
+use crate::literal::identifier_value;
 use crate::span::Span;
 
 /// What a token is.
@@ -75,6 +78,29 @@ pub struct Token {
 }
 
 impl Token {
+    /// What a word or a quoted identifier says, without its quotes, as it is written otherwise; `None` for what is neither, and where escapes must be read first.
+    pub fn name<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
+        let raw = self.span.of(text);
+        match self.kind {
+            TokenKind::Word => Some(Cow::Borrowed(raw)),
+            TokenKind::QuotedIdentifier => Some(Cow::Owned(identifier_value(raw, self.kind))),
+            TokenKind::UnicodeIdentifier
+            | TokenKind::Number
+            | TokenKind::String
+            | TokenKind::EscapeString
+            | TokenKind::UnicodeString
+            | TokenKind::NationalString
+            | TokenKind::BitString
+            | TokenKind::HexString
+            | TokenKind::DollarString
+            | TokenKind::Parameter
+            | TokenKind::Variable
+            | TokenKind::Operator
+            | TokenKind::Punctuation
+            | TokenKind::End => None,
+        }
+    }
+
     /// Whether it stands for rows of literals and the commas between them.
     pub(crate) fn is_rows(&self) -> bool {
         self.kind == TokenKind::Punctuation && self.slot

@@ -5,7 +5,9 @@ mod databases;
 pub(crate) mod words;
 
 use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::guard::{Guard, Known, Reach, Scrutiny, denied, is_ledger, mentions, plain_rows};
+use pando_kernel::guard::{
+    Guard, Known, Reach, Scrutiny, denied, for_administrators, is_ledger, mentions, plain_rows,
+};
 use pando_sql::ast::{Assignment, DefineAction, Kind, ObjectKind, ObjectName, Scope};
 use pando_sql::{Dotted, Item, alike, reading};
 
@@ -59,7 +61,7 @@ impl Judge {
     fn privileged(&self, what: &str) -> Result<()> {
         match self.reach {
             Reach::Administrator => Ok(()),
-            Reach::Own | Reach::Every => Err(denied(format!("{what} is for administrators"))),
+            Reach::Own | Reach::Every => Err(for_administrators(what)),
         }
     }
 
@@ -201,9 +203,7 @@ impl Judge {
         }
         let is_whole = || WHOLE.iter().any(|words| begins(rest, words));
         match is_units && self.reach == Reach::Own && is_whole() {
-            true => {
-                Err(denied(format!("{} of a storage unit is for administrators", spoken(rest))))
-            }
+            true => Err(for_administrators(&format!("{} of a storage unit", spoken(rest)))),
             false => Ok(()),
         }
     }

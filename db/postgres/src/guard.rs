@@ -7,7 +7,8 @@ pub(crate) mod words;
 
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::guard::{
-    Guard, Known, Reach, Scrutiny, Standing, denied, is_ledger, mentions, plain_rows,
+    Guard, Known, Reach, Scrutiny, Standing, denied, for_administrators, is_ledger, mentions,
+    plain_rows,
 };
 use pando_sql::ast::{Copy, CopyDirection, DefineAction, Kind, ObjectKind};
 use pando_sql::{Dotted, Item, alike, reading};
@@ -99,7 +100,7 @@ impl Judge<'_> {
     fn privileged(&self, what: &str) -> Result<()> {
         match self.is_administrator() {
             true => Ok(()),
-            false => Err(denied(format!("{what} is for administrators"))),
+            false => Err(for_administrators(what)),
         }
     }
 

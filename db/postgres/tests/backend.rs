@@ -435,6 +435,34 @@ async fn copies(extended: bool) {
     assert_eq!(&copied(&out)[..], b"1\tx\n2\ty\n");
 }
 
+/// A copy that fails before the server has looked at what comes behind the call: whether it passes over the Sync there cannot be seen.
+async fn copies_that_fail_at_once(extended: bool) {
+    let Some(options) = options() else { return };
+    let mut backend = connect(options).await;
+    run(&mut *backend, text("CREATE TEMP TABLE copied (a int, b text)")).await.unwrap();
+    for n in 0..100 {
+        backend.start(copy("COPY copied FROM STDIN (FREEZE)", extended)).unwrap();
+        let Ok(first) = next(&mut *backend).await else { panic!("it does not begin") };
+        assert!(matches!(first, Event::CopyIn(_)));
+        if n % 3 > 0 {
+            backend.copy(CopyInput::Data("1\tx\n".into())).unwrap();
+            std::future::poll_fn(|cx| backend.poll_flush(cx)).await.unwrap();
+        }
+        if n % 3 > 1 {
+            backend.copy(CopyInput::Done).unwrap();
+        }
+        assert_eq!(state(&reply(&mut *backend).await.unwrap_err()), "55000");
+        let told = run(&mut *backend, text("SELECT 41 + 1")).await.unwrap();
+        assert_eq!(rows(&told), [[Value::Int(42)]], "after copy {n}");
+    }
+}
+
+#[tokio::test]
+async fn what_follows_a_copy_that_fails_at_once_gets_its_own_answer() {
+    copies_that_fail_at_once(false).await;
+    copies_that_fail_at_once(true).await;
+}
+
 #[tokio::test]
 async fn copies_go_both_ways_as_text() {
     copies(false).await;

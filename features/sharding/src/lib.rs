@@ -1,6 +1,7 @@
 //! The sharding room: which rows live where, and the statements that find them.
 
 pub mod algorithm;
+mod altered;
 mod asked;
 mod binding;
 mod captured;
@@ -22,7 +23,6 @@ mod named;
 mod nodes;
 mod placed;
 mod proof;
-mod renamed;
 mod rewrite;
 mod route;
 mod rule;

@@ -4,21 +4,21 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::ast::{
-    CopyDirection, Define, DefineAction, InnerKind, Kind, ObjectKind, ObjectName, Query, QueryBody,
-    Select, Statement,
+    CopyDirection, Define, InnerKind, Kind, ObjectKind, ObjectName, Query, QueryBody, Select,
+    Statement,
 };
 
 use crate::asked::Asked;
 use crate::class::{Class, target};
 use crate::found::{Found, spans_shards, unsupported};
 use crate::join;
-use crate::placed::{Deleted, deleted, everywhere, inner, nested, place, sharded, single, updated};
+use crate::placed::{Deleted, deleted, everywhere, inner, nested, place, single, updated};
 use crate::proof::{self, Change, Why};
 use crate::rule::Rule;
 use crate::scope::{Scope, last, selects};
 use crate::table::Table;
 use crate::within::Within;
-use crate::{inner, insert, merge, named, renamed, twins};
+use crate::{altered, inner, insert, merge, named, twins};
 
 /// Routes a statement that touches sharded tables; leaves others alone.
 pub(crate) fn route(
@@ -40,6 +40,12 @@ pub(crate) fn route(
         return Ok(());
     }
     let asked = Asked::new(rule, ctx, stmt);
+    if let Kind::Define(define) = &stmt.kind
+        && let Some(need) = altered::keeps_types(&asked, define)?
+    {
+        *route = Route::Needs(need);
+        return Ok(());
+    }
     if asked.is_empty() {
         return Ok(());
     }
@@ -282,18 +288,32 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
 fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
     let (rule, stmt) = (asked.rule, asked.stmt);
     let forbidden = [
-        (!define.renamed_to.is_empty(), "renaming a sharded table"),
-        (define.query.is_some() && define.object == ObjectKind::Table, "CREATE TABLE … AS SELECT"),
-        (define.object == ObjectKind::Routine, "a routine over a sharded table"),
-        (define.object == ObjectKind::Trigger, "a trigger on a sharded table"),
-        (define.temporary, "a temporary sharded table"),
+        (
+            !define.renamed_to.is_empty(),
+            "renaming a sharded table",
+            "make a table of the new name with a rule of its own, and move the rows with INSERT … SELECT",
+        ),
+        (
+            define.query.is_some() && define.object == ObjectKind::Table,
+            "CREATE TABLE … AS SELECT",
+            "write CREATE TABLE with the columns, then INSERT … SELECT",
+        ),
+        (
+            define.object == ObjectKind::Routine,
+            "a routine over a sharded table",
+            "let the client send its statements one by one",
+        ),
+        (
+            define.object == ObjectKind::Trigger,
+            "a trigger on a sharded table",
+            "let the client do its work in the same transaction, or make it on each actual table, on the storage units themselves",
+        ),
+        (define.temporary, "a temporary sharded table", "give it a name that no rule has"),
     ];
-    if let Some((_, what)) = forbidden.iter().find(|(holds, _)| *holds) {
-        return Err(Error::unsupported(20030, format!("{what} is not supported"), ""));
+    if let Some((_, what, instead)) = forbidden.iter().find(|(holds, ..)| *holds) {
+        return Err(Error::unsupported(20030, format!("{what} is not supported"), *instead));
     }
-    if define.action == DefineAction::Alter {
-        renamed::keeps_keys(asked.ctx, stmt, &sharded(rule, &stmt.kind))?;
-    }
+    altered::keeps_rows(asked, define)?;
     if define.object == ObjectKind::View {
         return crate::view::defined(asked, define);
     }

@@ -218,15 +218,19 @@ fn made_of_parts(stmt: &Statement, named: &Named) -> Error {
     let name = named.new.iter().chain(&named.existing).next().map_or("", String::as_str);
     // Without a query only a foreign key and the like name a table that is there.
     if matches!(&stmt.kind, Kind::Define(define) if define.query.is_none()) {
-        return Error::unsupported(
-            20101,
-            format!(
-                "single table `{name}` would refer to a table of several data nodes, and know one of them only"
-            ),
-            format!(
-                "leave the foreign key out, or make `{name}` a sharded table bound to the other"
-            ),
+        let reason = format!(
+            "single table `{name}` would refer to a table of several data nodes, and know one of them only"
         );
+        if stmt.text.to_ascii_lowercase().contains("references") {
+            return Error::unsupported(
+                20101,
+                reason,
+                format!(
+                    "leave the foreign key out, or make `{name}` a sharded table bound to the other"
+                ),
+            );
+        }
+        return Error::unsupported(20101, reason, format!("write the columns of `{name}` out"));
     }
     Error::spans_shards(
         30001,

@@ -1,5 +1,6 @@
 """What Pando reads is what the server reads: texts that would hide a statement, a condition or a COMMIT from one of the two. Each answer through Pando is
 compared with that of the storage unit alone, or the text is refused."""
+from pipelines.speech import DONE, Q, answers
 from plain.house import ERRORS, GLOBAL, Pando, case, direct, has, reset, sharded, skip, sources
 
 ROWS = 8
@@ -221,6 +222,23 @@ def postgres_copies(through):
         through.query("rollback")
 
 
+def postgres_empty_copies(through, straight):
+    """Options and columns are judged where no line comes, too. The server says so before the data and Pando behind it."""
+    with case("pg-copy-from-without-data-is-judged"):
+        for rest in ("(format csv, format text)", "(format text, quote '\"')", "(format csv, force_quote *)", "(header, header)", "(null 'x', delimiter 'x')",
+                     "(null E'a\\n')", "(format csv, quote ',', delimiter ',')", "(format csv, delimiter '\"')", "(delimiter 'a')", "(delimiter '')",
+                     "(format csv, quote 'ab')", "(freeze)", "(freeze, freeze)", "(nonsense)", "(encoding 'utf8', encoding 'utf8')", "(escape '\"')",
+                     "with csv binary", "with null 'x' delimiter 'x'", "where nope = 1", "where id > (select 1)", "(header match)",
+                     "", "(format csv, header)", "(delimiter ';')"):
+            said = [[line for line in answers(client, [Q(f"copy {table} from stdin {rest}"), DONE]) if line[:2] in ("E ", "C ")]
+                    for client, table in ((through, "t"), (straight, "t_0"))]
+            assert said[0] == said[1], f"{rest}: {said[0]}, and the server {said[1]}"
+        for columns in ("(id, id)", "(nope)"):
+            said = [[line for line in answers(client, [Q(f"copy {table} {columns} from stdin"), DONE]) if line[:2] in ("E ", "C ")]
+                    for client, table in ((through, "t"), (straight, "t_0"))]
+            assert said[0] == said[1], f"{columns}: {said[0]}, and the server {said[1]}"
+
+
 def postgres_defaults():
     """Settings of the role and the database by which strings end elsewhere."""
     one = direct("pg", 0, "test")
@@ -269,6 +287,7 @@ def main():
     with case("pg-texts"):
         postgres_texts(through, straight)
     postgres_copies(through)
+    postgres_empty_copies(through, straight)
     through.close()
     pando.kill()
     for kind in ("LOCAL", "XA"):

@@ -1,6 +1,6 @@
 //! The files that every room and every database has.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::tree::Tree;
 use crate::{rooms, source};
 

@@ -1,6 +1,6 @@
 //! What the pages for users say must be there: the generated list, the links, the cases behind the comparison.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::refusals;
 use crate::tree::Tree;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Violation;
+use super::violation::Violation;
 use crate::tree::{Crate, Tree};
 
 pub(super) fn module_doc(tree: &Tree) -> Vec<Violation> {

@@ -1,6 +1,6 @@
 //! How long a file may be.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::tree::Tree;
 
 /// Lines before the file's tests.

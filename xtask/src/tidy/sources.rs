@@ -1,6 +1,6 @@
 //! What must not stand in code or come from elsewhere.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::tree::Tree;
 
 /// Written in two halves, so that this file passes its own rule.

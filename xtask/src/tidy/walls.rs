@@ -1,6 +1,6 @@
 //! The import walls: `{sql, config} → kernel → {features/*, db/*, pool} → transaction → base → engine → {server, …} → cli`.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::manifest::Manifest;
 use crate::tree::Tree;
 

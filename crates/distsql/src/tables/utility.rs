@@ -55,10 +55,13 @@ pub(super) static UTILITY: &[Entry] = &[
         columns: &["statement", "category", "spelling", "syntax", "help"],
         help: "This table; with LIKE, the statements whose name fits. Pando only.",
         examples: &["HELP DISTSQL", "HELP DISTSQL LIKE '%STORAGE UNIT%'"],
-        wrong: &[(
-            "HELP DISTSQL SHOW",
-            "unexpected `SHOW`, expected `LIKE` or the end at line 1, column 14",
-        )],
+        wrong: &[
+            (
+                "HELP DISTSQL SHOW",
+                "unexpected `SHOW`, expected `LIKE` or the end at line 1, column 14",
+            ),
+            ("HELP", "unexpected end of the statement, expected `DISTSQL` at line 1, column 5"),
+        ],
         build: help,
     },
 ];

@@ -1,6 +1,6 @@
 //! How the lines of a COPY or LOAD DATA are written.
 
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_sql::ast::{Copy, Load};
 
 /// Lines a statement may skip.
@@ -84,10 +84,13 @@ pub(super) fn refused(what: &str) -> Error {
 fn one_byte(option: &str, value: &str) -> Result<u8> {
     match value.as_bytes() {
         [byte] if byte.is_ascii() => Ok(*byte),
-        _ => {
-            Err(ErrorKind::Value(format!("COPY {option} must be a single one-byte character"))
-                .into())
-        }
+        _ => Err(ErrorKind::Server(Box::new(ServerError {
+            sqlstate: "0A000".into(),
+            message: format!("COPY {option} must be a single one-byte character"),
+            severity: "ERROR".into(),
+            ..ServerError::default()
+        }))
+        .into()),
     }
 }
 

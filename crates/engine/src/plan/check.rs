@@ -273,5 +273,12 @@ pub(super) fn bound_to_one(ctx: &Context<'_>, kind: &Kind) -> Result<()> {
             found.get_or_insert(name);
         }
     });
-    found.map_or(Ok(()), |name| Err(not_spread(&name)))
+    found.map_or(Ok(()), |name| match name.as_str() {
+        "pg_export_snapshot" => Err(Error::unsupported(
+            30001,
+            "`pg_export_snapshot` tells a snapshot of one storage unit, which others do not know",
+            "read over one connection: leave out `-j` of pg_dump",
+        )),
+        name => Err(not_spread(name)),
+    })
 }

@@ -215,7 +215,7 @@ fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful
     let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return true };
     let (list, access) = (&tokens.list[..], access(ctx, stmt));
     list.iter().enumerate().any(|(at, token)| {
-        let Some(name) = name(token, &stmt.text) else {
+        let Some(name) = token.name(&stmt.text).map(|name| name.to_lowercase()) else {
             return token.kind == TokenKind::UnicodeIdentifier;
         };
         if effectful.has(&name, access) {
@@ -228,33 +228,6 @@ fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful
         let is_keyword = token.kind == TokenKind::Word && UNCALLED.binary_search(&&*name).is_ok();
         is_call && !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, &stmt.text)
     })
-}
-
-/// What an identifier or keyword says, in lower case.
-fn name(token: &Token, text: &str) -> Option<String> {
-    let text = token.span.of(text);
-    match token.kind {
-        TokenKind::Word => Some(text.to_lowercase()),
-        TokenKind::QuotedIdentifier => {
-            let quote = text.chars().next()?;
-            let inside = text.get(1..text.len().checked_sub(1)?)?;
-            Some(inside.replace(&format!("{quote}{quote}"), &quote.to_string()).to_lowercase())
-        }
-        TokenKind::UnicodeIdentifier
-        | TokenKind::Number
-        | TokenKind::String
-        | TokenKind::EscapeString
-        | TokenKind::UnicodeString
-        | TokenKind::NationalString
-        | TokenKind::BitString
-        | TokenKind::HexString
-        | TokenKind::DollarString
-        | TokenKind::Parameter
-        | TokenKind::Variable
-        | TokenKind::Operator
-        | TokenKind::Punctuation
-        | TokenKind::End => None,
-    }
 }
 
 /// Whether the name here, with a parenthesis behind it, is that of a table, an alias or a type.

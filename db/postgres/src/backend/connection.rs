@@ -296,6 +296,10 @@ impl Connection {
                 encode_sync(&mut self.wire.output);
                 None
             }
+            Outcome::Settle => {
+                request::settle(&mut self.wire.output);
+                None
+            }
             Outcome::Again(Again::Text(sql)) => self.text(sql).err().map(Err),
             Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
             Outcome::Again(Again::Describe(subject, era)) => {
@@ -437,8 +441,8 @@ impl Backend for Connection {
         }
         reply.copying = false;
         if reply.extended() {
-            // The Sync that went with the call was passed over in copy mode.
-            encode_sync(output);
+            reply.settles = true;
+            request::settle(output);
         }
         Ok(())
     }

@@ -38,6 +38,8 @@ pub(super) struct Reply {
     returns: bool,
     /// The server waits for copy data.
     pub(super) copying: bool,
+    /// The copy is over, and the server may be ready once or twice before it has closed what `settle` asks it to.
+    pub(super) settles: bool,
 }
 
 /// What a reply answers.
@@ -97,6 +99,8 @@ pub(super) enum Outcome {
     Over(Result<()>),
     /// The server skips everything up to a Sync that has to be sent.
     Sync,
+    /// The copy under way has failed: what ends one has to be sent.
+    Settle,
     /// It has to be sent once more: prepared anew, or as text.
     Again(Again),
     /// The server has ended the connection, with its reason.
@@ -105,7 +109,14 @@ pub(super) enum Outcome {
 
 impl Reply {
     pub(super) fn new(task: Task) -> Reply {
-        Reply { task, failed: None, passed_over: false, returns: false, copying: false }
+        Reply {
+            task,
+            failed: None,
+            passed_over: false,
+            returns: false,
+            copying: false,
+            settles: false,
+        }
     }
 
     /// Whether its messages end with a Sync instead of standing alone.
@@ -219,7 +230,12 @@ impl Line {
             Backend::CopyOut(response) => {
                 return Ok(self.tell(|| Event::CopyOut(form(response))));
             }
-            Backend::CloseComplete | Backend::CopyDone | Backend::DataRow(_) => {}
+            Backend::CloseComplete => {
+                if let Some(reply) = self.replies.front_mut() {
+                    reply.settles = false;
+                }
+            }
+            Backend::CopyDone | Backend::DataRow(_) => {}
             Backend::Authentication(_)
             | Backend::KeyData(_)
             | Backend::PortalSuspended
@@ -253,9 +269,9 @@ impl Line {
         if reply.shares() {
             return self.pass_over_behind();
         }
-        // In copy mode the server has passed over the Sync that went with the call.
-        let stuck = std::mem::take(&mut reply.copying) && reply.extended();
-        if stuck { Outcome::Sync } else { Outcome::Quiet }
+        let is_cut_off = std::mem::take(&mut reply.copying) && reply.extended();
+        reply.settles |= is_cut_off;
+        if is_cut_off { Outcome::Settle } else { Outcome::Quiet }
     }
 
     /// The oldest reply has failed before any Sync: the server passes over everything up to the next one, simple queries among it. Where only those have been
@@ -279,6 +295,9 @@ impl Line {
             Status::Transaction => TransactionState::Open,
             Status::Failed => TransactionState::Failed,
         };
+        if self.replies.front().is_some_and(|reply| reply.settles) {
+            return Ok(Outcome::Quiet);
+        }
         let Some(reply) = self.replies.pop_front() else {
             return Err(Error::protocol("the server is ready although nothing was asked"));
         };

@@ -50,6 +50,15 @@ pub(super) fn query(out: &mut BytesMut, sql: &str) -> Result<()> {
     Ok(())
 }
 
+/// Appends what ends a copy to the server. In copy mode it passes over the Sync that went with the call, but a copy may have failed before it has read as far, at a
+/// trigger, say; then it is ready once more. Which of the two it is nobody can see: so something is closed, which it tells once it has passed all of that.
+/// <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY>
+pub(super) fn settle(output: &mut BytesMut) {
+    encode_sync(output);
+    Close(Named::Portal("")).encode(output);
+    encode_sync(output);
+}
+
 /// Appends what runs a statement given as text, which may hold words of a client's. A server takes one statement for each Parse, so that what it would read as several
 /// where we read one fails. Several, of ours, go one by one up to the same Sync.
 pub(super) fn text(out: &mut BytesMut, sql: &str) -> Result<()> {

@@ -49,7 +49,13 @@ pub(super) fn gather(mut next: impl FnMut() -> Result<Option<Outcome>>) -> Resul
             Some(Outcome::Event(Event::Complete(done))) => whole.completion = done,
             Some(Outcome::Quiet) => {}
             Some(Outcome::Over(over)) => return over.map(|()| whole),
-            Some(Outcome::Event(_) | Outcome::Sync | Outcome::Again(_) | Outcome::Lost(_))
+            Some(
+                Outcome::Event(_)
+                | Outcome::Sync
+                | Outcome::Settle
+                | Outcome::Again(_)
+                | Outcome::Lost(_),
+            )
             | None => return Err(Error::internal("a whole reply has other parts")),
         }
     }

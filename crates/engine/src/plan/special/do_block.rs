@@ -113,27 +113,11 @@ fn definition(ctx: &Context<'_>, text: &str, tables: &Tables) -> Result<Option<N
 fn names_table(ctx: &Context<'_>, text: &str, tables: &Tables) -> bool {
     let Ok(tokens) = tokenize(text, ctx.dialect.syntax()) else { return true };
     tokens.list.iter().any(|token| {
-        let word = token.span.of(text);
-        match token.kind {
-            TokenKind::Word => {
-                let makes = ["table", "view"].iter().any(|what| word.eq_ignore_ascii_case(what));
-                makes || tables.has(word)
-            }
-            TokenKind::QuotedIdentifier => tables.has(word.trim_matches('"')),
-            TokenKind::UnicodeIdentifier => true,
-            TokenKind::Number
-            | TokenKind::String
-            | TokenKind::EscapeString
-            | TokenKind::UnicodeString
-            | TokenKind::NationalString
-            | TokenKind::BitString
-            | TokenKind::HexString
-            | TokenKind::DollarString
-            | TokenKind::Parameter
-            | TokenKind::Variable
-            | TokenKind::Operator
-            | TokenKind::Punctuation
-            | TokenKind::End => false,
-        }
+        let Some(name) = token.name(text) else {
+            return token.kind == TokenKind::UnicodeIdentifier;
+        };
+        let says = |what: &&str| name.eq_ignore_ascii_case(what);
+        let makes = token.kind == TokenKind::Word && ["table", "view"].iter().any(says);
+        makes || tables.has(&name)
     })
 }

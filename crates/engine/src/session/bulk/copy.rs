@@ -345,7 +345,11 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
     if !last {
         return Ok(false);
     }
-    send_all(session, copy).await?;
+    match copy.rows_read {
+        // No storage unit has judged the statement's options and columns so far: one does.
+        0 => send_batch(session, copy, 0).await?,
+        _ => send_all(session, copy).await?,
+    }
     let mut done = std::mem::take(&mut copy.told);
     done.affected = Some(copy.rows);
     session.conclude(done, &copy.verb).await.map(|()| true)

@@ -21,7 +21,7 @@ use crate::session::settings::expression;
 use crate::session::settings::expression::is_expression;
 use crate::session::settings::set_config::value_text;
 use crate::session::transaction::modes::{defaulted, next_mode};
-use crate::session::transaction::{base, end};
+use crate::session::transaction::{base, change_modes, end};
 
 /// A variable given at start-up.
 pub(in crate::session) fn startup_variable(
@@ -65,6 +65,7 @@ pub(in crate::session) async fn set(
         ));
     }
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, &session.settings.variables);
     let (mut reports, mut told) = (Vec::new(), Vec::new());
     let (mut autocommit, mut last_insert_id, mut local, mut computes) = (None, None, false, false);

@@ -97,9 +97,7 @@ pub(in crate::session) async fn start_local(
         Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {
             return Box::pin(deferred::set_constraints(session, stmt)).await;
         }
-        Kind::Show(show) if show.what.ends_with("PROCESSLIST") => {
-            processlist::processlist(session)?
-        }
+        Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
         Kind::Show(show) => return serializable::show_setting(session, show),
         Kind::Select(_) => return set_config::set_config(session, stmt, given).await,
         Kind::Utility { .. } => return maintain::maintain(session, stmt).await,

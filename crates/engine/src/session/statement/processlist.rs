@@ -6,6 +6,11 @@ use pando_kernel::{Column, Kind, Value};
 use crate::session::Session;
 use crate::session::reply::made;
 
+/// Whether SHOW asks for it, behind either door: PostgreSQL has no setting of this name.
+pub(in crate::session) fn is_meant(what: &str) -> bool {
+    ["PROCESSLIST", "FULL PROCESSLIST"].iter().any(|own| what.eq_ignore_ascii_case(own))
+}
+
 /// The sessions of this Pando, not those it has on storage units.
 pub(in crate::session) fn processlist(session: &mut Session) -> Result<()> {
     let text = |text: &str| Value::Text(text.to_owned());

@@ -3,7 +3,8 @@
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
-use pando_sql::ast::Kind;
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::{Assignment, Kind};
 
 use crate::variables::UNKNOWN;
 
@@ -77,6 +78,33 @@ pub(in crate::session) async fn alter(session: &mut Session, own: Vec<String>) -
     match !session.settings.has_savepoints() && session.work.touched == Touched::Nothing {
         true => start_over(session, modes).await,
         false => tell_modes(session, &own, modes).await,
+    }
+}
+
+/// `RESET transaction_isolation` and its like take the open transaction to what servers begin with, whatever BEGIN or the session's defaults have said. Where servers
+/// would let a transaction change its level that has looked at data already, ours keeps it and says so.
+///
+/// # Errors
+/// As [`alter`].
+pub(in crate::session) async fn reset_modes(
+    session: &mut Session,
+    assignments: &[Assignment],
+) -> Result<()> {
+    let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
+    if !is_about_open || session.work.transaction.state() == TransactionState::Idle {
+        return Ok(());
+    }
+    let is_deferred = session.work.transaction.modes().iter().any(|mode| mode == "DEFERRABLE");
+    let reset = assignments.iter().filter(|one| one.value.is_none());
+    let modes = reset.filter_map(|one| match one.name.to_ascii_lowercase().as_str() {
+        "transaction_isolation" => Some(format!("ISOLATION LEVEL {DEFAULT_LEVEL}")),
+        "transaction_read_only" => Some(READ_WRITE.to_owned()),
+        "transaction_deferrable" if is_deferred => Some("NOT DEFERRABLE".to_owned()),
+        _ => None,
+    });
+    match modes.collect::<Vec<String>>() {
+        modes if modes.is_empty() => Ok(()),
+        modes => alter(session, modes).await,
     }
 }
 

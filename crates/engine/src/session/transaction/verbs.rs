@@ -78,7 +78,7 @@ pub(in crate::session) async fn transaction_verb(
             return Err(Error::unsupported(
                 30001,
                 "two-phase verbs cannot be sent through Pando: they name one storage unit's own transaction",
-                "use BEGIN and COMMIT",
+                "use BEGIN and COMMIT: after SET VARIABLE transaction_type = 'XA' they commit on all storage units or on none",
             ));
         }
     }
