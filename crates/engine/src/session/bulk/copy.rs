@@ -23,11 +23,10 @@ use crate::plan::{self, Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::bulk::columns;
-use crate::session::given::{Given, Run};
+use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{changed_rules, own_database};
 use crate::session::reply::pieces::{Reply, Verb};
 use crate::session::reply::warnings;
-use crate::session::run::connect::Aim;
 use crate::session::statement::prepare;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin};
@@ -210,12 +209,12 @@ pub(in crate::session) async fn start_bulk(
     stmt: &Statement,
 ) -> Result<bool> {
     let live = session.place.live()?;
-    session.work.refuse_if_failed(false)?;
-    session.place.refuse_unadmitted(true)?;
+    session.work.refuse_if_failed()?;
+    session.place.refuse_unadmitted(Aim::Writes)?;
     base::refuse_in_base(session, "bulk data")?;
     session.settle_cursors().await?;
     let plan = session.plan(&live, stmt, &Given::default(), Purpose::Run).await?;
-    changed_rules::refuse_moved(session, &live, stmt, true)?;
+    changed_rules::refuse_moved(session, &live, stmt, Aim::Writes)?;
     if plan.units.len() == 1 {
         line::run_plan(
             session,
@@ -436,7 +435,7 @@ pub(in crate::session) async fn start_copy_of(
     query: &Query,
 ) -> Result<bool> {
     let Kind::Copy(copy) = &stmt.kind else { return Ok(false) };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     own_database::refuse_without_database(session, stmt)?;
     let live = session.place.live()?;
     let presentation = live.database.dialect.presentation();

@@ -13,8 +13,8 @@ use crate::session::Session;
 use crate::session::cursors::{Cursors, declared};
 use crate::session::errors::unit_lost;
 use crate::session::reply::pieces::{Reply, Verb};
-use crate::session::transaction::end;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{End, end};
 
 /// Cursors one session may have open.
 pub(in crate::session) const MAX_CURSORS: usize = 1_000;
@@ -107,7 +107,7 @@ impl Session {
 
     /// Goes on with a cursor.
     pub(in crate::session) fn fetch(&mut self, id: CursorId, limit: Option<u32>) -> Result<()> {
-        self.work.refuse_if_failed(false)?;
+        self.work.refuse_if_failed()?;
         let Some(cursor) = self.cursors.portals.remove(&id) else {
             return Err(ErrorKind::UnknownStatement(format!("cursor {}", id.0)).into());
         };
@@ -188,10 +188,7 @@ impl Session {
     ///
     /// # Errors
     /// What came in place of the rows that were not yet found. It may have ended the transaction.
-    pub(in crate::session) fn part_from_cursors(
-        &mut self,
-        commit: bool,
-    ) -> BoxFuture<'_, Result<()>> {
+    pub(in crate::session) fn part_from_cursors(&mut self, end: End) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             if self.work.opened() == Opened::Statement {
                 return Ok(());
@@ -199,10 +196,13 @@ impl Session {
             let keeps =
                 self.place.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
             if !keeps {
-                return declared::part_from_declared(self, commit).await;
+                return declared::part_from_declared(self, end).await;
             }
-            let settled = if commit { self.settle_cursors().await } else { Ok(()) };
-            if commit && settled.is_ok() {
+            let settled = match end {
+                End::Commit => self.settle_cursors().await,
+                End::RollBack => Ok(()),
+            };
+            if end == End::Commit && settled.is_ok() {
                 return Ok(());
             }
             // What they have not found yet is not waited for.
@@ -301,8 +301,8 @@ impl Session {
         self.close_cursor(id).await;
         let is_over = self.work.opened() == Opened::Statement && self.outbox.is_idle();
         if was_open && is_over && !self.work.is_idle() {
-            let commit = !self.work.transaction().is_told();
-            if !end::end_transaction(self, commit).await? && commit {
+            let end = self.work.end_by_itself();
+            if !end::end_transaction(self, end).await? && end == End::Commit {
                 return Err(unit_lost());
             }
         }

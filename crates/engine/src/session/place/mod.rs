@@ -48,7 +48,7 @@ impl Place {
         let home = visible::home(&snapshot, &login, &databases);
         let (live, database) = match &login.database {
             Some(name) => {
-                let (live, name) = visible::move_to((&snapshot, &login), name, home)?;
+                let (live, name) = visible::move_to(&snapshot, &login, name, home)?;
                 (Some(live), Some(name))
             }
             None => (home, None),

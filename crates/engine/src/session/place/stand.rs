@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::session::place::visible;
 use crate::session::place::visible::{home, move_to};
 use crate::session::settings::set;
-use crate::session::transaction::{begin, end};
+use crate::session::transaction::{End, begin, end};
 
 /// Changes the current database.
 pub(in crate::session) async fn use_database(session: &mut Session, name: &str) -> Result<()> {
@@ -18,7 +18,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
         None => home(&session.place.snapshot, &session.place.login, &session.place.facts.databases),
         current => current,
     };
-    let (live, name) = move_to((&session.place.snapshot, &session.place.login), name, home)?;
+    let (live, name) = move_to(&session.place.snapshot, &session.place.login, name, home)?;
     // A dump begins its transaction before it says of what.
     let is_other = session.place.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
     let is_at_work = is_other && !session.work.stands_free() && !session.work.has_begun_only();
@@ -27,7 +27,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
         false => None,
     };
     if again.is_some() {
-        end::end_transaction(session, false).await?;
+        end::end_transaction(session, End::RollBack).await?;
     } else if is_at_work {
         return Err(Error::unsupported(
             30001,
@@ -71,7 +71,7 @@ pub(in crate::session) fn look_again(session: &mut Session) -> Result<()> {
         stand_in(session, home);
         return Ok(());
     };
-    match visible::stand(&session.place.snapshot, (&name, &session.place.login), home.clone()) {
+    match visible::stand(&session.place.snapshot, &session.place.login, &name, home.clone()) {
         Ok((live, _)) => {
             stand_in(session, Some(live));
             Ok(())

@@ -18,7 +18,7 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Aim, Given, Order};
 use crate::session::run::many_pools;
 use crate::session::settings::Settings;
 use crate::session::steps::assembly;
@@ -35,21 +35,12 @@ pub(in crate::session) struct Started {
     pub(in crate::session) jobs: Vec<Vec<usize>>,
 }
 
-/// What a statement is about to do on a unit of a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::session) enum Aim {
-    /// It reads.
-    Reads,
-    /// It changes something, or may do so.
-    Writes,
-    /// It changes something on several units, on all or on none.
-    WritesAsOne,
-}
-
-impl Aim {
-    fn of(plan: &Plan) -> Self {
-        if plan.writes { Self::Writes } else { Self::Reads }
-    }
+/// A connection that is about to serve a statement.
+#[derive(Debug)]
+pub(in crate::session) struct Dressed {
+    pub(in crate::session) connection: Connection,
+    /// How many replies come first: to what it was brought to the session's state by.
+    pub(in crate::session) swallow: usize,
 }
 
 /// Name of the savepoint that undoes one statement on every unit.
@@ -159,7 +150,8 @@ impl Session {
     pub(in crate::session) async fn start_unit(
         &mut self,
         live: &LiveDatabase,
-        (plan, unit): (&Arc<Plan>, &Unit),
+        plan: &Arc<Plan>,
+        unit: &Unit,
         given: &mut Given,
     ) -> Result<Channel> {
         if !plan.before.is_empty() && !plan.writes {
@@ -238,9 +230,9 @@ impl Session {
         started: &mut Started,
     ) -> Result<()> {
         if self.work.is_idle() {
-            many_pools::start_from_pools(self, live, (plan, given), started).await?;
+            many_pools::start_from_pools(self, live, Order { plan, given }, started).await?;
         } else {
-            self.start_enlisted(live, (plan, given), started).await?;
+            self.start_enlisted(live, Order { plan, given }, started).await?;
         }
         if started.channels.len() > 1 {
             self.place.spreads();
@@ -252,9 +244,10 @@ impl Session {
     async fn start_enlisted(
         &mut self,
         live: &LiveDatabase,
-        (plan, given): (&Plan, &Given),
+        order: Order<'_>,
         started: &mut Started,
     ) -> Result<()> {
+        let plan = order.plan;
         let may_leave = plan.writes && !live.database.dialect.error_fails_transaction();
         let savepoint = may_leave
             && self.work.opened() == Opened::Client
@@ -274,7 +267,8 @@ impl Session {
                 }
             }
             let several = jobs.len() > 1;
-            let given = self.give_jobs((connection, swallow), jobs, (plan, given), started);
+            let dressed = Dressed { connection, swallow };
+            let given = self.give_jobs(dressed, jobs, order, started);
             if let Some(channel) = started.channels.last_mut() {
                 channel.savepoint = savepoint;
                 match may_leave {
@@ -292,16 +286,18 @@ impl Session {
     /// turn out not to be available, and the statement is then to leave no trace on this one.
     pub(in crate::session) fn give_jobs(
         &self,
-        (connection, swallow): (Connection, usize),
+        dressed: Dressed,
         jobs: Vec<usize>,
-        (plan, given): (&Plan, &Given),
+        order: Order<'_>,
         started: &mut Started,
     ) -> Result<()> {
+        let Dressed { connection, swallow } = dressed;
+        let Order { plan, given } = order;
         let of = |job: &usize| {
             let unit = plan.units.get(*job);
             let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
             let lifted = given.lifted.get(*job).cloned();
-            execution((unit, lifted), plan, given)
+            execution(unit, lifted, plan, given)
         };
         let halt = self.place.handle().halt();
         let (channel, failed) = match &jobs[..] {
@@ -387,7 +383,7 @@ impl Session {
         connection: &mut Connection,
         ready: Option<&Ready>,
     ) -> Result<usize> {
-        let (replies, begin) = self.enlist(live, connection, (ready, None))?;
+        let (replies, begin) = self.enlist(live, connection, ready, None)?;
         let is_behind = self.work.transaction().has_to_catch_up(self.settings.local());
         if replies == begin && !is_behind {
             return Ok(replies);
@@ -437,7 +433,8 @@ impl Session {
         &mut self,
         live: &LiveDatabase,
         connection: &mut Connection,
-        (ready, look): (Option<&Ready>, Option<&str>),
+        ready: Option<&Ready>,
+        look: Option<&str>,
     ) -> Result<(usize, usize)> {
         // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
         let before = self.settings.before_transaction();
@@ -531,7 +528,7 @@ fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execut
         && unit.parameters.len() == given.parameters.len()
         && are_in_order(&unit.parameters);
     if !are_its_own {
-        return execution((unit, None), plan, given);
+        return execution(unit, None, plan, given);
     }
     Ok(Execution::Prepared {
         sql: given.text_for(unit),
@@ -547,11 +544,7 @@ fn are_in_order(parameters: &[u32]) -> bool {
 }
 
 /// What is sent for one unit of a plan, whose values may be lifted out.
-fn execution(
-    (unit, lifted): (&Unit, Option<Lifted>),
-    plan: &Plan,
-    given: &Given,
-) -> Result<Execution> {
+fn execution(unit: &Unit, lifted: Option<Lifted>, plan: &Plan, given: &Given) -> Result<Execution> {
     if let Some(Lifted { sql, parameters }) = lifted {
         let text = given.text_for(unit);
         return Ok(Execution::Lifted { text, sql, parameters, era: given.era });

@@ -18,9 +18,10 @@ use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
 use crate::session::reply::warnings;
 use crate::session::run::connect::STATEMENT_SAVEPOINT;
-use crate::session::run::release::DRAIN_BYTES;
+use crate::session::run::release::{DRAIN_BYTES, hand_back_apart};
+use crate::session::transaction::temporary::Ran;
 use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{deadlock, definition, end};
+use crate::session::transaction::{End, deadlock, definition, end};
 
 impl Session {
     /// The current reply is complete.
@@ -75,12 +76,15 @@ impl Session {
             let said = std::slice::from_mut(&mut pass.channel);
             Box::pin(warnings::note_warnings(self, said, done.warnings)).await;
         }
-        let cancelled = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
+        let round = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
         let inside = pass.channel.connection.condition().transaction != TransactionState::Idle;
         let is_left = pass.verb.unread && inside && self.work.is_idle();
         // Only what is needed is moved out of the box.
         let Pass { channel: Channel { connection, apart, .. }, verb, .. } = *pass;
-        self.hand_back((connection, apart), cancelled);
+        match apart {
+            true => hand_back_apart(connection, round),
+            false => self.hand_back_own(connection, round),
+        }
         if is_left {
             return Err(server_error(
                 1180,
@@ -165,9 +169,10 @@ impl Session {
         self.work.transaction_mut().locks_stand();
         if self.work.opened() == Opened::Statement && !self.work.is_idle() {
             // Up to here all of it can still be undone.
-            let commit = !self.place.handle().is_cancelled();
-            let committed = Box::pin(end::end_transaction(self, commit)).await?;
-            if !commit {
+            let is_cancelled = self.place.handle().is_cancelled();
+            let end = if is_cancelled { End::RollBack } else { End::Commit };
+            let committed = Box::pin(end::end_transaction(self, end)).await?;
+            if is_cancelled {
                 return Err(ErrorKind::Cancelled.into());
             }
             if !committed {
@@ -177,7 +182,7 @@ impl Session {
         if verb.unread {
             Box::pin(end::look_whether_ended(self)).await?;
         }
-        self.temporary.note_temporaries(true);
+        self.temporary.note_temporaries(Ran::Well);
         if verb.defines
             && let Some(live) = self.place.current().cloned()
         {
@@ -222,7 +227,7 @@ impl Session {
         let error = self.place.in_logic_names(error);
         warnings::note_error(self, &error);
         self.place.counts_rows(-1);
-        self.temporary.note_temporaries(false);
+        self.temporary.note_temporaries(Ran::Badly);
         if self.work.is_defining() {
             Box::pin(definition::end_definition(self)).await;
         }
@@ -245,7 +250,7 @@ impl Session {
                     self.work.transaction_mut().fail();
                 } else if self.work.transaction().is_torn() {
                     // One unit has rolled its part back: the others must not commit theirs.
-                    let _ = end::end_transaction(self, false).await;
+                    let _ = end::end_transaction(self, End::RollBack).await;
                 }
             }
         }

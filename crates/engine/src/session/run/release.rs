@@ -19,6 +19,15 @@ use crate::session::transaction::temporary;
 
 /// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
 pub(in crate::session) const DRAIN_BYTES: usize = 1 << 20;
+/// How connections' work for the session has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Round {
+    /// Nobody disturbs them any more.
+    Over,
+    /// They were being cancelled: a request may reach them late.
+    Cancelled,
+}
+
 /// What a failed or abandoned statement still runs elsewhere may come to its end within so long; then it is cancelled.
 const GRACE: Duration = Duration::from_millis(100);
 
@@ -69,50 +78,54 @@ impl Session {
     /// Gives connections back to the transaction or to their pools.
     pub(in crate::session) async fn release_channels(&mut self, channels: Vec<Channel>) {
         let mut channels = channels;
-        let cancelled = self.gather_home(&mut channels).await;
-        for Channel { connection, apart, .. } in channels {
-            self.hand_back((connection, apart), cancelled);
+        let round = self.gather_home(&mut channels).await;
+        for channel in channels {
+            self.hand_back(channel, round);
         }
     }
 
     /// Gives one connection back to the transaction or to its pool.
     pub(in crate::session) async fn release_channel(&mut self, channel: Channel) {
         let mut channel = channel;
-        let cancelled = self.gather_home(std::slice::from_mut(&mut channel)).await;
-        self.hand_back((channel.connection, channel.apart), cancelled);
+        let round = self.gather_home(std::slice::from_mut(&mut channel)).await;
+        self.hand_back(channel, round);
     }
 
-    /// Ends the work of connections for the session. Returns whether they were being cancelled.
-    pub(in crate::session) async fn gather_home(&mut self, channels: &mut [Channel]) -> bool {
+    /// Ends the work of connections for the session.
+    pub(in crate::session) async fn gather_home(&mut self, channels: &mut [Channel]) -> Round {
         channels.iter_mut().for_each(Channel::forgo);
         self.bring_home(channels).await;
-        let cancelled = self.place.handle().lets_go();
-        if cancelled {
-            self.place.handle().settled(self.place.runtime()).await;
+        if !self.place.handle().lets_go() {
+            return Round::Over;
         }
-        cancelled
+        self.place.handle().settled(self.place.runtime()).await;
+        Round::Cancelled
     }
 
-    /// Gives one connection back after [`Session::gather_home`]. One that stands apart takes no part in the transaction.
-    pub(in crate::session) fn hand_back(
-        &mut self,
-        (connection, apart): (Connection, bool),
-        cancelled: bool,
-    ) {
-        let inside = self.work.transaction().expects(connection.unit());
+    /// Gives one connection back after [`Session::gather_home`].
+    pub(in crate::session) fn hand_back(&mut self, channel: Channel, round: Round) {
+        let Channel { connection, apart, .. } = channel;
+        match apart {
+            true => hand_back_apart(connection, round),
+            false => self.hand_back_own(connection, round),
+        }
+    }
+
+    /// The same of one that serves the session as its transaction or a pool has given it.
+    pub(in crate::session) fn hand_back_own(&mut self, connection: Connection, round: Round) {
+        let is_cancelled = round == Round::Cancelled;
         let home = connection.condition().outstanding == 0;
-        if apart && home && !cancelled {
-            put_back(connection);
-        } else if apart {
-            connection.discard();
-        } else if inside {
-            if cancelled {
+        if self.work.transaction().expects(connection.unit()) {
+            if is_cancelled {
                 self.work.transaction_mut().taint();
             }
             self.work.transaction_mut().give_back(connection);
         } else if self.temporary.has_temporaries(&connection) {
-            temporary::temporaries_come_home(self, connection, cancelled);
-        } else if home && cancelled {
+            if is_cancelled {
+                self.temporary.taint_temporaries();
+            }
+            temporary::temporaries_come_home(self, connection);
+        } else if home && is_cancelled {
             connection.discard();
         }
         // One that is not at home is brought to order by its pool.
@@ -187,6 +200,14 @@ impl Session {
     /// Gives back a reply of which no more is wanted because the statement fails.
     pub(in crate::session) async fn abort_reply(&mut self, reply: Reply) {
         self.abort(channels_of(reply)).await;
+    }
+}
+
+/// One that stands apart takes no part in the transaction.
+pub(in crate::session) fn hand_back_apart(connection: Connection, round: Round) {
+    match round == Round::Over && connection.condition().outstanding == 0 {
+        true => put_back(connection),
+        false => connection.discard(),
     }
 }
 

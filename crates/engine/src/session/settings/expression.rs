@@ -23,7 +23,8 @@ use crate::session::statement::without_units;
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(in crate::session) fn is_expression(
     dialect: &dyn Dialect,
-    (scope, value): (Scope, Option<&Expr>),
+    scope: Scope,
+    value: Option<&Expr>,
     text: &str,
     effect: &Result<VariableEffect>,
 ) -> bool {

@@ -6,14 +6,14 @@ use crate::session::Session;
 use crate::session::errors::server_error;
 use crate::session::place::stand;
 use crate::session::reply::made;
-use crate::session::transaction::{end, temporary};
+use crate::session::transaction::{End, end, temporary};
 
 /// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.
 ///
 /// # Errors
 /// In a failed transaction, ALL in any; `Syntax` for another word.
 pub(in crate::session) async fn discard(session: &mut Session, verb: &str) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let tag = match verb {
         "DISCARD ALL" => {
             if !session.work.is_idle() {
@@ -40,7 +40,7 @@ pub(in crate::session) async fn discard(session: &mut Session, verb: &str) -> Re
 /// As after login, with user and database kept.
 pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     if !session.work.is_idle() {
-        end::end_transaction(session, false).await?;
+        end::end_transaction(session, End::RollBack).await?;
     }
     session.close_cursors().await;
     session.temporary.drop_temporaries();

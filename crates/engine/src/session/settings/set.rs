@@ -14,9 +14,8 @@ use crate::plan::any_unit_of;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Aim, Given};
 use crate::session::reply::made;
-use crate::session::run::connect::Aim;
 use crate::session::settings::expression;
 use crate::session::settings::expression::is_expression;
 use crate::session::settings::set_config::value_text;
@@ -93,7 +92,7 @@ pub(in crate::session) async fn set(
         };
         let mut text = one.value_span.of(&stmt.text).to_owned();
         let mut effect = dialect.set(&name, &text);
-        if is_expression(dialect.as_ref(), (one.scope, one.value.as_ref()), &text, &effect) {
+        if is_expression(dialect.as_ref(), one.scope, one.value.as_ref(), &text, &effect) {
             computes = true;
             text = expression::computed(session, &text, &variables).await?;
             effect = dialect.set(&name, &text);
@@ -143,7 +142,8 @@ pub(in crate::session) async fn set(
             false if applied.is_empty() || !resets => stmt.text.to_string(),
             false => format!("{}; {}", stmt.text, dialect.set_statement(&applied)),
         };
-        apply(session, &text, local, variables).await?;
+        let holds = if local { Holds::InTransaction } else { Holds::InSession };
+        apply(session, &text, holds, variables).await?;
     }
     session.work.overrule_modes(&overruled);
     if let Some(key) = last_insert_id {
@@ -216,13 +216,22 @@ fn as_at_login(
     Ok(again)
 }
 
+/// For how long a setting holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Holds {
+    InSession,
+    /// SET LOCAL.
+    InTransaction,
+}
+
 /// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at once.
 pub(in crate::session) async fn apply(
     session: &mut Session,
     text: &str,
-    local: bool,
+    holds: Holds,
     variables: Variables,
 ) -> Result<()> {
+    let local = holds == Holds::InTransaction;
     let live = session.place.live()?;
     if !session.work.is_idle() {
         session.settle_cursors().await?;

@@ -75,7 +75,7 @@ pub(in crate::session) async fn set_config(
     given: &Given,
 ) -> Result<bool> {
     let Some((select, calls)) = calls(stmt) else { return Ok(false) };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     let own = dialect.presentation().ok_or_else(refused)?;
     if visit::tables(&stmt.kind).iter().any(|table| own.holding(table.name).is_none()) {

@@ -111,7 +111,7 @@ pub(in crate::session) fn administration_columns(
 
 /// Runs a statement about the configuration.
 pub(in crate::session) async fn administer(session: &mut Session, text: &str) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     match ordered(session, Order::Statement(text)).await? {
         Answer::Done(verb) => {
             made::complete(session, &verb);

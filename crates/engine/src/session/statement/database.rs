@@ -40,7 +40,7 @@ pub(in crate::session) async fn define_database(
         | DefineAction::Rename
         | DefineAction::Comment => return Ok(false),
     };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     let name = name_alone(stmt, define, dialect.as_ref())?;
     let unless = if define.conditional { Unless::Passes } else { Unless::Fails };

@@ -36,7 +36,7 @@ pub(in crate::session) async fn start_local(
             session.outbox.name_start(&stmt.text);
         }
         Kind::Set(assignments) => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             set::set(session, stmt, assignments, given).await?;
         }
         Kind::Use(name) => {
@@ -50,7 +50,7 @@ pub(in crate::session) async fn start_local(
             made::complete(session, "KILL");
         }
         Kind::Preview(span) => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             preview::preview(session, span.of(&stmt.text), given).await?;
         }
         Kind::Administration => Box::pin(administer::administer(session, &stmt.text)).await?,
@@ -58,19 +58,19 @@ pub(in crate::session) async fn start_local(
             return Box::pin(database::define_database(session, stmt, define)).await;
         }
         Kind::Prepare { name, types, body } => {
-            session.work.refuse_if_failed(false)?;
-            named::prepare_named(session, (&name.value, types), body, &stmt.text)?;
+            session.work.refuse_if_failed()?;
+            named::prepare_named(session, &name.value, types, body, &stmt.text)?;
         }
         Kind::Execute { name, arguments } => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             named::execute_named(session, &name.value, arguments, &stmt.text).await?;
         }
         Kind::Deallocate(name) => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             named::deallocate(session, name.as_ref().map(|name| &*name.value))?;
         }
         Kind::Cursor(cursor) => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             declared::sql_cursor(session, stmt, cursor, given).await?;
         }
         Kind::Lock(tables) => {
@@ -91,7 +91,7 @@ pub(in crate::session) async fn start_local(
         }
         // LISTEN is refused: nobody listens.
         Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             made::complete(session, "UNLISTEN");
         }
         Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {

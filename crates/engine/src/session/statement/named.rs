@@ -14,7 +14,8 @@ use crate::session::{Session, line};
 
 pub(in crate::session) fn prepare_named(
     session: &mut Session,
-    (name, types): (&str, &[String]),
+    name: &str,
+    types: &[String],
     body: &PrepareBody,
     text: &str,
 ) -> Result<()> {
@@ -53,7 +54,7 @@ pub(in crate::session) async fn execute_named(
     let parameters: Result<Vec<Parameter>> = arguments
         .iter()
         .zip(declared)
-        .map(|(given, declared)| argument(session, (given, text), declared).map(Parameter::made))
+        .map(|(given, declared)| argument(session, given, text, declared).map(Parameter::made))
         .collect();
     let parameters = parameters?;
     if parameters.len() as u64 != u64::from(prepared.statement.parameters) {
@@ -77,7 +78,8 @@ pub(in crate::session) async fn execute_named(
 /// says nothing new.
 pub(in crate::session) fn argument(
     session: &Session,
-    (argument, text): (&Expr, &str),
+    argument: &Expr,
+    text: &str,
     declared: u32,
 ) -> Result<Value> {
     if let Node::Cast { operand, to } = &argument.node {

@@ -17,10 +17,9 @@ use crate::plan::Purpose;
 
 use crate::session::Session;
 use crate::session::errors::unknown_table;
-use crate::session::given::Given;
+use crate::session::given::{Aim, Given};
 use crate::session::place::{elsewhere, own_database};
 use crate::session::reply::logic_names::Origin;
-use crate::session::run::connect::Aim;
 use crate::session::run::template::moment;
 use crate::session::statement::{administer, without_units};
 use crate::session::steps::frame;
@@ -39,7 +38,9 @@ pub(in crate::session) fn make_prepared(
             Transaction::Commit { .. } | Transaction::Rollback { .. } | Transaction::RollbackTo(_)
         ) | Kind::Empty
     );
-    session.work.refuse_if_failed(ends)?;
+    if !ends {
+        session.work.refuse_if_failed()?;
+    }
     Ok(Arc::new(Prepared::new(sql, statement, declared)))
 }
 
@@ -109,7 +110,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
             return Ok(Description { parameters: Vec::new(), columns });
         }
         Kind::Administration => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             let columns = administer::administration_columns(session, &stmt.text)?;
             return Ok(Description { parameters: Vec::new(), columns });
         }
@@ -136,7 +137,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
         | Kind::Utility { .. }
         | Kind::Opaque => {}
     }
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let away = elsewhere::leave(session, stmt)?;
     let result = describe_on_unit(session, prepared).await;
     session.place.come_back(away);

@@ -17,8 +17,8 @@ use crate::handle::Manner;
 use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::given::{Given, Run};
-use crate::session::run::connect::Started;
+use crate::session::given::{Given, Order, Run};
+use crate::session::run::connect::{Dressed, Started};
 use crate::session::run::planning::MAX_NEEDS;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin, snapshot, units};
@@ -71,7 +71,7 @@ pub(in crate::session) async fn assemble(
     let (facts, aside) = (Arc::clone(session.place.facts()), session.outbox.set_aside());
     // The end of a read is not the statement's.
     let opened = session.work.outlives_statements();
-    let tables = read_tables(session, live, (assembly, relations), reads).await;
+    let tables = read_tables(session, live, assembly, relations, reads).await;
     session.place.knows_again(facts);
     session.outbox.take_up(aside);
     session.work.is_opened_for(opened);
@@ -119,7 +119,8 @@ pub(in crate::session) async fn shown(
 async fn read_tables(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    (assembly, relations): (&Assembly, &dyn Relations),
+    assembly: &Assembly,
+    relations: &dyn Relations,
     reads: Vec<(Statement, Plan)>,
 ) -> Result<Vec<Inline>> {
     let places: Vec<usize> = assembly.tables().collect();
@@ -131,7 +132,7 @@ async fn read_tables(
         let own = |(place, read): (usize, &usize)| (*read == number).then_some(place);
         let own: Vec<usize> = places.iter().enumerate().filter_map(own).collect();
         let target = Target { relations, read, places: &own, budget };
-        let written = read_table(session, live, (stmt, plan), target).await?;
+        let written = read_table(session, live, stmt, plan, target).await?;
         for (place, writer) in own.into_iter().zip(written) {
             budget = budget.saturating_sub(writer.size());
             if let Some(table) = tables.get_mut(place) {
@@ -146,7 +147,8 @@ async fn read_tables(
 async fn read_table(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    (stmt, plan): (Statement, Plan),
+    stmt: Statement,
+    plan: Plan,
     target: Target<'_>,
 ) -> Result<Vec<Box<dyn RelationWriter>>> {
     let mut writers = Vec::new();
@@ -216,7 +218,12 @@ pub(in crate::session) async fn start_apart(
         swallow += 1;
     }
     let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
-    let given = session.give_jobs((connection, swallow), vec![0], (plan, given), &mut started);
+    let given = session.give_jobs(
+        Dressed { connection, swallow },
+        vec![0],
+        Order { plan, given },
+        &mut started,
+    );
     for channel in &mut started.channels {
         channel.apart = true;
     }

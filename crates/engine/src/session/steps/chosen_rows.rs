@@ -47,7 +47,12 @@ pub(in crate::session) async fn start_chosen(
     let reads = parts.choices.iter().map(|choice| pando_sql::parse(&choice.read, syntax));
     let reads = reads.collect::<std::result::Result<Vec<_>, _>>().map_err(syntax_error)?;
     let kept = frame::begin_steps(session, live).await?;
-    let stepped = chosen_steps(session, live, (given, &changing), (&parts, &reads)).await;
+    let stepped = chosen_steps(
+        session,
+        live,
+        Choosing { given, changing: &changing, parts: &parts, reads: &reads },
+    )
+    .await;
     frame::end_steps(
         session,
         live,
@@ -88,12 +93,22 @@ async fn change_is_fit(
     }
 }
 
+/// A change, and the queries that choose its rows.
+struct Choosing<'a> {
+    given: &'a Given,
+    /// What of it the change is given.
+    changing: &'a Given,
+    parts: &'a Chosen,
+    /// One for each of its choices, in their order.
+    reads: &'a [Statement],
+}
+
 async fn chosen_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    (given, changing): (&Given, &Given),
-    (parts, reads): (&Chosen, &[Statement]),
+    choosing: Choosing<'_>,
 ) -> Result<Stepped> {
+    let Choosing { given, changing, parts, reads } = choosing;
     let mut left = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
     let placeholder = dialect.syntax().placeholder;
@@ -143,14 +158,14 @@ pub(in crate::session) async fn describe_chosen(
         let own = &choice.read_parameters;
         let read = prepared(Arc::clone(&choice.read), syntax, declared(own))?;
         let read = Box::pin(prepare::describe_on_unit(session, &read)).await?;
-        note(&mut parameters, syntax.placeholder, (own, &read.parameters));
+        note(&mut parameters, syntax.placeholder, own, &read.parameters);
         let columns = read.columns.map(|columns| columns.list);
         answers.push(choice.described(dialect.as_ref(), columns.as_deref().unwrap_or(&[]))?);
     }
     let own = &parts.change_parameters;
     let change = prepared(parts.change(&answers), syntax, declared(own))?;
     let change = Box::pin(prepare::describe_on_unit(session, &change)).await?;
-    note(&mut parameters, syntax.placeholder, (own, &change.parameters));
+    note(&mut parameters, syntax.placeholder, own, &change.parameters);
     Ok(Description { parameters, columns: change.columns })
 }
 

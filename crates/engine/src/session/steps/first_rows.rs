@@ -33,7 +33,7 @@ pub(in crate::session) async fn start_limited(
     let read = pando_sql::parse(&parts.read, live.database.dialect.syntax());
     let read = read.map_err(syntax_error)?;
     let kept = frame::begin_steps(session, live).await?;
-    let stepped = limited_steps(session, live, given, (&parts, &read)).await;
+    let stepped = limited_steps(session, live, given, &parts, &read).await;
     frame::end_steps(
         session,
         live,
@@ -62,7 +62,8 @@ async fn limited_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, read): (&Limited, &Statement),
+    parts: &Limited,
+    read: &Statement,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -73,7 +74,7 @@ async fn limited_steps(
             let literals = fields
                 .iter()
                 .zip(&parts.key)
-                .map(|(field, column)| literal(dialect.as_ref(), *field, (Some(column), None)));
+                .map(|(field, column)| literal(dialect.as_ref(), *field, Some(column), None));
             keys.push(&literals.collect::<Result<Vec<String>>>()?, limit)
         })
     };

@@ -42,7 +42,7 @@ pub(in crate::session) async fn start_insert_query(
     let syntax = live.database.dialect.syntax();
     let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
     let kept = frame::begin_steps(session, live).await?;
-    let stepped = insert_query_steps(session, live, given, (&parts, &query)).await;
+    let stepped = insert_query_steps(session, live, given, &parts, &query).await;
     frame::end_steps(
         session,
         live,
@@ -104,7 +104,8 @@ async fn insert_query_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, query): (&InsertQuery, &Statement),
+    parts: &InsertQuery,
+    query: &Statement,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -119,7 +120,7 @@ async fn insert_query_steps(
                 .enumerate()
                 .map(|(at, field)| {
                     let constant = parts.constants.get(at).and_then(Option::as_deref);
-                    literal(dialect.as_ref(), *field, (parts.columns.get(at), constant))
+                    literal(dialect.as_ref(), *field, parts.columns.get(at), constant)
                 })
                 .collect();
             batches.push(&literals?, limit)
@@ -133,8 +134,8 @@ async fn insert_query_steps(
             "change the query so that it is not, or write INSERT IGNORE",
         ));
     }
-    let mut stepped = Stepped { told, ..Stepped::default() };
-    write_batches(session, live, given, (parts, &batches), &mut stepped).await?;
+    let mut stepped = write_batches(session, live, given, parts, &batches).await?;
+    stepped.told.splice(0..0, told);
     if parts.returns && batches.list.is_empty() {
         let described = describe_template(session, live, parts, given).await?;
         stepped.told.extend(described.map(Event::Columns));
@@ -146,9 +147,10 @@ async fn write_batches(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, batches): (&InsertQuery, &Batches),
-    stepped: &mut Stepped,
-) -> Result<()> {
+    parts: &InsertQuery,
+    batches: &Batches,
+) -> Result<Stepped> {
+    let mut stepped = Stepped::default();
     let mut left = session.place.properties().memory_bytes;
     let placeholder = live.database.dialect.syntax().placeholder;
     let prepared = !parts.rest_parameters.is_empty() || parts.returns && given.prepared;
@@ -175,7 +177,7 @@ async fn write_batches(
     stepped.completion = crate::execute::sum(completions.iter());
     stepped.completion.more = false;
     stepped.completion.affected.get_or_insert(0);
-    Ok(())
+    Ok(stepped)
 }
 
 async fn describe_template(
@@ -207,15 +209,14 @@ pub(in crate::session) async fn describe_insert_query(
     let placeholder = syntax.placeholder;
     let query = prepared(Arc::clone(&parts.query), syntax, declared(&parts.query_parameters))?;
     let read = Box::pin(prepare::describe_on_unit(session, &query)).await?;
-    note(&mut parameters, placeholder, (&parts.query_parameters, &read.parameters));
+    note(&mut parameters, placeholder, &parts.query_parameters, &read.parameters);
     let mut columns = None;
     if parts.returns || !parts.rest_parameters.is_empty() {
         let text = parts.template(syntax.placeholder, stmt.parameters);
         let written = prepared(text, syntax, declared(&parts.rest_parameters))?;
         let written = Box::pin(prepare::describe_on_unit(session, &written)).await?;
         if syntax.placeholder == pando_sql::Placeholder::Dollar {
-            let found = (&parts.rest_parameters[..], &written.parameters[..]);
-            note(&mut parameters, placeholder, found);
+            note(&mut parameters, placeholder, &parts.rest_parameters, &written.parameters);
         }
         columns = written.columns;
     }
@@ -245,7 +246,8 @@ impl Given {
 pub(in crate::session) fn note(
     parameters: &mut [Native],
     placeholder: pando_sql::Placeholder,
-    (own, found): (&[u32], &[Native]),
+    own: &[u32],
+    found: &[Native],
 ) {
     let numbered = (0..).zip(found);
     for (at, native) in numbered.filter(|(_, native)| **native != Native::default()) {
@@ -299,7 +301,8 @@ pub(in crate::session) fn each_row(
 pub(in crate::session) fn literal(
     dialect: &dyn Dialect,
     field: Option<Field<'_>>,
-    (to, constant): (Option<&TableColumn>, Option<&str>),
+    to: Option<&TableColumn>,
+    constant: Option<&str>,
 ) -> Result<String> {
     let Some(field) = field else { return Ok("NULL".to_owned()) };
     if let Some(constant) = constant {

@@ -40,7 +40,7 @@ pub(in crate::session) async fn start_relocation(
     let syntax = dialect.syntax();
     let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
     let kept = frame::begin_steps(session, live).await?;
-    let stepped = relocation_steps(session, live, given, (&parts, &read)).await;
+    let stepped = relocation_steps(session, live, given, &parts, &read).await;
     frame::end_steps(
         session,
         live,
@@ -116,7 +116,8 @@ async fn relocation_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, read): (&Relocation, &Statement),
+    parts: &Relocation,
+    read: &Statement,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -202,7 +203,7 @@ fn row(
     }
     let mut literals = Vec::with_capacity(parts.columns.len());
     for (at, column) in parts.columns.iter().enumerate() {
-        literals.push(literal(dialect, field(at)?, (Some(column), None))?);
+        literals.push(literal(dialect, field(at)?, Some(column), None)?);
     }
     let mut differs = false;
     for (at, change) in &parts.changes {
@@ -214,7 +215,7 @@ fn row(
             Change::Item { at: item, constant } => {
                 let new = field(*item)?;
                 differs |= !same(field(*at)?, new)?;
-                literal(dialect, new, (parts.columns.get(*at), constant.as_deref()))?
+                literal(dialect, new, parts.columns.get(*at), constant.as_deref())?
             }
             Change::Stamp(_) => continue,
         };
@@ -225,7 +226,7 @@ fn row(
     if differs {
         for (at, change) in &parts.changes {
             if let (Change::Stamp(item), Some(slot)) = (change, literals.get_mut(*at)) {
-                *slot = literal(dialect, field(*item)?, (parts.columns.get(*at), None))?;
+                *slot = literal(dialect, field(*item)?, parts.columns.get(*at), None)?;
             }
         }
     }

@@ -33,12 +33,12 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Aim, Given, Order};
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
-use crate::session::run::connect::{Aim, grouped, types};
+use crate::session::run::connect::{grouped, types};
 use crate::session::run::start::has_all;
-use crate::session::transaction::{Work, units};
+use crate::session::transaction::{End, Work, units};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one for each session. Of two that wait for
 /// each other one gives up first, should nobody see the circle.
@@ -206,7 +206,7 @@ async fn run_in_base(
     let mut prepared: Vec<(Connection, usize, Vec<Job>)> = Vec::new();
     let mut failed = Ok(());
     for (unit, places) in &groups {
-        match jobs_of(session, live, plan, (given, unit, places)).await {
+        match jobs_of(session, live, Order { plan, given }, unit, places).await {
             Ok(work) => prepared.push(work),
             Err(error) => {
                 failed = Err(error);
@@ -293,9 +293,11 @@ async fn begin_global(
 async fn jobs_of(
     session: &mut Session,
     live: &LiveDatabase,
-    plan: &Plan,
-    (given, unit, places): (&Given, &UnitName, &[usize]),
+    order: Order<'_>,
+    unit: &UnitName,
+    places: &[usize],
 ) -> Result<(Connection, usize, Vec<Job>)> {
+    let Order { plan, given } = order;
     let mut jobs = Vec::new();
     for at in places {
         let own = plan.units.get(*at);
@@ -416,10 +418,10 @@ pub(in crate::session) async fn return_in_base(session: &mut Session, name: &str
 ///
 /// # Errors
 /// As [`Global::commit`] and [`Global::rollback`].
-pub(in crate::session) async fn end_base(session: &mut Session, commit: bool) -> Result<()> {
+pub(in crate::session) async fn end_base(session: &mut Session, end: End) -> Result<()> {
     let Some(global) = std::mem::take(&mut session.work.base).global else { return Ok(()) };
     let field = base_field(session)?;
-    match commit && !session.work.transaction.is_doomed() {
+    match end == End::Commit && !session.work.transaction.is_doomed() {
         true => Box::pin(global.commit(&field)).await,
         false => Box::pin(global.rollback(&field, 0)).await,
     }

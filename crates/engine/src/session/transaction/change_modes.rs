@@ -68,7 +68,7 @@ impl Touched {
 /// # Errors
 /// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first statement.
 pub(in crate::session) async fn alter(session: &mut Session, own: Vec<String>) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     own.iter().try_for_each(|mode| refuse_late(session, mode))?;
     let own: Vec<String> = own.into_iter().filter(|mode| !has_mode(session, mode)).collect();
     if own.is_empty() {

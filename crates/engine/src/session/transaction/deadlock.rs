@@ -7,7 +7,7 @@ use crate::handle::Manner;
 use crate::session::Session;
 use crate::session::cursors::declared;
 use crate::session::reply::warnings;
-use crate::session::transaction::{base, end};
+use crate::session::transaction::{End, base, end};
 
 /// The letter of an error's detail.
 /// <https://www.postgresql.org/docs/current/protocol-error-fields.html>
@@ -42,7 +42,7 @@ async fn give_way(session: &mut Session, error: Error, cycle: &str) -> Error {
     if !session.work.is_idle() {
         if dialect.error_fails_transaction() {
             forfeit(session).await;
-        } else if let Err(error) = end::end_transaction(session, false).await {
+        } else if let Err(error) = end::end_transaction(session, End::RollBack).await {
             tracing::debug!(%error, "a deadlock's victim could not be rolled back in order");
         }
     }

@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::session::cursors::declared;
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, deferred, definition, temporary, units};
+use crate::session::transaction::{End, base, deferred, definition, temporary, units};
 
 /// Commits the transaction, where no client may be told that it is rolled back but by an error: what a statement
 /// commits by itself before it runs.
@@ -21,7 +21,7 @@ use crate::session::transaction::{base, deferred, definition, temporary, units};
 /// # Errors
 /// Whatever kept it from being committed.
 pub(in crate::session) async fn commit_implicitly(session: &mut Session) -> Result<()> {
-    match end_transaction(session, true).await? {
+    match end_transaction(session, End::Commit).await? {
         true => Ok(()),
         false => Err(unit_lost()),
     }
@@ -33,13 +33,11 @@ pub(in crate::session) async fn commit_implicitly(session: &mut Session) -> Resu
 ///
 /// # Errors
 /// Whatever else kept it from being committed.
-pub(in crate::session) async fn end_transaction(
-    session: &mut Session,
-    commit: bool,
-) -> Result<bool> {
+pub(in crate::session) async fn end_transaction(session: &mut Session, end: End) -> Result<bool> {
+    let commit = end == End::Commit;
     let was_open = !session.work.is_idle();
     let is_clients = session.work.opened != Opened::Statement;
-    let parted = session.part_from_cursors(commit).await;
+    let parted = session.part_from_cursors(end).await;
     if commit && was_open && session.work.is_idle() {
         // What a cursor still had to find has ended the whole transaction.
         parted?;
@@ -59,7 +57,7 @@ pub(in crate::session) async fn end_transaction(
     let defined = session.work.definitions.own.take().is_some();
     session.work.opened = Opened::Client;
     let wrote = session.work.transaction.has_written();
-    let result = wind_up(session, commit).await;
+    let result = wind_up(session, end).await;
     if let Ok(live) = session.place.live() {
         if defined {
             Box::pin(definition::forget_tables(session, &live)).await;
@@ -69,7 +67,8 @@ pub(in crate::session) async fn end_transaction(
     }
     let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
     if is_clients && session.cursors.are_declared() {
-        Box::pin(declared::hold_declared(session, committed)).await;
+        let ended = if committed { End::Commit } else { End::RollBack };
+        Box::pin(declared::hold_declared(session, ended)).await;
     }
     if !committed
         && session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
@@ -91,7 +90,7 @@ pub(in crate::session) async fn look_whether_ended(session: &mut Session) -> Res
         return Ok(());
     }
     let is_whole = !session.work.transaction.has_open_changes();
-    end_transaction(session, false).await?;
+    end_transaction(session, End::RollBack).await?;
     match is_whole {
         true => Ok(()),
         false => Err(server_error(
@@ -123,14 +122,14 @@ pub(in crate::session) fn commit_when_told(session: &mut Session) {
 
 /// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a unit that answers is let
 /// finish, since others may have committed.
-pub(in crate::session) async fn wind_up(session: &mut Session, commit: bool) -> Result<Outcome> {
+pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Result<Outcome> {
     session.place.handle().lets_go();
     session.place.handle().overlook();
     for connection in session.work.transaction.connections() {
         session.place.handle().runs_on(connection, Manner::Leave)?;
     }
-    let parts = base::end_base(session, commit).await;
-    let commit = commit && parts.is_ok();
+    let parts = base::end_base(session, end).await;
+    let commit = end == End::Commit && parts.is_ok();
     let ended: Ended = if commit {
         session.work.transaction.commit().await
     } else {
@@ -147,7 +146,7 @@ pub(in crate::session) async fn wind_up(session: &mut Session, commit: bool) -> 
 
 /// Rolls back what the session itself has opened or what cannot go on.
 pub(in crate::session) async fn roll_back(session: &mut Session) {
-    if let Err(error) = wind_up(session, false).await {
+    if let Err(error) = wind_up(session, End::RollBack).await {
         tracing::debug!(%error, "a transaction could not be rolled back in order");
     }
 }
@@ -157,7 +156,10 @@ pub(in crate::session) fn parted(session: &mut Session, ended: Ended) -> Result<
     let mut ended = ended;
     session.temporary.doubt_temporaries();
     if let Some(own) = ended.take(|connection| session.temporary.has_temporaries(connection)) {
-        temporary::temporaries_come_home(session, own, ended.is_tainted());
+        if ended.is_tainted() {
+            session.temporary.taint_temporaries();
+        }
+        temporary::temporaries_come_home(session, own);
     }
     ended.release()
 }
@@ -204,9 +206,9 @@ pub(in crate::session) async fn sync(session: &mut Session) -> Result<()> {
     if session.work.opened != Opened::Pipeline || session.work.is_idle() {
         return Ok(());
     }
-    let commit = !session.work.transaction.is_told();
-    let committed = end_transaction(session, commit).await?;
-    if commit && !committed { Err(unit_lost()) } else { Ok(()) }
+    let end = session.work.end_by_itself();
+    let committed = end_transaction(session, end).await?;
+    if end == End::Commit && !committed { Err(unit_lost()) } else { Ok(()) }
 }
 
 /// An error that the door has told counts like one of a statement.

@@ -28,6 +28,13 @@ use crate::session::transaction::definition::Own;
 use crate::session::transaction::modes::completed;
 use crate::session::transaction::verbs::Opened;
 
+/// How a transaction is to end, or has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum End {
+    Commit,
+    RollBack,
+}
+
 /// A session's transaction, and what is known of the one under way.
 #[derive(Debug)]
 pub(in crate::session) struct Work {
@@ -93,6 +100,14 @@ impl Work {
 
     pub(in crate::session) fn transaction_mut(&mut self) -> &mut Transaction {
         &mut self.transaction
+    }
+
+    /// How a transaction ends that nobody but the session ends.
+    pub(in crate::session) fn end_by_itself(&self) -> End {
+        match self.transaction.is_told() {
+            true => End::RollBack,
+            false => End::Commit,
+        }
     }
 
     /// Who opened the transaction.
@@ -220,9 +235,12 @@ impl Work {
         self.transaction.units().is_empty() && !self.base.has_changed()
     }
 
-    /// What a failed transaction still accepts.
-    pub(in crate::session) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
-        if self.transaction.state() == TransactionState::Failed && !ends {
+    /// Refuses what a failed transaction does not run: all but what ends it.
+    ///
+    /// # Errors
+    /// `TransactionFailed`.
+    pub(in crate::session) fn refuse_if_failed(&self) -> Result<()> {
+        if self.transaction.state() == TransactionState::Failed {
             return Err(ErrorKind::TransactionFailed.into());
         }
         Ok(())

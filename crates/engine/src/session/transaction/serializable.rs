@@ -159,7 +159,7 @@ pub(in crate::session) fn show_setting(session: &mut Session, show: &Show) -> Re
         .dialect()
         .and_then(|dialect| dialect.session_setting("show", &show.what, session.place.facts()));
     let Some(value) = told else { return Ok(false) };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     made::rows(session, "SHOW", &[&show.what], &[vec![value]])?;
     Ok(true)
 }

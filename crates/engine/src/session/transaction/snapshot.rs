@@ -20,9 +20,10 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
-use crate::session::run::connect::{Aim, still_open};
+use crate::session::given::Aim;
+use crate::session::run::connect::still_open;
 use crate::session::transaction::modes::SNAPSHOT;
-use crate::session::transaction::{end, units};
+use crate::session::transaction::{End, end, units};
 
 /// A connection with its storage unit's part opened on it, and the replies that belong to that.
 type Part = (Connection, usize);
@@ -154,7 +155,7 @@ pub(in crate::session) async fn look_at_once(session: &mut Session) -> Result<()
     let looked = open_everywhere(session, &live).await;
     end::let_go(session).await;
     if looked.is_err() {
-        let _ = end::end_transaction(session, false).await;
+        let _ = end::end_transaction(session, End::RollBack).await;
     }
     looked
 }
@@ -243,7 +244,7 @@ async fn take_everywhere(
         let mut connection = session.place.take(pool).await?;
         units::still_ready(session, live, &mut connection, Some(&ready)).await?;
         let query = live.database.dialect.two_phase().map(|form| form.snapshot_query());
-        let (replies, _) = session.enlist(live, &mut connection, (Some(&ready), query))?;
+        let (replies, _) = session.enlist(live, &mut connection, Some(&ready), query)?;
         parts.push((connection, replies));
     }
     Ok(units)
@@ -257,7 +258,7 @@ async fn take_leading(
 ) -> Result<()> {
     for unit in live.database.units.iter().filter(|unit| live.leads(unit)) {
         let mut connection = session.place.take(live.pool(unit)?).await?;
-        let (replies, _) = session.enlist(live, &mut connection, (None, None))?;
+        let (replies, _) = session.enlist(live, &mut connection, None, None)?;
         parts.push((connection, replies));
     }
     Ok(())

@@ -27,7 +27,7 @@ impl Settings {
 /// No lock is ever held, so UNLOCK TABLES is true at once. LOCK TABLES is refused, but to a session that loads a dump: there it only makes the
 /// server faster, and keeps nobody out of anything.
 pub(in crate::session) fn lock_tables(session: &mut Session, tables: &[ObjectName]) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     if tables.is_empty() {
         made::complete(session, "UNLOCK TABLES");
         return Ok(());
@@ -55,7 +55,7 @@ pub(in crate::session) async fn lock_in_transaction(
     if !dialect.error_fails_transaction() {
         return Ok(false);
     }
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     if session.work.is_idle() {
         return Err(no_transaction("LOCK TABLE"));
     }

@@ -31,6 +31,13 @@ pub(in crate::session) struct TemporaryTables {
     own: Option<Box<Temporary>>,
 }
 
+/// How a statement has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Ran {
+    Well,
+    Badly,
+}
+
 /// The temporary tables of a session, and their connection.
 #[derive(Debug)]
 pub(in crate::session) struct Temporary {
@@ -168,8 +175,16 @@ impl TemporaryTables {
         (!all.is_empty()).then(|| dialect.set_statement(&all))
     }
 
+    /// Their connection was disturbed: it serves nobody else afterwards.
+    pub(in crate::session) fn taint_temporaries(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.tainted = true;
+        }
+    }
+
     /// A statement has ended: what it has done to their names is noted.
-    pub(in crate::session) fn note_temporaries(&mut self, succeeded: bool) {
+    pub(in crate::session) fn note_temporaries(&mut self, ran: Ran) {
+        let succeeded = ran == Ran::Well;
         let Some(own) = &mut self.own else { return };
         let change = std::mem::take(&mut own.change);
         own.concerned = false;
@@ -362,15 +377,10 @@ pub(in crate::session) fn keep_for_temporaries(session: &mut Session, connection
 }
 
 /// Their connection comes home from a statement or a transaction.
-pub(in crate::session) fn temporaries_come_home(
-    session: &mut Session,
-    connection: Connection,
-    cancelled: bool,
-) {
+pub(in crate::session) fn temporaries_come_home(session: &mut Session, connection: Connection) {
     let now = connection.condition();
     let is_well = now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle;
     let Some(own) = &mut session.temporary.own else { return };
-    own.tainted |= cancelled;
     own.wears(session.settings.variables());
     if is_well {
         own.connection = Some(connection);

@@ -177,7 +177,7 @@ pub(in crate::session) async fn ready_all(session: &mut Session) -> Result<()> {
                 }
             }) as BoxFuture<'_, Result<()>>,
             Trust::Doubted(ready) => {
-                Box::pin(async move { reassured(live, unit, (&ready, breaks), runtime).await })
+                Box::pin(async move { reassured(live, unit, &ready, breaks, runtime).await })
             }
         });
     }
@@ -246,7 +246,8 @@ async fn readiness(
 async fn reassured(
     live: &LiveDatabase,
     unit: &UnitName,
-    (ready, breaks): (&Ready, u64),
+    ready: &Ready,
+    breaks: u64,
     runtime: &SharedRuntime,
 ) -> Result<()> {
     let asked = ready.afresh(live.pool(unit)?.connector(), runtime);

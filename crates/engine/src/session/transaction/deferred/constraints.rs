@@ -13,7 +13,7 @@ use crate::plan::writer_of;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::run::connect::Aim;
+use crate::session::given::Aim;
 
 /// Names one statement may set.
 const MAX_NAMES: usize = 256;

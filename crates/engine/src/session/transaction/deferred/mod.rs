@@ -14,6 +14,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::reply::made;
 use crate::session::settings::set;
+use crate::session::settings::set::Holds;
 use crate::session::transaction::{base, end};
 
 /// The tag of the verb.
@@ -27,7 +28,7 @@ pub(in crate::session) async fn set_constraints(
     session: &mut Session,
     stmt: &Statement,
 ) -> Result<bool> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let live = session.place.live()?;
     // Behind SET and CONSTRAINTS.
     let tokens = pando_sql::tokenize(&stmt.text, live.database.dialect.syntax());
@@ -48,7 +49,7 @@ pub(in crate::session) async fn set_constraints(
     }
     base::refuse_in_base(session, VERB)?;
     let variables = session.settings.variables().clone();
-    set::apply(session, &stmt.text, true, variables).await?;
+    set::apply(session, &stmt.text, Holds::InTransaction, variables).await?;
     made::complete(session, VERB);
     Ok(true)
 }
