@@ -15,12 +15,12 @@ use crate::session::Session;
 use crate::session::bulk::copy;
 use crate::session::cursors::Cursors;
 use crate::session::memory::Memory;
-use crate::session::place::{Place, stand};
+use crate::session::place::Place;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::settings::{Settings, reset};
-use crate::session::statement::text::{executable, request};
-use crate::session::statement::{execute, prepare};
+use crate::session::request::{executable, execute, text};
+use crate::session::settings::Settings;
+use crate::session::statement::{prepare, reset, stand};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{Work, base, deadlock, end};
@@ -46,7 +46,7 @@ impl pando_kernel::session::Session for Session {
         if let Request::Copy(input) = request {
             let taken = Box::pin(copy::copy_input(self, input)).await;
             if taken.is_err() {
-                Box::pin(request::end_failed_text(self)).await;
+                Box::pin(end::end_failed_text(self)).await;
             }
             let taken = deadlock::or_doomed(self, taken).await;
             return self.place.or_idle(taken);
@@ -65,9 +65,9 @@ impl pando_kernel::session::Session for Session {
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {
-        let event = self.next_event().await;
+        let event = text::next_event(self).await;
         if event.is_err() {
-            Box::pin(request::end_failed_text(self)).await;
+            Box::pin(end::end_failed_text(self)).await;
         }
         let event = deadlock::or_doomed(self, event).await;
         if matches!(event, Ok(None)) && !matches!(self.outbox.reply(), Reply::CopyIn(_)) {
@@ -147,7 +147,7 @@ async fn ask(session: &mut Session, request: Request) -> Result<()> {
     }
     stand::refresh(session)?;
     match request {
-        Request::Query(text) => request::begin_text(session, &text).await,
+        Request::Query(text) => text::begin_text(session, &text).await,
         Request::Execute(execute) => execute::begin_execute(session, execute).await,
         Request::Fetch { cursor, limit } => session.fetch(cursor, limit),
         Request::CloseCursor(cursor) => Box::pin(session.end_cursor(cursor)).await,

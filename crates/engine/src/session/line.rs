@@ -19,12 +19,13 @@ use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::warnings;
+use crate::session::run::base;
 use crate::session::run::template::{Recalled, moment};
 use crate::session::statement::administer::{show, told};
 use crate::session::statement::{local, own_rows, without_units};
 use crate::session::steps::frame;
 use crate::session::transaction::{
-    base, begin, definition, end, serializable, snapshot, temporary, units,
+    begin, definition, end, serializable, snapshot, temporary, units,
 };
 
 /// Runs a statement by its template: nothing of it is read or planned.

@@ -9,6 +9,7 @@ mod line;
 mod memory;
 mod place;
 mod reply;
+mod request;
 mod run;
 mod settings;
 mod statement;

@@ -16,7 +16,6 @@ use crate::session::bulk::copy::CopyIn;
 use crate::session::reply::Outbox;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::show_rows::Retelling;
-use crate::session::statement::text::request;
 
 /// Where the pieces of the current statement come from.
 #[derive(Debug, Default)]
@@ -137,26 +136,6 @@ pub(in crate::session) struct Verb {
 }
 
 impl Session {
-    /// The next piece of the current request's replies.
-    pub(in crate::session) async fn next_event(&mut self) -> Result<Option<Event>> {
-        loop {
-            if let Some(piece) = self.outbox.ahead.pop_front() {
-                return piece;
-            }
-            if self.outbox.passes_on() {
-                self.pass_on().await;
-                continue;
-            }
-            if let Some(event) = self.next_of_reply().await? {
-                return Ok(Some(event));
-            }
-            if matches!(self.outbox.reply, Reply::CopyIn(_)) || !request::start_queued(self).await?
-            {
-                return Ok(None);
-            }
-        }
-    }
-
     /// The next piece of the current statement's reply.
     pub(in crate::session) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
         match self.next_piece().await? {

@@ -9,9 +9,8 @@ use pando_kernel::event::Event;
 use crate::session::Session;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::statement::text::request;
-use crate::session::transaction::deadlock;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, end};
 
 /// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from sending.
 const BYTES: usize = 16 << 10;
@@ -43,7 +42,7 @@ impl Session {
                 Ok(event) => self.shape_or_settle(event).await,
                 Err(error) => {
                     let error = Box::pin(self.fail_reply(error)).await;
-                    Box::pin(request::end_failed_text(self)).await;
+                    Box::pin(end::end_failed_text(self)).await;
                     Err(error)
                 }
             };

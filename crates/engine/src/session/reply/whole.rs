@@ -7,9 +7,8 @@ use pando_kernel::event::Whole;
 
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
-use crate::session::statement::text::request;
-use crate::session::transaction::deadlock;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, end};
 
 impl Session {
     /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`, and it is read piece by piece.
@@ -33,7 +32,7 @@ impl Session {
             Ok(Some(whole)) => self.end_whole(whole).await,
             Err(error) => {
                 let error = Box::pin(self.fail_reply(error)).await;
-                Box::pin(request::end_failed_text(self)).await;
+                Box::pin(end::end_failed_text(self)).await;
                 Err(error)
             }
         };

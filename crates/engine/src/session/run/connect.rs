@@ -9,7 +9,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Parameter, TransactionType};
 use pando_pool::{Connection, Left};
-use pando_transaction::{Ready, aborted, finish};
+use pando_transaction::{Ready, finish};
 
 use crate::execute::Channel;
 use crate::handle::Manner;
@@ -19,9 +19,8 @@ use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
 use crate::session::given::{Aim, Given, Order};
-use crate::session::run::many_pools;
+use crate::session::run::{apart, many_pools};
 use crate::session::settings::Settings;
-use crate::session::steps::assembly;
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{serializable, snapshot, temporary, units};
@@ -155,7 +154,7 @@ impl Session {
         given: &mut Given,
     ) -> Result<Channel> {
         if !plan.before.is_empty() && !plan.writes {
-            let started = Box::pin(assembly::start_apart(self, live, plan, given)).await?;
+            let started = Box::pin(apart::start_apart(self, live, plan, given)).await?;
             let channel = started.channels.into_iter().next();
             return channel.ok_or_else(|| Error::internal("a plan that was not started"));
         }
@@ -337,7 +336,7 @@ impl Session {
         }
         let (mut connection, swallow) = match self.work.transaction_mut().lend(unit)? {
             Some(connection) => {
-                let ready = still_open(&connection)
+                let ready = units::still_open(&connection)
                     .and_then(|()| self.place.handle().runs_on(&connection, Manner::Ask));
                 (connection, ready.map(|()| 0))
             }
@@ -498,15 +497,6 @@ pub(in crate::session) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(Unit
     let place = |name: &UnitName| live.database.units.iter().position(|unit| unit == name);
     groups.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     groups
-}
-
-/// Refuses a part of a transaction that its storage unit has rolled back, which a reply told that nobody read to its end: what ran on it would be committed at once.
-pub(in crate::session) fn still_open(part: &Connection) -> Result<()> {
-    let now = part.condition();
-    match now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle {
-        true => Err(aborted(&format!("storage unit `{}` has rolled its part back", part.unit()))),
-        false => Ok(()),
-    }
 }
 
 fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {

@@ -14,7 +14,7 @@ use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
-use crate::session::steps::assembly::put_back;
+use crate::session::run::apart::put_back;
 use crate::session::transaction::temporary;
 
 /// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.

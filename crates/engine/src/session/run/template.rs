@@ -12,8 +12,7 @@ use crate::templates::{Entry, Kept, Moment, with_shape};
 
 use crate::session::Session;
 use crate::session::given::{Given, Run};
-use crate::session::settings::Settings;
-use crate::session::statement::text::piped;
+use crate::session::settings::{Settings, piped};
 use crate::session::transaction::Work;
 
 /// A statement that needs no planning.

@@ -17,8 +17,7 @@ use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::run::find_out::answer;
-use crate::session::statement::without_units;
+use crate::session::settings::alone;
 
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(in crate::session) fn is_expression(
@@ -61,7 +60,7 @@ pub(in crate::session) async fn computed(
 
 async fn compute(session: &mut Session, text: &str) -> Result<String> {
     if session.place.is_alone() {
-        return without_units::compute_alone(session, text);
+        return alone::compute_alone(session, text);
     }
     let live = session.place.live()?;
     let dialect = Arc::clone(&live.database.dialect);
@@ -104,5 +103,5 @@ async fn dressed_answer(
     }
     // The expression may be a call of anything.
     session.settings.taint(live, connection, Leaves::Anything);
-    answer(connection, sql).await
+    pando_transaction::rows(&mut **connection, sql).await
 }

@@ -1,10 +1,11 @@
 //! What a session has set: variables, and what its open transaction takes back of them.
 
+pub(in crate::session) mod alone;
 pub(in crate::session) mod expression;
-pub(in crate::session) mod reset;
+pub(in crate::session) mod piped;
 pub(in crate::session) mod savepoints;
 pub(in crate::session) mod set;
-pub(in crate::session) mod set_config;
+pub(in crate::session) mod value_text;
 
 use pando_kernel::dialect::CLIENT_LANGUAGE;
 
@@ -66,6 +67,11 @@ impl Settings {
     pub(in crate::session) fn is_set_locally(&mut self, text: &str) {
         self.count += 1;
         self.local.push(text.to_owned());
+    }
+
+    /// Nothing is set any more.
+    pub(in crate::session) fn forget(&mut self) {
+        self.variables.clear();
     }
 
     /// Sets a variable that is known to fit.

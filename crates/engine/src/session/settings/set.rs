@@ -18,7 +18,7 @@ use crate::session::given::{Aim, Given};
 use crate::session::reply::made;
 use crate::session::settings::expression;
 use crate::session::settings::expression::is_expression;
-use crate::session::settings::set_config::value_text;
+use crate::session::settings::value_text::value_text;
 use crate::session::transaction::modes::{defaulted, next_mode};
 use crate::session::transaction::{base, change_modes, end};
 

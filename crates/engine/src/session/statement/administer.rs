@@ -14,8 +14,8 @@ use crate::plan::{Plan, names_unit, unknown, unread as syntax_error};
 use crate::session::Session;
 use crate::session::place::Place;
 use crate::session::reply::made;
+use crate::session::settings::piped;
 use crate::session::statement::inquiry;
-use crate::session::statement::text::piped;
 use crate::session::transaction::verbs::Opened;
 
 /// Longest statement about the configuration that may be prepared, in bytes.

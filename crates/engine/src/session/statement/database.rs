@@ -10,8 +10,7 @@ use crate::plan::unread as syntax_error;
 
 use crate::session::Session;
 use crate::session::errors::server_error;
-use crate::session::place::stand;
-use crate::session::statement::administer;
+use crate::session::statement::{administer, stand};
 use crate::session::transaction::end;
 
 /// What happens to a database.

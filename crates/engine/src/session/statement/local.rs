@@ -8,12 +8,14 @@ use crate::session::Session;
 use crate::session::bulk::copy;
 use crate::session::cursors::declared;
 use crate::session::given::Given;
-use crate::session::place::stand;
 use crate::session::reply::made;
-use crate::session::settings::{reset, set, set_config};
-use crate::session::statement::{administer, database, maintain, named, preview, processlist};
+use crate::session::settings::set;
+use crate::session::statement::{
+    administer, database, lock_tables, maintain, named, preview, processlist, reset, set_config,
+    stand,
+};
 use crate::session::transaction::modes::is_global;
-use crate::session::transaction::{deferred, serializable, table_lock, verbs};
+use crate::session::transaction::{deferred, serializable, verbs};
 
 /// Answers a statement that needs no storage unit; false when it needs one.
 pub(in crate::session) async fn start_local(
@@ -74,8 +76,8 @@ pub(in crate::session) async fn start_local(
             declared::sql_cursor(session, stmt, cursor, given).await?;
         }
         Kind::Lock(tables) => {
-            if !table_lock::lock_in_transaction(session, stmt, tables).await? {
-                table_lock::lock_tables(session, tables)?;
+            if !lock_tables::lock_in_transaction(session, stmt, tables).await? {
+                lock_tables::lock_tables(session, tables)?;
             }
         }
         Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {

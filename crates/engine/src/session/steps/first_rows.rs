@@ -12,8 +12,7 @@ use crate::plan::{Limited, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::run::planning::MAX_NEEDS;
+use crate::session::given::{Given, MAX_NEEDS};
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};

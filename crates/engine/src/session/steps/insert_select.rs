@@ -16,8 +16,7 @@ use crate::plan::{InsertQuery, Planned, Purpose, taken, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::run::planning::MAX_NEEDS;
+use crate::session::given::{Given, MAX_NEEDS};
 use crate::session::statement::prepare;
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};

@@ -218,3 +218,13 @@ pub(in crate::session) fn fail_with_door(session: &mut Session) {
         session.work.transaction.fail();
     }
 }
+
+/// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client hears of the error.
+pub(in crate::session) async fn end_failed_text(session: &mut Session) {
+    if session.work.opened() == Opened::Pipeline
+        && session.outbox.ends_text()
+        && let Err(error) = sync(session).await
+    {
+        tracing::debug!(%error, "a failed text could not be rolled back in order");
+    }
+}

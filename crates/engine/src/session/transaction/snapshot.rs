@@ -21,8 +21,8 @@ use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::given::Aim;
-use crate::session::run::connect::still_open;
 use crate::session::transaction::modes::SNAPSHOT;
+use crate::session::transaction::units::still_open;
 use crate::session::transaction::{End, end, units};
 
 /// A connection with its storage unit's part opened on it, and the replies that belong to that.

@@ -18,8 +18,7 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::Variables;
 
 use crate::session::Session;
-use crate::session::run::find_out::answer;
-use crate::session::run::planning::MAX_NEEDS;
+use crate::session::given::MAX_NEEDS;
 use crate::session::transaction::units;
 
 /// Temporary tables one session may have.
@@ -431,7 +430,7 @@ async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) ->
     };
     let Some(mut connection) = connection else { return Ok(()) };
     let asked = match session.place.handle().runs_on(&connection, Manner::Ask) {
-        Ok(()) => answer(&mut connection, query).await,
+        Ok(()) => pando_transaction::rows(&mut *connection, query).await,
         Err(error) => Err(error),
     };
     session.release(connection).await;

@@ -7,10 +7,11 @@ use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, all, within};
+use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Verdict;
 use pando_pool::Connection;
 use pando_transaction::xa::GlobalId;
-use pando_transaction::{Course, Ready, is_missing};
+use pando_transaction::{Course, Ready, aborted, is_missing};
 
 use crate::readiness::{Trust, is_of_the_moment};
 use crate::recovery::cannot_take_part;
@@ -273,4 +274,13 @@ fn no_longer(live: &LiveDatabase, unit: &str, error: Error) -> Error {
         live.together.forget();
     }
     cannot_take_part(unit, error)
+}
+
+/// Refuses a part of a transaction that its storage unit has rolled back, which a reply told that nobody read to its end: what ran on it would be committed at once.
+pub(in crate::session) fn still_open(part: &Connection) -> Result<()> {
+    let now = part.condition();
+    match now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle {
+        true => Err(aborted(&format!("storage unit `{}` has rolled its part back", part.unit()))),
+        false => Ok(()),
+    }
 }

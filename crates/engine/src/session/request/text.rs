@@ -12,9 +12,10 @@ use pando_sql::Span;
 use crate::plan::unread as syntax_error;
 
 use crate::session::given::{Given, Queued};
-use crate::session::place::{Place, stand};
-use crate::session::statement::administer;
-use crate::session::statement::text::executable;
+use crate::session::place::Place;
+use crate::session::reply::pieces::Reply;
+use crate::session::request::executable;
+use crate::session::statement::{administer, stand};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{begin, end};
 use crate::session::{Session, line};
@@ -103,8 +104,28 @@ async fn read_ahead(session: &mut Session, text: &str, spans: &[Span]) -> Result
     Ok(())
 }
 
+/// The next piece of the current request's replies.
+pub(in crate::session) async fn next_event(session: &mut Session) -> Result<Option<Event>> {
+    loop {
+        if let Some(piece) = session.outbox.next_ahead() {
+            return piece;
+        }
+        if session.outbox.passes_on() {
+            session.pass_on().await;
+            continue;
+        }
+        if let Some(event) = session.next_of_reply().await? {
+            return Ok(Some(event));
+        }
+        let is_copied = matches!(session.outbox.reply(), Reply::CopyIn(_));
+        if is_copied || !start_queued(session).await? {
+            return Ok(None);
+        }
+    }
+}
+
 /// Starts the next statement of the request; false when there is none.
-pub(in crate::session) async fn start_queued(session: &mut Session) -> Result<bool> {
+async fn start_queued(session: &mut Session) -> Result<bool> {
     let Some(Queued { text, learns }) = session.outbox.next_queued() else {
         if session.work.opened() == Opened::Pipeline && session.outbox.is_text() {
             session.outbox.ends_text();
@@ -156,16 +177,6 @@ async fn fail_text(session: &mut Session, error: Error) -> Error {
         }
     }
     error
-}
-
-/// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client hears of the error.
-pub(in crate::session) async fn end_failed_text(session: &mut Session) {
-    if session.work.opened() == Opened::Pipeline
-        && session.outbox.ends_text()
-        && let Err(error) = end::sync(session).await
-    {
-        tracing::debug!(%error, "a failed text could not be rolled back in order");
-    }
 }
 
 /// Lets what else is ready in this thread go on.

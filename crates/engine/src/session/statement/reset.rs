@@ -4,8 +4,8 @@ use pando_kernel::error::{ErrorKind, Result};
 
 use crate::session::Session;
 use crate::session::errors::server_error;
-use crate::session::place::stand;
 use crate::session::reply::made;
+use crate::session::statement::stand;
 use crate::session::transaction::{End, end, temporary};
 
 /// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.
@@ -45,7 +45,7 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     session.close_cursors().await;
     session.temporary.drop_temporaries();
     session.memory.named_mut().clear();
-    session.settings.variables.clear();
+    session.settings.forget();
     session.work.forget_choices();
     session.place.forget_facts();
     stand::start_variables(session)
