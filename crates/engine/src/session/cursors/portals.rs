@@ -156,7 +156,7 @@ impl Session {
 
     /// Drops a cursor and gives its connections back.
     pub(in crate::session) async fn close_cursor(&mut self, id: CursorId) {
-        self.cursors.declared.retain(|_, declared| declared.id != id);
+        self.cursors.declared.retain(|_, declared| declared.id() != id);
         if let Some(cursor) = self.cursors.portals.remove(&id) {
             let _ = self.resume(&cursor.reply);
             self.release_reply(cursor.reply).await;

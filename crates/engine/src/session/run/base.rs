@@ -1,20 +1,12 @@
 //! Plans of transactions of type BASE: each unit's statements run there with images of their rows, all units at once.
 
-use crate::execute::{Channel, Source, sum};
-use crate::handle::Handle;
-use crate::house::Inner;
-use crate::merge::{Input, Limits, Merge};
-use crate::plan;
-use crate::plan::{Plan, unread as syntax_error};
-use crate::session::Session;
-use crate::session::given::{Aim, Given, Order};
-use crate::session::reply::logic_names::Origin;
-use crate::session::reply::pieces::{Merged, Reply, Verb};
-use crate::session::run::connect::{grouped, types};
-use crate::session::run::start::has_all;
-use crate::session::transaction::base::{refuse_in_base, undo_in_base};
-use crate::snapshot::LiveDatabase;
-use crate::variables::UNKNOWN;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
 use pando_base::{
     Bounds, Call, Concern, Global, Plan as Reversible, Table, TableName, Unit, Waiting,
 };
@@ -29,12 +21,23 @@ use pando_kernel::row::Rows;
 use pando_pool::Connection;
 use pando_sql::ast::Statement;
 use pando_transaction::{Ready, finish};
-use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
+
+use crate::execute::{Channel, Source, sum};
+use crate::handle::Handle;
+use crate::house::Inner;
+use crate::merge::{Input, Limits, Merge};
+use crate::plan;
+use crate::plan::{Plan, unread as syntax_error};
+use crate::snapshot::LiveDatabase;
+use crate::variables::UNKNOWN;
+
+use crate::session::Session;
+use crate::session::given::{Aim, Given, Order};
+use crate::session::reply::logic_names::Origin;
+use crate::session::reply::pieces::{Merged, Reply, Verb};
+use crate::session::run::connect::{grouped, types};
+use crate::session::run::start::has_all;
+use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one for each session. Of two that wait for
 /// each other one gives up first, should nobody see the circle.

@@ -1,15 +1,16 @@
 //! What is asked of a session's transaction and done with it, as far as nothing else of the session takes part.
 
+use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::Kind;
+use pando_transaction::Transaction;
+
 use crate::session::given::Run;
 use crate::session::transaction::base::Base;
 use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::modes::completed;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{Definitions, End, Modes, Work};
-use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::session::TransactionState;
-use pando_sql::ast::Kind;
-use pando_transaction::Transaction;
 
 impl Default for Work {
     fn default() -> Self {

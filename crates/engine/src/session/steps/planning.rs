@@ -12,7 +12,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::{Given, MAX_NEEDS};
 use crate::session::place::doubted_rows;
-use crate::session::run::assembly;
+use crate::session::steps::assembly;
 
 impl Session {
     /// Plans a statement, finding out what planning asks for, and reads the rows of an assembly.
