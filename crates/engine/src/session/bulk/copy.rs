@@ -1,5 +1,6 @@
-//! Bulk data from and to several storage units: each line of COPY FROM and LOAD DATA goes to the shard it belongs to, in batches that are
-//! statements of their own; COPY TO sends one shard after the other, or writes merged rows as lines.
+//! Bulk data from and to several storage units: each line of COPY FROM and LOAD DATA goes to the shard it belongs to,
+//! in batches that are statements of their own; COPY TO sends one shard after the other, or writes merged rows as
+//! lines.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, CopyForm, Event};
-use pando_kernel::feature::{SessionView};
+use pando_kernel::feature::SessionView;
 use pando_kernel::route::Spread;
 use pando_kernel::{Columns, CopyInput, Format};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Statement};

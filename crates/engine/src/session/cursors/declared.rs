@@ -96,8 +96,8 @@ impl Cursors {
         }
     }
 
-    /// Refuses a definition of what a cursor reads, as one server does: what is left to read would be another table's, or none's. Those that are held
-    /// have read all.
+    /// Refuses a definition of what a cursor reads, as one server does: what is left to read would be another table's,
+    /// or none's. Those that are held have read all.
     /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
     pub(in crate::session) fn refuse_in_use(&self, define: &Define) -> Result<()> {
         let verb = match (define.action, define.object) {
@@ -133,13 +133,15 @@ impl Cursors {
         all
     }
 
-    /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says when it runs.
+    /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says
+    /// when it runs.
     pub(in crate::session) fn sql_cursor_columns(&self, name: &str) -> Option<Columns> {
         self.declared.get(name)?.columns.clone()
     }
 }
 
-/// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those that are held already stay.
+/// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those
+/// that are held already stay.
 ///
 /// # Errors
 /// What came in place of the rows that were not yet found: the transaction has failed.
@@ -163,7 +165,8 @@ pub(in crate::session) async fn part_from_declared(session: &mut Session, end: E
     Ok(())
 }
 
-/// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has failed.
+/// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has
+/// failed.
 pub(in crate::session) async fn hold_declared(session: &mut Session, ended: End) {
     match ended {
         End::Commit => {

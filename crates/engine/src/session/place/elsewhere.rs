@@ -18,8 +18,8 @@ pub(in crate::session) struct Away {
     database: Option<String>,
 }
 
-/// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be left behind: a transaction
-/// knows storage units by the names of one database.
+/// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be
+/// left behind: a transaction knows storage units by the names of one database.
 pub(in crate::session) fn leave(session: &mut Session, stmt: &Statement) -> Result<Option<Away>> {
     let free = session.work.autocommit() && session.work.is_idle();
     let Some(name) = session.place.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
@@ -64,8 +64,8 @@ pub(in crate::session) fn is_of_database(expr: &Expr) -> bool {
     }
 }
 
-/// Statements that may be about another database than the current one. Definitions are not: what was read of the catalogue is forgotten with
-/// them, and that is done for the current database.
+/// Statements that may be about another database than the current one. Definitions are not: what was read of the
+/// catalogue is forgotten with them, and that is done for the current database.
 pub(in crate::session) fn moves(kind: &Kind) -> bool {
     match kind {
         Kind::Select(_)

@@ -67,7 +67,8 @@ impl CopyIn {
             return Err(self.miscounted(values.len()));
         }
         let is_same = self.plan.spread == Spread::Same;
-        // To MySQL a zero in a column it counts up is none; the rooms are told so, and look at no other column of such a table.
+        // To MySQL a zero in a column it counts up is none; the rooms are told so, and look at no other column of such
+        // a table.
         let is_none = |value: &Value| {
             let counts = is_same && !self.is_copy;
             counts && matches!(value, Value::Text(text) if reads_as_zero(text))

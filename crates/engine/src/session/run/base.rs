@@ -39,8 +39,8 @@ use crate::session::run::connect::{grouped, types};
 use crate::session::run::start::has_all;
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
-/// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one for each session. Of two that wait for
-/// each other one gives up first, should nobody see the circle.
+/// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one
+/// for each session. Of two that wait for each other one gives up first, should nobody see the circle.
 const LOCK_WAIT: (u64, u64) = (8_000, 12_000);
 
 /// One statement for one storage unit.
@@ -225,7 +225,8 @@ async fn jobs_of(
         let order = global.next(unit, now)?;
         jobs.push(Job { at: *at, statement, call: call(own, given)?, order });
     }
-    // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
+    // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all
+    // units one after the other.
     let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
     session.settings.taint(live, &mut connection, plan.leaves);
     Ok((connection, swallow, jobs))

@@ -168,7 +168,8 @@ fn tell(session: &mut Session, told: Vec<(String, String)>) {
     }
 }
 
-/// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset, which knows nothing of the login.
+/// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset,
+/// which knows nothing of the login.
 fn as_at_login(
     session: &Session,
     dialect: &dyn Dialect,
@@ -224,7 +225,8 @@ pub(in crate::session) enum Holds {
     InTransaction,
 }
 
-/// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at once.
+/// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at
+/// once.
 pub(in crate::session) async fn apply(
     session: &mut Session,
     text: &str,
@@ -267,7 +269,8 @@ pub(in crate::session) async fn apply(
         let mut set = variables.list().iter().filter(|one| !known.contains(one));
         let only_users = set.all(|(name, _)| name.starts_with('@'));
         session.settings.variables = variables;
-        // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it was set must serve nobody else.
+        // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it
+        // was set must serve nobody else.
         let dialect = &live.database.dialect;
         let id = if dialect.error_fails_transaction()
             || dialect.prepares_with_settings() && !only_users

@@ -16,8 +16,8 @@ use crate::session::given::{Given, Run};
 use crate::session::place::own_database;
 use crate::session::{Session, line};
 
-/// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be merged, or the query is about
-/// the catalogue, it runs as the query it is and its rows are written as lines here.
+/// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be
+/// merged, or the query is about the catalogue, it runs as the query it is and its rows are written as lines here.
 pub(in crate::session) async fn start_copy_of(
     session: &mut Session,
     stmt: &Statement,

@@ -68,7 +68,8 @@ pub(in crate::session) async fn sql_cursor(
     Ok(())
 }
 
-/// Outside a transaction the declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the server itself does at a commit.
+/// Outside a transaction the declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the
+/// server itself does at a commit.
 /// <https://www.postgresql.org/docs/current/sql-declare.html>
 async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Given) -> Result<()> {
     let Declaration { name, hold, text: whole, body } = declaration;

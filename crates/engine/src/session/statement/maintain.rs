@@ -1,5 +1,5 @@
-//! ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE, where they answer with rows: every node of a table is asked, and the answers are told of
-//! the logic table.
+//! ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE, where they answer with rows: every node of a table is asked,
+//! and the answers are told of the logic table.
 
 use std::sync::Arc;
 

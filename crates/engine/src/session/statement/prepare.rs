@@ -63,8 +63,8 @@ pub(in crate::session) async fn describe_prepared(
     Ok(prepared.description.get_or_init(|| description).clone())
 }
 
-/// Asks for the types of a statement's parameters when it comes again without anybody knowing them: with them its units may keep it prepared. Once only it is
-/// left to each unit, which prepares it for that execution.
+/// Asks for the types of a statement's parameters when it comes again without anybody knowing them: with them its units
+/// may keep it prepared. Once only it is left to each unit, which prepares it for that execution.
 ///
 /// # Errors
 /// What a storage unit says, as it would to the execution.

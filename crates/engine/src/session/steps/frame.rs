@@ -1,4 +1,5 @@
-//! Statements of the client that run as several of the session's own: all of them or none take effect, and the client sees one.
+//! Statements of the client that run as several of the session's own: all of them or none take effect, and the client
+//! sees one.
 
 use std::sync::Arc;
 

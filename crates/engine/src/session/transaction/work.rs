@@ -151,8 +151,8 @@ impl Work {
         }
     }
 
-    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
-    /// while none of them has reached a unit.
+    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request
+    /// opened around its statements while none of them has reached a unit.
     pub(in crate::session) fn stands_free(&self) -> bool {
         match self.transaction.state() {
             TransactionState::Idle => true,
@@ -166,7 +166,8 @@ impl Work {
         self.transaction.state() == TransactionState::Open && self.has_reached_none()
     }
 
-    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
+    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to
+    /// those it has changed.
     pub(in crate::session) fn has_reached_none(&self) -> bool {
         self.transaction.units().is_empty() && !self.base.has_changed()
     }
@@ -182,7 +183,8 @@ impl Work {
         Ok(())
     }
 
-    /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
+    /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each
+    /// kind counts.
     pub(in crate::session) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
         let further = std::mem::take(&mut self.modes.next);
         completed(own, further.iter().chain(&self.modes.session))
