@@ -6,6 +6,7 @@ mod pages;
 mod papers;
 mod sizes;
 mod sources;
+mod twins;
 mod violation;
 mod walls;
 
@@ -53,6 +54,11 @@ pub(crate) const RULES: &[Rule] = &[
         name: "session-order",
         says: "imports inside the engine's session go one way, but for a list of exceptions",
         check: order::check,
+    },
+    Rule {
+        name: "twins",
+        says: "the same role has the same file in db/mysql and db/postgres",
+        check: twins::twins,
     },
     Rule {
         name: "notes",

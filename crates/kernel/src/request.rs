@@ -1,5 +1,6 @@
 //! What a door asks of a session.
 
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -112,6 +113,8 @@ pub struct Prepared {
     held: OnceLock<Arc<[u32]>>,
     /// See [`Prepared::runs`].
     ran: AtomicBool,
+    /// See [`Prepared::counted`].
+    share: Option<Box<dyn Debug + Send + Sync>>,
 }
 
 /// The type of a parameter that is known and has another number on each server, as those made by users have: no number is sent for it.
@@ -128,7 +131,15 @@ impl Prepared {
             told: OnceLock::new(),
             held: OnceLock::new(),
             ran: AtomicBool::new(false),
+            share: None,
         }
+    }
+
+    /// With its share of what counts the memory of statements that are kept: it is dropped with the statement, wherever that is held last.
+    #[must_use]
+    pub fn counted(mut self, share: impl Debug + Send + Sync + 'static) -> Self {
+        self.share = Some(Box::new(share));
+        self
     }
 
     /// Types of its parameters: those declared, and for the others what a storage unit found for them at first and the client may have been told; 0 where none was

@@ -72,7 +72,7 @@ pub fn settle(text: &str, syntax: &Syntax, releases: &[Release]) -> Result<Settl
 }
 
 /// Whether the text holds what may begin such a comment.
-fn may_have_one(text: &str, syntax: &Syntax) -> bool {
+pub(crate) fn may_have_one(text: &str, syntax: &Syntax) -> bool {
     let has = |mark: &[u8]| memmem::find(text.as_bytes(), mark).is_some();
     syntax.executable_comments && (has(b"/*!") || has(b"/*M!"))
 }

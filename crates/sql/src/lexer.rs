@@ -2,6 +2,7 @@
 
 mod class;
 mod fold;
+mod listed;
 mod quoted;
 mod skip;
 
@@ -14,8 +15,8 @@ use crate::syntax::{Placeholder, Syntax};
 use crate::token::{Hint, Token, TokenKind, Tokens};
 use class::is_operator_byte;
 pub(crate) use class::{Class, class_of, is_word_byte};
-use fold::Fold;
-pub(crate) use fold::FoldedRow;
+use fold::{Fold, Folds};
+pub(crate) use fold::{Folded, FoldedRow};
 pub(crate) use quoted::{pieces, spliced};
 
 /// Cuts `text` into tokens.
@@ -26,27 +27,37 @@ pub(crate) use quoted::{pieces, spliced};
 /// # Errors
 /// An unterminated string, identifier or comment; a character no token starts with; a text of 4 GiB and more.
 pub fn tokenize(text: &str, syntax: &Syntax) -> Result<Tokens, SyntaxError> {
-    cut(text, syntax, Fold::new(false)).map(|(tokens, _)| tokens)
+    cut(text, syntax, Folds::Nothing).map(|(tokens, _)| tokens)
 }
 
-/// The same, and rows of literals behind a row are one token ([`Token::is_rows`]). Result: these rows, too, in text order.
-pub(crate) fn tokenize_folding(text: &str, syntax: &Syntax) -> Result<(Tokens, Vec<FoldedRow>)> {
-    cut(text, syntax, Fold::new(true))
+/// The same, and rows of literals behind a row and literals of a long list behind IN are few tokens ([`Token::is_folded`]). Result: what these stand for, too.
+pub(crate) fn tokenize_folding(text: &str, syntax: &Syntax) -> Result<(Tokens, Folded)> {
+    cut(text, syntax, Folds::RowsAndLists)
 }
 
-fn cut(text: &str, syntax: &Syntax, fold: Fold) -> Result<(Tokens, Vec<FoldedRow>)> {
+/// As [`tokenize`], but for the literals of long lists.
+pub(crate) fn tokenize_listing(text: &str, syntax: &Syntax) -> Result<Tokens> {
+    cut(text, syntax, Folds::Lists).map(|(tokens, _)| tokens)
+}
+
+fn cut(text: &str, syntax: &Syntax, folds: Folds) -> Result<(Tokens, Folded)> {
     if u32::try_from(text.len()).is_err() {
         return Err(SyntaxError::new("statement too long, expected less than 4 GiB", 0));
     }
-    let mut lexer = Lexer::with(text, syntax, fold);
-    lexer.run()?;
+    let mut lexer = Lexer::with(text, syntax, Fold::new(folds));
+    let ran = lexer.run();
+    if lexer.fold.is_broken {
+        drop(lexer);
+        return cut(text, syntax, folds.unlisted());
+    }
+    ran?;
     let tokens = Tokens {
         list: lexer.list,
         digest: lexer.digest.value(),
         parameters: lexer.parameters,
         hint: lexer.hint,
     };
-    Ok((tokens, lexer.fold.rows.unwrap_or_default()))
+    Ok((tokens, lexer.fold.folded))
 }
 
 type Result<T, E = SyntaxError> = std::result::Result<T, E>;
@@ -92,7 +103,7 @@ pub(crate) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str, syntax: &'a Syntax) -> Self {
-        Self::with(text, syntax, Fold::new(false))
+        Self::with(text, syntax, Fold::new(Folds::Nothing))
     }
 
     fn with(text: &'a str, syntax: &'a Syntax, fold: Fold) -> Self {

@@ -32,7 +32,7 @@ pub use latin1::{read_latin1, write_latin1};
 pub use lexer::tokenize;
 pub use literal::literal;
 pub use parse::{parse, parse_whole};
-pub use reading::{Dotted, Item, alike, reading};
+pub use reading::{Dotted, Item, Parts, alike, reading};
 pub use redact::redacted;
 pub use shape::{Shape, Slot};
 pub use span::Span;

@@ -34,7 +34,7 @@ use crate::ast::{Expr, InsertSource, Kind, Literal, Node, Statement};
 use crate::edits::Edits;
 use crate::error::SyntaxError;
 use crate::keyword::Keyword;
-use crate::lexer::{FoldedRow, tokenize, tokenize_folding};
+use crate::lexer::{Folded, tokenize, tokenize_folding};
 use crate::span::Span;
 use crate::split::first_separator;
 use crate::syntax::Syntax;
@@ -52,22 +52,24 @@ type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 /// What [`tokenize`] refuses; a statement that breaks off or misses a piece; a second statement; nesting that is too deep.
 pub fn parse(text: &str, syntax: &Syntax) -> Result<Statement> {
     match tokenize_folding(text, syntax)? {
-        (tokens, rows) if rows.is_empty() => parse_tokens(text, syntax, (tokens, &rows)),
-        (tokens, rows) => {
-            let parsed = parse_tokens(text, syntax, (tokens, &rows));
-            // What looked like rows of an INSERT may be something else.
-            let is_all = parsed.as_ref().is_ok_and(|stmt| kept_rows(&stmt.kind) == rows.len());
+        (tokens, folded) if folded.is_empty() => parse_tokens(text, syntax, (tokens, &folded)),
+        (tokens, folded) => {
+            let parsed = parse_tokens(text, syntax, (tokens, &folded));
+            // What looked like rows of an INSERT, or a list, may be something else.
+            let is_all = parsed.as_ref().is_ok_and(|stmt| {
+                kept_rows(&stmt.kind) == folded.rows.len() && !matches!(stmt.kind, Kind::Opaque)
+            });
             if is_all { parsed } else { parse_whole(text, syntax) }
         }
     }
 }
 
-/// The same with trees for all rows of an INSERT, however many: for whoever needs each of them anyway.
+/// The same with trees for all rows of an INSERT and all lists, however many: for whoever needs each of them anyway.
 ///
 /// # Errors
 /// As [`parse`].
 pub fn parse_whole(text: &str, syntax: &Syntax) -> Result<Statement> {
-    parse_tokens(text, syntax, (tokenize(text, syntax)?, &[]))
+    parse_tokens(text, syntax, (tokenize(text, syntax)?, &Folded::default()))
 }
 
 fn kept_rows(kind: &Kind) -> usize {
@@ -86,12 +88,12 @@ fn kept_rows(kind: &Kind) -> usize {
 fn parse_tokens(
     text: &str,
     syntax: &Syntax,
-    (mut tokens, rows): (Tokens, &[FoldedRow]),
+    (mut tokens, folded): (Tokens, &Folded),
 ) -> Result<Statement> {
     let end = cut_at_semicolon(text, &mut tokens, syntax)?;
     fill_keywords(text, &mut tokens, end);
     let statement = text.get(..end).unwrap_or(text);
-    let (kind, tables) = parse_kind((statement, syntax), &tokens.list, rows)?;
+    let (kind, tables) = parse_kind((statement, syntax), &tokens.list, folded)?;
     if !tables.is_empty() {
         return parse(&spelled_out(statement, &tables), syntax);
     }
@@ -159,12 +161,12 @@ fn spelled_out(text: &str, tables: &[Span]) -> String {
 fn parse_kind(
     (text, syntax): (&str, &Syntax),
     tokens: &[Token],
-    rows: &[FoldedRow],
+    folded: &Folded,
 ) -> Result<(Kind, Vec<Span>)> {
     if tokens.len() == 1 {
         return Ok((Kind::Empty, Vec::new()));
     }
-    let mut parser = Parser::new((text, syntax), tokens, rows);
+    let mut parser = Parser::new((text, syntax), tokens, folded);
     let parsed = parser.statement().and_then(|kind| {
         if parser.is_end() { Ok(kind) } else { parser.unexpected("the end of the statement") }
     });
@@ -184,15 +186,37 @@ pub(crate) fn literal_of_row(
     (text, syntax): (&str, &Syntax),
 ) -> Option<Expr> {
     let tokens = tokenize(row.of(text), syntax).ok()?.list;
-    let is_comma =
-        |token: &&Token| token.kind == TokenKind::Punctuation && token.span.of(row.of(text)) == ",";
     let values = tokens.get(1..tokens.len().checked_sub(1)?)?;
-    let mut values = values.split(|token| is_comma(&token));
+    let value = values.split(|token| is_comma(token, row.of(text))).nth(at)?;
+    signed_literal(value, row.start, (text, syntax))
+}
+
+/// All values of a piece of a list that is kept as text. Something that nobody takes for a literal, should they be others than the lexer has seen there.
+pub(crate) fn literals_of(
+    (piece, width): (Span, u32),
+    (text, syntax): (&str, &Syntax),
+) -> Vec<Expr> {
+    let read = || {
+        let tokens = tokenize(piece.of(text), syntax).ok()?.list;
+        let values = tokens.split(|token| is_comma(token, piece.of(text)));
+        values.map(|value| signed_literal(value, piece.start, (text, syntax))).collect()
+    };
+    let read: Option<Vec<Expr>> = read();
+    let all = read.filter(|values| values.len() == width as usize);
+    all.unwrap_or_else(|| vec![Expr { span: piece, node: Node::Other(Vec::new()) }])
+}
+
+fn is_comma(token: &Token, text: &str) -> bool {
+    token.kind == TokenKind::Punctuation && token.span.of(text) == ","
+}
+
+/// A literal with its sign, if it has one, in a text that begins at a byte of the statement.
+fn signed_literal(value: &[Token], from: u32, (text, syntax): (&str, &Syntax)) -> Option<Expr> {
     let placed = |token: &Token| {
-        let span = Span::new(row.start + token.span.start, row.start + token.span.end);
+        let span = Span::new(from + token.span.start, from + token.span.end);
         Token { span, ..*token }
     };
-    match values.nth(at)? {
+    match value {
         [value] => literal_expr(placed(value), (text, syntax)),
         [sign, value] => {
             let (sign, operand) = (placed(sign), literal_expr(placed(value), (text, syntax))?);

@@ -1,9 +1,13 @@
 //! A text as what can name something, whatever it says: for whoever must know every name of a statement, also of one that no tree is made of.
 
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::slice;
 
 use crate::error::SyntaxError;
+#[cfg(doc)]
 use crate::lexer::tokenize;
+use crate::lexer::tokenize_listing;
 use crate::literal::{identifier_value, string_value};
 use crate::span::Span;
 use crate::syntax::Syntax;
@@ -15,10 +19,10 @@ pub enum Item<'a> {
     /// Words and quoted identifiers joined by dots; a keyword is one of a single part.
     Name(Dotted<'a>),
     /// A string, decoded; what is not valid text in it is replaced.
-    Text(String, Span),
+    Text(Cow<'a, str>, Span),
     /// A variable with its sigils.
     Variable(&'a str),
-    /// A number.
+    /// A number; also the literals of a long list behind IN, whatever these are.
     Number,
     /// A parameter.
     Parameter,
@@ -55,13 +59,47 @@ impl<'a> Item<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dotted<'a> {
     /// The parts from left to right, never empty. Those without quotes are as written, whatever their case.
-    pub parts: Vec<Cow<'a, str>>,
+    pub parts: Parts<'a>,
     /// The first part was quoted: it is no keyword.
     pub quoted: bool,
     /// `.*` follows.
     pub star: bool,
     /// From the first part's start to the last part's end.
     pub span: Span,
+}
+
+/// The parts of a name: a slice of one or more. Most names have one, and a text has many names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts<'a>(OneOrMore<'a>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OneOrMore<'a> {
+    One(Cow<'a, str>),
+    #[expect(clippy::box_collection, reason = "a name of one part is as small as its part")]
+    More(Box<Vec<Cow<'a, str>>>),
+}
+
+impl<'a> Parts<'a> {
+    fn push(&mut self, part: Cow<'a, str>) {
+        match &mut self.0 {
+            OneOrMore::One(first) => {
+                let first = std::mem::take(first);
+                self.0 = OneOrMore::More(Box::new(vec![first, part]));
+            }
+            OneOrMore::More(parts) => parts.push(part),
+        }
+    }
+}
+
+impl<'a> Deref for Parts<'a> {
+    type Target = [Cow<'a, str>];
+
+    fn deref(&self) -> &Self::Target {
+        match &self.0 {
+            OneOrMore::One(part) => slice::from_ref(part),
+            OneOrMore::More(parts) => parts,
+        }
+    }
 }
 
 impl Dotted<'_> {
@@ -95,7 +133,7 @@ pub fn reading<'a>(
     let left_out = left_out.unwrap_or(Span::at(end));
     let mut reader = Reader { text, syntax, items: Vec::new(), open: false };
     for part in [Span::new(0, left_out.start), Span::new(left_out.end, end)] {
-        let tokens = tokenize(part.of(text), syntax)?;
+        let tokens = tokenize_listing(part.of(text), syntax)?;
         for token in tokens.list {
             let span = Span::new(part.start + token.span.start, part.start + token.span.end);
             reader.take(Token { span, ..token });
@@ -103,6 +141,16 @@ pub fn reading<'a>(
         reader.open = false;
     }
     Ok(reader.items)
+}
+
+/// What a string says.
+fn text_of<'a>(raw: &'a str, kind: TokenKind, syntax: &Syntax) -> Cow<'a, str> {
+    let inside = raw.get(1..raw.len().saturating_sub(1)).unwrap_or("");
+    if kind == TokenKind::String && !inside.contains(['\'', '"', '\\']) {
+        return Cow::Borrowed(inside);
+    }
+    let value = string_value(raw, kind, syntax);
+    value.unwrap_or_else(|bytes| String::from_utf8_lossy(&bytes).into_owned()).into()
 }
 
 struct Reader<'a, 's> {
@@ -117,6 +165,7 @@ impl<'a> Reader<'a, '_> {
     fn take(&mut self, token: Token) {
         let raw: &'a str = token.span.of(self.text);
         match token.kind {
+            TokenKind::Punctuation if token.is_folded() => self.other(Item::Number),
             TokenKind::Word | TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => {
                 self.name(raw, token);
             }
@@ -149,8 +198,7 @@ impl<'a> Reader<'a, '_> {
             | TokenKind::BitString
             | TokenKind::HexString
             | TokenKind::DollarString => {
-                let value = string_value(raw, token.kind, self.syntax)
-                    .unwrap_or_else(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                let value = text_of(raw, token.kind, self.syntax);
                 self.other(Item::Text(value, token.span));
             }
         }
@@ -177,7 +225,7 @@ impl<'a> Reader<'a, '_> {
             name.span = name.span.to(token.span);
             return;
         }
-        let (parts, span) = (vec![value], token.span);
+        let (parts, span) = (Parts(OneOrMore::One(value)), token.span);
         self.items.push(Item::Name(Dotted { parts, quoted, star: false, span }));
     }
 
@@ -242,7 +290,9 @@ mod tests {
         let items = reading(text, &SYNTAX, Some(Span::new(21, 27))).unwrap();
         assert!(!items.contains(&Item::Number));
         assert!(
-            items.iter().any(|item| matches!(item, Item::Name(name) if name.parts == ["b", "c"]))
+            items
+                .iter()
+                .any(|item| matches!(item, Item::Name(name) if name.parts[..] == ["b", "c"]))
         );
     }
 }

@@ -101,8 +101,8 @@ impl Token {
         }
     }
 
-    /// Whether it stands for rows of literals and the commas between them.
-    pub(crate) fn is_rows(&self) -> bool {
+    /// Whether it stands for several literals, or rows of them, and the commas between them.
+    pub(crate) fn is_folded(&self) -> bool {
         self.kind == TokenKind::Punctuation && self.slot
     }
 }

@@ -4,8 +4,8 @@
 mod common;
 
 use common::{COLONS, COMMAS};
-use pando_sql::ast::{Insert, InsertSource, Kind, Statement};
-use pando_sql::{Syntax, parse, parse_whole, split};
+use pando_sql::ast::{Insert, InsertSource, Kind, Node, Statement};
+use pando_sql::{Syntax, parse, parse_whole, split, visit};
 
 /// Rows that fill more tokens than are read without folding.
 const MANY: usize = 3000;
@@ -134,5 +134,111 @@ fn more_tokens_than_are_read_are_refused_as_too_complex() {
         // Each statement has its own count.
         let several = format!("{};", "SELECT a, b;".repeat(500_000));
         assert_eq!(split(&several, syntax).expect("splits").len(), 500_000);
+    }
+}
+
+/// Literals that fill more tokens than are read without folding.
+fn literals(literal: impl Fn(usize) -> String) -> String {
+    (0..4 * MANY).map(literal).collect::<Vec<_>>().join(", ")
+}
+
+/// The lists behind IN, with their values; those that are kept as text first.
+fn lists(statement: &Statement, syntax: &Syntax) -> Vec<(bool, Vec<String>)> {
+    let mut lists = Vec::new();
+    visit::exprs(&statement.kind, &mut |expr| {
+        if let Node::InList { list, .. } = &expr.node {
+            let values = list.values(&statement.text, syntax);
+            let values: Vec<String> = values.map(|value| format!("{value:?}")).collect();
+            assert_eq!(list.len(), values.len());
+            lists.push((list.trees().is_empty() && !list.is_empty(), values));
+        }
+    });
+    lists
+}
+
+/// Parses both ways, compares all values, and answers how many lists were kept as text.
+fn check_lists(text: &str, syntax: &Syntax) -> usize {
+    let whole = parse_whole(text, syntax).expect(text);
+    let folded = parse(text, syntax).expect(text);
+    assert_eq!((folded.digest, folded.parameters), (whole.digest, whole.parameters));
+    assert_eq!(split(text, syntax).expect("splits").len(), 1);
+    let (folded, whole) = (lists(&folded, syntax), lists(&whole, syntax));
+    assert_eq!(folded.len(), whole.len());
+    for ((_, values), (is_text, trees)) in folded.iter().zip(&whole) {
+        assert!(!is_text);
+        assert_eq!(values, trees);
+    }
+    folded.iter().filter(|(is_text, _)| *is_text).count()
+}
+
+#[test]
+fn values_of_lists_that_are_kept_as_text_are_those_of_their_trees() {
+    let mixed = |i: usize| match i % 7 {
+        0 => format!("-{i}"),
+        1 => "+ 1.5e3".to_owned(),
+        2 => format!("'it''s ({i}), IN (x'"),
+        3 => "NULL".to_owned(),
+        4 => "X'4a' /* , */".to_owned(),
+        5 => "true".to_owned(),
+        _ => i.to_string(),
+    };
+    for syntax in [&COMMAS, &COLONS] {
+        let (plain, mixed) = (literals(|i| i.to_string()), literals(mixed));
+        for (text, kept) in [
+            (format!("SELECT * FROM t WHERE a IN ({plain})"), 1),
+            (format!("SELECT * FROM t WHERE a NOT in({mixed}) ORDER BY 1"), 1),
+            (format!("SELECT * FROM t WHERE a IN (1) AND b IN ({plain}) OR c IN ({mixed})"), 2),
+            (format!("DELETE FROM t WHERE a IN ({plain}) AND b IN (1, 2) AND c IN (f(1))"), 1),
+            (format!("INSERT INTO t VALUES (a IN ({mixed})), (2)"), 1),
+            (format!("SELECT a IN ({plain}), b IN (SELECT 1 WHERE c IN ({plain}))"), 2),
+        ] {
+            assert_eq!(check_lists(&text, syntax), kept, "{}", &text[..60]);
+        }
+    }
+}
+
+#[test]
+fn lists_of_anything_else_are_read_as_ever() {
+    let plain = literals(|i| i.to_string());
+    let pairs = literals(|i| format!("({i}, {i})"));
+    for syntax in [&COMMAS, &COLONS] {
+        for list in [
+            format!("{plain}, a"),
+            format!("{plain} + 1"),
+            format!("a, {plain}"),
+            format!("{plain}, (1)"),
+            format!("{plain}, f({plain})"),
+            format!("{plain}, (SELECT 1 WHERE 1 IN ({plain}))"),
+            format!("{plain}, - 'a'"),
+            pairs.clone(),
+        ] {
+            check_lists(&format!("SELECT * FROM t WHERE a IN ({list})"), syntax);
+        }
+        for text in [
+            format!("SELECT f({plain}), (1 IN ({plain}, b))"),
+            format!("CREATE TABLE t (a int CHECK (a IN ({plain})))"),
+            format!("INSERT INTO t VALUES (1, 2), ({plain}, a IN ({plain}))"),
+        ] {
+            let Ok(whole) = parse_whole(&text, syntax) else { continue };
+            let read = parse(&text, syntax).expect("reads as well");
+            assert_eq!(lists(&read, syntax).len(), lists(&whole, syntax).len());
+        }
+        for broken in [",", "1,,2", "1 2", "1,", ") (", "'a"] {
+            let text = format!("SELECT * FROM t WHERE a IN ({plain}, {broken})");
+            let (read, whole) = (parse(&text, syntax), parse_whole(&text, syntax));
+            assert_eq!(read.err(), whole.err(), "{broken}");
+        }
+    }
+}
+
+#[test]
+fn comments_that_some_servers_run_keep_lists_as_trees() {
+    let plain = literals(|i| i.to_string());
+    for list in [
+        format!("/*!50000 {plain}, */ {plain}"),
+        format!("{plain}, /*!50000 1, */ {plain}"),
+        format!("{plain}, 1 /*!50000 , 2, {plain} */"),
+    ] {
+        check_lists(&format!("SELECT * FROM t WHERE a IN ({list})"), &COMMAS);
     }
 }

@@ -276,7 +276,7 @@ fn children<'e>(node: &'e Node, out: &mut Vec<&'e Expr>) {
         Node::Between { operand, low, high, .. } => out.extend([&**operand, low, high]),
         Node::InList { operand, list, .. } => {
             out.push(operand);
-            out.extend(list);
+            out.extend(list.trees());
         }
         Node::Like { operand, pattern, .. } => out.extend([&**operand, pattern]),
         Node::Function(function) => {

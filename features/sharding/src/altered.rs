@@ -38,7 +38,8 @@ struct Altered<'a> {
 pub(crate) fn keeps_rows(asked: &Asked<'_>, define: &Define) -> Result<()> {
     let Some(name) = define.names.first() else { return Ok(()) };
     let alters = define.action == DefineAction::Alter;
-    if !alters && !(define.action == DefineAction::Create && define.object == ObjectKind::Table) {
+    let makes = define.action == DefineAction::Create && define.object == ObjectKind::Table;
+    if !(alters || makes) {
         return Ok(());
     }
     let Ok(tokens) = pando_sql::tokenize(&asked.stmt.text, asked.ctx.dialect.syntax()) else {

@@ -19,8 +19,8 @@ pub enum Domain {
 pub enum Part {
     /// This value.
     Value(Value),
-    /// Everything between two bounds.
-    Range(Bound<Value>, Bound<Value>),
+    /// Everything between two bounds, the lower one first. In a box, because lists of values may be long.
+    Range(Box<[Bound<Value>; 2]>),
 }
 
 /// Parts a domain may have; larger ones become `Any`, which is always right.
@@ -46,7 +46,7 @@ impl Domain {
         if null(&low) || null(&high) {
             return Self::nothing();
         }
-        Self::Parts(vec![Part::Range(low, high)])
+        Self::Parts(vec![Part::Range(Box::new([low, high]))])
     }
 
     /// Values of either.
@@ -93,10 +93,11 @@ impl Domain {
 
 /// Left parts that can meet the right ones; a single range meeting a single range is cut to the narrower bounds.
 fn narrowed(a: Vec<Part>, b: &[Part], meet: &dyn Fn(&Part) -> bool) -> Vec<Part> {
-    if let ([Part::Range(low, high)], [Part::Range(other_low, other_high)]) = (&a[..], b) {
+    if let ([Part::Range(own)], [Part::Range(other)]) = (&a[..], b) {
+        let ([low, high], [other_low, other_high]) = (&**own, &**other);
         let low = tighter(low, other_low, std::cmp::Ordering::Greater);
         let high = tighter(high, other_high, std::cmp::Ordering::Less);
-        return vec![Part::Range(low, high)];
+        return vec![Part::Range(Box::new([low, high]))];
     }
     a.into_iter().filter(|part| meet(part)).collect()
 }
@@ -125,7 +126,8 @@ fn tighter(a: &Bound<Value>, b: &Bound<Value>, wanted: std::cmp::Ordering) -> Bo
 fn may_meet(a: &Part, b: &Part) -> bool {
     match (a, b) {
         (Part::Value(x), Part::Value(y)) => compare(x, y).is_none_or(|order| order.is_eq()),
-        (Part::Value(v), Part::Range(low, high)) | (Part::Range(low, high), Part::Value(v)) => {
+        (Part::Value(v), Part::Range(range)) | (Part::Range(range), Part::Value(v)) => {
+            let [low, high] = &**range;
             let above = match low {
                 Bound::Included(low) => compare(v, low).is_none_or(|o| o.is_ge()),
                 Bound::Excluded(low) => compare(v, low).is_none_or(|o| o.is_gt()),

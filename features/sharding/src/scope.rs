@@ -296,11 +296,16 @@ impl<'a> Scope<'a> {
             }
             Node::InList { operand, list, negated: false } => {
                 let key = column(operand)?;
-                let values: Option<Vec<Value>> = list.iter().map(value).collect();
-                let values = values?;
+                let (text, syntax) = (&asked.stmt.text, asked.ctx.dialect.syntax());
                 let domain = kept(&key, &mut |keeper| {
-                    let domains = values.iter().map(|value| equal(keeper, value.clone()));
-                    domains.reduce(Domain::or)
+                    let mut domain = Domain::nothing();
+                    for one in list.values(text, syntax) {
+                        domain = domain.or(equal(keeper, value(&one)?));
+                        if matches!(domain, Domain::Any) {
+                            break;
+                        }
+                    }
+                    (!list.is_empty()).then_some(domain)
                 })?;
                 Some((key, domain))
             }

@@ -120,7 +120,10 @@ fn by_column(router: &dyn Standard, count: usize, domain: &Domain) -> Result<Sel
     };
     let one = |part: &Part| match part {
         Part::Value(value) => router.exact(value).map(Selection::One),
-        Part::Range(low, high) => router.range(low.as_ref(), high.as_ref()),
+        Part::Range(range) => {
+            let [low, high] = &**range;
+            router.range(low.as_ref(), high.as_ref())
+        }
     };
     if let [part] = parts.as_slice() {
         return one(part);

@@ -34,7 +34,7 @@ fn rule(yaml: &str, units: &[&str]) -> Result<Rule, Vec<String>> {
 fn domain(text: &str) -> Domain {
     if let Some((low, high)) = text.split_once("..") {
         let bound = |text| common::value(text).map_or(Bound::Unbounded, Bound::Included);
-        return Domain::Parts(vec![Part::Range(bound(low), bound(high))]);
+        return Domain::Parts(vec![Part::Range(Box::new([bound(low), bound(high)]))]);
     }
     let values = text.split('|').filter_map(common::value);
     Domain::Parts(values.map(Part::Value).collect())

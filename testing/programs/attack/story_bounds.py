@@ -88,6 +88,56 @@ def deep(family, pando):
         client.close()
 
 
+def lists(family, pando):
+    """Long lists of constants go where their values stand, and find what they name."""
+    with case(f"{family}-long-lists") as long:
+        client = pando.client(family, "big", timeout=120)
+        client.query("insert into t (id, k, c) values " + ",".join(f"({i}, {i % 10}, 'it''s {i}')" for i in range(100)))
+        one_shard = ",".join(str(i * 4) for i in range(5_000))
+        previewed = client.query(f"preview select id from t where id in ({one_shard})")
+        assert len(previewed) == 1, [line[0] for line in previewed]
+        assert client.value(f"select count(*) from t where id in ({one_shard})") == "25"
+        many = ",".join(f"{-i}, + {i}" for i in range(10_000, 50, -1))
+        assert client.value(f"select count(*) from t where id in ({many})") == "49"
+        assert client.value(f"select count(*) from t where k not in ({many}, 3, null)") == "0"
+        texts = ",".join(f"'it''s {i}'" for i in range(90, 30_000))
+        assert client.value(f"select count(*) from t where c in ({texts})") == "10"
+        # Anything but constants among them.
+        assert client.value(f"select count(*) from t where id in ({many}, k)") == str(49 + 10)
+        assert client.value(f"select sum(k) from t where id in ({many}, 5) and k in ({one_shard}, 5)") == "90"
+        client.query(f"update t set c = 'x' where id in ({many})")
+        assert client.value("select count(*) from t where c = 'x'") == "49"
+        client.query(f"delete from t where id in ({one_shard}) or id in ({many})")
+        left = int(client.value("select count(*) from t"))
+        assert left == len([i for i in range(100) if i % 4 and i <= 50]), left
+        client.query("delete from t")
+        long.detail = f"of up to {len(texts) // 1000} KB"
+        client.close()
+
+
+def kept(family, pando):
+    """Prepared statements of one client: up to 256 MiB, then the vendor's error for want of memory."""
+    with case(f"{family}-prepared-statements-are-counted") as counted:
+        client, code, number = pando.client(family, "big", timeout=120), None, 0
+        while code is None and number < 20:
+            text = f"select '{'x' * (12 * MB)}', {number}"
+            code = prepared(client, family, text) if family != "pg" else answered(client, f"prepare p{number} as {text}")
+            number += 1
+        counted.detail = f"{number - 1} of 12 MB, then {code}"
+        assert code in ("53200", 1041) and number > 5, f"{number}: {code}"
+        assert client.value("select 1") == "1"
+        client.close()
+        assert client_again(pando, family) is None
+
+
+def client_again(pando, family):
+    """What was kept is given back with its session."""
+    client = pando.client(family, "big", timeout=120)
+    code = prepared(client, family, f"select '{'x' * (12 * MB)}'")
+    client.close()
+    return code
+
+
 def rows(megabytes, first):
     """An INSERT of so many bytes, its rows for all shards, and how many they are."""
     pad, parts, size, i = "x" * 150, [], 0, first
@@ -223,6 +273,8 @@ def main():
         tables(family)
         pando = Pando(database(family))
         deep(family, pando)
+        lists(family, pando)
+        kept(family, pando)
         too_long(family, pando)
         others_go_on(family, pando)
         if family == "pg":

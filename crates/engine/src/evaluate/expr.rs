@@ -39,8 +39,9 @@ impl Asked<'_> {
             Node::InList { operand, list, negated } => {
                 let value = self.value(operand, scope)?;
                 let mut found = Some(false);
-                for one in list {
-                    match self.equal(&value, &self.value(one, scope)?)? {
+                let syntax = self.source.dialect.syntax();
+                for one in list.values(self.text, syntax) {
+                    match self.equal(&value, &self.value(&one, scope)?)? {
                         Some(true) => {
                             found = Some(true);
                             break;

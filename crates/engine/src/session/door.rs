@@ -85,7 +85,7 @@ impl pando_kernel::session::Session for Session {
     }
 
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
-        // The tree is kept as long as the statement; what counts here is that few are read at once.
+        // What counts here is that few are read at once; what is kept of it is counted by itself.
         let _counted = match sql.len() > LONG {
             true => {
                 let engine = Arc::clone(&self.place.engine().inner);

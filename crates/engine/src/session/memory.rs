@@ -2,6 +2,7 @@
 
 use pando_kernel::Statements;
 
+use crate::reading::Kept;
 use crate::templates::AtHand;
 
 /// Statements that a session keeps.
@@ -9,6 +10,8 @@ use crate::templates::AtHand;
 pub(in crate::session) struct Memory {
     /// Prepared, by the names that the client gave them.
     named: Statements,
+    /// What all its prepared statements take.
+    kept: Kept,
     /// The templates used last.
     at_hand: AtHand,
 }
@@ -21,6 +24,11 @@ impl Memory {
 
     pub(in crate::session) fn named_mut(&mut self) -> &mut Statements {
         &mut self.named
+    }
+
+    /// What all its prepared statements take.
+    pub(in crate::session) fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// The templates used last.

@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::{ObjectName, OrderItem, Query};
+use super::{List, ObjectName, OrderItem, Query};
 use crate::span::Span;
 
 /// An expression with its exact span (surrounding parentheses belong to `Nested`).
@@ -57,7 +57,7 @@ pub enum Node {
         /// The tested value.
         operand: Box<Expr>,
         /// The list.
-        list: Vec<Expr>,
+        list: List,
         /// NOT was written.
         negated: bool,
     },

@@ -5,6 +5,7 @@ mod aggregate;
 mod change;
 mod define;
 mod expr;
+mod list;
 mod name;
 mod query;
 mod row;
@@ -17,6 +18,7 @@ pub use change::{
 };
 pub use define::{ColumnDefinition, Define, DefineAction, InnerKind, InnerName, ObjectKind};
 pub use expr::{BinaryOp, Expr, Function, Literal, Node};
+pub use list::List;
 pub use name::{Ident, ObjectName};
 pub use query::{
     Cte, Distinct, Join, JoinConstraint, JoinKind, Limit, Lock, OrderItem, Query, QueryBody,

@@ -2,6 +2,7 @@
 //! text, and the trees of them ten times as much.
 
 use super::Lexer;
+use super::listed::Open;
 use crate::error::SyntaxError;
 use crate::span::Span;
 use crate::token::{Token, TokenKind};
@@ -11,13 +12,53 @@ const FROM: usize = 4096;
 /// Tokens of one statement: what its rows of literals hold does not count.
 const MOST_TOKENS: usize = 1 << 21;
 
-/// A row of literals.
+/// A row of literals, or a piece of a list of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FoldedRow {
-    /// With its parentheses.
+    /// With the parentheses of a row; a piece of a list has none.
     pub(crate) span: Span,
     /// How many values it has.
     pub(crate) width: u32,
+}
+
+/// What the folded tokens of a text stand for.
+#[derive(Debug, Default)]
+pub(crate) struct Folded {
+    /// Rows of literals, in text order. A token stands for one or more.
+    pub(crate) rows: Vec<FoldedRow>,
+    /// Pieces of lists of literals, in text order. A token stands for one.
+    pub(crate) lists: Vec<FoldedRow>,
+}
+
+impl Folded {
+    /// Whether no token is folded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.lists.is_empty()
+    }
+}
+
+/// What may become one token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Folds {
+    Nothing,
+    Rows,
+    Lists,
+    RowsAndLists,
+}
+
+impl Folds {
+    fn rows(self) -> bool {
+        matches!(self, Self::Rows | Self::RowsAndLists)
+    }
+
+    fn lists(self) -> bool {
+        matches!(self, Self::Lists | Self::RowsAndLists)
+    }
+
+    /// The same without lists.
+    pub(super) fn unlisted(self) -> Self {
+        if self.rows() { Self::Rows } else { Self::Nothing }
+    }
 }
 
 /// What a lexer does to texts of many tokens.
@@ -25,16 +66,28 @@ pub(crate) struct FoldedRow {
 pub(super) struct Fold {
     /// So many tokens are there before it looks.
     pub(super) from: usize,
-    /// Rows that are part of a folded token, in text order; `None` where tokens stay as they are.
-    pub(super) rows: Option<Vec<FoldedRow>>,
+    folds: Folds,
+    pub(super) folded: Folded,
     /// Where the statement under way begins in the list.
     begun: usize,
     too_many: bool,
+    /// The list behind IN under way.
+    pub(super) open: Option<Open>,
+    /// Some of a list was folded, and then came something else than a literal.
+    pub(super) is_broken: bool,
 }
 
 impl Fold {
-    pub(super) fn new(folds: bool) -> Self {
-        Self { from: FROM, rows: folds.then(Vec::new), begun: 0, too_many: false }
+    pub(super) fn new(folds: Folds) -> Self {
+        Self {
+            from: FROM,
+            folds,
+            folded: Folded::default(),
+            begun: 0,
+            too_many: false,
+            open: None,
+            is_broken: false,
+        }
     }
 }
 
@@ -42,7 +95,18 @@ impl Lexer<'_> {
     /// Behind each token of a long list.
     #[cold]
     pub(super) fn look(&mut self) {
-        let Some(last) = self.list.last() else { return };
+        let Some(last) = self.list.last().copied() else { return };
+        if self.fold.folds.lists() {
+            // From now on behind every token: those that are folded leave few.
+            match std::mem::take(&mut self.fold.from) {
+                0 => self.follow_list(last),
+                _ => self.fold.open = self.open_behind(),
+            }
+            if self.fold.is_broken {
+                self.at = self.bytes.len();
+                return;
+            }
+        }
         if last.kind == TokenKind::Punctuation {
             match self.bytes.get(last.span.start as usize) {
                 Some(b')') => self.fold(),
@@ -50,7 +114,7 @@ impl Lexer<'_> {
                 _ => {}
             }
         }
-        if self.fold.rows.is_some()
+        if self.fold.folds.rows()
             && self.list.len() - self.fold.begun.min(self.list.len()) > MOST_TOKENS
         {
             self.fold.too_many = true;
@@ -71,7 +135,7 @@ impl Lexer<'_> {
 
     /// Makes the row that has just ended a part of the rows before it.
     fn fold(&mut self) {
-        if self.fold.rows.is_none() {
+        if !self.fold.folds.rows() {
             return;
         }
         let Some((open, width)) = self.row_behind() else { return };
@@ -82,13 +146,13 @@ impl Lexer<'_> {
         else {
             return;
         };
-        let is_row = before.is_rows() || self.is_byte(&before, b')');
+        let is_row = before.is_folded() || self.is_byte(&before, b')');
         if !is_row || !self.is_byte(&comma, b',') {
             return;
         }
         let span = Span::new(first.span.start, self.at as u32);
         let mut rows = first;
-        if before.is_rows() {
+        if before.is_folded() {
             rows = before;
             self.list.truncate(open - 2);
         } else {
@@ -97,9 +161,7 @@ impl Lexer<'_> {
         rows.span.end = span.end;
         rows.slot = true;
         self.list.push(rows);
-        if let Some(rows) = &mut self.fold.rows {
-            rows.push(FoldedRow { span, width });
-        }
+        self.fold.folded.rows.push(FoldedRow { span, width });
     }
 
     /// Where the row of literals that ends with the last token begins in the list, and how many there are; `None` when it is anything else.
@@ -129,7 +191,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn is_value(&self, token: &Token) -> bool {
+    pub(super) fn is_value(&self, token: &Token) -> bool {
         match token.kind {
             TokenKind::Number
             | TokenKind::String
@@ -153,7 +215,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn is_byte(&self, token: &Token, byte: u8) -> bool {
+    pub(super) fn is_byte(&self, token: &Token, byte: u8) -> bool {
         token.kind == TokenKind::Punctuation
             && token.span.end - token.span.start == 1
             && self.bytes.get(token.span.start as usize) == Some(&byte)

@@ -3,7 +3,7 @@
 use super::Result;
 use super::operator::{Found, Infix, level};
 use super::parser::Parser;
-use crate::ast::{BinaryOp, Expr, Literal, Node};
+use crate::ast::{BinaryOp, Expr, List, Literal, Node};
 use crate::keyword::Keyword;
 use crate::span::Span;
 
@@ -189,7 +189,11 @@ impl Parser<'_> {
             return Ok(self.over(left, |operand| Node::InQuery { operand, query, negated }));
         }
         if self.eat_symbol(")") {
-            return Ok(self.over(left, |operand| Node::InList { operand, list: vec![], negated }));
+            return Ok(self.listed(left, List::of_trees(Vec::new()), negated));
+        }
+        if let Some(list) = self.literals()? {
+            self.expect_symbol(")")?;
+            return Ok(self.listed(left, list, negated));
         }
         let mut list = vec![self.expr()?];
         if self.continues_query()
@@ -203,7 +207,22 @@ impl Parser<'_> {
             list.push(self.expr()?);
         }
         self.expect_symbol(")")?;
-        Ok(self.over(left, |operand| Node::InList { operand, list, negated }))
+        Ok(self.listed(left, List::of_trees(list), negated))
+    }
+
+    fn listed(&self, left: Expr, list: List, negated: bool) -> Expr {
+        self.over(left, |operand| Node::InList { operand, list, negated })
+    }
+
+    /// A list of literals that the lexer has made a few tokens of.
+    fn literals(&mut self) -> Result<Option<List>> {
+        let Some(piece) = self.eat_literals() else { return Ok(None) };
+        let mut pieces = vec![piece];
+        while self.eat_symbol(",") {
+            let Some(piece) = self.eat_literals() else { return self.unexpected("literals") };
+            pieces.push(piece);
+        }
+        Ok(Some(List::of_literals(pieces)))
     }
 
     fn like(&mut self, left: Expr, negated: bool) -> Result<Expr> {

@@ -3,7 +3,7 @@
 use super::Result;
 use crate::error::{SyntaxError, excerpt};
 use crate::keyword::Keyword;
-use crate::lexer::FoldedRow;
+use crate::lexer::{Folded, FoldedRow};
 use crate::span::Span;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
@@ -19,8 +19,8 @@ const MOST_OPERANDS: u32 = 1 << 19;
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     tokens: &'a [Token],
-    /// Rows of literals that are part of a folded token.
-    rows: &'a [FoldedRow],
+    /// What the folded tokens stand for.
+    folded: &'a Folded,
     at: usize,
     pub(super) syntax: &'a Syntax,
     depth: u32,
@@ -47,12 +47,12 @@ impl<'a> Parser<'a> {
     pub(super) fn new(
         (text, syntax): (&'a str, &'a Syntax),
         tokens: &'a [Token],
-        rows: &'a [FoldedRow],
+        folded: &'a Folded,
     ) -> Self {
         Self {
             text,
             tokens,
-            rows,
+            folded,
             at: 0,
             syntax,
             depth: 0,
@@ -251,13 +251,23 @@ impl<'a> Parser<'a> {
     /// Takes a token that stands for rows of literals, if it is next, and gives these.
     pub(super) fn eat_rows(&mut self) -> &'a [FoldedRow] {
         let token = self.token();
-        if !token.is_rows() {
+        if !token.is_folded() {
             return &[];
         }
         self.at += 1;
-        let from = self.rows.partition_point(|row| row.span.start < token.span.start);
-        let to = self.rows.partition_point(|row| row.span.end <= token.span.end);
-        self.rows.get(from..to).unwrap_or(&[])
+        let rows = &self.folded.rows;
+        let from = rows.partition_point(|row| row.span.start < token.span.start);
+        let to = rows.partition_point(|row| row.span.end <= token.span.end);
+        rows.get(from..to).unwrap_or(&[])
+    }
+
+    /// Takes a token that stands for literals of a list, if it is next. Result: where they stand, and how many they are.
+    pub(super) fn eat_literals(&mut self) -> Option<(Span, u32)> {
+        let span = Some(self.token()).filter(Token::is_folded)?.span;
+        let pieces = &self.folded.lists;
+        let at = pieces.binary_search_by_key(&span.start, |piece| piece.span.start).ok()?;
+        self.at += 1;
+        pieces.get(at).map(|piece| (span, piece.width))
     }
 
     /// Takes a bracketed group whose opening bracket is next, whatever stands inside.

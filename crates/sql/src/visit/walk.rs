@@ -206,7 +206,8 @@ impl<'a, 's> Walk<'a, 's> {
             }
             Node::InList { operand, list, .. } => {
                 self.expr(operand);
-                self.exprs(list);
+                // Literals alone are kept as text: nobody looks for those.
+                self.exprs(list.trees());
             }
             Node::InQuery { operand, query, .. } => {
                 self.expr(operand);

@@ -123,7 +123,7 @@ impl Dump<'_> {
                 format!("({head} {operand} {low} {high})")
             }
             Node::InList { operand, list, negated } => {
-                format!("({}in {} {})", not(*negated), self.expr(operand), self.exprs(list))
+                format!("({}in {} {})", not(*negated), self.expr(operand), self.exprs(list.trees()))
             }
             Node::InQuery { operand, query, negated } => {
                 format!("({}in {} {})", not(*negated), self.expr(operand), self.query(query))

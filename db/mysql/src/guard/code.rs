@@ -42,7 +42,7 @@ impl Judge {
         let behind = loop {
             match rest.next() {
                 // Texts beside each other are one.
-                Some(Item::Text(text, _)) => texts.push(text.as_str()),
+                Some(Item::Text(text, _)) => texts.push(text.as_ref()),
                 other => break other,
             }
         };

@@ -64,7 +64,7 @@ impl<'a> Prover<'a> {
             }
             Node::InList { operand, list, .. } => {
                 own(operand)?;
-                list.iter().try_for_each(own)
+                list.trees().iter().try_for_each(own)
             }
             Node::Like { operand, pattern, .. } => own(operand).and_then(|()| own(pattern)),
             Node::Function(call) => {

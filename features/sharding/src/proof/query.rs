@@ -505,7 +505,7 @@ fn walk<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
             Node::Between { operand, low, high, .. } => stack.extend([&**operand, low, high]),
             Node::InList { operand, list, .. } => {
                 stack.push(operand);
-                stack.extend(list);
+                stack.extend(list.trees());
             }
             Node::Like { operand, pattern, .. } => stack.extend([&**operand, pattern]),
             Node::Function(call) => {

@@ -109,7 +109,7 @@ impl View<'_> {
             Node::Between { operand, low, high, .. } => all(&[operand, low, high]),
             Node::InList { operand, list, .. } => {
                 let mut parts: Vec<&Expr> = vec![operand];
-                parts.extend(list);
+                parts.extend(list.trees());
                 all(&parts)
             }
             Node::Like { operand, pattern, .. } => all(&[operand, pattern]),

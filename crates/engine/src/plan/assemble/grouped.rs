@@ -155,7 +155,7 @@ impl Parts<'_> {
                 self.all([&**operand, &**low, &**high].into_iter(), edits)
             }
             Node::InList { operand, list, .. } => {
-                self.all(std::iter::once(&**operand).chain(list), edits)
+                self.all(std::iter::once(&**operand).chain(list.trees()), edits)
             }
             Node::Like { operand, pattern, .. } => {
                 self.all([&**operand, &**pattern].into_iter(), edits)

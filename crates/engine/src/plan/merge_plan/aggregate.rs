@@ -118,7 +118,7 @@ pub(in crate::plan) fn walk<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Node))
             Node::Between { operand, low, high, .. } => stack.extend([&**operand, &**low, &**high]),
             Node::InList { operand, list, .. } => {
                 stack.push(operand);
-                stack.extend(list);
+                stack.extend(list.trees());
             }
             Node::Like { operand, pattern, .. } => stack.extend([&**operand, &**pattern]),
             Node::Function(function) => stack.extend(&function.arguments),

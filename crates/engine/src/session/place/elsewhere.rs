@@ -1,10 +1,11 @@
 //! One statement about another logical database than the one a session stands in.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use pando_kernel::error::Result;
 use pando_sql::ast::{Expr, Kind, Literal, Node, Statement};
-use pando_sql::visit;
+use pando_sql::{Syntax, visit};
 
 use crate::snapshot::LiveDatabase;
 
@@ -27,13 +28,16 @@ pub(in crate::session) fn leave(session: &mut Session, stmt: &Statement) -> Resu
     Ok(Some(session.place.go_to(&there)))
 }
 
-/// The strings that a condition holds against a column of the catalogue which says in what database something stands.
+/// The strings that a condition of a statement holds against a column of the catalogue which says in what database
+/// something stands.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-pub(in crate::session) fn asked_databases<'a>(condition: &'a Expr, found: &mut Vec<&'a str>) {
-    let text = |value: &'a Expr| match &value.node {
-        Node::Literal(Literal::Text(text)) => Some(text.as_str()),
-        _ => None,
-    };
+pub(in crate::session) fn asked_databases<'a>(
+    condition: &'a Expr,
+    stmt: &'a Statement,
+    syntax: &'a Syntax,
+    found: &mut Vec<Cow<'a, str>>,
+) {
+    let text = |value: &'a Expr| string(value).map(Cow::Borrowed);
     match &condition.node {
         Node::Binary { left, right, .. } if is_of_database(left) => found.extend(text(right)),
         Node::Binary { left, right, .. } if is_of_database(right) => found.extend(text(left)),
@@ -41,10 +45,18 @@ pub(in crate::session) fn asked_databases<'a>(condition: &'a Expr, found: &mut V
             found.extend(text(pattern));
         }
         Node::InList { operand, list, .. } if is_of_database(operand) => {
-            found.extend(list.iter().filter_map(text));
+            found.extend(list.values(&stmt.text, syntax).filter_map(|value| match value {
+                Cow::Borrowed(value) => text(value),
+                Cow::Owned(value) => string(&value).map(|text| text.to_owned().into()),
+            }));
         }
         _ => {}
     }
+}
+
+fn string(value: &Expr) -> Option<&str> {
+    let Node::Literal(Literal::Text(text)) = &value.node else { return None };
+    Some(text)
 }
 
 /// Whether an expression is such a column, in whatever case or collation it is compared.
@@ -124,28 +136,29 @@ impl Place {
         let dialect = self.dialect()?;
         let presentation = dialect.presentation()?;
         let tables = visit::tables(&stmt.kind);
-        let mut named: Vec<&str> = Vec::new();
+        let mut named: Vec<Cow<'_, str>> = Vec::new();
         for table in &tables {
             if let Some(database) = presentation.database_part(&table.name.parts) {
-                named.push(&database.value);
+                named.push(database.value.as_str().into());
             } else if presentation.holding(table.name).is_none() && !is_show(&stmt.kind) {
                 return None;
             }
         }
         if let Kind::Show(show) = &stmt.kind {
-            named.extend(show.database.iter().map(|database| database.value.as_str()));
+            named.extend(show.database.iter().map(|database| database.value.as_str().into()));
         }
         let mut texts = Vec::new();
         // Elsewhere the catalogue of one database tells of no other.
         if named.is_empty() && !tables.is_empty() && dialect.default_schema().is_none() {
-            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, &mut texts));
-            let known = |text: &&str| {
+            let syntax = dialect.syntax();
+            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, stmt, syntax, &mut texts));
+            let known = |text: &Cow<'_, str>| {
                 self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
             };
             texts.retain(known);
         }
         let named = if named.is_empty() { texts } else { named };
-        let first = *named.first()?;
+        let first = named.first()?;
         let other = self.facts.databases.iter().find(|known| known.eq_ignore_ascii_case(first))?;
         let current = self.facts.database.as_deref().unwrap_or_default();
         let alone = named.iter().all(|name| name.eq_ignore_ascii_case(other));

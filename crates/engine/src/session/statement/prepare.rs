@@ -41,7 +41,9 @@ pub(in crate::session) fn make_prepared(
     if !ends {
         session.work.refuse_if_failed()?;
     }
-    Ok(Arc::new(Prepared::new(sql, statement, declared)))
+    let reading = &session.place.engine().inner.reading;
+    let share = reading.keep(session.memory.kept(), (&sql, &statement))?;
+    Ok(Arc::new(Prepared::new(sql, statement, declared).counted(share)))
 }
 
 /// What a prepared statement takes and returns.

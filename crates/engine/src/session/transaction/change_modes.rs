@@ -3,7 +3,6 @@
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Assignment, Kind};
 
 use crate::variables::UNKNOWN;
@@ -93,7 +92,7 @@ pub(in crate::session) async fn reset_modes(
     assignments: &[Assignment],
 ) -> Result<()> {
     let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
-    if !is_about_open || session.work.transaction.state() == TransactionState::Idle {
+    if !is_about_open || session.work.is_idle() {
         return Ok(());
     }
     let is_deferred = session.work.transaction.modes().iter().any(|mode| mode == "DEFERRABLE");

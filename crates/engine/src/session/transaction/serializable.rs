@@ -7,7 +7,7 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
-use pando_kernel::two_phase::{Against, Isolation};
+use pando_kernel::two_phase::{Against, Isolation, Patience};
 use pando_kernel::{TransactionType, TwoPhase};
 use pando_pool::Connection;
 use pando_sql::ast::{Insert, InsertSource, Kind, Show, Statement};
@@ -84,7 +84,8 @@ impl Work {
             if names.is_empty() {
                 continue;
             }
-            let texts = [true, false].map(|waits| family.lock_tables(&names, against, waits));
+            let texts = [Patience::Waits, Patience::Fails]
+                .map(|patience| family.lock_tables(&names, against, patience));
             if let [Some(text), Some(at_once)] = texts {
                 locks.push(TableLock { tables: names.join(", "), against, text, at_once });
             }
@@ -123,7 +124,9 @@ fn must_lock(session: &Session, live: &LiveDatabase, modes: &[String]) -> bool {
         return false;
     }
     let family = live.database.dialect.two_phase();
-    family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers, true).is_some())
+    family.is_some_and(|family| {
+        family.lock_tables(&["t"], Against::Writers, Patience::Waits).is_some()
+    })
 }
 
 /// Whether a change outside a transaction must lock what it reads like one inside: others rely on its order.

@@ -259,8 +259,8 @@ impl<'a> Reader<'a> {
             Node::Between { operand, low, high, negated: false, symmetric: false } => {
                 self.compared(column(operand)?, How::Between, &[low, high])
             }
-            Node::InList { operand, list, negated: false } if !list.is_empty() => {
-                let list: Vec<&Expr> = list.iter().collect();
+            Node::InList { operand, list, negated: false } if !list.trees().is_empty() => {
+                let list: Vec<&Expr> = list.trees().iter().collect();
                 self.compared(column(operand)?, How::Among, &list)
             }
             Node::IsNull { operand, .. } => {

@@ -1,7 +1,8 @@
 //! What the tests stand on: a runtime seam over tokio, and the address of a real server.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-pub(crate) mod door;
+pub(crate) mod raw;
+pub(crate) mod script;
 pub(crate) mod stream;
 
 use std::future::poll_fn;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
-    Completion, CopyForm, Description, Error, ErrorKind, Event, Lists, Native, Result, ServerError,
+    Completion, CopyForm, Description, Error, ErrorKind, Event, Lists, Result, ServerError,
 };
 
 use super::describe;
+use super::job::{Again, Job, Run, Subject, Work};
 use super::lifted::{self, Seen};
 use super::request::Call;
-use super::statements::{Returns, Statements};
+use super::statements::Statements;
 use crate::codec::backend::{Backend, CommandComplete, ParameterStatus, RowDescription, Status};
 use crate::codec::copy::CopyResponse;
 use crate::codec::first_word;
@@ -21,72 +22,11 @@ use crate::position::Sent;
 
 /// What is awaited, oldest first.
 pub(super) struct Line {
-    pub(super) replies: VecDeque<Reply>,
+    pub(super) jobs: VecDeque<Job>,
     pub(super) statements: Statements,
     pub(super) lists: Arc<Lists>,
     pub(super) changes: Seen,
     pub(super) transaction: TransactionState,
-}
-
-/// One awaited reply.
-pub(super) struct Reply {
-    task: Task,
-    failed: Option<Box<ServerError>>,
-    /// The server has passed over it, up to the Sync behind one before it that failed: no message of its own comes.
-    passed_over: bool,
-    /// It has rows.
-    returns: bool,
-    /// The server waits for copy data.
-    pub(super) copying: bool,
-    /// The copy is over, and the server may be ready once or twice before it has closed what `settle` asks it to.
-    pub(super) settles: bool,
-}
-
-/// What a reply answers.
-pub(super) enum Task {
-    /// A statement as text.
-    Text(Arc<str>),
-    /// A statement of which only success counts. It `shares` the Sync of the next reply, or has one of its own.
-    Aside { shares: bool },
-    /// A prepared statement.
-    Run(Run),
-    /// A question for types.
-    Describe(Subject, Vec<Native>),
-    /// A simple query of our own, of which only success or failure counts.
-    Silent,
-    /// A Sync alone.
-    Ping,
-}
-
-/// A prepared statement on its way.
-pub(super) struct Run {
-    pub(super) call: Call,
-    /// Its number in the cache; `None` when it is unnamed.
-    pub(super) id: Option<u64>,
-    /// What it returns, when that is known from an earlier run: it was not prepared anew.
-    pub(super) known: Option<Returns>,
-    /// It was found prepared, so that the server may have changed its mind about it.
-    pub(super) reused: bool,
-    /// The server has begun to run it.
-    pub(super) bound: bool,
-}
-
-/// A statement that is described.
-pub(super) struct Subject {
-    pub(super) sql: Arc<str>,
-    pub(super) types: Arc<[u32]>,
-    pub(super) era: u64,
-    pub(super) id: Option<u64>,
-    /// As for a run.
-    pub(super) reused: bool,
-}
-
-/// What is sent once more.
-pub(super) enum Again {
-    Text(Arc<str>),
-    Run(Call),
-    /// A statement with its types, and its era.
-    Describe((Arc<str>, Arc<[u32]>), u64),
 }
 
 /// What a message leads to.
@@ -107,90 +47,17 @@ pub(super) enum Outcome {
     Lost(String),
 }
 
-impl Reply {
-    pub(super) fn new(task: Task) -> Reply {
-        Reply {
-            task,
-            failed: None,
-            passed_over: false,
-            returns: false,
-            copying: false,
-            settles: false,
-        }
-    }
-
-    /// Whether its messages end with a Sync instead of standing alone.
-    pub(super) fn extended(&self) -> bool {
-        match self.task {
-            Task::Text(_) | Task::Run(_) | Task::Describe(..) | Task::Aside { .. } => true,
-            Task::Silent | Task::Ping => false,
-        }
-    }
-
-    /// Whether a Sync has been written for it, at which a server that passes messages over stops to do so. At a simple query it does not, and none follows one that shares its own.
-    fn syncs(&self) -> bool {
-        match self.task {
-            Task::Text(_) | Task::Run(_) | Task::Describe(..) | Task::Ping => true,
-            Task::Aside { shares } => !shares,
-            Task::Silent => false,
-        }
-    }
-
-    /// Whether the server has told its error; its end is still to come.
-    pub(super) fn has_failed(&self) -> bool {
-        self.failed.is_some()
-    }
-
-    /// Whether rows and warnings are of no interest.
-    pub(super) fn silent(&self) -> bool {
-        matches!(self.task, Task::Silent | Task::Ping | Task::Aside { .. })
-    }
-
-    fn shares(&self) -> bool {
-        matches!(self.task, Task::Aside { shares: true })
-    }
-}
-
-impl Task {
-    /// The statement that is told of in its errors.
-    fn sql(&self) -> Option<Arc<str>> {
-        match self {
-            Task::Text(sql)
-            | Task::Run(Run { call: Call { sql, .. }, .. })
-            | Task::Describe(Subject { sql, .. }, _) => Some(Arc::clone(sql)),
-            Task::Aside { .. } | Task::Silent | Task::Ping => None,
-        }
-    }
-
-    /// What of a statement that was found prepared can be sent anew, and its number in the cache.
-    fn once_more(self) -> Option<(u64, Again)> {
-        match self {
-            Task::Run(Run { call, id: Some(id), reused: true, .. }) => Some((id, Again::Run(call))),
-            Task::Describe(Subject { sql, types, era, id: Some(id), reused: true }, _) => {
-                Some((id, Again::Describe((sql, types), era)))
-            }
-            Task::Run(_)
-            | Task::Describe(..)
-            | Task::Text(_)
-            | Task::Aside { .. }
-            | Task::Silent
-            | Task::Ping => None,
-        }
-    }
+/// A prepared statement that was not bound.
+struct Unbound {
+    /// Its number in the cache.
+    id: u64,
+    /// It was found prepared.
+    reused: bool,
 }
 
 /// A statement's error, with the text that it was told of.
 fn told(error: Box<ServerError>, sql: Option<&Arc<str>>) -> Error {
     Sent::with(Error::new(ErrorKind::Server(error)), sql)
-}
-
-impl Again {
-    fn sql(&self) -> &str {
-        match self {
-            Again::Run(call) => &call.sql,
-            Again::Describe((sql, _), _) | Again::Text(sql) => sql,
-        }
-    }
 }
 
 impl Line {
@@ -216,7 +83,7 @@ impl Line {
             Backend::RowDescription(description) => return self.describe(Some(&description)),
             Backend::NoData => return self.describe(None),
             Backend::ParameterDescription(description) => {
-                if let Task::Describe(_, parameters) = &mut self.front()?.task {
+                if let Work::Describe(_, parameters) = &mut self.front()?.work {
                     *parameters = describe::parameters(&description);
                 }
             }
@@ -231,8 +98,8 @@ impl Line {
                 return Ok(self.tell(|| Event::CopyOut(form(response))));
             }
             Backend::CloseComplete => {
-                if let Some(reply) = self.replies.front_mut() {
-                    reply.settles = false;
+                if let Some(job) = self.jobs.front_mut() {
+                    job.settles = false;
                 }
             }
             Backend::CopyDone | Backend::DataRow(_) => {}
@@ -248,13 +115,13 @@ impl Line {
         Ok(Outcome::Quiet)
     }
 
-    fn front(&mut self) -> Result<&mut Reply> {
-        self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))
+    fn front(&mut self) -> Result<&mut Job> {
+        self.jobs.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))
     }
 
     fn tell(&self, event: impl FnOnce() -> Event) -> Outcome {
-        match self.replies.front() {
-            Some(reply) if !reply.silent() => Outcome::Event(event()),
+        match self.jobs.front() {
+            Some(job) if !job.silent() => Outcome::Event(event()),
             Some(_) | None => Outcome::Quiet,
         }
     }
@@ -263,14 +130,14 @@ impl Line {
         if matches!(error.severity.as_str(), "FATAL" | "PANIC") {
             return Outcome::Lost(error.message);
         }
-        let Some(reply) = self.replies.front_mut() else { return Outcome::Lost(error.message) };
-        forget(&mut self.statements, &reply.task);
-        reply.failed = Some(Box::new(error));
-        if reply.shares() {
+        let Some(job) = self.jobs.front_mut() else { return Outcome::Lost(error.message) };
+        forget(&mut self.statements, &job.work);
+        job.failed = Some(Box::new(error));
+        if job.shares() {
             return self.pass_over_behind();
         }
-        let is_cut_off = std::mem::take(&mut reply.copying) && reply.extended();
-        reply.settles |= is_cut_off;
+        let is_cut_off = std::mem::take(&mut job.copying) && job.extended();
+        job.settles |= is_cut_off;
         if is_cut_off { Outcome::Settle } else { Outcome::Quiet }
     }
 
@@ -278,8 +145,8 @@ impl Line {
     /// sent, one has to be sent now; what is started later stands behind it.
     /// <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY>
     fn pass_over_behind(&mut self) -> Outcome {
-        let error = self.replies.front().and_then(|reply| reply.failed.clone());
-        for behind in self.replies.iter_mut().skip(1) {
+        let error = self.jobs.front().and_then(|job| job.failed.clone());
+        for behind in self.jobs.iter_mut().skip(1) {
             behind.failed.clone_from(&error);
             behind.passed_over = true;
             if behind.syncs() {
@@ -295,30 +162,30 @@ impl Line {
             Status::Transaction => TransactionState::Open,
             Status::Failed => TransactionState::Failed,
         };
-        if self.replies.front().is_some_and(|reply| reply.settles) {
+        if self.jobs.front().is_some_and(|job| job.settles) {
             return Ok(Outcome::Quiet);
         }
-        let Some(reply) = self.replies.pop_front() else {
+        let Some(job) = self.jobs.pop_front() else {
             return Err(Error::protocol("the server is ready although nothing was asked"));
         };
-        let Some(error) = reply.failed else {
-            return match reply.shares() {
+        let Some(error) = job.failed else {
+            return match job.shares() {
                 true => Err(Error::protocol("the server is ready before it has ended a statement")),
                 false => Ok(Outcome::Over(Ok(()))),
             };
         };
-        if let Task::Run(Run { call, id, reused, bound, .. }) = &reply.task
+        if let Work::Run(Run { call, id, reused, bound, .. }) = &job.work
             && let Some(text) = &call.text
         {
-            let unbound = id.filter(|_| !bound).map(|id| (id, *reused));
-            return Ok(self.lifted_failed(error, (call, text), unbound));
+            let unbound = id.filter(|_| !bound).map(|id| Unbound { id, reused: *reused });
+            return Ok(self.lifted_failed(error, call, text, unbound));
         }
-        let sql = reply.task.sql();
+        let sql = job.work.sql();
         let mut error = error;
-        if let Task::Text(text) = &reply.task {
+        if let Work::Text(text) = &job.work {
             lifted::name_parameter(&mut error, text);
         }
-        if let Some((id, again)) = reply.task.once_more()
+        if let Some((id, again)) = job.work.once_more()
             && stale(&error)
         {
             if error.sqlstate == "26000" {
@@ -327,7 +194,7 @@ impl Line {
                 self.statements.discard(again.sql(), id);
             }
             // Behind it others may wait for their replies, which come in order.
-            if self.transaction == TransactionState::Idle && self.replies.is_empty() {
+            if self.transaction == TransactionState::Idle && self.jobs.is_empty() {
                 return Ok(Outcome::Again(again));
             }
         }
@@ -336,38 +203,39 @@ impl Line {
 
     /// Ends the oldest reply if it shares its Sync: no other message ends it.
     fn end_shared(&mut self) -> Option<Outcome> {
-        self.replies.pop_front_if(|reply| reply.shares()).map(|_| Outcome::Over(Ok(())))
+        self.jobs.pop_front_if(|job| job.shares()).map(|_| Outcome::Over(Ok(())))
     }
 
     /// Ends the oldest reply if no message of its own comes.
     pub(super) fn pass_over(&mut self) -> Option<Error> {
-        let reply = self.replies.pop_front_if(|reply| reply.passed_over)?;
-        forget(&mut self.statements, &reply.task);
-        let error = reply.failed.map(|error| Error::new(ErrorKind::Server(error)));
+        let job = self.jobs.pop_front_if(|job| job.passed_over)?;
+        forget(&mut self.statements, &job.work);
+        let error = job.failed.map(|error| Error::new(ErrorKind::Server(error)));
         Some(error.unwrap_or_else(|| Error::internal("passed over for nothing")))
     }
 
     /// The oldest reply will get nothing but what ends it.
     pub(super) fn is_passed_over(&self) -> bool {
-        self.replies.front().is_some_and(|reply| reply.passed_over)
+        self.jobs.front().is_some_and(|job| job.passed_over)
     }
 
     /// Lets the newest reply share its Sync no longer. Result: whether it did, and needs one of its own. For one that has failed a Sync is there already.
     pub(super) fn close(&mut self) -> bool {
-        let waits = |reply: &&mut Reply| reply.shares() && reply.failed.is_none();
-        let newest = self.replies.back_mut().filter(waits);
-        newest.map(|reply| reply.task = Task::Aside { shares: false }).is_some()
+        let waits = |job: &&mut Job| job.shares() && job.failed.is_none();
+        let newest = self.jobs.back_mut().filter(waits);
+        newest.map(|job| job.work = Work::Aside { shares: false }).is_some()
     }
 
-    /// A statement that came as text has failed in its prepared form; `unbound` is its number in the cache, and whether it was found prepared, if it did not come to
-    /// be bound.
+    /// A statement that came as text has failed in its prepared form, perhaps before it was bound.
     fn lifted_failed(
         &mut self,
         mut error: Box<ServerError>,
-        (Call { sql, era, .. }, text): (&Call, &Arc<str>),
-        unbound: Option<(u64, bool)>,
+        call: &Call,
+        text: &Arc<str>,
+        unbound: Option<Unbound>,
     ) -> Outcome {
-        if let Some((id, reused)) = unbound {
+        let Call { sql, era, .. } = call;
+        if let Some(Unbound { id, reused }) = unbound {
             match error.sqlstate.as_str() {
                 "26000" => self.statements.clear(),
                 _ => self.statements.discard(sql, id),
@@ -379,9 +247,12 @@ impl Line {
             let is_outside = self.transaction == TransactionState::Idle;
             let may_be_repeated = tells_types || reused && stale(&error);
             if may_be_repeated && (tells_types || !is_outside) {
-                self.changes.failed(sql, *era, tells_types);
+                match tells_types {
+                    true => self.changes.never_fits(sql, *era),
+                    false => self.changes.failed(sql, *era),
+                }
             }
-            if is_outside && self.replies.is_empty() && lifted::may_fare_better(&error) {
+            if is_outside && self.jobs.is_empty() && lifted::may_fare_better(&error) {
                 return Outcome::Again(Again::Text(Arc::clone(text)));
             }
             if may_be_repeated && !is_outside {
@@ -394,15 +265,17 @@ impl Line {
     }
 
     fn parsed(&mut self) -> Result<()> {
-        let (text, id) = match &self.front()?.task {
-            Task::Run(Run { call, id: Some(id), .. }) => (Arc::clone(&call.sql), *id),
-            Task::Describe(Subject { sql, id: Some(id), .. }, _) => (Arc::clone(sql), *id),
-            Task::Run(_)
-            | Task::Describe(..)
-            | Task::Text(_)
-            | Task::Aside { .. }
-            | Task::Silent
-            | Task::Ping => {
+        let (text, id) = match &self.front()?.work {
+            Work::Run(Run { call, id: Some(id), .. }) => (Arc::clone(&call.sql), *id),
+            Work::Describe(Subject { question, id: Some(id), .. }, _) => {
+                (Arc::clone(&question.sql), *id)
+            }
+            Work::Run(_)
+            | Work::Describe(..)
+            | Work::Text(_)
+            | Work::Aside { .. }
+            | Work::Silent
+            | Work::Ping => {
                 return Ok(());
             }
         };
@@ -411,17 +284,17 @@ impl Line {
     }
 
     fn bound(&mut self) -> Result<Outcome> {
-        let reply = self.front()?;
-        Ok(match &mut reply.task {
-            Task::Run(Run { call, known: Some(Some(columns)), .. }) => {
-                reply.returns = true;
+        let job = self.front()?;
+        Ok(match &mut job.work {
+            Work::Run(Run { call, known: Some(Some(columns)), .. }) => {
+                job.returns = true;
                 Outcome::Event(Event::Columns(describe::formatted(columns, &call.formats)))
             }
-            Task::Run(run) => {
+            Work::Run(run) => {
                 run.bound = true;
                 Outcome::Quiet
             }
-            Task::Describe(..) | Task::Text(_) | Task::Aside { .. } | Task::Silent | Task::Ping => {
+            Work::Describe(..) | Work::Text(_) | Work::Aside { .. } | Work::Silent | Work::Ping => {
                 Outcome::Quiet
             }
         })
@@ -430,13 +303,12 @@ impl Line {
     /// `None` is NoData.
     fn describe(&mut self, description: Option<&RowDescription<'_>>) -> Result<Outcome> {
         let columns = description.map(describe::columns);
-        let reply =
-            self.replies.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
-        reply.returns = columns.is_some();
-        let event = match &mut reply.task {
-            Task::Silent | Task::Ping | Task::Aside { .. } => None,
-            Task::Text(_) => columns.map(|list| Event::Columns(describe::with_codec(list))),
-            Task::Run(run) => {
+        let job = self.jobs.front_mut().ok_or_else(|| Error::internal("no reply is awaited"))?;
+        job.returns = columns.is_some();
+        let event = match &mut job.work {
+            Work::Silent | Work::Ping | Work::Aside { .. } => None,
+            Work::Text(_) => columns.map(|list| Event::Columns(describe::with_codec(list))),
+            Work::Run(run) => {
                 let mut columns = columns;
                 if let Some(id) = run.id.filter(|_| run.call.text.is_none()) {
                     // Shared as they are kept; a text's come anew each time.
@@ -445,10 +317,10 @@ impl Line {
                 }
                 columns.map(|list| Event::Columns(describe::with_codec(list)))
             }
-            Task::Describe(subject, parameters) => {
+            Work::Describe(subject, parameters) => {
                 let columns = columns.map(|list| self.lists.shared(list));
                 if let Some(id) = subject.id {
-                    self.statements.described(&subject.sql, id, columns.clone());
+                    self.statements.described(&subject.question.sql, id, columns.clone());
                 }
                 Some(Event::Described(Description {
                     parameters: std::mem::take(parameters),
@@ -463,7 +335,7 @@ impl Line {
         let returns = std::mem::take(&mut self.front()?.returns);
         if matches!(complete.tag, "DEALLOCATE ALL" | "DISCARD ALL") {
             self.statements.clear();
-        } else if lifted::may_name(complete.tag, returns) {
+        } else if lifted::may_name(complete.tag) || !returns && lifted::is_select(complete.tag) {
             self.statements.names_changed();
         }
         if let Some(over) = self.end_shared() {
@@ -485,30 +357,32 @@ impl Line {
     }
 
     fn copy_in(&mut self, response: CopyResponse) -> Result<Outcome> {
-        if self.replies.len() > 1 {
+        if self.jobs.len() > 1 {
             // The server would take the executions behind it for broken copy data.
             return Err(Error::internal("a COPY FROM STDIN was not the last execution started"));
         }
-        let reply = self.front()?;
-        if reply.silent() {
+        let job = self.front()?;
+        if job.silent() {
             return Err(Error::protocol("the server asks for data nobody has"));
         }
-        reply.copying = true;
+        job.copying = true;
         Ok(Outcome::Event(Event::CopyIn(form(response))))
     }
 }
 
 /// A statement that failed before it was ever prepared is none of those that are kept.
-fn forget(statements: &mut Statements, task: &Task) {
-    match task {
-        Task::Run(Run { call, id: Some(id), .. }) => statements.failed(&call.sql, *id),
-        Task::Describe(Subject { sql, id: Some(id), .. }, _) => statements.failed(sql, *id),
-        Task::Run(_)
-        | Task::Describe(..)
-        | Task::Text(_)
-        | Task::Aside { .. }
-        | Task::Silent
-        | Task::Ping => {}
+fn forget(statements: &mut Statements, work: &Work) {
+    match work {
+        Work::Run(Run { call, id: Some(id), .. }) => statements.failed(&call.sql, *id),
+        Work::Describe(Subject { question, id: Some(id), .. }, _) => {
+            statements.failed(&question.sql, *id);
+        }
+        Work::Run(_)
+        | Work::Describe(..)
+        | Work::Text(_)
+        | Work::Aside { .. }
+        | Work::Silent
+        | Work::Ping => {}
     }
 }
 
