@@ -11,7 +11,7 @@ use pando_sql::ast::{
     ColumnAssignment, Expr, Kind, Limit, OrderItem, Statement, Table, TableFactor,
 };
 
-use crate::plan::{leftovers, rewrite};
+use crate::plan::{leftovers, numbering};
 
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ pub(crate) fn limited(
             (String::new(), format!("{head} WHERE"))
         }
     };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let own = |part: &dyn Fn(u32) -> bool| {
         let own = parameters.iter().filter(|(span, _)| part(span.start));
         own.map(|(_, index)| *index).collect::<Vec<u32>>()

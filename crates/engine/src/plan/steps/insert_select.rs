@@ -14,7 +14,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Placeholder, Span, TokenKind, tokenize, visit};
 
-use crate::plan::{any_unit, leftovers, rewrite};
+use crate::plan::{any_unit, leftovers, numbering};
 
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
@@ -111,7 +111,7 @@ pub(crate) fn insert_query(
     let head_start = insert.with.last().map_or(0, |last| last.span.end) as usize;
     let hint = stmt.hint_span.map_or("", |span| span.of(&stmt.text));
     let own_hint = if insert.with.is_empty() { "" } else { hint };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let inside = |span: &Span| {
         whole.start <= span.start && span.end <= whole.end || (span.end as usize) <= head_start
     };
