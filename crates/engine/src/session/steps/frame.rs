@@ -16,7 +16,8 @@ use crate::plan;
 use crate::plan::{Planned, Purpose, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::given::{Aim, Given, Run};
+use crate::session::given::{Given, Run};
+use crate::session::place::admission;
 use crate::session::reply::Aside;
 use crate::session::reply::pieces::Verb;
 use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
@@ -113,7 +114,7 @@ pub(in crate::session) async fn start_in_steps(
     if chooses && chosen_rows::chosen_of(session, live, stmt).await?.is_none() {
         return Err(refusal);
     }
-    session.place.refuse_unadmitted(Aim::Writes)?;
+    admission::admit_change(session, live, stmt)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
     if reads_first {
         return insert_select::start_insert_query(session, live, stmt, given, refusal).await;
@@ -296,6 +297,7 @@ pub(in crate::session) async fn read_step(
     given: Given,
     take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
 ) -> Result<Vec<Event>> {
+    let given = Given { is_step: true, ..given };
     Box::pin(line::run_on_units(session, stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
