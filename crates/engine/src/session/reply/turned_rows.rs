@@ -88,14 +88,14 @@ impl Turning {
             Self::Show(show, seen) => {
                 let columns = seen.as_ref().ok_or_else(early)?;
                 let all: Vec<usize> = (0..columns.list.len()).collect();
-                written_anew(rows, (columns, columns), &all, |at, value| {
+                written_anew(rows, columns, columns, &all, |at, value| {
                     Ok(columns.list.get(at).and_then(|column| show.field(&column.name, value)))
                 })
             }
             Self::Cells(_, seen) => {
                 let Turned { stored, told, at } = seen.as_ref().ok_or_else(early)?;
                 let places: Vec<usize> = at.iter().map(|(place, _)| *place).collect();
-                written_anew(rows, (stored, told), &places, |place, value| {
+                written_anew(rows, stored, told, &places, |place, value| {
                     let turn = at.iter().find(|(own, _)| *own == place);
                     turn.map(|(_, turn)| turn.value(value)).transpose()
                 })
@@ -187,7 +187,8 @@ fn place(at: &Position, columns: &[Column]) -> Result<usize> {
 /// their bytes.
 fn written_anew(
     rows: &Rows,
-    (stored, told): (&Columns, &Columns),
+    stored: &Columns,
+    told: &Columns,
     places: &[usize],
     mut turn: impl FnMut(usize, Value) -> Result<Option<Value>>,
 ) -> Result<Rows> {
