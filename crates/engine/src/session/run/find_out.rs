@@ -34,14 +34,15 @@ impl Session {
         unit: &str,
         text: &str,
     ) -> Result<Vec<Vec<pando_kernel::Value>>> {
-        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
-        let lent = self.work.transaction.lend(unit)?;
+        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would
+        // wait for their locks.
+        let lent = self.work.transaction_mut().lend(unit)?;
         let inside = lent.is_some();
         let mut connection = match lent {
             Some(connection) => connection,
             None => self.place.take(live.pool(unit)?).await?,
         };
-        let answer = match self.place.handle.runs_on(&connection, Manner::Ask) {
+        let answer = match self.place.handle().runs_on(&connection, Manner::Ask) {
             Ok(()) if !inside && connection.session_state() != 0 => {
                 match undress(&mut connection).await {
                     Ok(()) => answer(&mut connection, text).await,
@@ -76,7 +77,8 @@ impl Session {
         }
     }
 
-    /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well without it.
+    /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well
+    /// without it.
     pub(in crate::session) async fn look_at_table(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -168,8 +170,9 @@ impl Session {
         }
     }
 
-    /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose settings may be anything; where there is no other
-    /// the statement does without, and its connection is taken for one on which anything was done. Returns whether it was read.
+    /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose
+    /// settings may be anything; where there is no other the statement does without, and its connection is taken for
+    /// one on which anything was done. Returns whether it was read.
     pub(in crate::session) async fn learn_effects(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -187,9 +190,9 @@ impl Session {
         let Some(mut connection) = taken else { return Ok(false) };
         // Before it is asked: whoever defines something meanwhile is not told of.
         let number = pool.definitions();
-        let read = match self.place.handle.runs_on(&connection, Manner::Ask) {
+        let read = match self.place.handle().runs_on(&connection, Manner::Ask) {
             Ok(()) => {
-                let runtime = &*self.place.engine.inner.runtime;
+                let runtime = &**self.place.runtime();
                 read_effects(&mut connection, effects, runtime).await
             }
             Err(error) => Err(error),
@@ -206,9 +209,9 @@ impl Session {
 
     /// Whether the session has connections that others may wait for, while it would wait for a further one.
     fn holds_connections(&self) -> bool {
-        self.place.handle.has_some()
-            || !self.work.transaction.units().is_empty()
-            || self.temporary.own.is_some()
+        self.place.handle().has_some()
+            || !self.work.transaction().units().is_empty()
+            || self.temporary.are_there()
     }
 
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
@@ -248,8 +251,8 @@ impl Session {
         Ok(())
     }
 
-    /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have some of their own. A unit without
-    /// the relation says so itself when it is asked.
+    /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have
+    /// some of their own. A unit without the relation says so itself when it is asked.
     async fn shared_columns(
         &mut self,
         live: &Arc<LiveDatabase>,

@@ -17,7 +17,7 @@ pub(in crate::session) async fn preview(
 ) -> Result<()> {
     let live = session.place.live()?;
     let syntax = live.database.dialect.syntax();
-    if session.place.engine.administration().is_some_and(|own| own.takes(text, syntax)) {
+    if session.place.engine().administration().is_some_and(|own| own.takes(text, syntax)) {
         return Err(Error::unsupported(
             30001,
             "a statement about the configuration is sent to no storage unit",
