@@ -1,6 +1,7 @@
 //! What must stay true of the whole repository. One rule is one small function over the tree; the list is here.
 
 mod layout;
+mod order;
 mod pages;
 mod papers;
 mod sizes;
@@ -53,6 +54,11 @@ pub(crate) const RULES: &[Rule] = &[
         name: "twins",
         says: "the same role has the same file in db/mysql and db/postgres",
         check: twins::twins,
+    },
+    Rule {
+        name: "session-order",
+        says: "imports inside the engine's session go one way, but for a list of exceptions",
+        check: order::check,
     },
     Rule {
         name: "notes",

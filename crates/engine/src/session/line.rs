@@ -15,17 +15,17 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::{Given, Run};
+use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::warnings;
+use crate::session::run::base;
 use crate::session::run::template::{Recalled, moment};
 use crate::session::statement::administer::{show, told};
 use crate::session::statement::{local, own_rows, without_units};
 use crate::session::steps::frame;
-use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::{
-    base, begin, definition, end, serializable, snapshot, temporary, units,
+    begin, definition, end, serializable, snapshot, temporary, units,
 };
 
 /// Runs a statement by its template: nothing of it is read or planned.
@@ -37,14 +37,14 @@ pub(in crate::session) async fn run_recalled(
 ) -> Result<()> {
     session.place.begins(text);
     warnings::forget_warnings(session);
-    session.work.touched = Touched::Data;
-    session.work.refuse_if_failed(false)?;
-    if !session.cursors.portals.is_empty() {
+    session.work.touches_data();
+    session.work.refuse_if_failed()?;
+    if session.cursors.are_open() {
         Box::pin(session.settle_cursors()).await?;
     }
     recalled.give(given);
     let run = recalled.run();
-    changed_rules::refuse_moved(session, run.live, run.stmt, run.plan.writes)?;
+    changed_rules::refuse_moved(session, run.live, run.stmt, Aim::of(run.plan))?;
     let is_several =
         run.plan.units.len() > 1 && units::transaction_type(session) == TransactionType::Xa;
     if is_several && Box::pin(snapshot::strays(session, run.live, run.plan)).await {
@@ -80,7 +80,7 @@ pub(in crate::session) async fn run(
         return Ok(());
     }
     warnings::forget_warnings(session);
-    session.work.touched = session.work.touched.max(Touched::by(&stmt.kind));
+    session.work.touches(&stmt.kind);
     serializable::tell_settings(session);
     own_rows::show_own(session, &stmt.text)?;
     if local::start_local(session, stmt, &given).await? {
@@ -100,7 +100,7 @@ pub(in crate::session) async fn run_on_units(
     given: Given,
 ) -> Result<()> {
     let mut given = given;
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     own_database::refuse_without_database(session, stmt)?;
     let live = &session.place.live()?;
     if !live.has_units() {
@@ -118,12 +118,12 @@ pub(in crate::session) async fn run_on_units(
             return Ok(());
         }
         Err(refusal) => {
-            changed_rules::refuse_moved(session, live, stmt, true)?;
+            changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;
             session.temporary.refuse_steps_of_temporaries(stmt, &refusal)?;
             return frame::start_in_steps(session, live, stmt, &given, refusal).await;
         }
     };
-    changed_rules::refuse_moved(session, live, stmt, plan.writes)?;
+    changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;
     session.remember(live, stmt, &mut given, &plan).await;
     let run = Run { live, stmt, plan: &plan };
     match run_plan(session, run, &mut given).await {
@@ -158,7 +158,7 @@ pub(in crate::session) async fn run_plan(
     run: Run<'_>,
     given: &mut Given,
 ) -> Result<()> {
-    session.place.refuse_unadmitted(run.plan.writes)?;
+    session.place.refuse_unadmitted(Aim::of(run.plan))?;
     if session.place.properties().sql_show {
         show(run.stmt, run.plan);
     }

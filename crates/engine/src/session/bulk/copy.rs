@@ -23,11 +23,10 @@ use crate::plan::{self, Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::bulk::columns;
-use crate::session::given::{Given, Run};
+use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{changed_rules, own_database};
 use crate::session::reply::pieces::{Reply, Verb};
-use crate::session::reply::{Outbox, warnings};
-use crate::session::run::connect::Aim;
+use crate::session::reply::warnings;
 use crate::session::statement::prepare;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin};
@@ -203,42 +202,6 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
     }
 }
 
-impl Outbox {
-    /// A piece of a query's reply, told as COPY TO.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other pieces are the same in both")]
-    pub(in crate::session) fn encode(&mut self, event: Event) -> Result<Event> {
-        let Some(encoder) = &mut self.encoder else { return Ok(event) };
-        match event {
-            Event::Columns(columns) => {
-                let (form, head) = encoder.begin(columns)?;
-                if let Some(head) = head {
-                    self.pending.push_front(Event::CopyData(head));
-                }
-                Ok(Event::CopyOut(form))
-            }
-            Event::Rows(rows) => {
-                let mut lines = encoder.rows(&rows)?.into_iter();
-                let first = lines.next().unwrap_or_default();
-                lines.rev().for_each(|line| self.pending.push_front(Event::CopyData(line)));
-                Ok(Event::CopyData(first))
-            }
-            Event::Complete(mut done) => {
-                let tail = encoder.end();
-                self.encoder = None;
-                done.tag = "COPY".into();
-                match tail {
-                    None => Ok(Event::Complete(done)),
-                    Some(tail) => {
-                        self.pending.push_front(Event::Complete(done));
-                        Ok(Event::CopyData(tail))
-                    }
-                }
-            }
-            other => Ok(other),
-        }
-    }
-}
-
 /// COPY FROM and LOAD DATA over several targets. False when the statement goes the usual way.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only LOAD DATA asks for a file")]
 pub(in crate::session) async fn start_bulk(
@@ -246,12 +209,12 @@ pub(in crate::session) async fn start_bulk(
     stmt: &Statement,
 ) -> Result<bool> {
     let live = session.place.live()?;
-    session.work.refuse_if_failed(false)?;
-    session.place.refuse_unadmitted(true)?;
+    session.work.refuse_if_failed()?;
+    session.place.refuse_unadmitted(Aim::Writes)?;
     base::refuse_in_base(session, "bulk data")?;
     session.settle_cursors().await?;
     let plan = session.plan(&live, stmt, &Given::default(), Purpose::Run).await?;
-    changed_rules::refuse_moved(session, &live, stmt, true)?;
+    changed_rules::refuse_moved(session, &live, stmt, Aim::Writes)?;
     if plan.units.len() == 1 {
         line::run_plan(
             session,
@@ -275,17 +238,17 @@ pub(in crate::session) async fn start_bulk(
     let places = places.collect();
     // All batches are one transaction.
     begin::open_if_idle(session, Opened::Statement);
-    session.work.transaction.wrote_if_open();
+    session.work.transaction_mut().wrote_if_open();
     let (format, types) = match &named.records {
         Records::Lines(_) => (Format::Text, None),
         Records::Tuples(_) => (Format::Binary, bulk_types(session, &logic, &columns).await?),
     };
-    session.outbox.pending.push_back(match &stmt.kind {
+    session.outbox.tell(match &stmt.kind {
         Kind::Load(load) => Event::SendFile(load.file.clone()),
         _ => Event::CopyIn(CopyForm { format, columns: vec![format; columns.len()] }),
     });
     let (tag, defines) = (crate::session::reply::command_tag::tag(&stmt.kind), false);
-    session.outbox.reply = Reply::CopyIn(Box::new(CopyIn {
+    session.outbox.answers_with(Reply::CopyIn(Box::new(CopyIn {
         records: named.records,
         types,
         insert,
@@ -303,27 +266,26 @@ pub(in crate::session) async fn start_bulk(
         verb: Verb { tag, defines, ..Verb::default() },
         live,
         plan,
-    }));
+    })));
     Ok(true)
 }
 
 /// Data from the client for the copy under way.
 pub(in crate::session) async fn copy_input(session: &mut Session, input: CopyInput) -> Result<()> {
-    if matches!(session.outbox.reply, Reply::Pass(_)) {
+    if matches!(session.outbox.reply(), Reply::Pass(_)) {
         return session.copy_pass(input).await;
     }
-    let Reply::CopyIn(copy) = std::mem::take(&mut session.outbox.reply) else {
+    let Reply::CopyIn(copy) = session.outbox.take_reply() else {
         return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
     };
     let mut copy = copy;
     match take_lines(session, &mut copy, input).await {
         Ok(true) => Ok(()),
         Ok(false) => {
-            session.outbox.reply = Reply::CopyIn(copy);
+            session.outbox.answers_with(Reply::CopyIn(copy));
             Ok(())
         }
         Err(error) => {
-            session.outbox.reply = Reply::Idle;
             Box::pin(undo_batches(session, &copy)).await;
             Err(session.fail_statement(error).await)
         }
@@ -332,14 +294,14 @@ pub(in crate::session) async fn copy_input(session: &mut Session, input: CopyInp
 
 /// Takes back the batches of a statement that fails, in a transaction that goes on.
 async fn undo_batches(session: &mut Session, copy: &CopyIn) {
-    if session.work.transaction.state() != pando_kernel::session::TransactionState::Open {
+    if session.work.transaction().state() != pando_kernel::session::TransactionState::Open {
         return;
     }
     let mut channels = Vec::new();
     for unit in &copy.marked {
         match session.enlisted(&copy.live, unit, Aim::Reads).await {
             Ok((connection, swallow)) => channels.push(Channel::new(connection, swallow, 0)),
-            Err(_) => session.work.transaction.lose(),
+            Err(_) => session.work.transaction_mut().lose(),
         }
     }
     session.undo_statement(&mut channels).await;
@@ -418,12 +380,12 @@ async fn send_batch(session: &mut Session, copy: &mut CopyIn, place: usize) -> R
     copy.waiting = copy.waiting.saturating_sub(data.len());
     let live = Arc::clone(&copy.live);
     let Some(unit) = copy.plan.units.get(place) else { return Ok(()) };
-    let goes_on = session.work.opened == Opened::Client
+    let goes_on = session.work.opened() == Opened::Client
         && !live.database.dialect.error_fails_transaction()
         && !copy.marked.contains(&unit.target.unit);
     let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
     let (mut connection, swallow) = session.enlisted(&live, &unit.target.unit, aim).await?;
-    session.work.transaction.changes_on(&unit.target.unit);
+    session.work.transaction_mut().changes_on(&unit.target.unit);
     if goes_on {
         copy.marked.push(Arc::clone(&unit.target.unit));
     }
@@ -473,7 +435,7 @@ pub(in crate::session) async fn start_copy_of(
     query: &Query,
 ) -> Result<bool> {
     let Kind::Copy(copy) = &stmt.kind else { return Ok(false) };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     own_database::refuse_without_database(session, stmt)?;
     let live = session.place.live()?;
     let presentation = live.database.dialect.presentation();
@@ -503,7 +465,7 @@ pub(in crate::session) async fn start_copy_of(
     let prepared = encoder.format() == Format::Binary;
     let given = Given { formats, prepared, ..Given::default() };
     Box::pin(line::run_on_units(session, &inner, given)).await?;
-    session.outbox.encoder = Some(Box::new(encoder));
+    session.outbox.encodes_with(encoder);
     Ok(true)
 }
 

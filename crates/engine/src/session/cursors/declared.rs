@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use pando_kernel::Columns;
 use pando_kernel::dialect::OwnCursor;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::request::CursorId;
 use pando_kernel::session::TransactionState;
+use pando_kernel::{Columns, Rows};
 use pando_sql::ast::{
     Cursor as SqlCursor, Define, DefineAction, Kind, ObjectKind, ObjectName, Statement,
 };
@@ -16,10 +16,12 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 
 use crate::plan;
 
-use crate::session::cursors::portals::{Cursors, MAX_CURSORS};
+use crate::session::cursors::Cursors;
+use crate::session::cursors::portals::MAX_CURSORS;
 use crate::session::errors::{no_transaction, server_error};
-use crate::session::given::{Given, Window};
+use crate::session::given::Given;
 use crate::session::reply::made;
+use crate::session::transaction::End;
 use crate::session::{Session, line};
 
 /// A cursor under the name that it was declared with.
@@ -92,6 +94,16 @@ impl Cursors {
     }
 }
 
+/// What DECLARE says of a cursor.
+struct Declaration<'a> {
+    name: &'a str,
+    hold: Hold,
+    /// The whole statement.
+    text: &'a Arc<str>,
+    /// Where the query stands in it.
+    body: Span,
+}
+
 /// Runs a statement about cursors.
 pub(in crate::session) async fn sql_cursor(
     session: &mut Session,
@@ -102,11 +114,19 @@ pub(in crate::session) async fn sql_cursor(
     match cursor {
         SqlCursor::Declare { name, hold, body, .. } => {
             let hold = if *hold { Hold::FromCommit } else { Hold::Without };
-            declare(session, (&name.value, hold), (stmt, *body), given).await?;
+            declare(
+                session,
+                Declaration { name: &name.value, hold, text: &stmt.text, body: *body },
+                given,
+            )
+            .await?;
             made::complete(session, "DECLARE CURSOR");
         }
         SqlCursor::Fetch { name, direction, moves } => {
-            sql_fetch(session, &name.value, direction, *moves).await?;
+            match moves {
+                true => move_over(session, &name.value, direction).await?,
+                false => fetch_rows(session, &name.value, direction).await?,
+            };
         }
         SqlCursor::Close(name) => match name {
             None => {
@@ -126,14 +146,10 @@ pub(in crate::session) async fn sql_cursor(
 
 /// Outside a transaction the declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the server itself does at a commit.
 /// <https://www.postgresql.org/docs/current/sql-declare.html>
-async fn declare(
-    session: &mut Session,
-    (name, hold): (&str, Hold),
-    (stmt, body): (&Statement, Span),
-    given: &Given,
-) -> Result<()> {
+async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Given) -> Result<()> {
+    let Declaration { name, hold, text: whole, body } = declaration;
     let live = session.place.live()?;
-    let is_alone = session.work.transaction.state() == TransactionState::Idle;
+    let is_alone = session.work.is_idle();
     if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
         return Err(Error::unsupported(
             30001,
@@ -144,7 +160,7 @@ async fn declare(
     if is_alone && hold == Hold::Without {
         return Err(no_transaction("DECLARE CURSOR"));
     }
-    if is_binary(&stmt.text, body, live.database.dialect.syntax()) {
+    if is_binary(whole, body, live.database.dialect.syntax()) {
         return Err(Error::unsupported(
             30001,
             "a BINARY cursor is not supported",
@@ -158,13 +174,13 @@ async fn declare(
     if session.cursors.declared.len() >= MAX_CURSORS {
         return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
     }
-    let inner = pando_sql::parse(body.of(&stmt.text), live.database.dialect.syntax())
+    let inner = pando_sql::parse(body.of(whole), live.database.dialect.syntax())
         .map_err(crate::plan::unread)?;
     if hold == Hold::FromCommit {
         may_be_held(&inner.kind)?;
     }
-    let id = CursorId(u64::MAX - session.place.ticket);
-    session.outbox.window = Some(Window { left: 0, cursor: Some(id) });
+    let id = CursorId(u64::MAX - session.place.ticket());
+    session.outbox.limit_rows(Some(0), Some(id));
     Box::pin(line::run(session, &inner, given.clone())).await?;
     while session.next_of_reply().await?.is_some() {}
     if !session.cursors.has_cursor(id) {
@@ -181,7 +197,7 @@ async fn declare(
         hold = Hold::Held;
     }
     let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
-    let (text, made) = (Arc::clone(&stmt.text), SystemTime::now());
+    let (text, made) = (Arc::clone(whole), SystemTime::now());
     let declared = Declared { id, columns, hold, begun: false, text, made, tables };
     session.cursors.declared.insert(name.to_owned(), declared);
     Ok(())
@@ -191,11 +207,9 @@ async fn declare(
 ///
 /// # Errors
 /// What came in place of the rows that were not yet found: the transaction has failed.
-pub(in crate::session) async fn part_from_declared(
-    session: &mut Session,
-    commit: bool,
-) -> Result<()> {
-    let commits = commit && session.work.transaction.state() == TransactionState::Open;
+pub(in crate::session) async fn part_from_declared(session: &mut Session, end: End) -> Result<()> {
+    let commits =
+        end == End::Commit && session.work.transaction().state() == TransactionState::Open;
     close_but(session, |declared| match declared.hold {
         Hold::Without => false,
         Hold::FromCommit => commits,
@@ -214,11 +228,12 @@ pub(in crate::session) async fn part_from_declared(
 }
 
 /// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has failed.
-pub(in crate::session) async fn hold_declared(session: &mut Session, committed: bool) {
-    if committed {
-        session.cursors.declared.values_mut().for_each(|declared| declared.hold = Hold::Held);
-    } else {
-        close_but(session, |declared| declared.hold == Hold::Held).await;
+pub(in crate::session) async fn hold_declared(session: &mut Session, ended: End) {
+    match ended {
+        End::Commit => {
+            session.cursors.declared.values_mut().for_each(|one| one.hold = Hold::Held);
+        }
+        End::RollBack => close_unheld(session).await,
     }
 }
 
@@ -237,7 +252,39 @@ async fn close_but(session: &mut Session, is_kept: impl Fn(&Declared) -> bool) {
     }
 }
 
-async fn sql_fetch(session: &mut Session, name: &str, direction: &str, moves: bool) -> Result<()> {
+/// MOVE: the rows are passed over.
+async fn move_over(session: &mut Session, name: &str, direction: &str) -> Result<()> {
+    let mut count = 0;
+    go_forward(session, name, direction, &mut |rows| count += u64::from(rows.count)).await?;
+    complete(session, "MOVE", count);
+    Ok(())
+}
+
+async fn fetch_rows(session: &mut Session, name: &str, direction: &str) -> Result<()> {
+    let (mut collected, mut count) = (Vec::new(), 0);
+    let mut take = |rows: Rows| {
+        count += u64::from(rows.count);
+        collected.push(Event::Rows(rows));
+    };
+    let columns = go_forward(session, name, direction, &mut take).await?;
+    session.outbox.tell_all(columns.map(Event::Columns));
+    session.outbox.tell_all(collected);
+    complete(session, "FETCH", count);
+    Ok(())
+}
+
+fn complete(session: &mut Session, tag: &'static str, count: u64) {
+    let affected = Some(count);
+    session.outbox.complete(Completion { tag: tag.into(), affected, ..Completion::default() });
+}
+
+/// Takes the rows that a direction leads over. Returns the cursor's columns.
+async fn go_forward(
+    session: &mut Session,
+    name: &str,
+    direction: &str,
+    take: &mut (dyn FnMut(Rows) + Send),
+) -> Result<Option<Columns>> {
     let known = session.cursors.declared.get(name).cloned();
     let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
     let limit = forward(direction).ok_or_else(|| {
@@ -257,30 +304,15 @@ async fn sql_fetch(session: &mut Session, name: &str, direction: &str, moves: bo
     if let Some(declared) = session.cursors.declared.get_mut(name) {
         declared.begun |= limit != Some(0);
     }
-    let mut collected = Vec::new();
-    let mut count = 0u64;
     if session.cursors.has_cursor(id) {
         session.fetch(id, limit)?;
         while let Some(event) = session.next_of_reply().await? {
             if let Event::Rows(rows) = event {
-                count += u64::from(rows.count);
-                if !moves {
-                    collected.push(Event::Rows(rows));
-                }
+                take(rows);
             }
         }
     }
-    if !moves {
-        session.outbox.pending.extend(columns.map(Event::Columns));
-        session.outbox.pending.extend(collected);
-    }
-    session.outbox.pending.push_back(Event::Complete(Completion {
-        tag: if moves { "MOVE".into() } else { "FETCH".into() },
-        affected: Some(count),
-        more: !session.outbox.queue.is_empty(),
-        ..Completion::default()
-    }));
-    Ok(())
+    Ok(columns)
 }
 
 /// How many rows a FETCH direction asks for: outer `None` when it does not go forward, inner `None` for all.

@@ -4,14 +4,15 @@ use pando_kernel::error::{Error, Result};
 
 use crate::snapshot::Admits;
 
+use crate::session::given::Aim;
 use crate::session::place::Place;
 
 impl Place {
     /// Refuses what the cluster is locked for, with ShardingSphere's code.
-    pub(in crate::session) fn refuse_unadmitted(&self, writes: bool) -> Result<()> {
+    pub(in crate::session) fn refuse_unadmitted(&self, aim: Aim) -> Result<()> {
         let (reason, instead) = match self.properties().admits {
             Admits::Everything => return Ok(()),
-            Admits::Reads if !writes => return Ok(()),
+            Admits::Reads if aim == Aim::Reads => return Ok(()),
             Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),
             Admits::Nothing => (
                 "this instance or the whole cluster is out of work",

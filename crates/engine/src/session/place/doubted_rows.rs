@@ -97,7 +97,7 @@ async fn look_at_copies(
     let (mut full, mut empty) = (None, Vec::new());
     for node in &table.nodes {
         let unit = writer_of(&live.database, Arc::clone(&node.unit));
-        if has_rows(session, live, (&unit, &table.name), &query).await? {
+        if has_rows(session, live, &unit, &table.name, &query).await? {
             full = Some(unit);
         } else {
             empty.push(unit);
@@ -106,7 +106,7 @@ async fn look_at_copies(
     let Some(full) = full else { return Ok(None) };
     for unit in empty {
         // Somebody's first rows may have been on their way.
-        if !has_rows(session, live, (&unit, &table.name), &query).await? {
+        if !has_rows(session, live, &unit, &table.name, &query).await? {
             return Ok(Some(format!(
                 "storage unit `{full}` has rows of it, and `{unit}` has none"
             )));
@@ -118,7 +118,8 @@ async fn look_at_copies(
 async fn has_rows(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    (unit, table): (&UnitName, &str),
+    unit: &UnitName,
+    table: &str,
     query: &str,
 ) -> Result<bool> {
     if session.work.catalog(live).tables().is_none() {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use pando_kernel::error::Result;
-use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Expr, Kind, Literal, Node, Statement};
 use pando_sql::{Syntax, visit};
 
@@ -12,7 +11,6 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::place::Place;
-use crate::session::place::visible::find;
 
 /// Where a session stands while one statement is about another database.
 #[derive(Debug)]
@@ -24,13 +22,10 @@ pub(in crate::session) struct Away {
 /// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be left behind: a transaction
 /// knows storage units by the names of one database.
 pub(in crate::session) fn leave(session: &mut Session, stmt: &Statement) -> Result<Option<Away>> {
-    let free =
-        session.work.autocommit && session.work.transaction.state() == TransactionState::Idle;
+    let free = session.work.autocommit() && session.work.is_idle();
     let Some(name) = session.place.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
-    let live = find(&session.place.snapshot, &name, &session.place.login)?;
-    let database = session.place.facts_mut().database.replace(live.database.name.clone());
-    let live = session.place.live.replace(live);
-    Ok(Some(Away { live, database }))
+    let there = session.place.find(&name)?;
+    Ok(Some(session.place.go_to(&there)))
 }
 
 /// The strings that a condition of a statement holds against a column of the catalogue which says in what database something stands.
@@ -115,6 +110,13 @@ pub(in crate::session) fn is_show(kind: &Kind) -> bool {
 }
 
 impl Place {
+    /// Stands in another database until it comes back.
+    pub(in crate::session) fn go_to(&mut self, there: &Arc<LiveDatabase>) -> Away {
+        let database = self.facts_mut().database.replace(there.database.name.clone());
+        let live = self.live.replace(Arc::clone(there));
+        Away { live, database }
+    }
+
     /// Back to where the session was.
     pub(in crate::session) fn come_back(&mut self, away: Option<Away>) {
         if let Some(Away { live, database }) = away {

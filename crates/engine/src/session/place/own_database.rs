@@ -1,7 +1,7 @@
 //! Databases of the vendor's own, and statements before a database is chosen.
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::presentation::{Asked, Holding};
+use pando_kernel::presentation::{Asked, Holding, Presentation};
 use pando_sql::ast::{Kind, ObjectKind, Statement};
 use pando_sql::{Edits, Span, visit};
 
@@ -20,9 +20,11 @@ pub(in crate::session) fn refuse_without_database(
     }
     let dialect = session.place.dialect();
     let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());
-    session.work.names_tables |= visit::tables(&stmt.kind)
-        .iter()
-        .any(|table| presentation.is_none_or(|own| own.holding(table.name).is_none()));
+    let is_table =
+        |own: Option<&dyn Presentation>, name| own.is_none_or(|own| own.holding(name).is_none());
+    if visit::tables(&stmt.kind).iter().any(|table| is_table(presentation, table.name)) {
+        session.work.names_tables();
+    }
     let needs_one = visit::tables(&stmt.kind).iter().any(|table| {
         presentation.is_none_or(|own| {
             own.holding(table.name).is_none() && own.database_part(&table.name.parts).is_none()

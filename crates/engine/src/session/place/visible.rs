@@ -38,12 +38,13 @@ pub(in crate::session) fn home(
 
 /// As [`stand`] for a user; what he may not see does not exist.
 pub(in crate::session) fn move_to(
-    (snapshot, login): (&Snapshot, &Login),
+    snapshot: &Snapshot,
+    login: &Login,
     name: &str,
     home: Option<Arc<LiveDatabase>>,
 ) -> Result<(Arc<LiveDatabase>, String)> {
     if permitted(login, name) {
-        return stand(snapshot, (name, login), home);
+        return stand(snapshot, login, name, home);
     }
     own(name, home).ok_or_else(|| ErrorKind::UnknownDatabase(name.to_owned()).into())
 }
@@ -52,7 +53,8 @@ pub(in crate::session) fn move_to(
 /// the storage units of `home` answer.
 pub(in crate::session) fn stand(
     snapshot: &Snapshot,
-    (name, login): (&str, &Login),
+    login: &Login,
+    name: &str,
     home: Option<Arc<LiveDatabase>>,
 ) -> Result<(Arc<LiveDatabase>, String)> {
     match find(snapshot, name, login) {

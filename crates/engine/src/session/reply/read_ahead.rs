@@ -9,9 +9,8 @@ use pando_kernel::event::Event;
 use crate::session::Session;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::statement::text::request;
-use crate::session::transaction::deadlock;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, end};
 
 /// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from sending.
 const BYTES: usize = 16 << 10;
@@ -43,7 +42,7 @@ impl Session {
                 Ok(event) => self.shape_or_settle(event).await,
                 Err(error) => {
                     let error = Box::pin(self.fail_reply(error)).await;
-                    Box::pin(request::end_failed_text(self)).await;
+                    Box::pin(end::end_failed_text(self)).await;
                     Err(error)
                 }
             };
@@ -57,7 +56,7 @@ impl Session {
                 }
                 Err(error) => {
                     let error = deadlock::as_told(self, error).await;
-                    self.place.handle.idles();
+                    self.place.handle().idles();
                     self.outbox.ahead.push_back(Err(error));
                     return;
                 }
@@ -70,7 +69,7 @@ impl Session {
             }
         }
         if self.has_answered() {
-            self.place.handle.idles();
+            self.place.handle().idles();
             self.outbox.ahead.push_back(Ok(None));
         }
     }
@@ -78,7 +77,7 @@ impl Session {
     /// Whether what has been taken ends the reply, and nothing of the request is left to be done.
     fn has_answered(&self) -> bool {
         let complete = matches!(self.outbox.ahead.back(), Some(Ok(Some(Event::Complete(_)))));
-        let commits = self.work.opened == Opened::Pipeline && self.outbox.is_text;
+        let commits = self.work.opened() == Opened::Pipeline && self.outbox.is_text;
         complete
             && matches!(self.outbox.reply, Reply::Idle)
             && self.outbox.queue.is_empty()

@@ -186,7 +186,7 @@ pub(in crate::session) async fn note_warnings(
             let _ = drain(connection, DRAIN_BYTES).await;
         }
     }
-    if let Some(live) = &session.place.live {
+    if let Some(live) = session.place.current() {
         session.outbox.warnings.rows.iter_mut().for_each(|row| in_logic_names(live, row));
     }
 }

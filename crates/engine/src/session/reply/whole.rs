@@ -7,9 +7,8 @@ use pando_kernel::event::Whole;
 
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
-use crate::session::statement::text::request;
-use crate::session::transaction::deadlock;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, end};
 
 impl Session {
     /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`, and it is read piece by piece.
@@ -17,7 +16,7 @@ impl Session {
     /// # Errors
     /// What reading the pieces would say. The reply is over then.
     pub(in crate::session) async fn take_whole(&mut self) -> Result<Option<Whole>> {
-        let is_text_of_several = self.work.opened == Opened::Pipeline && self.outbox.is_text;
+        let is_text_of_several = self.work.opened() == Opened::Pipeline && self.outbox.is_text;
         let is_plain =
             self.outbox.passes_on() && self.outbox.window.is_none() && self.outbox.queue.is_empty();
         if !is_plain || is_text_of_several {
@@ -33,12 +32,12 @@ impl Session {
             Ok(Some(whole)) => self.end_whole(whole).await,
             Err(error) => {
                 let error = Box::pin(self.fail_reply(error)).await;
-                Box::pin(request::end_failed_text(self)).await;
+                Box::pin(end::end_failed_text(self)).await;
                 Err(error)
             }
         };
         let ended = deadlock::or_doomed(self, ended).await;
-        self.place.handle.idles();
+        self.place.handle().idles();
         ended.map(Some)
     }
 

@@ -34,13 +34,13 @@ impl Session {
         text: &str,
     ) -> Result<Vec<Vec<pando_kernel::Value>>> {
         // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
-        let lent = self.work.transaction.lend(unit)?;
+        let lent = self.work.transaction_mut().lend(unit)?;
         let inside = lent.is_some();
         let mut connection = match lent {
             Some(connection) => connection,
             None => self.place.take(live.pool(unit)?).await?,
         };
-        let answer = match self.place.handle.runs_on(&connection, Manner::Ask) {
+        let answer = match self.place.handle().runs_on(&connection, Manner::Ask) {
             Ok(()) if !inside && connection.session_state() != 0 => {
                 match undress(&mut connection).await {
                     Ok(()) => answer(&mut connection, text).await,
@@ -184,7 +184,7 @@ impl Session {
             None => Some(self.place.take(pool).await?),
         };
         let Some(mut connection) = taken else { return Ok(false) };
-        let read = match self.place.handle.runs_on(&connection, Manner::Ask) {
+        let read = match self.place.handle().runs_on(&connection, Manner::Ask) {
             Ok(()) => read_effects(&mut connection, effects).await,
             Err(error) => Err(error),
         };
@@ -195,9 +195,9 @@ impl Session {
 
     /// Whether the session has connections that others may wait for, while it would wait for a further one.
     fn holds_connections(&self) -> bool {
-        self.place.handle.has_some()
-            || !self.work.transaction.units().is_empty()
-            || self.temporary.own.is_some()
+        self.place.handle().has_some()
+            || !self.work.transaction().units().is_empty()
+            || self.temporary.are_there()
     }
 
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {

@@ -1,5 +1,8 @@
 //! Running a plan: its connections, its channels, and what becomes of them when the statement ends.
 
+pub(in crate::session) mod apart;
+pub(in crate::session) mod assembly;
+pub(in crate::session) mod base;
 pub(in crate::session) mod connect;
 pub(in crate::session) mod context;
 pub(in crate::session) mod early_release;

@@ -10,12 +10,9 @@ use crate::plan::{Plan, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Given, MAX_NEEDS};
 use crate::session::place::doubted_rows;
-use crate::session::steps::assembly;
-
-/// How often a statement may ask for something to be found out before it is planned.
-pub(in crate::session) const MAX_NEEDS: usize = 64;
+use crate::session::run::assembly;
 
 impl Session {
     /// Plans a statement, finding out what planning asks for, and reads the rows of an assembly.

@@ -24,7 +24,8 @@ pub(in crate::session) fn show_own(session: &mut Session, text: &str) -> Result<
     if !is_asked {
         return Ok(());
     }
-    let statements = session.memory.named.iter().map(|(name, one)| (name.to_owned(), one.clone()));
+    let statements =
+        session.memory.named().iter().map(|(name, one)| (name.to_owned(), one.clone()));
     let own = Own { statements: statements.collect(), cursors: session.cursors.own_cursors() };
     let of_statements = own.statements.iter().map(|(_, one)| match &one.from {
         Some(text) => text.len(),

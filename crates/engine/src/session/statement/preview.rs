@@ -8,7 +8,8 @@ use crate::plan::{Planned, Purpose};
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::steps::{assembly, frame};
+use crate::session::run::assembly;
+use crate::session::steps::frame;
 
 pub(in crate::session) async fn preview(
     session: &mut Session,
@@ -17,7 +18,7 @@ pub(in crate::session) async fn preview(
 ) -> Result<()> {
     let live = session.place.live()?;
     let syntax = live.database.dialect.syntax();
-    if session.place.engine.administration().is_some_and(|own| own.takes(text, syntax)) {
+    if session.place.engine().administration().is_some_and(|own| own.takes(text, syntax)) {
         return Err(Error::unsupported(
             30001,
             "a statement about the configuration is sent to no storage unit",

@@ -15,8 +15,7 @@ use crate::plan::{Answer, Choice, Chosen, Planned, Purpose, taken, unread as syn
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::run::planning::MAX_NEEDS;
+use crate::session::given::{Given, MAX_NEEDS};
 use crate::session::statement::prepare;
 use crate::session::steps::frame;
 use crate::session::steps::frame::Stepped;
@@ -31,7 +30,7 @@ pub(in crate::session) async fn start_chosen(
     refusal: Error,
 ) -> Result<()> {
     let Some(parts) = chosen_of(session, live, stmt).await? else { return Err(refusal) };
-    if parts.returns && session.outbox.window.is_some() {
+    if parts.returns && session.outbox.is_limited() {
         return Err(Error::unsupported(
             20034,
             "the rows of RETURNING come at once where a query over several shards chooses what is changed",
@@ -39,7 +38,7 @@ pub(in crate::session) async fn start_chosen(
         ));
     }
     if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
+        relations.check(session.settings.variables().list())?;
     }
     let changing = changing(live, given, &parts);
     change_is_fit(session, live, &parts, &changing).await?;
@@ -47,7 +46,12 @@ pub(in crate::session) async fn start_chosen(
     let reads = parts.choices.iter().map(|choice| pando_sql::parse(&choice.read, syntax));
     let reads = reads.collect::<std::result::Result<Vec<_>, _>>().map_err(syntax_error)?;
     let kept = frame::begin_steps(session, live).await?;
-    let stepped = chosen_steps(session, live, (given, &changing), (&parts, &reads)).await;
+    let stepped = chosen_steps(
+        session,
+        live,
+        Choosing { given, changing: &changing, parts: &parts, reads: &reads },
+    )
+    .await;
     frame::end_steps(
         session,
         live,
@@ -88,12 +92,22 @@ async fn change_is_fit(
     }
 }
 
+/// A change, and the queries that choose its rows.
+struct Choosing<'a> {
+    given: &'a Given,
+    /// What of it the change is given.
+    changing: &'a Given,
+    parts: &'a Chosen,
+    /// One for each of its choices, in their order.
+    reads: &'a [Statement],
+}
+
 async fn chosen_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    (given, changing): (&Given, &Given),
-    (parts, reads): (&Chosen, &[Statement]),
+    choosing: Choosing<'_>,
 ) -> Result<Stepped> {
+    let Choosing { given, changing, parts, reads } = choosing;
     let mut left = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
     let placeholder = dialect.syntax().placeholder;
@@ -143,14 +157,14 @@ pub(in crate::session) async fn describe_chosen(
         let own = &choice.read_parameters;
         let read = prepared(Arc::clone(&choice.read), syntax, declared(own))?;
         let read = Box::pin(prepare::describe_on_unit(session, &read)).await?;
-        note(&mut parameters, syntax.placeholder, (own, &read.parameters));
+        note(&mut parameters, syntax.placeholder, own, &read.parameters);
         let columns = read.columns.map(|columns| columns.list);
         answers.push(choice.described(dialect.as_ref(), columns.as_deref().unwrap_or(&[]))?);
     }
     let own = &parts.change_parameters;
     let change = prepared(parts.change(&answers), syntax, declared(own))?;
     let change = Box::pin(prepare::describe_on_unit(session, &change)).await?;
-    note(&mut parameters, syntax.placeholder, (own, &change.parameters));
+    note(&mut parameters, syntax.placeholder, own, &change.parameters);
     Ok(Description { parameters, columns: change.columns })
 }
 

@@ -12,8 +12,7 @@ use crate::plan::{Limited, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::run::planning::MAX_NEEDS;
+use crate::session::given::{Given, MAX_NEEDS};
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
@@ -28,12 +27,12 @@ pub(in crate::session) async fn start_limited(
 ) -> Result<()> {
     let Some(parts) = limited_of(session, live, stmt).await? else { return Err(refusal) };
     if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
+        relations.check(session.settings.variables().list())?;
     }
     let read = pando_sql::parse(&parts.read, live.database.dialect.syntax());
     let read = read.map_err(syntax_error)?;
     let kept = frame::begin_steps(session, live).await?;
-    let stepped = limited_steps(session, live, given, (&parts, &read)).await;
+    let stepped = limited_steps(session, live, given, &parts, &read).await;
     frame::end_steps(
         session,
         live,
@@ -62,7 +61,8 @@ async fn limited_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, read): (&Limited, &Statement),
+    parts: &Limited,
+    read: &Statement,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -73,7 +73,7 @@ async fn limited_steps(
             let literals = fields
                 .iter()
                 .zip(&parts.key)
-                .map(|(field, column)| literal(dialect.as_ref(), *field, (Some(column), None)));
+                .map(|(field, column)| literal(dialect.as_ref(), *field, Some(column), None));
             keys.push(&literals.collect::<Result<Vec<String>>>()?, limit)
         })
     };

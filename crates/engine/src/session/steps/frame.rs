@@ -1,6 +1,5 @@
 //! Statements of the client that run as several of the session's own: all of them or none take effect, and the client sees one.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pando_kernel::Columns;
@@ -16,9 +15,11 @@ use crate::plan;
 use crate::plan::{Planned, Purpose, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::given::{Given, Queued, Run, Window};
+use crate::session::given::{Aim, Given, Run};
+use crate::session::reply::Aside;
 use crate::session::reply::pieces::Verb;
-use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
+use crate::session::run::assembly;
+use crate::session::steps::{chosen_rows, first_rows, insert_select, move_rows};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin, end};
 use crate::session::{Session, line};
@@ -31,8 +32,7 @@ const BATCH: usize = 256 << 10;
 /// What the session was about when the steps began.
 pub(in crate::session) struct Kept {
     facts: Arc<Facts>,
-    window: Option<Window>,
-    queue: VecDeque<Queued>,
+    aside: Aside,
     savepoint: bool,
 }
 
@@ -113,7 +113,7 @@ pub(in crate::session) async fn start_in_steps(
     if chooses && chosen_rows::chosen_of(session, live, stmt).await?.is_none() {
         return Err(refusal);
     }
-    session.place.refuse_unadmitted(true)?;
+    session.place.refuse_unadmitted(Aim::Writes)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
     if reads_first {
         return insert_select::start_insert_query(session, live, stmt, given, refusal).await;
@@ -204,23 +204,22 @@ pub(in crate::session) async fn begin_steps(
 ) -> Result<Kept> {
     let dialect = live.database.dialect.as_ref();
     if session.work.is_idle() {
-        if session.work.autocommit {
+        if session.work.autocommit() {
             session.work.refuse_if_read_only()?;
         }
         begin::open_if_idle(session, Opened::Steps);
     }
-    let savepoint = session.work.opened == Opened::Client && !dialect.error_fails_transaction();
+    let savepoint = session.work.opened() == Opened::Client && !dialect.error_fails_transaction();
     if savepoint {
         end::attend_transaction(session)?;
-        let set = session.work.transaction.savepoint(SAVEPOINT, dialect).await;
+        let set = session.work.transaction_mut().savepoint(SAVEPOINT, dialect).await;
         end::let_go(session).await;
         set?;
     }
-    session.work.transaction.wrote_if_open();
+    session.work.transaction_mut().wrote_if_open();
     Ok(Kept {
-        facts: session.place.facts.clone(),
-        window: session.outbox.window.take(),
-        queue: std::mem::take(&mut session.outbox.queue),
+        facts: Arc::clone(session.place.facts()),
+        aside: session.outbox.set_aside(),
         savepoint,
     })
 }
@@ -247,16 +246,14 @@ pub(in crate::session) async fn end_steps(
         }
         ended => ended,
     };
-    (session.place.facts, session.outbox.window, session.outbox.queue) =
-        (kept.facts, kept.window, kept.queue);
+    session.place.knows_again(kept.facts);
+    session.outbox.take_up(kept.aside);
     let stepped = ended?;
-    if session.work.opened == Opened::Steps {
-        session.work.opened = Opened::Statement;
-    }
+    session.work.ends_steps();
     if stepped.key != 0 {
         session.place.facts_mut().last_insert_id = stepped.key;
     }
-    session.outbox.pending.extend(stepped.told);
+    session.outbox.tell_all(stepped.told);
     let verb = Verb { tag, gives_keys: true, ..Verb::default() };
     session.conclude(stepped.completion, &verb).await
 }
@@ -264,30 +261,30 @@ pub(in crate::session) async fn end_steps(
 async fn keep_steps(session: &mut Session, live: &LiveDatabase) -> Result<()> {
     end::attend_transaction(session)?;
     let dialect = live.database.dialect.as_ref();
-    let released = session.work.transaction.release(SAVEPOINT, dialect).await;
+    let released = session.work.transaction_mut().release(SAVEPOINT, dialect).await;
     end::let_go(session).await;
     released
 }
 
 async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
     // A unit that has rolled all of it back takes the others with it.
-    if session.work.transaction.state() != TransactionState::Open
-        || session.work.transaction.is_torn()
+    if session.work.transaction().state() != TransactionState::Open
+        || session.work.transaction().is_torn()
     {
         return;
     }
     let dialect = live.database.dialect.as_ref();
     end::let_go(session).await;
     let undone = match end::attend_transaction(session) {
-        Ok(()) => match session.work.transaction.rollback_to(SAVEPOINT, dialect).await {
-            Ok(()) => session.work.transaction.release(SAVEPOINT, dialect).await,
+        Ok(()) => match session.work.transaction_mut().rollback_to(SAVEPOINT, dialect).await {
+            Ok(()) => session.work.transaction_mut().release(SAVEPOINT, dialect).await,
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
     };
     end::let_go(session).await;
     if undone.is_err() {
-        session.work.transaction.lose();
+        session.work.transaction_mut().lose();
     }
 }
 
@@ -360,8 +357,7 @@ pub(in crate::session) async fn write_step(
 
 /// Gives back what a step's reply holds that will not be read to its end.
 async fn drop_reply(session: &mut Session) {
-    session.outbox.pending.clear();
-    let reply = std::mem::take(&mut session.outbox.reply);
+    let reply = session.outbox.drop_reply();
     session.abort_reply(reply).await;
 }
 

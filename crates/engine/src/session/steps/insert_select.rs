@@ -16,8 +16,7 @@ use crate::plan::{InsertQuery, Planned, Purpose, taken, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::run::planning::MAX_NEEDS;
+use crate::session::given::{Given, MAX_NEEDS};
 use crate::session::statement::prepare;
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};
@@ -31,7 +30,7 @@ pub(in crate::session) async fn start_insert_query(
     refusal: Error,
 ) -> Result<()> {
     let parts = insert_query_of(session, live, stmt, refusal).await?;
-    if parts.returns && session.outbox.window.is_some() {
+    if parts.returns && session.outbox.is_limited() {
         return Err(Error::unsupported(
             20034,
             "the rows of INSERT … SELECT … RETURNING over several shards come at once",
@@ -42,7 +41,7 @@ pub(in crate::session) async fn start_insert_query(
     let syntax = live.database.dialect.syntax();
     let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
     let kept = frame::begin_steps(session, live).await?;
-    let stepped = insert_query_steps(session, live, given, (&parts, &query)).await;
+    let stepped = insert_query_steps(session, live, given, &parts, &query).await;
     frame::end_steps(
         session,
         live,
@@ -79,7 +78,7 @@ async fn target_is_fit(
     parts: &InsertQuery,
 ) -> Result<()> {
     if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
+        relations.check(session.settings.variables().list())?;
     }
     let template = template(live, stmt, parts)?;
     let given = Given::default();
@@ -104,7 +103,8 @@ async fn insert_query_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, query): (&InsertQuery, &Statement),
+    parts: &InsertQuery,
+    query: &Statement,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -119,22 +119,22 @@ async fn insert_query_steps(
                 .enumerate()
                 .map(|(at, field)| {
                     let constant = parts.constants.get(at).and_then(Option::as_deref);
-                    literal(dialect.as_ref(), *field, (parts.columns.get(at), constant))
+                    literal(dialect.as_ref(), *field, parts.columns.get(at), constant)
                 })
                 .collect();
             batches.push(&literals?, limit)
         })
     };
     let told = frame::read_step(session, query, reading, &mut take).await?;
-    if let Some(warning) = session.outbox.warnings.first().filter(|_| !parts.ignores) {
+    if let Some(warning) = session.outbox.first_warning().filter(|_| !parts.ignores) {
         return Err(Error::unsupported(
             20034,
             format!("reading the rows of INSERT … SELECT was warned of: {warning}"),
             "change the query so that it is not, or write INSERT IGNORE",
         ));
     }
-    let mut stepped = Stepped { told, ..Stepped::default() };
-    write_batches(session, live, given, (parts, &batches), &mut stepped).await?;
+    let mut stepped = write_batches(session, live, given, parts, &batches).await?;
+    stepped.told.splice(0..0, told);
     if parts.returns && batches.list.is_empty() {
         let described = describe_template(session, live, parts, given).await?;
         stepped.told.extend(described.map(Event::Columns));
@@ -146,9 +146,10 @@ async fn write_batches(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, batches): (&InsertQuery, &Batches),
-    stepped: &mut Stepped,
-) -> Result<()> {
+    parts: &InsertQuery,
+    batches: &Batches,
+) -> Result<Stepped> {
+    let mut stepped = Stepped::default();
     let mut left = session.place.properties().memory_bytes;
     let placeholder = live.database.dialect.syntax().placeholder;
     let prepared = !parts.rest_parameters.is_empty() || parts.returns && given.prepared;
@@ -157,12 +158,12 @@ async fn write_batches(
         false => Given::default(),
     };
     writing.prepared = prepared;
-    let (facts, mut completions) = (session.place.facts.clone(), Vec::new());
+    let (facts, mut completions) = (Arc::clone(session.place.facts()), Vec::new());
     for (number, batch) in batches.list.iter().enumerate() {
-        session.place.facts.clone_from(&facts);
+        session.place.knows_again(Arc::clone(&facts));
         let answer = frame::write_step(session, live, &parts.insert(batch), &writing, left).await?;
-        if stepped.key == 0 && session.place.facts.last_insert_id != facts.last_insert_id {
-            stepped.key = session.place.facts.last_insert_id;
+        if stepped.key == 0 && session.place.facts().last_insert_id != facts.last_insert_id {
+            stepped.key = session.place.facts().last_insert_id;
         }
         stepped.told.extend(answer.notices);
         stepped.told.extend(answer.columns.filter(|_| number == 0).map(Event::Columns));
@@ -175,7 +176,7 @@ async fn write_batches(
     stepped.completion = crate::execute::sum(completions.iter());
     stepped.completion.more = false;
     stepped.completion.affected.get_or_insert(0);
-    Ok(())
+    Ok(stepped)
 }
 
 async fn describe_template(
@@ -207,15 +208,14 @@ pub(in crate::session) async fn describe_insert_query(
     let placeholder = syntax.placeholder;
     let query = prepared(Arc::clone(&parts.query), syntax, declared(&parts.query_parameters))?;
     let read = Box::pin(prepare::describe_on_unit(session, &query)).await?;
-    note(&mut parameters, placeholder, (&parts.query_parameters, &read.parameters));
+    note(&mut parameters, placeholder, &parts.query_parameters, &read.parameters);
     let mut columns = None;
     if parts.returns || !parts.rest_parameters.is_empty() {
         let text = parts.template(syntax.placeholder, stmt.parameters);
         let written = prepared(text, syntax, declared(&parts.rest_parameters))?;
         let written = Box::pin(prepare::describe_on_unit(session, &written)).await?;
         if syntax.placeholder == pando_sql::Placeholder::Dollar {
-            let found = (&parts.rest_parameters[..], &written.parameters[..]);
-            note(&mut parameters, placeholder, found);
+            note(&mut parameters, placeholder, &parts.rest_parameters, &written.parameters);
         }
         columns = written.columns;
     }
@@ -245,7 +245,8 @@ impl Given {
 pub(in crate::session) fn note(
     parameters: &mut [Native],
     placeholder: pando_sql::Placeholder,
-    (own, found): (&[u32], &[Native]),
+    own: &[u32],
+    found: &[Native],
 ) {
     let numbered = (0..).zip(found);
     for (at, native) in numbered.filter(|(_, native)| **native != Native::default()) {
@@ -299,7 +300,8 @@ pub(in crate::session) fn each_row(
 pub(in crate::session) fn literal(
     dialect: &dyn Dialect,
     field: Option<Field<'_>>,
-    (to, constant): (Option<&TableColumn>, Option<&str>),
+    to: Option<&TableColumn>,
+    constant: Option<&str>,
 ) -> Result<String> {
     let Some(field) = field else { return Ok("NULL".to_owned()) };
     if let Some(constant) = constant {

@@ -1,6 +1,5 @@
 //! Statements of the client that run as several of the session's own.
 
-pub(in crate::session) mod assembly;
 pub(in crate::session) mod chosen_rows;
 pub(in crate::session) mod first_rows;
 pub(in crate::session) mod frame;

@@ -14,8 +14,7 @@ use crate::plan::{Change, Plan, Purpose, Relocation, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::run::planning::MAX_NEEDS;
+use crate::session::given::{Given, MAX_NEEDS};
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
@@ -40,7 +39,7 @@ pub(in crate::session) async fn start_relocation(
     let syntax = dialect.syntax();
     let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
     let kept = frame::begin_steps(session, live).await?;
-    let stepped = relocation_steps(session, live, given, (&parts, &read)).await;
+    let stepped = relocation_steps(session, live, given, &parts, &read).await;
     frame::end_steps(
         session,
         live,
@@ -59,7 +58,7 @@ pub(in crate::session) async fn relocation_parts(
 ) -> Result<Relocation> {
     plan::moved_table(stmt)?;
     if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
+        relations.check(session.settings.variables().list())?;
     }
     let obstacles = obstacles(session, live, stmt).await?;
     relocation_of(session, live, stmt, &obstacles).await
@@ -116,7 +115,8 @@ async fn relocation_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, read): (&Relocation, &Statement),
+    parts: &Relocation,
+    read: &Statement,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -135,7 +135,7 @@ async fn relocation_steps(
     };
     let reading = given.part(placeholder, &all, Vec::new());
     let mut told = frame::read_step(session, read, reading, &mut take).await?;
-    if let Some(warning) = session.outbox.warnings.first() {
+    if let Some(warning) = session.outbox.first_warning() {
         return Err(Error::unsupported(
             20031,
             format!("computing the new values was warned of: {warning}"),
@@ -202,7 +202,7 @@ fn row(
     }
     let mut literals = Vec::with_capacity(parts.columns.len());
     for (at, column) in parts.columns.iter().enumerate() {
-        literals.push(literal(dialect, field(at)?, (Some(column), None))?);
+        literals.push(literal(dialect, field(at)?, Some(column), None)?);
     }
     let mut differs = false;
     for (at, change) in &parts.changes {
@@ -214,7 +214,7 @@ fn row(
             Change::Item { at: item, constant } => {
                 let new = field(*item)?;
                 differs |= !same(field(*at)?, new)?;
-                literal(dialect, new, (parts.columns.get(*at), constant.as_deref()))?
+                literal(dialect, new, parts.columns.get(*at), constant.as_deref())?
             }
             Change::Stamp(_) => continue,
         };
@@ -225,7 +225,7 @@ fn row(
     if differs {
         for (at, change) in &parts.changes {
             if let (Change::Stamp(item), Some(slot)) = (change, literals.get_mut(*at)) {
-                *slot = literal(dialect, field(*item)?, (parts.columns.get(*at), None))?;
+                *slot = literal(dialect, field(*item)?, parts.columns.get(*at), None)?;
             }
         }
     }

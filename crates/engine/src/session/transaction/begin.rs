@@ -21,7 +21,7 @@ pub(in crate::session) fn open(session: &mut Session, opened: Opened, modes: Vec
         Opened::Client | Opened::Pipeline => {
             session.work.touched = Touched::Nothing;
             session.work.names_tables = false;
-            session.settings.at_begin = Some(session.settings.variables.clone());
+            session.settings.transaction_begins();
             session.work.modes.at_begin.clone_from(&session.work.modes.session);
         }
         // They set nothing that a rollback would have to take back.

@@ -10,7 +10,7 @@ use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::errors::server_error;
-use crate::session::settings::Settings;
+use crate::session::settings::savepoints::BECOMES_READ_ONLY;
 use crate::session::transaction::modes::completed;
 use crate::session::transaction::{base, end, snapshot, units};
 
@@ -18,8 +18,6 @@ use crate::session::transaction::{base, end, snapshot, units};
 const DEFAULT_LEVEL: &str = "READ COMMITTED";
 const READ_ONLY: &str = "READ ONLY";
 const READ_WRITE: &str = "READ WRITE";
-/// How units are told that a transaction reads only from here on, up to the return to a savepoint in front of it or its release.
-const BECOMES_READ_ONLY: &str = "SET TRANSACTION READ ONLY";
 
 /// What the statements of a transaction have done that settles its modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -65,34 +63,19 @@ impl Touched {
     }
 }
 
-impl Settings {
-    /// A savepoint is released: what was set behind it stays, but for this.
-    pub(in crate::session) fn forget_read_only(&mut self, behind: usize) {
-        let mut place = 0;
-        self.local.retain(|text| {
-            place += 1;
-            place <= behind || text != BECOMES_READ_ONLY
-        });
-    }
-
-    fn is_told_read_only(&self) -> bool {
-        self.local.iter().any(|text| text == BECOMES_READ_ONLY)
-    }
-}
-
 /// Gives the open transaction other modes, where its language lets it have them.
 ///
 /// # Errors
 /// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first statement.
 pub(in crate::session) async fn alter(session: &mut Session, own: Vec<String>) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     own.iter().try_for_each(|mode| refuse_late(session, mode))?;
     let own: Vec<String> = own.into_iter().filter(|mode| !has_mode(session, mode)).collect();
     if own.is_empty() {
         return Ok(());
     }
     let modes = completed(own.clone(), session.work.transaction.modes());
-    match session.settings.savepoints.is_empty() && session.work.touched == Touched::Nothing {
+    match !session.settings.has_savepoints() && session.work.touched == Touched::Nothing {
         true => start_over(session, modes).await,
         false => tell_modes(session, &own, modes).await,
     }
@@ -147,12 +130,11 @@ async fn tell_modes(session: &mut Session, own: &[String], modes: Vec<String>) -
     let told = session.work.transaction.run_everywhere(&text).await;
     end::let_go(session).await;
     told?;
-    if session.settings.savepoints.is_empty() {
+    if !session.settings.has_savepoints() {
         session.work.transaction.set_modes(modes);
     } else if own.iter().any(|mode| mode == READ_ONLY) {
         // It is over with the savepoint, which a unit that joins later is told of first.
-        session.settings.count += 1;
-        session.settings.local.push(BECOMES_READ_ONLY.to_owned());
+        session.settings.is_set_locally(BECOMES_READ_ONLY);
     }
     Ok(())
 }
@@ -183,8 +165,7 @@ fn has_mode(session: &Session, mode: &str) -> bool {
 
 /// Refuses a mode that can no longer be had, in PostgreSQL's words.
 fn refuse_late(session: &Session, mode: &str) -> Result<()> {
-    let (late, inner) =
-        (session.work.touched == Touched::Data, !session.settings.savepoints.is_empty());
+    let (late, inner) = (session.work.touched == Touched::Data, session.settings.has_savepoints());
     let message = match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
         (_, Some(level)) if keeps_level(session, level) => None,
         (_, Some(_)) if late => {
@@ -223,7 +204,7 @@ fn keeps_level(session: &Session, level: &str) -> bool {
 
 /// Refuses what a distributed transaction has settled with its first statement: what it sees, what it locks, and where its decision is written.
 fn refuse_settled(session: &Session, own: &[String], modes: &[String]) -> Result<()> {
-    if !session.settings.savepoints.is_empty() {
+    if session.settings.has_savepoints() {
         base::refuse_in_base(session, "a transaction mode behind a savepoint")?;
     }
     let is_global = session.work.transaction.kind() == TransactionType::Xa;

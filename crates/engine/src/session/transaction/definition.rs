@@ -88,7 +88,7 @@ pub(in crate::session) fn begin_definition(
     session: &mut Session,
     live: &LiveDatabase,
 ) -> Result<()> {
-    if let Some(administration) = session.place.engine.administration() {
+    if let Some(administration) = session.place.engine().administration() {
         administration.may_define(&live.database.name)?;
     }
     session.work.definitions.under_way = true;
@@ -99,7 +99,7 @@ pub(in crate::session) fn begin_definition(
 pub(in crate::session) async fn forget_tables(session: &mut Session, live: &LiveDatabase) {
     live.catalog.forget();
     session.work.definitions.under_way = false;
-    if let Some(administration) = session.place.engine.administration()
+    if let Some(administration) = session.place.engine().administration()
         && let Some(telling) = administration.defined(&live.database.name)
     {
         telling.await;

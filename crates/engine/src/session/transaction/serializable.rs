@@ -135,14 +135,14 @@ pub(in crate::session) fn locks_alone(session: &Session, live: &LiveDatabase) ->
 
 /// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.
 pub(in crate::session) fn told_isolation(session: &Session) -> Option<Isolation> {
-    let idle = session.work.transaction.state() == TransactionState::Idle;
+    let idle = session.work.is_idle();
     let kind =
         if idle { units::transaction_type(session) } else { session.work.transaction.kind() };
     if kind != TransactionType::Xa {
         return None;
     }
     let locks = session.work.transaction.is_locking()
-        || session.place.live.as_ref().is_some_and(|live| match idle {
+        || session.place.current().is_some_and(|live| match idle {
             true => must_lock(session, live, &session.work.modes.session),
             false => {
                 session.work.transaction.is_fresh()
@@ -160,9 +160,9 @@ pub(in crate::session) fn show_setting(session: &mut Session, show: &Show) -> Re
     let told = session
         .place
         .dialect()
-        .and_then(|dialect| dialect.session_setting("show", &show.what, &session.place.facts));
+        .and_then(|dialect| dialect.session_setting("show", &show.what, session.place.facts()));
     let Some(value) = told else { return Ok(false) };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     made::rows(session, "SHOW", &[&show.what], &[vec![value]])?;
     Ok(true)
 }
@@ -215,7 +215,7 @@ fn is_of_the_vendor(name: &str) -> bool {
 
 /// Notes what planning and Pando's own answers tell of the session's settings.
 pub(in crate::session) fn tell_settings(session: &mut Session) {
-    let (settings, isolation) = (session.settings.variables.shared(), told_isolation(session));
+    let (settings, isolation) = (session.settings.variables().shared(), told_isolation(session));
     let facts = session.place.facts_mut();
     (facts.settings, facts.isolation) = (settings, isolation);
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
-use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Isolation;
 use pando_kernel::{Execution, TransactionType, TwoPhase};
 use pando_pool::Connection;
@@ -21,9 +20,10 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
-use crate::session::run::connect::{Aim, still_open};
+use crate::session::given::Aim;
 use crate::session::transaction::modes::SNAPSHOT;
-use crate::session::transaction::{end, units};
+use crate::session::transaction::units::still_open;
+use crate::session::transaction::{End, end, units};
 
 /// A connection with its storage unit's part opened on it, and the replies that belong to that.
 type Part = (Connection, usize);
@@ -37,12 +37,12 @@ pub(in crate::session) fn looks_now(session: &mut Session, aim: Aim) -> bool {
     let may_look = transaction.kind() == TransactionType::Xa
         && !transaction.is_locking()
         && (transaction.is_fresh() || transaction.sight() == Sight::Later);
-    let several = session.place.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
+    let several = session.place.current().is_some_and(|live| live.database.units.len() > 1);
     if !may_look || !several || asked_isolation(session, transaction.modes()).is_none() {
         return false;
     }
     let may_wait = aim != Aim::Reads && session.work.only_changes && !transaction.has_savepoints();
-    let family = session.place.live.as_ref().and_then(|live| live.database.dialect.two_phase());
+    let family = session.place.current().and_then(|live| live.database.dialect.two_phase());
     if may_wait && family.is_some_and(TwoPhase::sees_when_it_reads) {
         session.work.transaction.sees(Sight::Later);
         return false;
@@ -67,7 +67,7 @@ pub(in crate::session) async fn strays(
 ) -> bool {
     let may_stray = !plan.writes
         && units::transaction_type(session) == TransactionType::Xa
-        && session.work.transaction.state() == TransactionState::Idle
+        && session.work.is_idle()
         && reads_several(plan);
     if !may_stray {
         return false;
@@ -80,7 +80,7 @@ pub(in crate::session) async fn strays(
 /// Whether units have not told yet at which level their transactions are.
 pub(in crate::session) fn lacks_level(session: &Session) -> bool {
     units::transaction_type(session) == TransactionType::Xa
-        && session.place.live.as_ref().is_some_and(|live| !live.together.ready.knows_level())
+        && session.place.current().is_some_and(|live| !live.together.ready.knows_level())
 }
 
 /// Finds out at which level transactions are for which nobody names one. A unit that cannot take part in
@@ -111,7 +111,7 @@ pub(in crate::session) fn asked_isolation(
     match named_level(session, modes) {
         Some(level) => Isolation::read(level),
         None if has_snapshot(modes) => Some(Isolation::RepeatableRead),
-        None => session.place.live.as_ref().and_then(|live| live.together.ready.level()),
+        None => session.place.current().and_then(|live| live.together.ready.level()),
     }
 }
 
@@ -124,11 +124,11 @@ pub(in crate::session) fn named_level<'a>(
         return Some(level);
     }
     // A transaction keeps the level it was begun at, whatever is set in it for those to come.
-    let idle = session.work.transaction.state() == TransactionState::Idle;
-    let before = session.settings.at_begin.as_ref().filter(|_| !idle);
+    let idle = session.work.is_idle();
+    let before = session.settings.before_transaction().filter(|_| !idle);
     // Every family's names for it end so.
     let variable = before
-        .unwrap_or(&session.settings.variables)
+        .unwrap_or(session.settings.variables())
         .list()
         .iter()
         .rev()
@@ -155,7 +155,7 @@ pub(in crate::session) async fn look_at_once(session: &mut Session) -> Result<()
     let looked = open_everywhere(session, &live).await;
     end::let_go(session).await;
     if looked.is_err() {
-        let _ = end::end_transaction(session, false).await;
+        let _ = end::end_transaction(session, End::RollBack).await;
     }
     looked
 }
@@ -195,7 +195,7 @@ pub(in crate::session) async fn open_everywhere(
         Ok(_) => look_each(session, &mut parts).await,
         Err(error) => Err(error),
     };
-    if result.is_ok() && session.work.transaction.has_to_catch_up(&session.settings.local) {
+    if result.is_ok() && session.work.transaction.has_to_catch_up(session.settings.local()) {
         for (connection, _) in &mut parts {
             if result.is_ok() && !before.contains(connection.unit()) {
                 result = session.catch_up(connection).await;
@@ -244,7 +244,7 @@ async fn take_everywhere(
         let mut connection = session.place.take(pool).await?;
         units::still_ready(session, live, &mut connection, Some(&ready)).await?;
         let query = live.database.dialect.two_phase().map(|form| form.snapshot_query());
-        let (replies, _) = session.enlist(live, &mut connection, (Some(&ready), query))?;
+        let (replies, _) = session.enlist(live, &mut connection, Some(&ready), query)?;
         parts.push((connection, replies));
     }
     Ok(units)
@@ -258,7 +258,7 @@ async fn take_leading(
 ) -> Result<()> {
     for unit in live.database.units.iter().filter(|unit| live.leads(unit)) {
         let mut connection = session.place.take(live.pool(unit)?).await?;
-        let (replies, _) = session.enlist(live, &mut connection, (None, None))?;
+        let (replies, _) = session.enlist(live, &mut connection, None, None)?;
         parts.push((connection, replies));
     }
     Ok(())
@@ -266,7 +266,7 @@ async fn take_leading(
 
 /// Sends what opens the transaction to all units.
 async fn look_each(session: &mut Session, parts: &mut [Part]) -> Result<()> {
-    let handle = Arc::clone(&session.place.handle);
+    let handle = Arc::clone(session.place.handle());
     for (connection, _) in parts.iter() {
         handle.runs_on(connection, Manner::Ask)?;
     }
@@ -280,8 +280,8 @@ async fn look_together(
     units: Vec<(String, Way)>,
     parts: &mut [Part],
 ) -> Result<()> {
-    let barrier = live.together.barrier(&session.place.engine.inner.runtime, units);
-    let handle = Arc::clone(&session.place.handle);
+    let barrier = live.together.barrier(session.place.runtime(), units);
+    let handle = Arc::clone(session.place.handle());
     let pass = handle.taken(barrier.pass()).await?;
     for (connection, _) in parts.iter() {
         handle.runs_on(connection, Manner::Ask)?;
@@ -299,7 +299,7 @@ pub(in crate::session) fn refuse_outside_snapshot(
         TransactionType::Local => looks_at_once(session),
         TransactionType::Base => false,
     };
-    let has_looked = session.work.transaction.state() != TransactionState::Idle
+    let has_looked = !session.work.is_idle()
         && !session.work.transaction.is_fresh()
         && session.work.transaction.sight() != Sight::Later
         && !session.work.transaction.is_locking();

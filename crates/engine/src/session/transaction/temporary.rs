@@ -18,8 +18,7 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::Variables;
 
 use crate::session::Session;
-use crate::session::run::find_out::answer;
-use crate::session::run::planning::MAX_NEEDS;
+use crate::session::given::MAX_NEEDS;
 use crate::session::transaction::units;
 
 /// Temporary tables one session may have.
@@ -28,7 +27,14 @@ const MAX: usize = 1_000;
 /// The temporary tables of a session, if it has any.
 #[derive(Debug, Default)]
 pub(in crate::session) struct TemporaryTables {
-    pub(in crate::session) own: Option<Box<Temporary>>,
+    own: Option<Box<Temporary>>,
+}
+
+/// How a statement has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Ran {
+    Well,
+    Badly,
 }
 
 /// The temporary tables of a session, and their connection.
@@ -116,6 +122,11 @@ impl Temporary {
 }
 
 impl TemporaryTables {
+    /// Whether the session may have some.
+    pub(in crate::session) fn are_there(&self) -> bool {
+        self.own.is_some()
+    }
+
     /// Steps are taken by what is known of tables' columns, and nobody knows those of temporary ones: their rows may be read and go elsewhere, no more.
     pub(in crate::session) fn refuse_steps_of_temporaries(
         &mut self,
@@ -163,8 +174,16 @@ impl TemporaryTables {
         (!all.is_empty()).then(|| dialect.set_statement(&all))
     }
 
+    /// Their connection was disturbed: it serves nobody else afterwards.
+    pub(in crate::session) fn taint_temporaries(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.tainted = true;
+        }
+    }
+
     /// A statement has ended: what it has done to their names is noted.
-    pub(in crate::session) fn note_temporaries(&mut self, succeeded: bool) {
+    pub(in crate::session) fn note_temporaries(&mut self, ran: Ran) {
+        let succeeded = ran == Ran::Well;
         let Some(own) = &mut self.own else { return };
         let change = std::mem::take(&mut own.change);
         own.concerned = false;
@@ -298,13 +317,12 @@ async fn begin_temporaries(
 
 /// Two-phase commit and BASE have no part in them.
 fn refuse_for_temporaries(session: &Session) -> Result<()> {
-    let opens =
-        session.work.transaction.state() == TransactionState::Idle && !session.work.autocommit;
+    let opens = session.work.is_idle() && !session.work.autocommit;
     let kind = match session.work.transaction.state() {
         TransactionState::Idle => units::transaction_type(session),
         TransactionState::Open | TransactionState::Failed => session.work.transaction.kind(),
     };
-    let is_inside = opens || session.work.transaction.state() != TransactionState::Idle;
+    let is_inside = opens || !session.work.is_idle();
     let refuses = match kind {
         TransactionType::Local => false,
         TransactionType::Xa => is_inside,
@@ -332,7 +350,7 @@ fn miss_connection(session: &mut Session) {
 /// What planning sees of them.
 pub(in crate::session) fn temporaries(session: &Session) -> Option<Arc<Temporaries>> {
     let own = session.temporary.own.as_ref()?;
-    let live = session.place.live.as_ref()?;
+    let live = session.place.current()?;
     let is_here = own.shown.database.eq_ignore_ascii_case(&live.database.name);
     is_here.then(|| Arc::clone(&own.shown))
 }
@@ -352,22 +370,17 @@ pub(in crate::session) fn keep_for_temporaries(session: &mut Session, connection
     let Some(own) = &mut session.temporary.own else { return };
     if own.concerned && own.number.is_none() && own.shown.unit == *connection.unit() {
         own.number = Some(connection.token().id);
-        own.wears(&session.settings.variables);
+        own.wears(session.settings.variables());
         connection.spoil();
     }
 }
 
 /// Their connection comes home from a statement or a transaction.
-pub(in crate::session) fn temporaries_come_home(
-    session: &mut Session,
-    connection: Connection,
-    cancelled: bool,
-) {
+pub(in crate::session) fn temporaries_come_home(session: &mut Session, connection: Connection) {
     let now = connection.condition();
     let is_well = now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle;
     let Some(own) = &mut session.temporary.own else { return };
-    own.tainted |= cancelled;
-    own.wears(&session.settings.variables);
+    own.wears(session.settings.variables());
     if is_well {
         own.connection = Some(connection);
     } else {
@@ -384,8 +397,7 @@ pub(in crate::session) fn temporaries_come_home(
 /// # Errors
 /// `Refused` inside a transaction, which could take it back.
 pub(in crate::session) fn discard_temporaries(session: &mut Session) -> Result<()> {
-    if session.temporary.own.is_some() && session.work.transaction.state() != TransactionState::Idle
-    {
+    if session.temporary.own.is_some() && !session.work.is_idle() {
         return Err(Error::unsupported(
             30001,
             "DISCARD TEMP inside a transaction is not possible",
@@ -417,8 +429,8 @@ async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) ->
         None => session.work.transaction.lend(&unit)?,
     };
     let Some(mut connection) = connection else { return Ok(()) };
-    let asked = match session.place.handle.runs_on(&connection, Manner::Ask) {
-        Ok(()) => answer(&mut connection, query).await,
+    let asked = match session.place.handle().runs_on(&connection, Manner::Ask) {
+        Ok(()) => pando_transaction::rows(&mut *connection, query).await,
         Err(error) => Err(error),
     };
     session.release(connection).await;

@@ -11,10 +11,10 @@ const MODE: &str = "PIPES_AS_CONCAT";
 
 /// Whether `||` in this text is a concatenation where the family takes it for OR.
 pub(in crate::session) fn is_piped(session: &Session, text: &str) -> bool {
-    session.settings.variables.id() != 0
+    session.settings.variables().id() != 0
         && text.contains("||")
         && session.place.syntax().is_ok_and(|syntax| !syntax.pipes_concatenate)
-        && session.settings.variables.list().iter().any(|(name, value)| {
+        && session.settings.variables().list().iter().any(|(name, value)| {
             name.eq_ignore_ascii_case("sql_mode") && value.to_ascii_uppercase().contains(MODE)
         })
 }

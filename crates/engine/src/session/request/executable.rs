@@ -21,7 +21,7 @@ impl Place {
         if !syntax.executable_comments {
             return Ok(Arc::clone(text));
         }
-        let releases = self.live.as_deref().map(releases).unwrap_or_default();
+        let releases = self.current().map(|live| releases(live)).unwrap_or_default();
         match settle(text, syntax, &releases).map_err(syntax_error)? {
             Settled::AsIs => Ok(Arc::clone(text)),
             Settled::Text(settled) => Ok(settled.into()),
@@ -42,7 +42,7 @@ pub(in crate::session) async fn settle_text(
 ) -> Result<Arc<str>> {
     let Ok(syntax) = session.place.syntax() else { return Ok(Arc::clone(text)) };
     let is_open = settle(text, syntax, &[]).is_ok_and(|settled| settled == Settled::Unsure);
-    if let Some(live) = session.place.live.clone().filter(|_| is_open) {
+    if let Some(live) = session.place.current().cloned().filter(|_| is_open) {
         for unit in live.unheard() {
             // One that cannot be reached runs nothing now.
             if let Err(error) = session.ask(&live, &unit, "SELECT 1").await {
