@@ -34,8 +34,6 @@ use crate::session::{Session, line};
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
-/// How often a record may ask for something to be found out before it is placed.
-const MAX_NEEDS: usize = 16;
 /// Lines of all shards that wait, in bytes.
 const WAITING: usize = 8 << 20;
 
@@ -103,12 +101,12 @@ impl CopyIn {
         for feature in &self.live.database.features {
             feature.route(&ctx, &self.insert, &mut route)?;
             if let Route::Needs(need) = route {
-                return Ok(Placed::Needs(need));
+                return Ok(Err(need));
             }
         }
         // The rooms have been asked all the same: a row may be one that each copy would complete by itself.
         if is_same {
-            return Ok(Placed::At(0..self.plan.units.len()));
+            return Ok(Ok(0..self.plan.units.len()));
         }
         let units = route.units()?;
         if units.keys.is_some() {
@@ -123,7 +121,7 @@ impl CopyIn {
         let actual = target.actual(&self.logic).unwrap_or(&self.logic);
         let place = self.places.get(&(Arc::clone(&target.unit), Arc::from(actual)));
         place
-            .map(|place| Placed::At(*place..*place + 1))
+            .map(|place| Ok(*place..*place + 1))
             .ok_or_else(|| Error::internal("a line goes to a shard the statement does not"))
     }
 }
@@ -166,11 +164,8 @@ fn reads_as_zero(text: &str) -> bool {
     text.trim().parse::<f64>().map_or(true, |number| number.is_nan() || number.abs() < 0.5)
 }
 
-/// Where a record goes.
-enum Placed {
-    At(Range<usize>),
-    Needs(Need),
-}
+/// The plan's units that a record goes to, or what must be known first.
+type Placed = std::result::Result<Range<usize>, Need>;
 
 /// What a bulk statement names.
 struct Named<'a> {
@@ -356,13 +351,11 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
 
 /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
 async fn places(session: &mut Session, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
-    for _ in 0..MAX_NEEDS {
-        match copy.places(record, session.work.catalog(&copy.live).as_ref())? {
-            Placed::At(places) => return Ok(places),
-            Placed::Needs(need) => session.find_out(&copy.live, need).await?,
-        }
+    // Nearly every record is placed by what is known.
+    if let Ok(places) = copy.places(record, session.work.catalog(&copy.live).as_ref())? {
+        return Ok(places);
     }
-    Err(Error::internal("routing asks for ever more"))
+    session.find_out_until(&copy.live, None, |ctx| copy.places(record, ctx.catalog)).await
 }
 
 async fn send_all(session: &mut Session, copy: &mut CopyIn) -> Result<()> {

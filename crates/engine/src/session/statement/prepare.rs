@@ -20,6 +20,7 @@ use crate::session::errors::unknown_table;
 use crate::session::given::{Aim, Given};
 use crate::session::place::{elsewhere, own_database};
 use crate::session::reply::logic_names::Origin;
+use crate::session::run::planning::Ready;
 use crate::session::run::template::moment;
 use crate::session::statement::{administer, without_units};
 use crate::session::steps::frame;
@@ -159,9 +160,11 @@ pub(in crate::session) async fn describe_on_unit(
     session.settle_cursors().await?;
     let stmt = Arc::clone(&prepared.statement);
     Box::pin(temporary::look_at_temporaries(session, &live, &stmt)).await?;
-    let plan = match session.plan(&live, &stmt, &Given::default(), Purpose::Describe).await {
-        Err(refusal) => return frame::describe_in_steps(session, &live, prepared, refusal).await,
-        Ok(plan) => plan,
+    let plan = match session.ready(&live, &stmt, &Given::default(), Purpose::Describe).await? {
+        Ready::Run(plan) => plan,
+        Ready::Steps(found) => {
+            return frame::describe_in_steps(session, &live, prepared, *found).await;
+        }
     };
     let plan = Arc::new(plan);
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
