@@ -51,14 +51,14 @@ pub(crate) const RULES: &[Rule] = &[
         check: layout::db_symmetry,
     },
     Rule {
-        name: "twins",
-        says: "the same role has the same file in db/mysql and db/postgres",
-        check: twins::twins,
-    },
-    Rule {
         name: "session-order",
         says: "imports inside the engine's session go one way, but for a list of exceptions",
         check: order::check,
+    },
+    Rule {
+        name: "twins",
+        says: "the same role has the same file in db/mysql and db/postgres",
+        check: twins::twins,
     },
     Rule {
         name: "notes",

@@ -1,7 +1,8 @@
 //! The line: what every statement of a client passes, from top to bottom.
 //!
-//! A text is split and read before (`statement::text`), a prepared statement was read once. A statement with a template at hand goes straight to
-//! [`run_recalled`]; all others begin at [`run`]. Both meet in [`run_plan`], and so do the steps of a statement that runs as several.
+//! A text is split and read before (`statement::text`), a prepared statement was read once. A statement with a template
+//! at hand goes straight to [`run_recalled`]; all others begin at [`run`]. Both meet in [`run_plan`], and so do the
+//! steps of a statement that runs as several.
 
 use std::sync::Arc;
 
@@ -20,11 +21,11 @@ use crate::session::place::{changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::warnings;
 use crate::session::run::base;
-use crate::session::run::planning::Ready;
 use crate::session::run::template::{Recalled, moment};
 use crate::session::statement::administer::{show, told};
 use crate::session::statement::{local, own_rows, without_units};
 use crate::session::steps::frame;
+use crate::session::steps::planning::Ready;
 use crate::session::transaction::{
     begin, definition, end, serializable, snapshot, temporary, units,
 };
@@ -155,8 +156,8 @@ async fn run_apart(
     run_plan(session, Run { live, stmt, plan: &Arc::new(plan) }, &mut given).await
 }
 
-/// Runs a plan up to its first piece of reply: admitted, in its transaction, on one unit or on several. The parameters of a plan for one unit go with it, once
-/// nothing can refuse it any more.
+/// Runs a plan up to its first piece of reply: admitted, in its transaction, on one unit or on several. The parameters
+/// of a plan for one unit go with it, once nothing can refuse it any more.
 pub(in crate::session) async fn run_plan(
     session: &mut Session,
     run: Run<'_>,

@@ -156,7 +156,7 @@ impl Session {
 
     /// Drops a cursor and gives its connections back.
     pub(in crate::session) async fn close_cursor(&mut self, id: CursorId) {
-        self.cursors.declared.retain(|_, declared| declared.id != id);
+        self.cursors.declared.retain(|_, declared| declared.id() != id);
         if let Some(cursor) = self.cursors.portals.remove(&id) {
             let _ = self.resume(&cursor.reply);
             self.release_reply(cursor.reply).await;
@@ -172,7 +172,8 @@ impl Session {
         self.cursors.declared.clear();
     }
 
-    /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the transaction.
+    /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the
+    /// transaction.
     pub(in crate::session) async fn settle_cursors(&mut self) -> Result<()> {
         if self.work.transaction().is_whole() && !self.temporary.lent_temporaries() {
             return Ok(());
@@ -184,7 +185,8 @@ impl Session {
         Ok(())
     }
 
-    /// A transaction is about to end: cursors end with it, but for one that is its statement's own, and where servers keep what a cursor has found.
+    /// A transaction is about to end: cursors end with it, but for one that is its statement's own, and where servers
+    /// keep what a cursor has found.
     ///
     /// # Errors
     /// What came in place of the rows that were not yet found. It may have ended the transaction.
@@ -259,8 +261,8 @@ impl Session {
         Ok(())
     }
 
-    /// Gives a piece the form the client is to see. A change that is suspended by it runs to its end first, as on a server: nobody may ask for the rest,
-    /// and what becomes of it is told now.
+    /// Gives a piece the form the client is to see. A change that is suspended by it runs to its end first, as on a
+    /// server: nobody may ask for the rest, and what becomes of it is told now.
     ///
     /// # Errors
     /// The change's own, too; the statement has failed then.

@@ -16,8 +16,8 @@ use crate::session::given::Aim;
 /// Pando's own number, beside those of changes that came in each other's way.
 const MOVED: u32 = 17011;
 
-/// Refuses a statement of an older configuration about a table whose rows have another place by now: rows it wrote would not be found, and of
-/// those of others it would see a part. Reading a broadcast table is as good anywhere.
+/// Refuses a statement of an older configuration about a table whose rows have another place by now: rows it wrote
+/// would not be found, and of those of others it would see a part. Reading a broadcast table is as good anywhere.
 ///
 /// # Errors
 /// 40001: the transaction has to begin anew.

@@ -12,7 +12,8 @@ impl Place {
         inner.deadlocks.rouse(&inner.runtime, inner);
     }
 
-    /// A connection of a pool. Who has others already, or rows, waits where that can be seen: others may wait for those.
+    /// A connection of a pool. Who has others already, or rows, waits where that can be seen: others may wait for
+    /// those.
     ///
     /// # Errors
     /// `Cancelled`, or what the pool says.
@@ -21,7 +22,8 @@ impl Place {
             return Ok(idle);
         }
         match self.handle.has_some() {
-            // Boxed, as who waits has time for it: every client's task is as large as the largest of what it may wait for.
+            // Boxed, as who waits has time for it: every client's task is as large as the largest of what it may wait
+            // for.
             false => Box::pin(self.handle.taken(pool.take())).await,
             true => Box::pin(self.handle.taken_further(pool)).await,
         }

@@ -19,8 +19,8 @@ pub(in crate::session) struct Away {
     database: Option<String>,
 }
 
-/// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be left behind: a transaction
-/// knows storage units by the names of one database.
+/// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be
+/// left behind: a transaction knows storage units by the names of one database.
 pub(in crate::session) fn leave(session: &mut Session, stmt: &Statement) -> Result<Option<Away>> {
     let free = session.work.autocommit() && session.work.is_idle();
     let Some(name) = session.place.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
@@ -28,11 +28,13 @@ pub(in crate::session) fn leave(session: &mut Session, stmt: &Statement) -> Resu
     Ok(Some(session.place.go_to(&there)))
 }
 
-/// The strings that a condition of a statement holds against a column of the catalogue which says in what database something stands.
+/// The strings that a condition of a statement holds against a column of the catalogue which says in what database
+/// something stands.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(in crate::session) fn asked_databases<'a>(
     condition: &'a Expr,
-    (stmt, syntax): (&'a Statement, &'a Syntax),
+    stmt: &'a Statement,
+    syntax: &'a Syntax,
     found: &mut Vec<Cow<'a, str>>,
 ) {
     let text = |value: &'a Expr| string(value).map(Cow::Borrowed);
@@ -74,8 +76,8 @@ pub(in crate::session) fn is_of_database(expr: &Expr) -> bool {
     }
 }
 
-/// Statements that may be about another database than the current one. Definitions are not: what was read of the catalogue is forgotten with
-/// them, and that is done for the current database.
+/// Statements that may be about another database than the current one. Definitions are not: what was read of the
+/// catalogue is forgotten with them, and that is done for the current database.
 pub(in crate::session) fn moves(kind: &Kind) -> bool {
     match kind {
         Kind::Select(_)
@@ -148,8 +150,8 @@ impl Place {
         let mut texts = Vec::new();
         // Elsewhere the catalogue of one database tells of no other.
         if named.is_empty() && !tables.is_empty() && dialect.default_schema().is_none() {
-            let place = (stmt, dialect.syntax());
-            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, place, &mut texts));
+            let syntax = dialect.syntax();
+            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, stmt, syntax, &mut texts));
             let known = |text: &Cow<'_, str>| {
                 self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
             };

@@ -41,8 +41,8 @@ impl Place {
         (live.database.name != current).then_some(current)
     }
 
-    /// The statement with the current database in front of its tables, where that is one of the vendor's own: everything behind knows those by their
-    /// whole names only.
+    /// The statement with the current database in front of its tables, where that is one of the vendor's own:
+    /// everything behind knows those by their whole names only.
     pub(in crate::session) fn placed(&self, stmt: Statement) -> Result<Statement> {
         let (Some(own), Some(dialect)) = (self.own_database(), self.dialect()) else {
             return Ok(stmt);
@@ -67,8 +67,8 @@ impl Place {
         pando_sql::parse(&edits.apply(&stmt.text), dialect.syntax()).map_err(crate::plan::unread)
     }
 
-    /// Refuses what is about tables, or changes anything, in one of the vendor's own databases that has none of either: the storage units that answer
-    /// everything else there are those of another database.
+    /// Refuses what is about tables, or changes anything, in one of the vendor's own databases that has none of either:
+    /// the storage units that answer everything else there are those of another database.
     fn refuse_in_own(&self, own: &str, stmt: &Statement) -> Result<()> {
         let dialect = self.dialect();
         let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());

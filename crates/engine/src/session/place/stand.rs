@@ -82,8 +82,8 @@ impl Place {
         self.facts_mut().database = name;
     }
 
-    /// Goes to a database, or where there is none. Returns the language that its units are to be told of, if that is another one than before: `None` inside
-    /// where they take but one.
+    /// Goes to a database, or where there is none. Returns the language that its units are to be told of, if that is
+    /// another one than before: `None` inside where they take but one.
     pub(in crate::session) fn stand_in(
         &mut self,
         live: Option<Arc<LiveDatabase>>,

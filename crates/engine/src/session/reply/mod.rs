@@ -1,6 +1,7 @@
 //! What a session still has to tell its client of the request under way.
 
 pub(in crate::session) mod command_tag;
+pub(in crate::session) mod copy_in;
 mod encode;
 pub(in crate::session) mod logic_names;
 pub(in crate::session) mod made;

@@ -12,8 +12,8 @@ use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
 
 use crate::session::Session;
-use crate::session::bulk::copy::CopyIn;
 use crate::session::reply::Outbox;
+use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::show_rows::Retelling;
 

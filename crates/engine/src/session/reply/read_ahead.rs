@@ -1,5 +1,5 @@
-//! Pieces of a reply that are taken ahead of the door: what one storage unit has sent together is taken in one go, and the door finds it without
-//! waiting for each piece by itself.
+//! Pieces of a reply that are taken ahead of the door: what one storage unit has sent together is taken in one go, and
+//! the door finds it without waiting for each piece by itself.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -12,7 +12,8 @@ use crate::session::reply::pieces::Reply;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{deadlock, end};
 
-/// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from sending.
+/// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from
+/// sending.
 const BYTES: usize = 16 << 10;
 /// Pieces that are taken ahead at most.
 const PIECES: usize = 16;
@@ -25,8 +26,9 @@ impl Outbox {
 }
 
 impl Session {
-    /// Waits for the next piece of a reply that is passed on, and takes those that have come with it. The next statement is not begun: until the door
-    /// has told its client how one ended, the session stands where that one left it.
+    /// Waits for the next piece of a reply that is passed on, and takes those that have come with it. The next
+    /// statement is not begun: until the door has told its client how one ended, the session stands where that one left
+    /// it.
     pub(in crate::session) async fn pass_on(&mut self) {
         let mut bytes = 0;
         while let Reply::Pass(pass) = &mut self.outbox.reply {

@@ -1,4 +1,5 @@
-//! Replies that come in one piece: taken from the storage unit, ended and handed to the door in one go, past everything that pieces go through.
+//! Replies that come in one piece: taken from the storage unit, ended and handed to the door in one go, past everything
+//! that pieces go through.
 
 use std::future::poll_fn;
 
@@ -11,7 +12,8 @@ use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{deadlock, end};
 
 impl Session {
-    /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`, and it is read piece by piece.
+    /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`,
+    /// and it is read piece by piece.
     ///
     /// # Errors
     /// What reading the pieces would say. The reply is over then.

@@ -1,4 +1,5 @@
-//! Comments that some servers run (`/*!80000 … */`): what the storage units would run of them is settled as a client's text comes in.
+//! Comments that some servers run (`/*!80000 … */`): what the storage units would run of them is settled as a client's
+//! text comes in.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ impl Place {
     /// The text as the storage units would read it, without such comments.
     ///
     /// # Errors
-    /// `Syntax` of a text that cannot be read; `Refused` where units would run different statements, or nobody knows what they would run.
+    /// `Syntax` of a text that cannot be read; `Refused` where units would run different statements, or nobody knows
+    /// what they would run.
     pub(in crate::session) fn settled(&self, text: &Arc<str>) -> Result<Arc<str>> {
         let Ok(syntax) = self.syntax() else { return Ok(Arc::clone(text)) };
         if !syntax.executable_comments {

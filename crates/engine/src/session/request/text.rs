@@ -24,7 +24,8 @@ use crate::session::{Session, line};
 const AT_ONCE: usize = 32 << 10;
 
 impl Place {
-    /// Goes on where long work keeps nobody waiting. The request itself may be short, when its statement was prepared before.
+    /// Goes on where long work keeps nobody waiting. The request itself may be short, when its statement was prepared
+    /// before.
     pub(in crate::session) async fn step_aside(&mut self) {
         let engine = Arc::clone(&self.engine().inner);
         aside(&*engine.runtime).await;
@@ -76,8 +77,9 @@ pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str
     Ok(())
 }
 
-/// Where the statements of a text are together, servers read all of it before they run any: a COMMIT in it commits nothing when what follows cannot be
-/// read. What only the units can read is judged by them, when its turn comes. <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT>
+/// Where the statements of a text are together, servers read all of it before they run any: a COMMIT in it commits
+/// nothing when what follows cannot be read. What only the units can read is judged by them, when its turn comes.
+/// <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT>
 async fn read_ahead(session: &mut Session, text: &str, spans: &[Span]) -> Result<()> {
     let together = session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
     if !together {

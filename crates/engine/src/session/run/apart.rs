@@ -55,7 +55,8 @@ pub(in crate::session) async fn start_apart(
     }
 }
 
-/// SET LOCAL as a SET for the session: a connection beside those of the transaction is in none, and is reset afterwards.
+/// SET LOCAL as a SET for the session: a connection beside those of the transaction is in none, and is reset
+/// afterwards.
 fn of_session(text: &str, syntax: &Syntax) -> String {
     let mut edits = Edits::default();
     if let Ok(tokens) = pando_sql::tokenize(text, syntax)

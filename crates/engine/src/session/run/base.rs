@@ -1,20 +1,12 @@
 //! Plans of transactions of type BASE: each unit's statements run there with images of their rows, all units at once.
 
-use crate::execute::{Channel, Source, sum};
-use crate::handle::Handle;
-use crate::house::Inner;
-use crate::merge::{Input, Limits, Merge};
-use crate::plan;
-use crate::plan::{Plan, unread as syntax_error};
-use crate::session::Session;
-use crate::session::given::{Aim, Given, Order};
-use crate::session::reply::logic_names::Origin;
-use crate::session::reply::pieces::{Merged, Reply, Verb};
-use crate::session::run::connect::{grouped, types};
-use crate::session::run::start::has_all;
-use crate::session::transaction::base::{refuse_in_base, undo_in_base};
-use crate::snapshot::LiveDatabase;
-use crate::variables::UNKNOWN;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
 use pando_base::{
     Bounds, Call, Concern, Global, Plan as Reversible, Table, TableName, Unit, Waiting,
 };
@@ -29,15 +21,26 @@ use pando_kernel::row::Rows;
 use pando_pool::Connection;
 use pando_sql::ast::Statement;
 use pando_transaction::{Ready, finish};
-use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
 
-/// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one for each session. Of two that wait for
-/// each other one gives up first, should nobody see the circle.
+use crate::execute::{Channel, Source, sum};
+use crate::handle::Handle;
+use crate::house::Inner;
+use crate::merge::{Input, Limits, Merge};
+use crate::plan;
+use crate::plan::{Plan, unread as syntax_error};
+use crate::snapshot::LiveDatabase;
+use crate::variables::UNKNOWN;
+
+use crate::session::Session;
+use crate::session::given::{Aim, Given, Order};
+use crate::session::reply::logic_names::Origin;
+use crate::session::reply::pieces::{Merged, Reply, Verb};
+use crate::session::run::connect::{grouped, types};
+use crate::session::run::start::has_all;
+use crate::session::transaction::base::{refuse_in_base, undo_in_base};
+
+/// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one
+/// for each session. Of two that wait for each other one gives up first, should nobody see the circle.
 const LOCK_WAIT: (u64, u64) = (8_000, 12_000);
 
 /// One statement for one storage unit.
@@ -222,7 +225,8 @@ async fn jobs_of(
         let order = global.next(unit, now)?;
         jobs.push(Job { at: *at, statement, call: call(own, given)?, order });
     }
-    // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all units one after the other.
+    // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all
+    // units one after the other.
     let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
     session.settings.taint(live, &mut connection, plan.leaves);
     Ok((connection, swallow, jobs))

@@ -83,8 +83,8 @@ impl TemporaryTables {
 }
 
 impl Settings {
-    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before it serves others. Returns how many replies
-    /// belong to it.
+    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before
+    /// it serves others. Returns how many replies belong to it.
     pub(in crate::session) fn lay(
         &self,
         live: &LiveDatabase,
@@ -281,8 +281,9 @@ impl Session {
         Ok(())
     }
 
-    /// Puts a connection among the channels, with what it is to run. Nothing of that is sent before the channels are read: until then another unit may
-    /// turn out not to be available, and the statement is then to leave no trace on this one.
+    /// Puts a connection among the channels, with what it is to run. Nothing of that is sent before the channels are
+    /// read: until then another unit may turn out not to be available, and the statement is then to leave no trace on
+    /// this one.
     pub(in crate::session) fn give_jobs(
         &self,
         dressed: Dressed,
@@ -374,8 +375,8 @@ impl Session {
         }
     }
 
-    /// Makes a fresh connection one of the transaction's, and waits until it has the session's variables where it has them not. Returns how many replies are
-    /// still to come.
+    /// Makes a fresh connection one of the transaction's, and waits until it has the session's variables where it has
+    /// them not. Returns how many replies are still to come.
     async fn enlist_dressed(
         &mut self,
         live: &LiveDatabase,
@@ -405,8 +406,8 @@ impl Session {
         self.place.handle().taken(pando_transaction::catch_up(connection, &texts)).await
     }
 
-    /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the storage unit would run it although it has
-    /// refused a variable, and the client be told of the refusal.
+    /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the
+    /// storage unit would run it although it has refused a variable, and the client be told of the refusal.
     pub(in crate::session) async fn await_dress(
         &mut self,
         connection: &mut Connection,
@@ -426,8 +427,8 @@ impl Session {
         dressed
     }
 
-    /// Queues on a fresh connection what makes it one of the transaction's, and a query that makes it look at its data. Returns how many replies belong to that,
-    /// and how many of them to its beginning.
+    /// Queues on a fresh connection what makes it one of the transaction's, and a query that makes it look at its data.
+    /// Returns how many replies belong to that, and how many of them to its beginning.
     pub(in crate::session) fn enlist(
         &mut self,
         live: &LiveDatabase,
@@ -485,7 +486,8 @@ fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
     variables.list().iter().filter(move |(name, _)| is_level(name))
 }
 
-/// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the same order.
+/// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the
+/// same order.
 pub(in crate::session) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
     let mut groups: Vec<(UnitName, Vec<usize>)> = Vec::new();
     for (i, unit) in plan.units.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Replies that have come whole while other units are still waited for: their connections go home, so that a unit that has fallen silent takes none from
-//! statements that don't need it.
+//! Replies that have come whole while other units are still waited for: their connections go home, so that a unit that
+//! has fallen silent takes none from statements that don't need it.
 
 use std::collections::VecDeque;
 
@@ -46,7 +46,8 @@ pub(in crate::session) struct Parted {
 }
 
 impl Work {
-    /// When connections of a query go home: before the others have answered only where nothing is asked of them afterwards, and no transaction holds them.
+    /// When connections of a query go home: before the others have answered only where nothing is asked of them
+    /// afterwards, and no transaction holds them.
     pub(in crate::session) fn leave(&self, plan: &Plan, verb: &Verb, jobs: &[Vec<usize>]) -> Leave {
         let may_part = self.is_idle()
             && verb.selects

@@ -36,7 +36,8 @@ impl Session {
         unit: &str,
         text: &str,
     ) -> Result<Vec<Vec<pando_kernel::Value>>> {
-        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
+        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would
+        // wait for their locks.
         let lent = self.work.transaction_mut().lend(unit)?;
         let inside = lent.is_some();
         let mut connection = match lent {
@@ -103,7 +104,8 @@ impl Session {
         Err(Error::internal("planning asks for ever more"))
     }
 
-    /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well without it.
+    /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well
+    /// without it.
     pub(in crate::session) async fn look_at_table(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -195,8 +197,9 @@ impl Session {
         }
     }
 
-    /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose settings may be anything; where there is no other
-    /// the statement does without, and its connection is taken for one on which anything was done. Returns whether it was read.
+    /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose
+    /// settings may be anything; where there is no other the statement does without, and its connection is taken for
+    /// one on which anything was done. Returns whether it was read.
     pub(in crate::session) async fn learn_effects(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -265,8 +268,8 @@ impl Session {
         Ok(())
     }
 
-    /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have some of their own. A unit without
-    /// the relation says so itself when it is asked.
+    /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have
+    /// some of their own. A unit without the relation says so itself when it is asked.
     async fn shared_columns(
         &mut self,
         live: &Arc<LiveDatabase>,

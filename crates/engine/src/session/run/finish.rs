@@ -95,7 +95,8 @@ impl Session {
         self.settle(done, &verb).await
     }
 
-    /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the connection serves others.
+    /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the
+    /// connection serves others.
     async fn end_counted(&mut self, pass: Box<Pass>, done: Completion) -> Result<Completion> {
         let Pass { mut channel, verb, .. } = *pass;
         let found = warnings::found_rows(self, &mut channel.connection).await;
@@ -241,7 +242,8 @@ impl Session {
             Opened::Pipeline => self.work.transaction_mut().fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {
-                    // A server lets go of what a failed transaction has locked, unless the client may return to a savepoint.
+                    // A server lets go of what a failed transaction has locked, unless the client may return to a
+                    // savepoint.
                     if self.work.transaction().state() == TransactionState::Open
                         && !self.settings.has_savepoints()
                     {
@@ -312,8 +314,9 @@ pub(in crate::session) fn upserts(kind: &Kind) -> Option<u64> {
     changes.then_some(rows.len() as u64)
 }
 
-/// What clients are told of an upsert that want to know of rows found instead of rows changed: one for each row, and one more for each that was changed. A server counts
-/// those in `Records: 3  Duplicates: 1`; of one row alone it says nothing, but for the 2 of a changed one.
+/// What clients are told of an upsert that want to know of rows found instead of rows changed: one for each row, and
+/// one more for each that was changed. A server counts those in `Records: 3  Duplicates: 1`; of one row alone it says
+/// nothing, but for the 2 of a changed one.
 /// <https://dev.mysql.com/doc/refman/8.0/en/insert-on-duplicate.html>
 fn find_upserted(done: &mut Completion) {
     let number = |word: &str| {

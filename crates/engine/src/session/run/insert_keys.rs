@@ -1,4 +1,5 @@
-//! Keys that an INSERT itself gives. Some servers report them like those they generate, but LAST_INSERT_ID() is about generated ones only.
+//! Keys that an INSERT itself gives. Some servers report them like those they generate, but LAST_INSERT_ID() is about
+//! generated ones only.
 
 use std::sync::Arc;
 

@@ -15,10 +15,11 @@ use crate::session::Session;
 use crate::session::given::Order;
 use crate::session::run::connect::{Dressed, Started, grouped};
 
-/// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and waits with none. One slow or silent
-/// unit would else have, through those who wait for it, the connections of all.
+/// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and
+/// waits with none. One slow or silent unit would else have, through those who wait for it, the connections of all.
 const HOLD: Duration = Duration::from_millis(200);
-/// How often a statement gives back what it has, before it waits with it: it may need several units that are all in demand.
+/// How often a statement gives back what it has, before it waits with it: it may need several units that are all in
+/// demand.
 const RETURNS: usize = 3;
 
 /// Takes connections from the pools of a plan's units and gives each what it is to run.

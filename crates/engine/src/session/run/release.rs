@@ -41,7 +41,8 @@ pub(in crate::session) enum Rest {
 }
 
 impl Session {
-    /// Brings the channels of a failed statement to the end of their replies, as far as the transaction or the statement needs them there.
+    /// Brings the channels of a failed statement to the end of their replies, as far as the transaction or the
+    /// statement needs them there.
     pub(in crate::session) async fn stop(&mut self, channels: &mut [Channel], rest: Rest) {
         match rest {
             Rest::Wanted => drop(run_out(channels).await),
@@ -131,8 +132,8 @@ impl Session {
         // One that is not at home is brought to order by its pool.
     }
 
-    /// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost with the connection, else for as
-    /// long as that is worth it.
+    /// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost
+    /// with the connection, else for as long as that is worth it.
     async fn bring_home(&mut self, channels: &mut [Channel]) {
         let is_home = |channel: &Channel| channel.connection.condition().outstanding == 0;
         if channels.iter().all(is_home) {

@@ -231,7 +231,8 @@ pub(in crate::session) fn calculates(kind: &Kind) -> bool {
     }
 }
 
-/// Puts replies whose connections are home in their places among the others, the last that was taken out first. Result: how they ended.
+/// Puts replies whose connections are home in their places among the others, the last that was taken out first. Result:
+/// how they ended.
 pub(in crate::session) fn among(
     inputs: &mut Vec<Input<Source>>,
     parted: Vec<Parted>,
@@ -244,7 +245,8 @@ pub(in crate::session) fn among(
     ended
 }
 
-/// Whether every target has a row for each of its turns. Where one has left rows out (ON CONFLICT DO NOTHING, IGNORE, a trigger), nobody knows which.
+/// Whether every target has a row for each of its turns. Where one has left rows out (ON CONFLICT DO NOTHING, IGNORE, a
+/// trigger), nobody knows which.
 pub(in crate::session) fn has_all(plan: &MergePlan, inputs: &[Input<Source>]) -> bool {
     let mut owed = vec![0usize; inputs.len()];
     for turn in plan.turns.iter().flat_map(|turns| turns.iter()) {

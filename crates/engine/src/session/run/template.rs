@@ -68,7 +68,8 @@ impl Settings {
 }
 
 impl Session {
-    /// The plan of a text by its template; `None` when it has to be parsed and planned. What is given notes then whether that is worth remembering.
+    /// The plan of a text by its template; `None` when it has to be parsed and planned. What is given notes then
+    /// whether that is worth remembering.
     pub(in crate::session) fn recall(
         &mut self,
         text: &Arc<str>,

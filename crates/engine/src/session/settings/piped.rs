@@ -1,4 +1,5 @@
-//! MySQL's mode PIPES_AS_CONCAT, which drivers set (sqlx does by default): what `||` means is spelled out as a client's text comes in.
+//! MySQL's mode PIPES_AS_CONCAT, which drivers set (sqlx does by default): what `||` means is spelled out as a client's
+//! text comes in.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ pub(in crate::session) fn is_piped(session: &Session, text: &str) -> bool {
         })
 }
 
-/// A statement's text in words that mean the same in every session. One that cannot be read stays as it is: whoever reads it next says why.
+/// A statement's text in words that mean the same in every session. One that cannot be read stays as it is: whoever
+/// reads it next says why.
 pub(in crate::session) fn spelled_out(session: &Session, text: &Arc<str>) -> Arc<str> {
     if !is_piped(session, text) {
         return Arc::clone(text);

@@ -8,7 +8,8 @@ use crate::variables::{UNKNOWN, Variables};
 use crate::session::Session;
 use crate::session::settings::Settings;
 
-/// How units are told that a transaction reads only from here on, up to the return to a savepoint in front of it or its release.
+/// How units are told that a transaction reads only from here on, up to the return to a savepoint in front of it or its
+/// release.
 pub(in crate::session) const BECOMES_READ_ONLY: &str = "SET TRANSACTION READ ONLY";
 
 /// What was set when a savepoint was made.
@@ -79,8 +80,8 @@ pub(in crate::session) async fn close_cursors_behind(session: &mut Session, name
     }
 }
 
-/// The units have returned to a savepoint. One that joined the transaction after it has been told what was set until then when it joined: all are
-/// told anew what held at the savepoint.
+/// The units have returned to a savepoint. One that joined the transaction after it has been told what was set until
+/// then when it joined: all are told anew what held at the savepoint.
 pub(in crate::session) async fn return_to_mark(session: &mut Session, name: &str) -> Result<()> {
     let Some(at) = session.settings.savepoints.iter().rposition(|mark| mark.name == name) else {
         return Ok(());

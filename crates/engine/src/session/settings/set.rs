@@ -67,7 +67,8 @@ pub(in crate::session) async fn set(
     change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, &session.settings.variables);
     let (mut reports, mut told) = (Vec::new(), Vec::new());
-    let (mut autocommit, mut last_insert_id, mut local, mut computes) = (None, None, false, false);
+    let (mut autocommit, mut last_insert_id) = (None, None);
+    let (mut holds, mut computes) = (Holds::InSession, false);
     let (mut applied, mut next) = (Vec::new(), Vec::new());
     let resets = assignments.iter().any(|one| one.value.is_none());
     for one in assignments {
@@ -79,7 +80,7 @@ pub(in crate::session) async fn set(
                     "set it on the storage units themselves",
                 ));
             }
-            Scope::Local => local = true,
+            Scope::Local => holds = Holds::InTransaction,
             Scope::Session | Scope::User => {}
         }
         let name = match one.scope {
@@ -135,30 +136,37 @@ pub(in crate::session) async fn set(
     }
     // A value that the session has already may be hidden by one that SET LOCAL has set.
     let may_be_hidden = !session.settings.local.is_empty();
-    if local || may_be_hidden || variables.id() != session.settings.variables.id() {
+    let is_local = holds == Holds::InTransaction;
+    if is_local || may_be_hidden || variables.id() != session.settings.variables.id() {
         // What was computed once must not be computed again by each unit, and what is not the unit's must not reach it.
         let text = match computes || !dialect.error_fails_transaction() {
             true => dialect.set_statement(&applied),
             false if applied.is_empty() || !resets => stmt.text.to_string(),
             false => format!("{}; {}", stmt.text, dialect.set_statement(&applied)),
         };
-        let holds = if local { Holds::InTransaction } else { Holds::InSession };
         apply(session, &text, holds, variables).await?;
     }
     session.work.overrule_modes(&overruled);
     if let Some(key) = last_insert_id {
         session.place.facts_mut().last_insert_id = key;
     }
-    match autocommit {
-        Some(true) => end::commit_each(session).await?,
-        Some(false) => end::commit_when_told(session),
-        None => {}
-    }
+    choose_autocommit(session, autocommit).await?;
     tell(session, told);
     session.outbox.tell_all(reports);
     let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
     made::complete(session, if resets { "RESET" } else { "SET" });
     Ok(())
+}
+
+async fn choose_autocommit(session: &mut Session, chosen: Option<bool>) -> Result<()> {
+    match chosen {
+        Some(true) => end::commit_each(session).await,
+        Some(false) => {
+            end::commit_when_told(session);
+            Ok(())
+        }
+        None => Ok(()),
+    }
 }
 
 fn tell(session: &mut Session, told: Vec<(String, String)>) {
@@ -168,7 +176,8 @@ fn tell(session: &mut Session, told: Vec<(String, String)>) {
     }
 }
 
-/// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset, which knows nothing of the login.
+/// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset,
+/// which knows nothing of the login.
 fn as_at_login(
     session: &Session,
     dialect: &dyn Dialect,
@@ -224,7 +233,8 @@ pub(in crate::session) enum Holds {
     InTransaction,
 }
 
-/// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at once.
+/// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at
+/// once.
 pub(in crate::session) async fn apply(
     session: &mut Session,
     text: &str,
@@ -267,7 +277,8 @@ pub(in crate::session) async fn apply(
         let mut set = variables.list().iter().filter(|one| !known.contains(one));
         let only_users = set.all(|(name, _)| name.starts_with('@'));
         session.settings.variables = variables;
-        // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it was set must serve nobody else.
+        // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it
+        // was set must serve nobody else.
         let dialect = &live.database.dialect;
         let id = if dialect.error_fails_transaction()
             || dialect.prepares_with_settings() && !only_users

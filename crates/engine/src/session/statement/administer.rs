@@ -31,8 +31,8 @@ enum Own {
     DropDatabase(String, Unless),
 }
 
-/// A statement's text as other sessions may see it. What stands in brackets or quotes of one about the configuration may be a password, or a whole
-/// configuration.
+/// A statement's text as other sessions may see it. What stands in brackets or quotes of one about the configuration
+/// may be a password, or a whole configuration.
 pub(in crate::session) fn told(stmt: &Statement) -> Arc<str> {
     if !matches!(stmt.kind, Kind::Administration) {
         return Arc::clone(&stmt.text);
@@ -55,8 +55,8 @@ pub(in crate::session) fn show(stmt: &Statement, plan: &Plan) {
 }
 
 impl Place {
-    /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit may know statements that are not known here,
-    /// and so may one that a hint names.
+    /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit
+    /// may know statements that are not known here, and so may one that a hint names.
     pub(in crate::session) fn refuse_unreadable(&self, stmt: &Statement) -> Result<()> {
         let several = || self.current().is_some_and(|live| live.database.units.len() > 1);
         if matches!(stmt.kind, Kind::Opaque) && several() && !names_unit(stmt) {
@@ -93,7 +93,8 @@ pub(in crate::session) fn read(session: &Session, text: &Arc<str>) -> Result<Sta
 /// The columns of the rows that will answer such a statement.
 ///
 /// # Errors
-/// `TooLarge` for a long text, which would be read here, on the event loop: it need not be prepared. What is wrong with the statement.
+/// `TooLarge` for a long text, which would be read here, on the event loop: it need not be prepared. What is wrong with
+/// the statement.
 pub(in crate::session) fn administration_columns(
     session: &Session,
     text: &str,
@@ -129,8 +130,8 @@ pub(in crate::session) async fn administer(session: &mut Session, text: &str) ->
     }
 }
 
-/// Has an order carried out, beside the event loops: it may have to build a whole configuration anew. A cancel ends the wait for it. What it changed is seen
-/// by the session's next statement.
+/// Has an order carried out, beside the event loops: it may have to build a whole configuration anew. A cancel ends the
+/// wait for it. What it changed is seen by the session's next statement.
 pub(in crate::session) async fn ordered(session: &mut Session, order: Order<'_>) -> Result<Answer> {
     let administration = session.place.administration()?;
     let caller = caller(session);

@@ -1,4 +1,5 @@
-//! What only a session can do of a statement about the configuration: read a statement as it would, and tell what it knows of tables.
+//! What only a session can do of a statement about the configuration: read a statement as it would, and tell what it
+//! knows of tables.
 
 use std::sync::Arc;
 

@@ -5,14 +5,12 @@ use pando_kernel::event::Event;
 use pando_sql::ast::{CopyDirection, Kind, Statement, Transaction};
 
 use crate::session::Session;
-use crate::session::bulk::copy;
-use crate::session::cursors::declared;
 use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::settings::set;
 use crate::session::statement::{
-    administer, database, lock_tables, maintain, named, preview, processlist, reset, set_config,
-    stand,
+    administer, copy, cursor, database, lock_tables, maintain, named, preview, processlist, reset,
+    set_config, stand,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::{deferred, serializable, verbs};
@@ -71,20 +69,20 @@ pub(in crate::session) async fn start_local(
             session.work.refuse_if_failed()?;
             named::deallocate(session, name.as_ref().map(|name| &*name.value))?;
         }
-        Kind::Cursor(cursor) => {
+        Kind::Cursor(verb) => {
             session.work.refuse_if_failed()?;
-            declared::sql_cursor(session, stmt, cursor, given).await?;
+            cursor::sql_cursor(session, stmt, verb, given).await?;
         }
         Kind::Lock(tables) => {
             if !lock_tables::lock_in_transaction(session, stmt, tables).await? {
                 lock_tables::lock_tables(session, tables)?;
             }
         }
-        Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
+        Kind::Copy(own) if own.direction == CopyDirection::FromClient => {
             return copy::start_bulk(session, stmt).await;
         }
-        Kind::Copy(copy) if copy.direction == CopyDirection::ToClient => {
-            let Some(query) = &copy.query else { return Ok(false) };
+        Kind::Copy(own) if own.direction == CopyDirection::ToClient => {
+            let Some(query) = &own.query else { return Ok(false) };
             return copy::start_copy_of(session, stmt, query).await;
         }
         Kind::Load(_) => return copy::start_bulk(session, stmt).await,

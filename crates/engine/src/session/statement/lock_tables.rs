@@ -24,8 +24,8 @@ impl Settings {
     }
 }
 
-/// No lock is ever held, so UNLOCK TABLES is true at once. LOCK TABLES is refused, but to a session that loads a dump: there it only makes the
-/// server faster, and keeps nobody out of anything.
+/// No lock is ever held, so UNLOCK TABLES is true at once. LOCK TABLES is refused, but to a session that loads a dump:
+/// there it only makes the server faster, and keeps nobody out of anything.
 pub(in crate::session) fn lock_tables(session: &mut Session, tables: &[ObjectName]) -> Result<()> {
     session.work.refuse_if_failed()?;
     if tables.is_empty() {
@@ -44,7 +44,8 @@ pub(in crate::session) fn lock_tables(session: &mut Session, tables: &[ObjectNam
     ))
 }
 
-/// LOCK TABLE of a language whose locks belong to the transaction: one table after the other, each wherever it stands. False in others.
+/// LOCK TABLE of a language whose locks belong to the transaction: one table after the other, each wherever it stands.
+/// False in others.
 pub(in crate::session) async fn lock_in_transaction(
     session: &mut Session,
     stmt: &Statement,

@@ -1,5 +1,5 @@
-//! ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE, where they answer with rows: every node of a table is asked, and the answers are told of
-//! the logic table.
+//! ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE, where they answer with rows: every node of a table is asked,
+//! and the answers are told of the logic table.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ async fn maintain_one(
     match session.plan(&live, &stmt, &Given::default(), Purpose::Run).await {
         Ok(plan) => {
             let (columns, rows) = asked(session, &live, &plan).await?;
-            Ok((columns, told(rows, &name, &kind, &plan)))
+            Ok((columns, told(rows, &name, kind, &plan)))
         }
         Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => {
             Ok((Vec::new(), missing(&name, kind)))

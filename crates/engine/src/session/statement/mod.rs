@@ -1,6 +1,8 @@
 //! Statements that the session answers itself, and what it makes of a text before the line sees it.
 
 pub(in crate::session) mod administer;
+pub(in crate::session) mod copy;
+pub(in crate::session) mod cursor;
 pub(in crate::session) mod database;
 pub(in crate::session) mod inquiry;
 pub(in crate::session) mod local;

@@ -74,8 +74,8 @@ pub(in crate::session) async fn execute_named(
     Box::pin(line::run(session, &statement, given)).await
 }
 
-/// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very type of the parameter, and no length of it,
-/// says nothing new.
+/// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very
+/// type of the parameter, and no length of it, says nothing new.
 pub(in crate::session) fn argument(
     session: &Session,
     argument: &Expr,

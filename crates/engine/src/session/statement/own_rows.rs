@@ -1,4 +1,5 @@
-//! What a session has made under names and is shown as its own: on a storage unit these lists tell of the pool's connections, whose statements are anybody's.
+//! What a session has made under names and is shown as its own: on a storage unit these lists tell of the pool's
+//! connections, whose statements are anybody's.
 
 use std::sync::Arc;
 

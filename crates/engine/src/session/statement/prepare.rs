@@ -20,10 +20,10 @@ use crate::session::errors::unknown_table;
 use crate::session::given::{Aim, Given};
 use crate::session::place::{elsewhere, own_database};
 use crate::session::reply::logic_names::Origin;
-use crate::session::run::planning::Ready;
 use crate::session::run::template::moment;
 use crate::session::statement::{administer, without_units};
 use crate::session::steps::frame;
+use crate::session::steps::planning::Ready;
 use crate::session::transaction::temporary;
 
 /// Parses one statement.
@@ -66,8 +66,8 @@ pub(in crate::session) async fn describe_prepared(
     Ok(prepared.description.get_or_init(|| description).clone())
 }
 
-/// Asks for the types of a statement's parameters when it comes again without anybody knowing them: with them its units may keep it prepared. Once only it is
-/// left to each unit, which prepares it for that execution.
+/// Asks for the types of a statement's parameters when it comes again without anybody knowing them: with them its units
+/// may keep it prepared. Once only it is left to each unit, which prepares it for that execution.
 ///
 /// # Errors
 /// What a storage unit says, as it would to the execution.

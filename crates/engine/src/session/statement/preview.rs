@@ -8,8 +8,7 @@ use crate::plan::{Planned, Purpose};
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::run::assembly;
-use crate::session::steps::frame;
+use crate::session::steps::{assembly, frame};
 
 pub(in crate::session) async fn preview(
     session: &mut Session,

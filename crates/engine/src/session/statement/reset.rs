@@ -51,7 +51,8 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     stand::start_variables(session)
 }
 
-/// COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
+/// COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those
+/// of the start-up packet.
 /// <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html>
 pub(in crate::session) async fn reset_connection(session: &mut Session) -> Result<()> {
     session.place.forget_login_variables();

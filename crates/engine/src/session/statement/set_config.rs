@@ -68,8 +68,8 @@ fn refused() -> Error {
 
 /// Runs such a statement; false when it is another.
 ///
-/// One storage unit runs it with every setting made local to the statement, and so judges the values and answers as the server would; the
-/// settings are then kept like those of SET.
+/// One storage unit runs it with every setting made local to the statement, and so judges the values and answers as the
+/// server would; the settings are then kept like those of SET.
 pub(in crate::session) async fn set_config(
     session: &mut Session,
     stmt: &Statement,

@@ -41,8 +41,8 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
     }
 }
 
-/// Whether the open transaction has changed nothing and was asked of no table, as no database was chosen: only the servers themselves, and their
-/// catalogues. It may as well have begun where one is chosen now, and later.
+/// Whether the open transaction has changed nothing and was asked of no table, as no database was chosen: only the
+/// servers themselves, and their catalogues. It may as well have begun where one is chosen now, and later.
 pub(in crate::session) fn has_read_no_table(session: &Session) -> bool {
     session.place.facts().database.is_none() && session.work.has_read_no_table()
 }

@@ -1,4 +1,5 @@
-//! UPDATE and DELETE whose rows are chosen by a query with a LIMIT or a lock: the query's rows are read first, then the change runs with their values.
+//! UPDATE and DELETE whose rows are chosen by a query with a LIMIT or a lock: the query's rows are read first, then the
+//! change runs with their values.
 
 use std::sync::Arc;
 

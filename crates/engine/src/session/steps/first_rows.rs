@@ -1,4 +1,5 @@
-//! UPDATE and DELETE … ORDER BY … LIMIT over several shards: the first rows' keys are read under lock, then these rows are changed.
+//! UPDATE and DELETE … ORDER BY … LIMIT over several shards: the first rows' keys are read under lock, then these rows
+//! are changed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Statements of the client that run as several of the session's own: all of them or none take effect, and the client sees one.
+//! Statements of the client that run as several of the session's own: all of them or none take effect, and the client
+//! sees one.
 
 use std::sync::Arc;
 
@@ -17,8 +18,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::given::{Aim, Given, Run};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::{Aside, command_tag};
-use crate::session::run::assembly;
-use crate::session::steps::{chosen_rows, first_rows, insert_select, move_rows};
+use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin, end};
 use crate::session::{Session, line};

@@ -1,4 +1,5 @@
-//! INSERT … SELECT over units that do not stand together: all rows are read, then written in batches through the planning of any INSERT.
+//! INSERT … SELECT over units that do not stand together: all rows are read, then written in batches through the
+//! planning of any INSERT.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! UPDATE of a sharding column: rows are read with their new values under lock, deleted, and inserted again through the planning of any INSERT.
+//! UPDATE of a sharding column: rows are read with their new values under lock, deleted, and inserted again through the
+//! planning of any INSERT.
 
 use std::sync::Arc;
 
@@ -143,7 +144,8 @@ async fn move_rows_steps(
     Ok(Stepped { told, completion, key: 0 })
 }
 
-/// Whether the table, now that its rows are locked, has columns that were not known when the statement was taken apart: the moved rows would lack them.
+/// Whether the table, now that its rows are locked, has columns that were not known when the statement was taken apart:
+/// the moved rows would lack them.
 fn has_others(read: &Columns, parts: &MoveRows) -> bool {
     let own = read.list.iter().skip(parts.known_from);
     let is_known = |name: &str| parts.known.iter().any(|known| known == name);

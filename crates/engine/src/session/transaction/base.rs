@@ -1,4 +1,5 @@
-//! Transactions of type BASE: every change is committed on its storage unit at once, with images of its rows, by which it is taken back if it must be.
+//! Transactions of type BASE: every change is committed on its storage unit at once, with images of its rows, by which
+//! it is taken back if it must be.
 
 use pando_base::{Concern, Field, Global};
 use pando_kernel::TransactionType;
@@ -134,8 +135,8 @@ pub(in crate::session) async fn undo_in_base(session: &mut Session, from: u64) -
     Ok(())
 }
 
-/// The client is gone: what its open transaction has committed on units is taken back behind it. What is under way there at this moment is found by
-/// recovery.
+/// The client is gone: what its open transaction has committed on units is taken back behind it. What is under way
+/// there at this moment is found by recovery.
 pub(in crate::session) fn take_back_in_base(session: &mut Session) {
     let Some(global) = std::mem::take(&mut session.work.base).global else { return };
     let Ok(field) = base_field(session) else { return };

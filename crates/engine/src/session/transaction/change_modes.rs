@@ -3,7 +3,6 @@
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Assignment, Kind};
 
 use crate::variables::UNKNOWN;
@@ -66,7 +65,8 @@ impl Touched {
 /// Gives the open transaction other modes, where its language lets it have them.
 ///
 /// # Errors
-/// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first statement.
+/// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first
+/// statement.
 pub(in crate::session) async fn alter(session: &mut Session, own: Vec<String>) -> Result<()> {
     session.work.refuse_if_failed()?;
     own.iter().try_for_each(|mode| refuse_late(session, mode))?;
@@ -81,8 +81,9 @@ pub(in crate::session) async fn alter(session: &mut Session, own: Vec<String>) -
     }
 }
 
-/// `RESET transaction_isolation` and its like take the open transaction to what servers begin with, whatever BEGIN or the session's defaults have said. Where servers
-/// would let a transaction change its level that has looked at data already, ours keeps it and says so.
+/// `RESET transaction_isolation` and its like take the open transaction to what servers begin with, whatever BEGIN or
+/// the session's defaults have said. Where servers would let a transaction change its level that has looked at data
+/// already, ours keeps it and says so.
 ///
 /// # Errors
 /// As [`alter`].
@@ -91,7 +92,7 @@ pub(in crate::session) async fn reset_modes(
     assignments: &[Assignment],
 ) -> Result<()> {
     let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
-    if !is_about_open || session.work.transaction.state() == TransactionState::Idle {
+    if !is_about_open || session.work.is_idle() {
         return Ok(());
     }
     let is_deferred = session.work.transaction.modes().iter().any(|mode| mode == "DEFERRABLE");
@@ -108,8 +109,8 @@ pub(in crate::session) async fn reset_modes(
     }
 }
 
-/// Nothing has been done on the units that would be missed, so they begin anew when they are needed: a transaction that is to see one state of them, or
-/// to lock what it reads, does so from its beginning.
+/// Nothing has been done on the units that would be missed, so they begin anew when they are needed: a transaction that
+/// is to see one state of them, or to lock what it reads, does so from its beginning.
 async fn start_over(session: &mut Session, modes: Vec<String>) -> Result<()> {
     if session.work.transaction.is_fresh() {
         session.work.transaction.set_modes(modes);
@@ -139,7 +140,8 @@ async fn tell_modes(session: &mut Session, own: &[String], modes: Vec<String>) -
     Ok(())
 }
 
-/// A unit that joined behind a savepoint was told there what was said in front of it, and forgets it with the savepoint.
+/// A unit that joined behind a savepoint was told there what was said in front of it, and forgets it with the
+/// savepoint.
 pub(in crate::session) async fn tell_read_only_again(session: &mut Session) -> Result<()> {
     match session.settings.is_told_read_only() {
         true => session.work.transaction.run_everywhere(BECOMES_READ_ONLY).await,
@@ -191,8 +193,8 @@ fn refuse_late(session: &Session, mode: &str) -> Result<()> {
     message.map_or(Ok(()), |message| Err(server_error(0, "25001", message)))
 }
 
-/// Whether a level is the transaction's own. What is not known here is judged by the units that take part, but in a distributed transaction, which could not
-/// have them take another level by then.
+/// Whether a level is the transaction's own. What is not known here is judged by the units that take part, but in a
+/// distributed transaction, which could not have them take another level by then.
 fn keeps_level(session: &Session, level: &str) -> bool {
     let judged = !session.work.transaction.is_fresh()
         && session.work.transaction.kind() != TransactionType::Xa;
@@ -202,7 +204,8 @@ fn keeps_level(session: &Session, level: &str) -> bool {
     }
 }
 
-/// Refuses what a distributed transaction has settled with its first statement: what it sees, what it locks, and where its decision is written.
+/// Refuses what a distributed transaction has settled with its first statement: what it sees, what it locks, and where
+/// its decision is written.
 fn refuse_settled(session: &Session, own: &[String], modes: &[String]) -> Result<()> {
     if session.settings.has_savepoints() {
         base::refuse_in_base(session, "a transaction mode behind a savepoint")?;

@@ -24,8 +24,8 @@ pub(in crate::session) async fn or_doomed<T>(
     }
 }
 
-/// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that, and the whole transaction is
-/// undone, as on one server.
+/// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that,
+/// and the whole transaction is undone, as on one server.
 pub(in crate::session) async fn as_told(session: &mut Session, error: Error) -> Error {
     let told = match session.place.handle().doom() {
         Some(cycle) => Box::pin(give_way(session, error, &cycle)).await,

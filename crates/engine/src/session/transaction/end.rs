@@ -120,8 +120,8 @@ pub(in crate::session) fn commit_when_told(session: &mut Session) {
     session.place.facts_mut().autocommit = false;
 }
 
-/// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a unit that answers is let
-/// finish, since others may have committed.
+/// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a
+/// unit that answers is let finish, since others may have committed.
 pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Result<Outcome> {
     session.place.handle().lets_go();
     session.place.handle().overlook();
@@ -173,7 +173,8 @@ pub(in crate::session) fn attend_transaction(session: &mut Session) -> Result<()
     session.work.transaction.connections().try_for_each(|one| handle.runs_on(one, Manner::Ask))
 }
 
-/// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here on.
+/// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here
+/// on.
 pub(in crate::session) async fn let_go(session: &mut Session) {
     if session.place.handle().lets_go() {
         session.place.handle().settled(session.place.runtime()).await;
@@ -219,7 +220,8 @@ pub(in crate::session) fn fail_with_door(session: &mut Session) {
     }
 }
 
-/// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client hears of the error.
+/// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client
+/// hears of the error.
 pub(in crate::session) async fn end_failed_text(session: &mut Session) {
     if session.work.opened() == Opened::Pipeline
         && session.outbox.ends_text()

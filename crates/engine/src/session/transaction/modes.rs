@@ -37,7 +37,8 @@ impl Work {
         self.modes.session.retain(|mode| !kinds.contains(&kind(mode)));
     }
 
-    /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is about tables.
+    /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is
+    /// about tables.
     pub(in crate::session) fn uses_up_modes(&self, kind: &Kind) -> bool {
         !self.modes.next.is_empty() && !visit::tables(kind).is_empty()
     }
@@ -67,7 +68,8 @@ pub(in crate::session) async fn set_modes_for_all(
     Ok(())
 }
 
-/// SET TRANSACTION: by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL).
+/// SET TRANSACTION: by the family's custom, for the next transaction (MySQL, and not inside one) or the open one
+/// (PostgreSQL).
 pub(in crate::session) async fn set_modes(session: &mut Session, words: &[String]) -> Result<()> {
     let modes = known(words)?;
     session.work.refuse_if_failed()?;
@@ -131,7 +133,8 @@ pub(in crate::session) fn kind(mode: &str) -> &str {
     mode.trim_start_matches("NOT ").split(' ').next().unwrap_or("")
 }
 
-/// The kinds of modes whose default a variable is: setting it, or taking it back, overrules what SET SESSION CHARACTERISTICS has said before.
+/// The kinds of modes whose default a variable is: setting it, or taking it back, overrules what SET SESSION
+/// CHARACTERISTICS has said before.
 pub(in crate::session) fn defaulted(name: &str) -> &'static [&'static str] {
     match name {
         "default_transaction_isolation" => &["ISOLATION"],

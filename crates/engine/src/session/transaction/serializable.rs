@@ -1,8 +1,9 @@
 //! SERIALIZABLE over several storage units whose servers find anomalies instead of locking (PostgreSQL).
 //!
-//! Each server sees its own half of a write skew that spans two of them, which alone is none. So transactions of type XA that may write lock the tables they
-//! read and write until they end, and read what is committed once they have the lock: strict two-phase locking, whose order of commits is the same on all
-//! units. On the units they run at READ COMMITTED for that: a snapshot that is older than the lock would miss who had it before.
+//! Each server sees its own half of a write skew that spans two of them, which alone is none. So transactions of type
+//! XA that may write lock the tables they read and write until they end, and read what is committed once they have the
+//! lock: strict two-phase locking, whose order of commits is the same on all units. On the units they run at READ
+//! COMMITTED for that: a snapshot that is older than the lock would miss who had it before.
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
@@ -100,7 +101,8 @@ impl Work {
     }
 }
 
-/// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not make it so.
+/// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not
+/// make it so.
 pub(in crate::session) fn lock_if_serial(session: &mut Session, live: &LiveDatabase) {
     let fresh = session.work.transaction.kind() == TransactionType::Xa
         && session.work.transaction.is_fresh();
@@ -133,7 +135,8 @@ pub(in crate::session) fn locks_alone(session: &Session, live: &LiveDatabase) ->
         && must_lock(session, live, &session.work.modes.session)
 }
 
-/// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.
+/// The level that is told to the client of the open transaction, or of one that begins now, where its units run at
+/// another one.
 pub(in crate::session) fn told_isolation(session: &Session) -> Option<Isolation> {
     let idle = session.work.is_idle();
     let kind =
@@ -167,7 +170,8 @@ pub(in crate::session) fn show_setting(session: &mut Session, show: &Show) -> Re
     Ok(true)
 }
 
-/// What a statement's tables are locked against. Two that both read and then write would wait for each other: who writes keeps both out from the start.
+/// What a statement's tables are locked against. Two that both read and then write would wait for each other: who
+/// writes keeps both out from the start.
 fn against(kind: &Kind) -> Option<Against> {
     match kind {
         Kind::Select(query) if query.lock.is_none() => Some(Against::Writers),

@@ -1,4 +1,5 @@
-//! Global snapshots: at REPEATABLE READ and SERIALIZABLE a transaction of type XA sees all or nothing of every other one, on all units.
+//! Global snapshots: at REPEATABLE READ and SERIALIZABLE a transaction of type XA sees all or nothing of every other
+//! one, on all units.
 //!
 //! Whoever's default the level is: what a client is told of its level holds. It costs a transaction on all units, and
 //! holds up the commits of others for a moment; READ
@@ -136,8 +137,9 @@ pub(in crate::session) fn named_level<'a>(
     variable.map(|(_, value)| &**value).filter(|value| !value.eq_ignore_ascii_case("default"))
 }
 
-/// Whether the open transaction has its units look at their data when it begins: WITH CONSISTENT SNAPSHOT, which servers heed at REPEATABLE READ only. A unit
-/// that could not is not asked to: SQLite's transactions queue up where they begin.
+/// Whether the open transaction has its units look at their data when it begins: WITH CONSISTENT SNAPSHOT, which
+/// servers heed at REPEATABLE READ only. A unit that could not is not asked to: SQLite's transactions queue up where
+/// they begin.
 /// <https://dev.mysql.com/doc/refman/8.0/en/commit.html>
 pub(in crate::session) fn looks_at_once(session: &Session) -> bool {
     let modes = session.work.transaction.modes();
@@ -146,7 +148,8 @@ pub(in crate::session) fn looks_at_once(session: &Session) -> bool {
         && session.place.dialect().is_some_and(|dialect| dialect.two_phase().is_some())
 }
 
-/// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction is open.
+/// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction
+/// is open.
 ///
 /// # Errors
 /// What a unit says to it.
@@ -176,8 +179,8 @@ pub(in crate::session) fn refuse_snapshot_in_base(
     ))
 }
 
-/// Opens the transaction on all units that take writes. One of type XA sees the same transactions on all of them; of type LOCAL each unit looks at its own moment,
-/// and all at about the same.
+/// Opens the transaction on all units that take writes. One of type XA sees the same transactions on all of them; of
+/// type LOCAL each unit looks at its own moment, and all at about the same.
 pub(in crate::session) async fn open_everywhere(
     session: &mut Session,
     live: &LiveDatabase,

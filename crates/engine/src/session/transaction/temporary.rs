@@ -143,7 +143,8 @@ impl TemporaryTables {
         self.own.as_ref().is_some_and(|own| own.number.is_some() && own.connection.is_none())
     }
 
-    /// What must be set on their connection, which no reset may reach, so that it has these variables and no others; nothing where there is nothing.
+    /// What must be set on their connection, which no reset may reach, so that it has these variables and no others;
+    /// nothing where there is nothing.
     pub(in crate::session) fn dress_of_temporaries(
         &self,
         dialect: &dyn Dialect,
@@ -193,7 +194,8 @@ impl TemporaryTables {
         self.leave_temporaries();
     }
 
-    /// A transaction, or a part of it, has ended: where that takes definitions back, the server is to be asked which there are.
+    /// A transaction, or a part of it, has ended: where that takes definitions back, the server is to be asked which
+    /// there are.
     pub(in crate::session) fn doubt_temporaries(&mut self) {
         if let Some(own) = &mut self.own {
             own.stale |= own.kept != Kept::Noted;
@@ -477,7 +479,8 @@ fn refuse_another_spelling(own: &Temporary, define: &Define) -> Result<()> {
     }
 }
 
-/// Refuses the name of a part of a sharded table: on their connection it would hide that from statements about the whole.
+/// Refuses the name of a part of a sharded table: on their connection it would hide that from statements about the
+/// whole.
 fn refuse_name_of_part(own: &Temporary, live: &LiveDatabase) -> Result<()> {
     let (Change::Made(new) | Change::Renamed(_, new)) = &own.change else { return Ok(()) };
     let syntax = live.database.dialect.syntax();

@@ -150,8 +150,9 @@ pub(in crate::session) async fn ready(
     ready.map(Some)
 }
 
-/// Asks all units of the database that have not been asked yet, or whose server may have been started anew since, so that a client learns when it begins
-/// a transaction, and not in its midst, that one of them cannot take part. A unit that does not answer is asked again when it is needed.
+/// Asks all units of the database that have not been asked yet, or whose server may have been started anew since, so
+/// that a client learns when it begins a transaction, and not in its midst, that one of them cannot take part. A unit
+/// that does not answer is asked again when it is needed.
 ///
 /// # Errors
 /// `Refused`, with what is to be done on a unit's server.
@@ -189,8 +190,9 @@ pub(in crate::session) async fn ready_all(session: &mut Session) -> Result<()> {
     session.place.handle().taken(all(asking)).await.map(drop)
 }
 
-/// Asks a unit again over a connection that was opened after it had been asked: its server may have been started anew with other settings, and a
-/// transaction is to learn of that before it changes anything there, not when it is to be committed.
+/// Asks a unit again over a connection that was opened after it had been asked: its server may have been started anew
+/// with other settings, and a transaction is to learn of that before it changes anything there, not when it is to be
+/// committed.
 ///
 /// # Errors
 /// `Refused`, with what is to be done on its server; what keeps it from answering.
@@ -211,7 +213,8 @@ pub(in crate::session) async fn still_ready(
     }
 }
 
-/// When an error says that a unit lacks Pando's own tables, what is known of the units is forgotten: the next transaction makes them.
+/// When an error says that a unit lacks Pando's own tables, what is known of the units is forgotten: the next
+/// transaction makes them.
 pub(in crate::session) fn learn_of_loss(session: &Session, error: &Error) {
     if let (true, Some(live)) = (lacks_own_tables(error), session.place.current()) {
         tracing::warn!(%error, "Pando's own tables were removed from a storage unit, and are made anew");
@@ -240,7 +243,8 @@ async fn readiness(
     known.ask(unit, runtime, asking).await
 }
 
-/// Asks a unit again whose pool has counted these breaks. One that cannot say so now is not in the way: it is asked again when it is needed.
+/// Asks a unit again whose pool has counted these breaks. One that cannot say so now is not in the way: it is asked
+/// again when it is needed.
 ///
 /// # Errors
 /// `Refused`, with what is to be done on its server.
@@ -267,8 +271,8 @@ async fn reassured(
     }
 }
 
-/// What a client is told by a unit that has been asked again. When it cannot take part any more, what is known of all units is forgotten: two of them may
-/// be one place, and what is kept of both must be of one time.
+/// What a client is told by a unit that has been asked again. When it cannot take part any more, what is known of all
+/// units is forgotten: two of them may be one place, and what is kept of both must be of one time.
 fn no_longer(live: &LiveDatabase, unit: &str, error: Error) -> Error {
     if matches!(error.kind(), ErrorKind::Refused { .. }) {
         live.together.forget();
@@ -276,7 +280,8 @@ fn no_longer(live: &LiveDatabase, unit: &str, error: Error) -> Error {
     cannot_take_part(unit, error)
 }
 
-/// Refuses a part of a transaction that its storage unit has rolled back, which a reply told that nobody read to its end: what ran on it would be committed at once.
+/// Refuses a part of a transaction that its storage unit has rolled back, which a reply told that nobody read to its
+/// end: what ran on it would be committed at once.
 pub(in crate::session) fn still_open(part: &Connection) -> Result<()> {
     let now = part.condition();
     match now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle {

@@ -29,8 +29,8 @@ pub(in crate::session) enum Opened {
 }
 
 impl Work {
-    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where none was open, as only the MySQL family has
-    /// it, one begins all the same.
+    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where
+    /// none was open, as only the MySQL family has it, one begins all the same.
     fn chained_modes(&self) -> Vec<String> {
         self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
     }
@@ -201,8 +201,8 @@ async fn rollback_verb(session: &mut Session, after: After, dialect: &dyn Dialec
     Ok(())
 }
 
-/// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
-/// all the same.
+/// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or
+/// a pipeline has done so far ends with it all the same.
 fn look_for_block(
     session: &mut Session,
     verb: &str,

@@ -1,15 +1,16 @@
 //! What is asked of a session's transaction and done with it, as far as nothing else of the session takes part.
 
+use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::session::TransactionState;
+use pando_sql::ast::Kind;
+use pando_transaction::Transaction;
+
 use crate::session::given::Run;
 use crate::session::transaction::base::Base;
 use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::modes::completed;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{Definitions, End, Modes, Work};
-use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::session::TransactionState;
-use pando_sql::ast::Kind;
-use pando_transaction::Transaction;
 
 impl Default for Work {
     fn default() -> Self {
@@ -150,8 +151,8 @@ impl Work {
         }
     }
 
-    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
-    /// while none of them has reached a unit.
+    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request
+    /// opened around its statements while none of them has reached a unit.
     pub(in crate::session) fn stands_free(&self) -> bool {
         match self.transaction.state() {
             TransactionState::Idle => true,
@@ -165,7 +166,8 @@ impl Work {
         self.transaction.state() == TransactionState::Open && self.has_reached_none()
     }
 
-    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
+    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to
+    /// those it has changed.
     pub(in crate::session) fn has_reached_none(&self) -> bool {
         self.transaction.units().is_empty() && !self.base.has_changed()
     }
@@ -181,7 +183,8 @@ impl Work {
         Ok(())
     }
 
-    /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
+    /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each
+    /// kind counts.
     pub(in crate::session) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
         let further = std::mem::take(&mut self.modes.next);
         completed(own, further.iter().chain(&self.modes.session))

@@ -1,4 +1,5 @@
-//! What is checked at the end of a transaction only: SET CONSTRAINTS, and having it checked before the first of several storage units commits.
+//! What is checked at the end of a transaction only: SET CONSTRAINTS, and having it checked before the first of several
+//! storage units commits.
 
 pub(in crate::session) mod constraints;
 
@@ -20,7 +21,8 @@ use crate::session::transaction::{base, end};
 /// The tag of the verb.
 const VERB: &str = "SET CONSTRAINTS";
 
-/// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the units that have them. False when the statement goes the usual way.
+/// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the
+/// units that have them. False when the statement goes the usual way.
 ///
 /// # Errors
 /// `Refused` for constraints that have other names on the units; what a unit says of what it checks then.
@@ -54,7 +56,8 @@ pub(in crate::session) async fn set_constraints(
     Ok(true)
 }
 
-/// Whether a commit may fail on one unit by what was left unchecked until then, after others have committed, as far as that is known.
+/// Whether a commit may fail on one unit by what was left unchecked until then, after others have committed, as far as
+/// that is known.
 pub(in crate::session) fn may_defer(session: &Session) -> bool {
     let is_asked = session.work.transaction.state() == TransactionState::Open
         && session.work.transaction.kind() == TransactionType::Local

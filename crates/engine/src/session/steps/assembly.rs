@@ -1,5 +1,5 @@
-//! Statements answered over rows read before: the rows come through the whole line like any other query's, and are written into the
-//! statement as tables.
+//! Statements answered over rows read before: the rows come through the whole line like any other query's, and are
+//! written into the statement as tables.
 
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::place::doubted_rows;
-use crate::session::run::assembly;
 use crate::session::run::find_out::MAX_NEEDS;
+use crate::session::steps::assembly;
 
 /// What is left to be done of a statement, once the rows of an assembly are there.
 #[derive(Debug)]
