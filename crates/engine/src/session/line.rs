@@ -114,7 +114,7 @@ pub(in crate::session) async fn run_on_units(
     end::commit_before(session, live, stmt).await?;
     session.settle_cursors().await?;
     let plan = match session.ready(live, stmt, &given, Purpose::Run).await {
-        Ok(Ready::Run(plan)) => Arc::new(session.on_leaders(live, stmt, &given, plan).await?),
+        Ok(Ready::Run(plan)) => Arc::new(session.on_leaders(live, stmt, &given, *plan).await?),
         Ok(Ready::Steps(found)) => {
             changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;
             return frame::start_in_steps(session, live, stmt, &given, found.steps).await;

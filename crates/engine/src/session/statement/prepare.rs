@@ -161,7 +161,7 @@ pub(in crate::session) async fn describe_on_unit(
     let stmt = Arc::clone(&prepared.statement);
     Box::pin(temporary::look_at_temporaries(session, &live, &stmt)).await?;
     let plan = match session.ready(&live, &stmt, &Given::default(), Purpose::Describe).await? {
-        Ready::Run(plan) => plan,
+        Ready::Run(plan) => *plan,
         Ready::Steps(found) => {
             return frame::describe_in_steps(session, &live, prepared, *found).await;
         }

@@ -19,7 +19,7 @@ use crate::session::steps::assembly;
 #[derive(Debug)]
 pub(in crate::session) enum Ready {
     /// One plan.
-    Run(Plan),
+    Run(Box<Plan>),
     /// Several statements.
     Steps(Box<InSteps>),
 }
@@ -34,7 +34,7 @@ impl Session {
         purpose: Purpose,
     ) -> Result<Plan> {
         match self.ready(live, stmt, given, purpose).await? {
-            Ready::Run(plan) => Ok(plan),
+            Ready::Run(plan) => Ok(*plan),
             Ready::Steps(found) => Err(found.refusal),
         }
     }
@@ -48,15 +48,16 @@ impl Session {
         purpose: Purpose,
     ) -> Result<Ready> {
         let assembly = match self.planned(live, stmt, given, purpose).await? {
-            Planned::Run(plan) => return Ok(Ready::Run(*plan)),
+            Planned::Run(plan) => return Ok(Ready::Run(plan)),
             Planned::Steps(found) => return Ok(Ready::Steps(found)),
             Planned::Assembly(assembly) => assembly,
             Planned::Needs(_) => return Err(Error::internal("planning asks for what is known")),
         };
         match assembly::assemble(self, live, &assembly, given).await {
-            Ok(plan) => Ok(Ready::Run(plan)),
+            Ok(plan) => Ok(Ready::Run(Box::new(plan))),
             Err(refusal) if assembly.is_of_groups() && plan::is_for_assembly(&refusal) => {
-                Box::pin(self.planned_apart(live, stmt, given, refusal)).await.map(Ready::Run)
+                let plan = Box::pin(self.planned_apart(live, stmt, given, refusal)).await?;
+                Ok(Ready::Run(Box::new(plan)))
             }
             Err(refusal) => Box::pin(self.in_steps(live, stmt, given, refusal)).await,
         }
