@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
+use crate::changes::Changes;
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::request::Parameter;
@@ -58,7 +58,7 @@ pub trait Feature: Room {
         Ok(())
     }
 
-    /// Edits the text for one target.
+    /// Changes the statement for one target: its text, and values in it.
     ///
     /// # Errors
     /// `Refused`.
@@ -67,7 +67,7 @@ pub trait Feature: Room {
         _ctx: &Context<'_>,
         _stmt: &Statement,
         _to: &Target,
-        _edits: &mut Edits,
+        _changes: &mut Changes,
     ) -> Result<()> {
         Ok(())
     }

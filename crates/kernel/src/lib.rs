@@ -6,6 +6,7 @@ pub mod algorithm;
 pub mod alone;
 pub mod backend;
 pub mod catalog;
+pub mod changes;
 pub mod channel;
 pub mod column;
 pub mod dialect;

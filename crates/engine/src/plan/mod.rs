@@ -8,6 +8,7 @@ mod effects;
 mod labels;
 mod leftovers;
 mod merge_plan;
+mod numbering;
 mod parse;
 mod plain;
 mod planned;
@@ -32,7 +33,7 @@ use pando_sql::Edits;
 use pando_sql::ast::Statement;
 pub(crate) use parse::unread;
 use plain::direct;
-pub use planned::{Leaves, Plan, Planned, Purpose, Told, Unit};
+pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 use special::missing;
@@ -58,12 +59,8 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             leftovers::check(ctx, stmt)?;
             missing::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose).or_else(|error| in_steps(ctx, stmt, error));
-            planned.map_err(|error| missing::told(stmt, error)).map(|mut planned| {
-                if let Planned::Run(plan) = &mut planned {
-                    plan.leaves = effects::leaves(ctx, stmt, plan);
-                }
-                planned
-            })
+            let planned = planned.map_err(|error| missing::told(stmt, error));
+            planned.map(|planned| judged(ctx, stmt, planned))
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };
@@ -105,5 +102,15 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
 pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
-    assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal)
+    let planned = assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal);
+    planned.map(|planned| judged(ctx, stmt, planned))
+}
+
+/// What was planned, and what it may leave on its connections.
+fn judged(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Planned {
+    let mut planned = planned;
+    if let Planned::Run(plan) = &mut planned {
+        effects::judge(ctx, stmt, plan);
+    }
+    planned
 }

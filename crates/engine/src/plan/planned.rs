@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use pando_kernel::changes::Turn;
+use pando_kernel::effects::Leaves;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
 use pando_kernel::{Attribute, Column, Lists, Value};
@@ -58,20 +60,10 @@ pub struct Plan {
     pub before: Vec<Arc<str>>,
     /// What it may leave on its connections that nobody knows of: they forget it before they serve others.
     pub leaves: Leaves,
+    /// The catalogue's epoch when that was judged; `None` where it does not rest on what was read of names.
+    pub judged: Option<u64>,
     /// How the columns of its replies are told.
     pub told: Told,
-}
-
-/// What a statement may leave on its connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Leaves {
-    /// Nothing that its text does not tell.
-    #[default]
-    Nothing,
-    /// What a reset takes back.
-    State,
-    /// Anything, prepared statements under other names among it.
-    Anything,
 }
 
 /// Columns as a unit gave them first, and as they were told: nearly every reply of a target has the same. What makes a plan once notes nothing. Plans do not differ by it.
@@ -127,6 +119,8 @@ pub struct Unit {
     pub sql: Arc<str>,
     /// Which of the statement's parameters it takes, in its own order.
     pub parameters: Vec<u32>,
+    /// Which of these go as other values than the client's, by their place among them.
+    pub turns: Vec<(usize, Turn)>,
     /// Values that stand in for the client's, by their place among these: names of tables that are others there.
     pub replaced: Vec<(usize, Value)>,
     /// For each column of the result the table's column it shows, when the unit's answer does not tell it; empty when it does.

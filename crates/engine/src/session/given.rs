@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::request::{CursorId, Execute};
 use pando_kernel::{Format, Parameter};
 use pando_sql::ast::Statement;
@@ -92,6 +93,44 @@ impl Given {
         }
     }
 
+    /// The values that a unit of the plan takes, in its order.
+    ///
+    /// # Errors
+    /// `Value` for one that is missing, or cannot be stored.
+    pub(in crate::session) fn parameters_of(&self, unit: &Unit) -> Result<Vec<Parameter>> {
+        let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
+        let own = unit.parameters.iter().map(|at| self.parameters.get(*at as usize).cloned());
+        let own: Option<Vec<Parameter>> = own.collect();
+        let mut own = own.ok_or_else(missing)?;
+        for (place, turn) in &unit.turns {
+            if let Some(parameter) = own.get_mut(*place) {
+                *parameter = Parameter::made(turn.of(&parameter.value)?);
+            }
+        }
+        for (place, value) in &unit.replaced {
+            if let Some(parameter) = own.get_mut(*place) {
+                let native = parameter.native;
+                *parameter = Parameter { native, ..Parameter::made(value.clone()) };
+            }
+        }
+        Ok(own)
+    }
+
+    /// The types of these, of those declared for the statement; 0 where the server is to find out.
+    pub(in crate::session) fn types_of(&self, unit: &Unit) -> Arc<[u32]> {
+        let declared = &self.declared;
+        let are_its_own = are_in_order(&unit.parameters) && unit.turns.is_empty();
+        if are_its_own && declared.len() <= unit.parameters.len() {
+            return Arc::clone(declared);
+        }
+        let is_turned = |at: usize| unit.turns.iter().any(|(turned, _)| *turned == at);
+        let own = |(at, index): (usize, &u32)| match is_turned(at) {
+            true => 0,
+            false => declared.get(*index as usize).copied().unwrap_or(0),
+        };
+        unit.parameters.iter().enumerate().map(own).collect()
+    }
+
     /// The plan with the statement's own text, for whom that is more than something to send.
     pub(in crate::session) fn written(&self, plan: &Arc<Plan>) -> Arc<Plan> {
         match &self.text {
@@ -104,4 +143,9 @@ impl Given {
     pub(in crate::session) fn text_for(&self, unit: &Unit) -> Arc<str> {
         Arc::clone(self.text.as_ref().unwrap_or(&unit.sql))
     }
+}
+
+/// Whether a unit takes the statement's parameters as they come.
+pub(in crate::session) fn are_in_order(parameters: &[u32]) -> bool {
+    parameters.iter().enumerate().all(|(at, own)| at == *own as usize)
 }

@@ -97,10 +97,7 @@ impl Running {
         pando_postgres::Options::new("pando", address, "root", "root", "shop")
     }
 
-    pub(crate) async fn by_mysql(
-        &self,
-        settings: pando_mysql::Options,
-    ) -> Result<Client> {
+    pub(crate) async fn by_mysql(&self, settings: pando_mysql::Options) -> Result<Client> {
         let connector = pando_mysql::MySqlConnector::new(settings);
         Client::connect(Arc::new(connector), self.server.runtime()).await
     }

@@ -41,7 +41,7 @@ impl Assembly {
         };
         if let Planned::Run(plan) = &mut planned {
             plan.before = before;
-            plan.leaves = effects::leaves(ctx, &self.rest, plan);
+            effects::judge(ctx, &self.rest, plan);
         }
         Ok(planned)
     }

@@ -17,7 +17,7 @@ use pando_sql::{Edits, Span};
 
 use super::Apart;
 use crate::plan::parse::parsed;
-use crate::plan::{leftovers, rewrite};
+use crate::plan::{leftovers, numbering};
 use item::Item;
 use place::Found;
 pub(crate) use write::Answer;
@@ -106,7 +106,7 @@ pub(in crate::plan) fn take_apart(
         let within = |place: &Span| place.start <= span.start && span.end <= place.end;
         !choices.iter().any(|choice| within(&choice.place))
     };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let change_parameters = parameters.iter().filter(|(span, _)| outside(span));
     let change_parameters = change_parameters.map(|(_, index)| *index).collect();
     Ok(Ok(Some(ChosenRows {
@@ -151,7 +151,7 @@ fn choice(ctx: &Context<'_>, stmt: &Statement, found: &Found<'_>) -> Result<Apar
         let Some(lock) = place::lock_for(stmt, &sub) else { return Ok(Ok(None)) };
         read.push_str(lock);
     }
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let inside = |span: &Span| query.span.start <= span.start && span.end <= query.span.end;
     let own = parameters.iter().filter(|(span, _)| inside(span)).map(|(_, index)| *index);
     Ok(Ok(Some(Choice {

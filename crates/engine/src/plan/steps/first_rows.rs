@@ -12,7 +12,7 @@ use pando_sql::ast::{
 };
 
 use super::Apart;
-use crate::plan::{leftovers, rewrite};
+use crate::plan::{leftovers, numbering};
 
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ pub(in crate::plan) fn take_apart(ctx: &Context<'_>, stmt: &Statement) -> Result
             (String::new(), format!("{head} WHERE"))
         }
     };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let own = |part: &dyn Fn(u32) -> bool| {
         let own = parameters.iter().filter(|(span, _)| part(span.start));
         own.map(|(_, index)| *index).collect::<Vec<u32>>()

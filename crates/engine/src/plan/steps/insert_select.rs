@@ -15,7 +15,7 @@ use pando_sql::ast::{
 use pando_sql::{Edits, Placeholder, Span, TokenKind, tokenize, visit};
 
 use super::Apart;
-use crate::plan::{any_unit, leftovers, rewrite};
+use crate::plan::{any_unit, leftovers, numbering};
 
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
@@ -104,7 +104,7 @@ pub(in crate::plan) fn take_apart(
     let head_start = insert.with.last().map_or(0, |last| last.span.end) as usize;
     let hint = stmt.hint_span.map_or("", |span| span.of(&stmt.text));
     let own_hint = if insert.with.is_empty() { "" } else { hint };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let inside = |span: &Span| {
         whole.start <= span.start && span.end <= whole.end || (span.end as usize) <= head_start
     };

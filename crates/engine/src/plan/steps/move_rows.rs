@@ -11,7 +11,7 @@ use pando_sql::ast::{ColumnAssignment, Expr, Kind, Node, Statement, Table, Table
 use pando_sql::{Fold, visit};
 
 use super::insert_select::constant;
-use crate::plan::{leftovers, rewrite};
+use crate::plan::{leftovers, numbering};
 
 /// Functions that answer the same for the same rows when they are asked again within a transaction, or at least for more rows rather than others.
 const REPEATABLE: &[&str] = &[
@@ -225,7 +225,7 @@ pub(crate) fn move_rows(
     let in_filter = |span: &pando_sql::Span| {
         update.filter.as_ref().is_some_and(|filter| filter.span.start <= span.start)
     };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     Ok(Ok(MoveRows {
         read: format!(
             "{hint}SELECT {} FROM {}{condition} FOR UPDATE",

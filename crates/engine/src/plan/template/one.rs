@@ -4,6 +4,8 @@
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
+use pando_kernel::changes::Turn;
+use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
@@ -18,7 +20,7 @@ use super::parameterize::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
 use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
-use crate::plan::{Leaves, Plan, Planned, Purpose, Told, Unit, rewrite};
+use crate::plan::{Plan, Planned, Purpose, Told, Unit, rewrite};
 
 /// The values that statements of one shape are tried with before a template is trusted.
 const TRIALS: [Trial; 2] = [
@@ -104,6 +106,7 @@ struct One {
     redirects: Vec<usize>,
     parts: Vec<Part>,
     parameters: Vec<u32>,
+    turns: Vec<(usize, Turn)>,
     writes: bool,
     effects: OfText,
     /// With the text cut at the values that are lifted.
@@ -216,7 +219,7 @@ impl Template {
         plan: &Plan,
         chance: Chance,
     ) -> Vec<Lifted> {
-        if plan.leaves == Leaves::Anything {
+        if plan.leaves >= Leaves::Anything {
             // Its connections forget what is prepared on them.
             return Vec::new();
         }
@@ -310,7 +313,8 @@ impl One {
             return None;
         }
         let parts = parts(ctx, stmt, &unit.target, spans)?;
-        let (parameters, writes) = (unit.parameters.clone(), plan.writes);
+        let (parameters, turns) = (unit.parameters.clone(), unit.turns.clone());
+        let writes = plan.writes;
         let count = if redirects.is_empty() { pick.count().min(MOST_KEPT) } else { 0 };
         let kept = (0..count).map(|_| OnceLock::new()).collect();
         let is_decided = spans.is_empty();
@@ -323,6 +327,7 @@ impl One {
             redirects,
             parts,
             parameters,
+            turns,
             writes,
             effects,
             lifting,
@@ -336,7 +341,9 @@ impl One {
         let kept = place.and_then(OnceLock::get).filter(|kept| kept.number == number);
         if let Some(Kept { plan, .. }) = kept {
             let text = match &plan.units[..] {
-                [unit] if !self.is_decided => Some(self.text(now.text, now.slots, &unit.target)?),
+                [unit] if !self.is_decided => {
+                    Some(self.text(ctx, now.text, now.slots, &unit.target)?)
+                }
                 _ => None,
             };
             return Some(Fit { plan: Arc::clone(plan), text });
@@ -347,7 +354,8 @@ impl One {
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let leaves = self.effects.leaves_at(ctx, &target)?;
-        let plan = Arc::new(Plan { leaves, ..self.made(target, now, told)? });
+        let judged = self.effects.judged;
+        let plan = Arc::new(Plan { leaves, judged, ..self.made(ctx, target, now, told)? });
         // Long values of one statement are not kept for all others of its shape.
         let is_usual = |unit: &Unit| unit.sql.len() <= 2 * stmt.text.len() + KEPT;
         if let Some(place) = place.filter(|_| plan.units.iter().all(is_usual)) {
@@ -357,10 +365,11 @@ impl One {
         Some(Fit { plan, text: None })
     }
 
-    fn made(&self, target: Target, now: &Now<'_>, told: Told) -> Option<Plan> {
-        let sql = self.text(now.text, now.slots, &target)?;
+    fn made(&self, ctx: &Context<'_>, target: Target, now: &Now<'_>, told: Told) -> Option<Plan> {
+        let sql = self.text(ctx, now.text, now.slots, &target)?;
         let parameters = self.parameters.clone();
-        let unit = Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() };
+        let (turns, replaced, attributes) = (self.turns.clone(), Vec::new(), Vec::new());
+        let unit = Unit { target, sql, parameters, turns, replaced, attributes };
         Some(Plan {
             units: vec![unit],
             spread: Spread::Gather,
@@ -369,6 +378,7 @@ impl One {
             writes: self.writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
+            judged: None,
             told,
         })
     }
@@ -384,13 +394,26 @@ impl One {
         }
     }
 
-    fn text(&self, text: &str, slots: &[Slot], target: &Target) -> Option<Arc<str>> {
+    fn text(
+        &self,
+        ctx: &Context<'_>,
+        text: &str,
+        slots: &[Slot],
+        target: &Target,
+    ) -> Option<Arc<str>> {
         let mut sql = String::with_capacity(text.len() + 16 * target.tables.len());
         for part in &self.parts {
             sql.push_str(match part {
                 Part::Text(text) => text,
                 Part::Slot(at) => slots.get(*at)?.span.of(text),
                 Part::Name(at) => &target.tables.get(*at)?.actual,
+                // One that cannot be stored is planned in full, which says why.
+                Part::Turned(at, turn) => {
+                    let literal = slots.get(*at)?.literal(text, ctx.dialect.syntax())?;
+                    let value = turn.of(&Value::of_literal(&literal)?).ok()?;
+                    sql.push_str(&ctx.dialect.literal(&value));
+                    continue;
+                }
             });
         }
         Some(sql.into())
@@ -401,6 +424,7 @@ fn piece<'a>(part: &'a Part, target: &'a Target) -> Option<Lift<'a>> {
     Some(match part {
         Part::Text(text) => Lift::Text(text),
         Part::Slot(at) => Lift::Slot(*at),
+        Part::Turned(..) => return None,
         Part::Name(at) => {
             let name = &target.tables.get(*at)?.actual;
             Lift::Text(Some(name).filter(|name| name.len() <= LONGEST_NAME)?)
@@ -481,7 +505,10 @@ fn parts(
     target: &Target,
     spans: &[Span],
 ) -> Option<Vec<Part>> {
-    let edits = rewrite::edits(ctx, stmt, &marked(target)).ok()?;
+    let (edits, literals) = rewrite::open_edits(ctx, stmt, &marked(target)).ok()?;
+    // What is put behind a literal depends on it, and is no literal of the statement's.
+    let further = literals.iter().any(|one| one.is_further);
+    let turned = |span: Span| literals.iter().find(|one| one.span == span);
     let mut parts = Parts::default();
     let mut slots = spans.iter().enumerate().peekable();
     for piece in edits.pieces(&stmt.text) {
@@ -494,15 +521,21 @@ fn parts(
                         return None;
                     }
                     parts.text(Span::new(done, slot.start).of(&stmt.text));
-                    parts.push(Part::Slot(at));
+                    parts.push(match turned(*slot) {
+                        Some(one) => Part::Turned(at, one.turn.clone()),
+                        None => Part::Slot(at),
+                    });
                     done = slot.end;
                 }
                 parts.text(Span::new(done, span.end).of(&stmt.text));
             }
         }
     }
+    let parts = parts.done();
+    let is_turned = |part: &&Part| matches!(part, Part::Turned(..));
+    let has_all = parts.iter().filter(is_turned).count() == literals.len();
     // A literal that an edit takes out could say anything.
-    slots.next().is_none().then(|| parts.done())
+    (slots.next().is_none() && has_all && !further).then_some(parts)
 }
 
 /// Whether the server may count a row's key: what it then tells is read by the very values of the statement, and a template has another's.

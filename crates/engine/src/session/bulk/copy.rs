@@ -257,7 +257,7 @@ async fn send_batch(session: &mut Session, copy: &mut CopyIn, place: usize) -> R
     if goes_on {
         copy.marked.push(Arc::clone(&unit.target.unit));
     }
-    session.settings.taint(&live, &mut connection, copy.plan.leaves);
+    session.taint(&live, &mut connection, &copy.plan);
     let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
     let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
     let sent = match started {

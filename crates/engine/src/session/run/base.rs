@@ -15,7 +15,6 @@ use pando_kernel::Columns;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
-use pando_kernel::request::Parameter;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;
 use pando_pool::Connection;
@@ -35,7 +34,7 @@ use crate::session::Session;
 use crate::session::given::{Aim, Given, Order};
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
-use crate::session::run::connect::{grouped, types};
+use crate::session::run::connect::grouped;
 use crate::session::run::start::has_all;
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
@@ -228,7 +227,7 @@ async fn jobs_of(
     // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all
     // units one after the other.
     let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
-    session.settings.taint(live, &mut connection, plan.leaves);
+    session.taint(live, &mut connection, plan);
     Ok((connection, swallow, jobs))
 }
 
@@ -364,20 +363,9 @@ fn call(unit: &plan::Unit, given: &Given) -> Result<Call> {
     if !given.prepared {
         return Ok(Call::default());
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
-    let parameters: Result<Vec<Parameter>> = unit
-        .parameters
-        .iter()
-        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
-        .collect();
-    let mut parameters = parameters?;
-    for (place, value) in &unit.replaced {
-        if let Some(parameter) = parameters.get_mut(*place) {
-            *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
-        }
-    }
+    let parameters = given.parameters_of(unit)?;
     let formats = given.formats.clone();
-    let types = types(unit, &given.declared);
+    let types = given.types_of(unit);
     Ok(Call { prepared: true, parameters, types, formats, era: given.era })
 }
 

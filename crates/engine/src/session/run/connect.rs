@@ -2,25 +2,24 @@
 
 use std::sync::Arc;
 
+use pando_kernel::TransactionType;
 use pando_kernel::backend::Execution;
 use pando_kernel::dialect::{MODE, TransactionVerb};
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Parameter, TransactionType};
-use pando_pool::{Connection, Left};
+use pando_pool::Connection;
 use pando_transaction::{Ready, finish};
 
 use crate::execute::Channel;
 use crate::handle::Manner;
-use crate::plan::{Leaves, Lifted, Plan, Unit};
+use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
-use crate::session::given::{Aim, Given, Order};
+use crate::session::given::{Aim, Given, Order, are_in_order};
 use crate::session::run::{apart, many_pools};
-use crate::session::settings::Settings;
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{serializable, snapshot, temporary, units};
@@ -82,45 +81,6 @@ impl TemporaryTables {
     }
 }
 
-impl Settings {
-    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before
-    /// it serves others. Returns how many replies belong to it.
-    pub(in crate::session) fn lay(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        plan: &Plan,
-    ) -> Result<usize> {
-        self.taint(live, connection, plan.leaves);
-        if !plan.before.is_empty() {
-            connection.spoil();
-        }
-        for text in &plan.before {
-            // What runs under it must not run without it, nor without a transaction that could not begin.
-            connection.start(Execution::Aside(Arc::clone(text)))?;
-        }
-        Ok(plan.before.len())
-    }
-
-    /// Has a connection forget what is left on it when it goes back, and wear the session's variables again.
-    pub(in crate::session) fn taint(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        leaves: Leaves,
-    ) {
-        let left = match leaves {
-            Leaves::Nothing => return,
-            Leaves::State => Left::State,
-            Leaves::Anything => Left::Anything,
-        };
-        let (id, list) = (self.variables().id(), self.variables().list());
-        let dress = || (id, live.database.dialect.set_statement(list).into());
-        let is_worn = id != 0 && connection.session_state() == id;
-        connection.taint(left, is_worn.then(dress));
-    }
-}
-
 impl Session {
     /// Takes the connections a plan for several units needs and starts its statements on them.
     ///
@@ -175,7 +135,7 @@ impl Session {
             false => Ok(0),
         };
         let laid = locked
-            .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
+            .and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?))
             .and_then(|laid| Ok((laid, whole_execution(unit, plan, given)?)));
         match laid {
             Ok((laid, execution)) => {
@@ -256,9 +216,7 @@ impl Session {
             let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
             let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
             let locked = self.work.lock_what_is_read(live, &mut connection, &own);
-            match locked
-                .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
-            {
+            match locked.and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?)) {
                 Ok(laid) => swallow += laid,
                 Err(error) => {
                     self.release(connection).await;
@@ -517,6 +475,7 @@ fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execut
     let are_its_own = given.prepared
         && plan.merge.derived == 0
         && unit.replaced.is_empty()
+        && unit.turns.is_empty()
         && unit.parameters.len() == given.parameters.len()
         && are_in_order(&unit.parameters);
     if !are_its_own {
@@ -524,15 +483,11 @@ fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execut
     }
     Ok(Execution::Prepared {
         sql: given.text_for(unit),
-        types: types(unit, &given.declared),
+        types: given.types_of(unit),
         parameters: std::mem::take(&mut given.parameters),
         formats: std::mem::take(&mut given.formats),
         era: given.era,
     })
-}
-
-fn are_in_order(parameters: &[u32]) -> bool {
-    parameters.iter().enumerate().all(|(at, own)| at == *own as usize)
 }
 
 /// What is sent for one unit of a plan, whose values may be lifted out.
@@ -544,32 +499,12 @@ fn execution(unit: &Unit, lifted: Option<Lifted>, plan: &Plan, given: &Given) ->
     if !given.prepared {
         return Ok(Execution::Text(given.text_for(unit)));
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
-    let parameters: Result<Vec<Parameter>> = unit
-        .parameters
-        .iter()
-        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
-        .collect();
-    let mut parameters = parameters?;
-    for (place, value) in &unit.replaced {
-        if let Some(parameter) = parameters.get_mut(*place) {
-            *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
-        }
-    }
-    let types = types(unit, &given.declared);
+    let parameters = given.parameters_of(unit)?;
+    let types = given.types_of(unit);
     let mut formats = given.formats.clone();
     if formats.len() > 1 {
         formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
     }
     let sql = given.text_for(unit);
     Ok(Execution::Prepared { sql, types, parameters, formats, era: given.era })
-}
-
-/// The types of the parameters that a unit takes, of those declared for the statement.
-pub(in crate::session) fn types(unit: &Unit, declared: &Arc<[u32]>) -> Arc<[u32]> {
-    if are_in_order(&unit.parameters) && declared.len() <= unit.parameters.len() {
-        return Arc::clone(declared);
-    }
-    let own = |at: &u32| declared.get(*at as usize).copied().unwrap_or(0);
-    unit.parameters.iter().map(own).collect()
 }

@@ -8,6 +8,7 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Catalog, Context, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
+use pando_kernel::runtime::{LONG, Runtime, aside};
 use pando_kernel::{Effectful, Effects, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
@@ -215,12 +216,22 @@ impl Session {
             None => Some(self.place.take(pool).await?),
         };
         let Some(mut connection) = taken else { return Ok(false) };
+        // Before it is asked: whoever defines something meanwhile is not told of.
+        let number = pool.definitions();
         let read = match self.place.handle().runs_on(&connection, Manner::Ask) {
-            Ok(()) => read_effects(&mut connection, effects).await,
+            Ok(()) => {
+                let runtime = &**self.place.runtime();
+                read_effects(&mut connection, effects, runtime).await
+            }
             Err(error) => Err(error),
         };
         self.release(connection).await;
-        catalog.learn_effects(epoch, Arc::clone(unit), read?);
+        let is_learnt = catalog.learn_effects(epoch, Arc::clone(unit), read?);
+        // What a transaction knows for itself alone tells others nothing.
+        let is_everybodys = Arc::ptr_eq(&catalog, &live.catalog);
+        if let Some(number) = number.filter(|_| is_learnt && is_everybodys) {
+            live.pool(unit)?.settle(number);
+        }
         Ok(true)
     }
 
@@ -421,11 +432,18 @@ pub(crate) async fn answer(
 pub(crate) async fn read_effects(
     connection: &mut pando_pool::Connection,
     effects: &dyn Effects,
+    runtime: &dyn Runtime,
 ) -> Result<Effectful> {
     if connection.session_state() != 0 {
         undress(connection).await?;
     }
-    Ok(effects.read(&answer(connection, effects.query()).await?))
+    let rows = answer(connection, effects.query()).await?;
+    let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
+    if rows.iter().flatten().map(length).sum::<usize>() > LONG {
+        // Sources of hundreds of routines take milliseconds to judge.
+        aside(runtime).await;
+    }
+    Ok(effects.read(&rows))
 }
 
 fn unknown(error: &Error) -> bool {

@@ -73,7 +73,7 @@ pub(in crate::session) async fn start_from_pools(
                 }
                 swallow = 0;
             }
-            swallow += session.settings.lay(live, &mut connection, plan)?;
+            swallow += session.lay(live, &mut connection, plan)?;
             let part = jobs.by_ref().take(share).collect();
             session.give_jobs(Dressed { connection, swallow }, part, order, started)?;
         }

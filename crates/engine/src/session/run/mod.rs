@@ -8,6 +8,7 @@ pub(in crate::session) mod early_release;
 pub(in crate::session) mod find_out;
 pub(in crate::session) mod finish;
 pub(in crate::session) mod insert_keys;
+pub(in crate::session) mod leave;
 pub(in crate::session) mod many_pools;
 pub(in crate::session) mod release;
 pub(in crate::session) mod start;

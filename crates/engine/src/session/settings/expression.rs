@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pando_kernel::Value;
+use pando_kernel::catalog::Catalog as _;
 use pando_kernel::dialect::{Dialect, VariableEffect};
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{Error, Result};
 use pando_pool::Connection;
 use pando_sql::ast::{Expr, Node, Scope};
@@ -11,7 +13,7 @@ use pando_sql::visit;
 use pando_transaction::finish;
 
 use crate::handle::Manner;
-use crate::plan::{Leaves, Purpose};
+use crate::plan::Purpose;
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
@@ -102,6 +104,8 @@ async fn dressed_answer(
         }
     }
     // The expression may be a call of anything.
-    session.settings.taint(live, connection, Leaves::Anything);
+    let known = session.work.catalog(live).effectful(connection.unit());
+    let leaves = known.map_or(Leaves::Definitions, |known| known.unknown);
+    session.settings.taint(live, connection, leaves.max(Leaves::Anything));
     pando_transaction::rows(&mut **connection, sql).await
 }
