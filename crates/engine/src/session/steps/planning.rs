@@ -108,7 +108,7 @@ impl Session {
         purpose: Purpose,
     ) -> Result<Planned> {
         let parameters = (purpose == Purpose::Run).then_some(given);
-        // Each time the effects on one unit more are learnt.
+        // Each time the effects on one unit more are learnt, and a statement may go to all of them.
         for _ in 0..MAX_NEEDS + live.database.units.len() {
             let planned = self.find_out_until(live, parameters, |ctx| {
                 plan::plan(ctx, stmt, purpose).map(Planned::known)
