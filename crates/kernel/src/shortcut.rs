@@ -16,7 +16,7 @@ pub enum Shortcut {
     /// It must see each statement: there is no shortcut.
     #[default]
     None,
-    /// Nothing, whatever the values, as long as another room has claimed the statement.
+    /// Nothing, whatever the values, as long as another room has claimed the statement. The cells it turns are kept with the plan.
     Idle,
     /// It claims the statement, and finds the one target by values alone.
     Pick(Arc<dyn Pick>),

@@ -3,6 +3,7 @@
 
 mod about;
 mod assemble;
+mod cells;
 mod check;
 mod effects;
 mod labels;
@@ -23,6 +24,7 @@ pub(crate) use about::{
     any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
 };
 pub use assemble::{Assembly, Read, Typed};
+pub(crate) use cells::turned_twice;
 pub(crate) use check::unknown;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, is_unread, keeps_key};
@@ -72,7 +74,8 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
 
 fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     if let Some(units) = route::named_unit(ctx, stmt)? {
-        let nothing = (MergePlan::iterate(), Edits::default());
+        let merge = MergePlan { cells: cells::shown(ctx, stmt)?, ..MergePlan::iterate() };
+        let nothing = (merge, Edits::default());
         return rewrite::finish(ctx, stmt, units, nothing).map(|plan| Planned::Run(Box::new(plan)));
     }
     check::bound_to_one(ctx, &stmt.kind)?;

@@ -50,7 +50,7 @@ pub struct Plan {
     pub units: Vec<Unit>,
     /// How the answers become one.
     pub spread: Spread,
-    /// How rows are merged; of no meaning for a single unit.
+    /// How rows are merged, and told; of a single unit's only the latter.
     pub merge: MergePlan,
     /// Keys generated for an INSERT.
     pub keys: Option<GeneratedKeys>,

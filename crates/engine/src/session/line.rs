@@ -17,9 +17,9 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::{Aim, Given, Run};
-use crate::session::place::{changed_rules, elsewhere, own_database};
+use crate::session::place::{admission, changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
-use crate::session::reply::warnings;
+use crate::session::reply::{turned_rows, warnings};
 use crate::session::run::base;
 use crate::session::run::template::{Recalled, moment};
 use crate::session::statement::administer::{show, told};
@@ -163,7 +163,8 @@ pub(in crate::session) async fn run_plan(
     run: Run<'_>,
     given: &mut Given,
 ) -> Result<()> {
-    session.place.refuse_unadmitted(Aim::of(run.plan))?;
+    admission::admit(session, run, given)?;
+    turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
     if session.place.properties().sql_show {
         show(run.stmt, run.plan);
     }

@@ -11,7 +11,7 @@ use pando_kernel::route::{Spread, Target, Units};
 use super::assembly::Assembly;
 use crate::plan::parse::parsed;
 use crate::plan::plain::direct;
-use crate::plan::{Planned, Purpose, effects, rewrite};
+use crate::plan::{Planned, Purpose, cells, effects, rewrite};
 
 impl Assembly {
     /// What becomes of the statement over the tables, one for each place.
@@ -40,6 +40,8 @@ impl Assembly {
             Planned::Run(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
         };
         if let Planned::Run(plan) = &mut planned {
+            // Its tables hold what is stored; the rooms know the columns by the statement they came in.
+            plan.merge.cells = cells::shown(ctx, &self.rest)?;
             plan.before = before;
             effects::judge(ctx, &self.rest, plan);
         }

@@ -10,7 +10,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, Units};
 use pando_kernel::shortcut::{Pick, Shortcut, Values};
-use pando_kernel::{Lists, Parameter, Value};
+use pando_kernel::{CellMap, Lists, Parameter, Value};
 use pando_sql::ast::{BinaryOp, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
@@ -106,6 +106,8 @@ struct One {
     redirects: Vec<usize>,
     parts: Vec<Part>,
     parameters: Vec<u32>,
+    /// As [`MergePlan::cells`].
+    cells: Vec<CellMap>,
     turns: Vec<(usize, Turn)>,
     writes: bool,
     effects: OfText,
@@ -260,7 +262,10 @@ impl Template {
     pub(crate) fn weight(&self) -> usize {
         // Tree and parts of the text are each some times as large as the text.
         let more = match &self.goes {
-            Goes::ToOne(one) => one.kept.len() * (2 * KEPT + 2 * self.statement.text.len()),
+            Goes::ToOne(one) => {
+                let cells = one.cells.len() * size_of::<CellMap>();
+                one.kept.len() * (2 * KEPT + 2 * self.statement.text.len() + cells)
+            }
             Goes::Everywhere(wide) => wide.weight(),
         };
         1024 + 24 * self.statement.text.len() + more
@@ -301,7 +306,7 @@ impl One {
         let is_plain = plan.before.is_empty()
             && plan.keys.is_none()
             && plan.spread == Spread::Gather
-            && plan.merge == MergePlan::iterate()
+            && plan.merge == turning(plan.merge.cells.clone())
             && unit.replaced.is_empty()
             && unit.target.rows.is_none()
             && !counts_keys(ctx, stmt);
@@ -315,6 +320,7 @@ impl One {
         let parts = parts(ctx, stmt, &unit.target, spans)?;
         let (parameters, turns) = (unit.parameters.clone(), unit.turns.clone());
         let writes = plan.writes;
+        let cells = plan.merge.cells.clone();
         let count = if redirects.is_empty() { pick.count().min(MOST_KEPT) } else { 0 };
         let kept = (0..count).map(|_| OnceLock::new()).collect();
         let is_decided = spans.is_empty();
@@ -327,6 +333,7 @@ impl One {
             redirects,
             parts,
             parameters,
+            cells,
             turns,
             writes,
             effects,
@@ -373,7 +380,7 @@ impl One {
         Some(Plan {
             units: vec![unit],
             spread: Spread::Gather,
-            merge: MergePlan::iterate(),
+            merge: turning(self.cells.clone()),
             keys: None,
             writes: self.writes,
             before: Vec::new(),
@@ -418,6 +425,11 @@ impl One {
         }
         Some(sql.into())
     }
+}
+
+/// Rows that pass but for these cells.
+fn turning(cells: Vec<CellMap>) -> MergePlan {
+    MergePlan { cells, ..MergePlan::iterate() }
 }
 
 fn piece<'a>(part: &'a Part, target: &'a Target) -> Option<Lift<'a>> {

@@ -24,7 +24,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::bulk::columns;
 use crate::session::given::{Aim, Given};
-use crate::session::place::changed_rules;
+use crate::session::place::{admission, changed_rules};
 use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::pieces::{Reply, Verb};
 use crate::session::reply::warnings;
@@ -86,7 +86,7 @@ pub(in crate::session) async fn start_bulk(
 ) -> Result<Start> {
     let live = session.place.live()?;
     session.work.refuse_if_failed()?;
-    session.place.refuse_unadmitted(Aim::Writes)?;
+    admission::admit_change(session, &live, stmt)?;
     base::refuse_in_base(session, "bulk data")?;
     session.settle_cursors().await?;
     let plan = session.plan(&live, stmt, &Given::default(), Purpose::Run).await?;

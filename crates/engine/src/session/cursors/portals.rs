@@ -96,7 +96,7 @@ impl Session {
         }
         let columns = match &reply {
             Reply::Pass(pass) => pass.columns.clone(),
-            Reply::Merged(merged) => Some(merged.merge.columns().clone()),
+            Reply::Merged(merged) => Some(merged.columns().clone()),
             Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
         };
         self.cursors.portals.insert(id, Cursor { id, reply, columns, stash: VecDeque::new() });
@@ -270,7 +270,10 @@ impl Session {
         &mut self,
         event: Event,
     ) -> Result<Option<Event>> {
-        let shaped = self.shape(event)?;
+        let shaped = match self.shape(event) {
+            Ok(shaped) => shaped,
+            Err(error) => return Err(Box::pin(self.fail_reply(error)).await),
+        };
         if self.is_half_done()
             && let Some(id) = self.cursors.last_suspended
         {

@@ -9,6 +9,7 @@ mod outbox;
 pub(in crate::session) mod pieces;
 pub(in crate::session) mod read_ahead;
 pub(in crate::session) mod show_rows;
+pub(in crate::session) mod turned_rows;
 pub(in crate::session) mod warnings;
 pub(in crate::session) mod whole;
 

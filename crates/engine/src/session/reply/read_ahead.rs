@@ -42,11 +42,7 @@ impl Session {
             let piece = match step {
                 Ok(Event::Done) => self.end_reply().await.map(|()| None),
                 Ok(event) => self.shape_or_settle(event).await,
-                Err(error) => {
-                    let error = Box::pin(self.fail_reply(error)).await;
-                    Box::pin(end::end_failed_text(self)).await;
-                    Err(error)
-                }
+                Err(error) => Err(Box::pin(self.fail_reply(error)).await),
             };
             let more = match piece {
                 Ok(None) => true,
@@ -57,6 +53,7 @@ impl Session {
                     more
                 }
                 Err(error) => {
+                    Box::pin(end::end_failed_text(self)).await;
                     let error = deadlock::as_told(self, error).await;
                     self.place.handle().idles();
                     self.outbox.ahead.push_back(Err(error));

@@ -34,6 +34,7 @@ use crate::session::Session;
 use crate::session::given::{Aim, Given, Order};
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
+use crate::session::reply::turned_rows::Turning;
 use crate::session::run::connect::grouped;
 use crate::session::run::start::has_all;
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
@@ -280,8 +281,15 @@ async fn tell_of_base(
     let is_short = plan.merge.turns.is_some() && !has_all(&plan.merge, &inputs);
     let how = if single || is_short { &passed } else { &plan.merge };
     let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
-    let merged =
-        Merged { merge, channels: Vec::new(), rows: 0, announced: false, loaded: ended, verb };
+    let merged = Merged {
+        merge,
+        turning: Turning::of_cells(plan),
+        channels: Vec::new(),
+        rows: 0,
+        announced: false,
+        loaded: ended,
+        verb,
+    };
     session.outbox.answers_with(Reply::Merged(Box::new(merged)));
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::session::given::{Given, Run};
 use crate::session::reply::command_tag::tag;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
-use crate::session::reply::show_rows::Retelling;
+use crate::session::reply::turned_rows::Turning;
 use crate::session::run::connect::Started;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::finish::{first_key, upserts};
@@ -67,7 +67,7 @@ impl Session {
         let pass = Pass {
             channel,
             origin: Origin::of(run.live, run.plan),
-            retell: Retelling::of(&run.live.database, &run.stmt.kind, &unit.target.unit),
+            turning: Turning::of_unit(&run.live.database, &run.stmt.kind, run.plan),
             columns: None,
             completion: None,
             rows: 0,
@@ -196,8 +196,15 @@ impl Session {
         };
         match Merge::new(how, inputs, dialect.as_ref(), limits) {
             Ok(merge) => {
-                let merged =
-                    Merged { merge, channels: shared, rows: 0, announced: false, loaded, verb };
+                let merged = Merged {
+                    merge,
+                    turning: Turning::of_cells(plan),
+                    channels: shared,
+                    rows: 0,
+                    announced: false,
+                    loaded,
+                    verb,
+                };
                 self.outbox.answers_with(Reply::Merged(Box::new(merged)));
                 Ok(())
             }

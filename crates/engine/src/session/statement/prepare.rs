@@ -20,6 +20,7 @@ use crate::session::errors::unknown_table;
 use crate::session::given::{Aim, Given};
 use crate::session::place::{elsewhere, own_database};
 use crate::session::reply::logic_names::Origin;
+use crate::session::reply::turned_rows::turned_columns;
 use crate::session::run::template::moment;
 use crate::session::statement::{administer, without_units};
 use crate::session::steps::frame;
@@ -189,8 +190,9 @@ pub(in crate::session) async fn describe_on_unit(
     };
     session.release_channel(channel).await;
     let mut described = described?;
-    if let Some(columns) = &mut described.columns {
-        Origin::of(&live, &plan).rename(columns);
+    if let Some(mut columns) = described.columns.take() {
+        Origin::of(&live, &plan).rename(&mut columns);
+        described.columns = Some(turned_columns(&plan, columns)?);
     }
     let mut parameters = vec![Native::default(); stmt.parameters as usize];
     for (native, index) in described.parameters.iter().zip(&unit.parameters) {

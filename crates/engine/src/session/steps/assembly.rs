@@ -58,9 +58,11 @@ pub(in crate::session) async fn assemble(
         let stmt = pando_sql::parse(&read.text, dialect.syntax()).map_err(crate::plan::unread)?;
         let reading = Given { sees_one_state: given.sees_one_state, ..Given::default() };
         let planned = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await?;
-        let Planned::Run(plan) = planned else {
+        let Planned::Run(mut plan) = planned else {
             return Err(Error::internal("reading one table needs an assembly"));
         };
+        // The statement over them compares what is stored, and what it gives is turned.
+        plan.merge.cells.clear();
         reads.push((stmt, *plan));
     }
     let (facts, aside) = (Arc::clone(session.place.facts()), session.outbox.set_aside());

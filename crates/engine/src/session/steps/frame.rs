@@ -15,7 +15,8 @@ use pando_sql::ast::Statement;
 use crate::plan::{InSteps, Planned, Purpose, Steps, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::given::{Aim, Given, Run};
+use crate::session::given::{Given, Run};
+use crate::session::place::admission;
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::{Aside, command_tag};
 use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
@@ -113,7 +114,7 @@ pub(in crate::session) async fn start_in_steps(
     given: &Given,
     steps: Steps,
 ) -> Result<()> {
-    session.place.refuse_unadmitted(Aim::Writes)?;
+    admission::admit_change(session, live, stmt)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
     refuse_cut_reads(session, live)?;
     match steps {
@@ -307,6 +308,7 @@ pub(in crate::session) async fn read_step(
 ) -> Result<Vec<Event>> {
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    let given = Given { is_step: true, ..given };
     Box::pin(line::run_on_units(session, &stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
