@@ -163,7 +163,7 @@ fn planned(rooms: Vec<Stores>, text: &str, parameters: &[i64]) -> Result<Plan> {
     let bound = (!bound.is_empty()).then_some(&bound[..]);
     let ctx = context(&database, &session, bound);
     match plan(&ctx, &parsed(&database, text), Purpose::Run)? {
-        Planned::Plan(plan) => Ok(*plan),
+        Planned::Run(plan) => Ok(*plan),
         other => panic!("{other:?}"),
     }
 }
@@ -287,7 +287,7 @@ fn by_template(first: &str, text: &str, parameters: &[i64]) -> Option<Vec<String
     let bound = (!bound.is_empty()).then_some(&bound[..]);
     let ctx = context(&database, &session, bound);
     let stmt = parsed(&database, first);
-    let Planned::Plan(plan) = plan(&ctx, &stmt, Purpose::Run).expect("it is planned") else {
+    let Planned::Run(plan) = plan(&ctx, &stmt, Purpose::Run).expect("it is planned") else {
         return None;
     };
     let syntax = database.dialect.syntax();

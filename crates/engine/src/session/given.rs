@@ -11,9 +11,6 @@ use crate::plan;
 use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 
-/// How often a statement may ask for something to be found out before it is planned.
-pub(in crate::session) const MAX_NEEDS: usize = 64;
-
 /// At most so many rows, then the rest waits in a cursor.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::session) struct Window {

@@ -25,6 +25,7 @@ use crate::session::run::template::{Recalled, moment};
 use crate::session::statement::administer::{show, told};
 use crate::session::statement::{local, own_rows, without_units};
 use crate::session::steps::frame;
+use crate::session::steps::planning::Ready;
 use crate::session::transaction::{
     begin, definition, end, serializable, snapshot, temporary, units,
 };
@@ -112,16 +113,19 @@ pub(in crate::session) async fn run_on_units(
     definition::begin_if_defined(session, live, stmt)?;
     end::commit_before(session, live, stmt).await?;
     session.settle_cursors().await?;
-    let plan = match session.plan(live, stmt, &given, Purpose::Run).await {
-        Ok(plan) => Arc::new(session.on_leaders(live, stmt, &given, plan).await?),
+    let plan = match session.ready(live, stmt, &given, Purpose::Run).await {
+        Ok(Ready::Run(plan)) => Arc::new(session.on_leaders(live, stmt, &given, *plan).await?),
+        Ok(Ready::Steps(found)) => {
+            changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;
+            return frame::start_in_steps(session, live, stmt, &given, found.steps).await;
+        }
         Err(refusal) if warnings::drops_nothing(session, stmt, &refusal) => {
             Box::pin(definition::end_definition(session)).await;
             return Ok(());
         }
         Err(refusal) => {
             changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;
-            session.temporary.refuse_steps_of_temporaries(stmt, &refusal)?;
-            return frame::start_in_steps(session, live, stmt, &given, refusal).await;
+            return Err(refusal);
         }
     };
     changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;

@@ -459,8 +459,8 @@ fn marked(
     let other = pando_sql::parse(&text, ctx.dialect.syntax()).ok()?;
     let ctx = Context { parameters: parameters.as_deref(), ..*ctx };
     match crate::plan::plan(&ctx, &other, Purpose::Run) {
-        Ok(Planned::Plan(plan)) => Some((*plan, marks)),
-        Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => None,
+        Ok(Planned::Run(plan)) => Some((*plan, marks)),
+        Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) | Err(_) => None,
     }
 }
 

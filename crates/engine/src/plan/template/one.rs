@@ -292,8 +292,10 @@ impl Template {
             }
             let short = self.plan(ctx, &other, read.slots()).map(Fit::whole);
             match crate::plan::plan(ctx, &stmt, Purpose::Run) {
-                Ok(Planned::Plan(full)) => short.is_none_or(|short| *short == *full),
-                Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => short.is_none(),
+                Ok(Planned::Run(full)) => short.is_none_or(|short| *short == *full),
+                Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) | Err(_) => {
+                    short.is_none()
+                }
             }
         })
     }

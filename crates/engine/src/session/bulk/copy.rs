@@ -23,10 +23,9 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::bulk::columns;
-use crate::session::given::Aim;
-use crate::session::given::Given;
+use crate::session::given::{Aim, Given};
 use crate::session::place::{admission, changed_rules};
-use crate::session::reply::copy_in::{CopyIn, Placed};
+use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::pieces::{Reply, Verb};
 use crate::session::reply::warnings;
 use crate::session::statement::prepare;
@@ -35,8 +34,6 @@ use crate::session::transaction::{base, begin};
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
-/// How often a record may ask for something to be found out before it is placed.
-const MAX_NEEDS: usize = 16;
 /// Lines of all shards that wait, in bytes.
 const WAITING: usize = 8 << 20;
 
@@ -229,13 +226,11 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
 
 /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
 async fn places(session: &mut Session, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
-    for _ in 0..MAX_NEEDS {
-        match copy.places(record, session.work.catalog(&copy.live).as_ref())? {
-            Placed::At(places) => return Ok(places),
-            Placed::Needs(need) => session.find_out(&copy.live, need).await?,
-        }
+    // Nearly every record is placed by what is known.
+    if let Ok(places) = copy.places(record, session.work.catalog(&copy.live).as_ref())? {
+        return Ok(places);
     }
-    Err(Error::internal("routing asks for ever more"))
+    session.find_out_until(&copy.live, None, |ctx| copy.places(record, ctx.catalog)).await
 }
 
 async fn send_all(session: &mut Session, copy: &mut CopyIn) -> Result<()> {

@@ -89,12 +89,12 @@ impl CopyIn {
         for feature in &self.live.database.features {
             feature.route(&ctx, &self.insert, &mut route)?;
             if let Route::Needs(need) = route {
-                return Ok(Placed::Needs(need));
+                return Ok(Err(need));
             }
         }
         // The rooms have been asked all the same: a row may be one that each copy would complete by itself.
         if is_same {
-            return Ok(Placed::At(0..self.plan.units.len()));
+            return Ok(Ok(0..self.plan.units.len()));
         }
         let units = route.units()?;
         if units.keys.is_some() {
@@ -109,7 +109,7 @@ impl CopyIn {
         let actual = target.actual(&self.logic).unwrap_or(&self.logic);
         let place = self.places.get(&(Arc::clone(&target.unit), Arc::from(actual)));
         place
-            .map(|place| Placed::At(*place..*place + 1))
+            .map(|place| Ok(*place..*place + 1))
             .ok_or_else(|| Error::internal("a line goes to a shard the statement does not"))
     }
 }
@@ -152,8 +152,5 @@ fn reads_as_zero(text: &str) -> bool {
     text.trim().parse::<f64>().map_or(true, |number| number.is_nan() || number.abs() < 0.5)
 }
 
-/// Where a record goes.
-pub(in crate::session) enum Placed {
-    At(Range<usize>),
-    Needs(Need),
-}
+/// The plan's units that a record goes to, or what must be known first.
+pub(in crate::session) type Placed = std::result::Result<Range<usize>, Need>;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pando_kernel::backend::Execution;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Catalog, Names, Spellings};
+use pando_kernel::feature::{Catalog, Context, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
 use pando_kernel::runtime::{LONG, Runtime, aside};
 use pando_kernel::{Effectful, Effects, Value};
@@ -25,6 +25,9 @@ use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
 use crate::session::transaction::temporary;
+
+/// How often planning may ask for something to be found out before it answers.
+pub(in crate::session) const MAX_NEEDS: usize = 64;
 
 impl Session {
     /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
@@ -75,6 +78,31 @@ impl Session {
             Need::Aggregates => self.learn_aggregates(live).await,
             Need::Effects(unit) => self.learn_effects(live, &unit).await.map(drop),
         }
+    }
+
+    /// Asks planning, and finds out what it asks for, until it has all that it needs to know.
+    ///
+    /// # Errors
+    /// What planning refuses, and what the units say.
+    pub(in crate::session) async fn find_out_until<T>(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        given: Option<&Given>,
+        mut ask: impl FnMut(&Context<'_>) -> Result<std::result::Result<T, Need>>,
+    ) -> Result<T> {
+        for _ in 0..MAX_NEEDS {
+            let catalog = Arc::clone(self.work.catalog(live));
+            let epoch = catalog.epoch();
+            match self.in_context(live, given, &mut ask) {
+                Ok(Err(need)) => self.find_out(live, need).await?,
+                Ok(Ok(answer)) if catalog.epoch() == epoch => return Ok(answer),
+                // One half of it may rest on other columns than the other.
+                Ok(Ok(_)) => {}
+                Err(error) if unknown(&error) && catalog.forget_stale() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::internal("planning asks for ever more"))
     }
 
     /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well
@@ -163,7 +191,7 @@ impl Session {
         live: &Arc<LiveDatabase>,
         planned: &Planned,
     ) -> Result<bool> {
-        let Planned::Plan(plan) = planned else { return Ok(false) };
+        let Planned::Run(plan) = planned else { return Ok(false) };
         match self.in_context(live, None, |ctx| plan::unknown_effects(ctx, plan)) {
             Some(unit) => self.learn_effects(live, &unit).await,
             None => Ok(false),
@@ -328,8 +356,8 @@ impl Session {
         let given = Given::default();
         let planned = self.sought(live, &stmt, &given, Purpose::Describe);
         let unit = match Box::pin(planned).await {
-            Ok(Planned::Plan(plan)) => plan.units.into_iter().next(),
-            Ok(Planned::Assembly(_) | Planned::Needs(_)) => {
+            Ok(Planned::Run(plan)) => plan.units.into_iter().next(),
+            Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) => {
                 return Err(Error::internal("a table's query is planned as no single query is"));
             }
             Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => None,
@@ -416,4 +444,8 @@ pub(crate) async fn read_effects(
         aside(runtime).await;
     }
     Ok(effects.read(&rows))
+}
+
+fn unknown(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::UnknownTable(_) | ErrorKind::NothingToDrop { .. })
 }

@@ -24,6 +24,7 @@ use crate::session::reply::turned_rows::turned_columns;
 use crate::session::run::template::moment;
 use crate::session::statement::{administer, without_units};
 use crate::session::steps::frame;
+use crate::session::steps::planning::Ready;
 use crate::session::transaction::temporary;
 
 /// Parses one statement.
@@ -160,9 +161,11 @@ pub(in crate::session) async fn describe_on_unit(
     session.settle_cursors().await?;
     let stmt = Arc::clone(&prepared.statement);
     Box::pin(temporary::look_at_temporaries(session, &live, &stmt)).await?;
-    let plan = match session.plan(&live, &stmt, &Given::default(), Purpose::Describe).await {
-        Err(refusal) => return frame::describe_in_steps(session, &live, prepared, refusal).await,
-        Ok(plan) => plan,
+    let plan = match session.ready(&live, &stmt, &Given::default(), Purpose::Describe).await? {
+        Ready::Run(plan) => *plan,
+        Ready::Steps(found) => {
+            return frame::describe_in_steps(session, &live, prepared, *found).await;
+        }
     };
     let plan = Arc::new(plan);
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;

@@ -14,7 +14,7 @@ use crate::execute::too_much;
 use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::given::{Given, MAX_NEEDS, Run};
+use crate::session::given::{Given, Run};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin, snapshot, units};
 use crate::session::{Session, line};
@@ -58,7 +58,7 @@ pub(in crate::session) async fn assemble(
         let stmt = pando_sql::parse(&read.text, dialect.syntax()).map_err(crate::plan::unread)?;
         let reading = Given { sees_one_state: given.sees_one_state, ..Given::default() };
         let planned = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await?;
-        let Planned::Plan(mut plan) = planned else {
+        let Planned::Run(mut plan) = planned else {
             return Err(Error::internal("reading one table needs an assembly"));
         };
         // The statement over them compares what is stored, and what it gives is turned.
@@ -73,16 +73,15 @@ pub(in crate::session) async fn assemble(
     session.outbox.take_up(aside);
     session.work.is_opened_for(opened);
     let tables = tables?;
-    for _ in 0..MAX_NEEDS {
-        let planned = session
-            .in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
-        match planned? {
-            Planned::Plan(plan) => return Ok(*plan),
-            Planned::Needs(need) => Box::pin(session.find_out(live, need)).await?,
-            Planned::Assembly(_) => return Err(Error::internal("an assembly of an assembly")),
+    let finished = session.find_out_until(live, Some(given), |ctx| {
+        assembly.finish(ctx, &tables, Purpose::Run).map(Planned::known)
+    });
+    match Box::pin(finished).await? {
+        Planned::Run(plan) => Ok(*plan),
+        Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_) => {
+            Err(Error::internal("an assembly of an assembly"))
         }
     }
-    Err(Error::internal("planning asks for ever more"))
 }
 
 /// What an assembly sends where: its reads, and the statement over them with names for their rows.
@@ -98,7 +97,7 @@ pub(in crate::session) async fn shown(
             .map_err(crate::plan::unread)?;
         let reading = Given { is_for_change: assembly.changes(), ..Given::default() };
         let plan = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await;
-        if let Planned::Plan(plan) = plan? {
+        if let Planned::Run(plan) = plan? {
             units.extend(plan.units);
         }
     }
@@ -106,7 +105,7 @@ pub(in crate::session) async fn shown(
     let tables: Vec<Inline> = assembly.tables().map(named).collect();
     let rest =
         session.in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
-    if let Planned::Plan(plan) = rest? {
+    if let Planned::Run(plan) = rest? {
         units.extend(plan.units);
     }
     Ok(units)

@@ -12,25 +12,23 @@ use pando_kernel::transfer::Field;
 use pando_kernel::{Columns, Dialect, Native};
 use pando_sql::ast::Statement;
 
-use crate::plan;
-use crate::plan::{InsertQuery, Planned, Purpose, taken, unread as syntax_error};
+use crate::plan::{InsertSelect, Planned, Purpose, taken, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::{Given, MAX_NEEDS};
+use crate::session::given::Given;
 use crate::session::statement::prepare;
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};
 
-/// Runs the statement. Everything that can be known without the rows is asked before the first of them is read.
-pub(in crate::session) async fn start_insert_query(
+/// Runs the statement.
+pub(in crate::session) async fn start_insert_select(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     given: &Given,
-    refusal: Error,
+    parts: &InsertSelect,
 ) -> Result<()> {
-    let parts = insert_query_of(session, live, stmt, refusal).await?;
     if parts.returns && session.outbox.is_limited() {
         return Err(Error::unsupported(
             20034,
@@ -38,37 +36,10 @@ pub(in crate::session) async fn start_insert_query(
             "execute it without a row limit",
         ));
     }
-    target_is_fit(session, live, stmt, &parts).await?;
-    let syntax = live.database.dialect.syntax();
-    let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
-    let kept = frame::begin_steps(session, live).await?;
-    let stepped = insert_query_steps(session, live, given, &parts, &query).await;
-    frame::end_steps(
-        session,
-        live,
-        kept,
-        stepped,
-        crate::session::reply::command_tag::tag(&stmt.kind),
-    )
-    .await
-}
-
-pub(in crate::session) async fn insert_query_of(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    refusal: Error,
-) -> Result<InsertQuery> {
-    let mut refusal = Some(refusal);
-    for _ in 0..MAX_NEEDS {
-        let parts =
-            session.in_context(live, None, |ctx| plan::insert_query(ctx, stmt, &mut refusal));
-        match parts? {
-            Ok(parts) => return Ok(parts),
-            Err(need) => session.find_out(live, need).await?,
-        }
-    }
-    Err(Error::internal("planning asks for ever more"))
+    target_is_fit(session, live, stmt, parts).await?;
+    let kept = frame::begin_steps(session, live, stmt).await?;
+    let stepped = insert_select_steps(session, live, given, parts).await;
+    frame::end_steps(session, live, kept, stepped).await
 }
 
 /// Refuses what no row could change: clauses that the target's shards cannot keep, columns nobody gives.
@@ -76,16 +47,14 @@ async fn target_is_fit(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
-    parts: &InsertQuery,
+    parts: &InsertSelect,
 ) -> Result<()> {
-    if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables().list())?;
-    }
     let template = template(live, stmt, parts)?;
     let given = Given::default();
     let planned = Box::pin(session.planned(live, &template, &given, Purpose::Describe));
     match planned.await? {
-        Planned::Plan(_) => Ok(()),
+        Planned::Run(_) => Ok(()),
+        Planned::Steps(found) => Err(found.refusal),
         Planned::Assembly(_) | Planned::Needs(_) => Err(Error::unsupported(
             20034,
             "a query behind the rows of INSERT … SELECT over several shards is not supported",
@@ -94,18 +63,17 @@ async fn target_is_fit(
     }
 }
 
-fn template(live: &LiveDatabase, stmt: &Statement, parts: &InsertQuery) -> Result<Statement> {
+fn template(live: &LiveDatabase, stmt: &Statement, parts: &InsertSelect) -> Result<Statement> {
     let syntax = live.database.dialect.syntax();
     let text = parts.template(syntax.placeholder, stmt.parameters);
     pando_sql::parse(&text, syntax).map_err(syntax_error)
 }
 
-async fn insert_query_steps(
+async fn insert_select_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    parts: &InsertQuery,
-    query: &Statement,
+    parts: &InsertSelect,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -126,7 +94,7 @@ async fn insert_query_steps(
             batches.push(&literals?, limit)
         })
     };
-    let told = frame::read_step(session, query, reading, &mut take).await?;
+    let told = frame::read_step(session, live, &parts.query, reading, &mut take).await?;
     if let Some(warning) = session.outbox.first_warning().filter(|_| !parts.ignores) {
         return Err(Error::unsupported(
             20034,
@@ -134,8 +102,13 @@ async fn insert_query_steps(
             "change the query so that it is not, or write INSERT IGNORE",
         ));
     }
-    let mut stepped = write_batches(session, live, given, parts, &batches).await?;
-    stepped.told.splice(0..0, told);
+    let prepared = !parts.rest_parameters.is_empty() || parts.returns && given.prepared;
+    let writing = match prepared {
+        true => given.part(placeholder, &parts.rest_parameters, given.formats.clone()),
+        false => Given::default(),
+    };
+    let texts = batches.list.iter().map(|batch| parts.insert(batch));
+    let mut stepped = frame::write_steps(session, live, texts, &writing, limit).await?.after(told);
     if parts.returns && batches.list.is_empty() {
         let described = describe_template(session, live, parts, given).await?;
         stepped.told.extend(described.map(Event::Columns));
@@ -143,47 +116,10 @@ async fn insert_query_steps(
     Ok(stepped)
 }
 
-async fn write_batches(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    given: &Given,
-    parts: &InsertQuery,
-    batches: &Batches,
-) -> Result<Stepped> {
-    let mut stepped = Stepped::default();
-    let mut left = session.place.properties().memory_bytes;
-    let placeholder = live.database.dialect.syntax().placeholder;
-    let prepared = !parts.rest_parameters.is_empty() || parts.returns && given.prepared;
-    let mut writing = match prepared {
-        true => given.part(placeholder, &parts.rest_parameters, given.formats.clone()),
-        false => Given::default(),
-    };
-    writing.prepared = prepared;
-    let (facts, mut completions) = (Arc::clone(session.place.facts()), Vec::new());
-    for (number, batch) in batches.list.iter().enumerate() {
-        session.place.knows_again(Arc::clone(&facts));
-        let answer = frame::write_step(session, live, &parts.insert(batch), &writing, left).await?;
-        if stepped.key == 0 && session.place.facts().last_insert_id != facts.last_insert_id {
-            stepped.key = session.place.facts().last_insert_id;
-        }
-        stepped.told.extend(answer.notices);
-        stepped.told.extend(answer.columns.filter(|_| number == 0).map(Event::Columns));
-        for rows in answer.rows {
-            left = left.saturating_sub(rows.bytes.len());
-            stepped.told.push(Event::Rows(rows));
-        }
-        completions.push(answer.completion);
-    }
-    stepped.completion = crate::execute::sum(completions.iter());
-    stepped.completion.more = false;
-    stepped.completion.affected.get_or_insert(0);
-    Ok(stepped)
-}
-
 async fn describe_template(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    parts: &InsertQuery,
+    parts: &InsertSelect,
     given: &Given,
 ) -> Result<Option<Columns>> {
     let parameters = u32::try_from(given.parameters.len()).unwrap_or(u32::MAX - 1);
@@ -194,15 +130,15 @@ async fn describe_template(
 }
 
 /// What a prepared INSERT … SELECT takes and returns: its query and its target are described one by one.
-pub(in crate::session) async fn describe_insert_query(
+pub(in crate::session) async fn describe_insert_select(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     asked: &Arc<Prepared>,
-    refusal: Error,
+    parts: &InsertSelect,
 ) -> Result<Description> {
     let stmt = Arc::clone(&asked.statement);
-    let parts = insert_query_of(session, live, &stmt, refusal).await?;
-    target_is_fit(session, live, &stmt, &parts).await?;
+    frame::refuse_cut_reads(session, live)?;
+    target_is_fit(session, live, &stmt, parts).await?;
     let syntax = live.database.dialect.syntax();
     let declared = |own: &[u32]| taken(syntax.placeholder, &asked.declared, own);
     let mut parameters = vec![Native::default(); stmt.parameters as usize];
@@ -313,7 +249,7 @@ pub(in crate::session) fn literal(
 }
 
 /// Refuses a query with another number of columns than the INSERT takes, as a server does.
-fn counted(parts: &InsertQuery, read: &Columns, dialect: &dyn Dialect) -> Result<()> {
+fn counted(parts: &InsertSelect, read: &Columns, dialect: &dyn Dialect) -> Result<()> {
     let (given, taken) = (read.list.len(), parts.columns.len());
     let fails = dialect.error_fails_transaction();
     let fits = given == taken || given < taken && fails && !parts.lists_columns;

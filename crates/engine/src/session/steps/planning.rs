@@ -1,21 +1,31 @@
-//! Planning a statement, and finding out what planning asks for.
+//! Planning a statement, and reading the rows of an assembly.
 
 use std::sync::Arc;
 
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_sql::ast::Statement;
 
 use crate::plan;
-use crate::plan::{Plan, Planned, Purpose};
+use crate::plan::{InSteps, Plan, Planned, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::{Given, MAX_NEEDS};
+use crate::session::given::Given;
 use crate::session::place::doubted_rows;
+use crate::session::run::find_out::MAX_NEEDS;
 use crate::session::steps::assembly;
 
+/// What is left to be done of a statement, once the rows of an assembly are there.
+#[derive(Debug)]
+pub(in crate::session) enum Ready {
+    /// One plan.
+    Run(Box<Plan>),
+    /// Several statements.
+    Steps(Box<InSteps>),
+}
+
 impl Session {
-    /// Plans a statement, finding out what planning asks for, and reads the rows of an assembly.
+    /// As [`Session::ready`], for whom only a plan will do.
     pub(in crate::session) async fn plan(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -23,17 +33,54 @@ impl Session {
         given: &Given,
         purpose: Purpose,
     ) -> Result<Plan> {
-        match self.planned(live, stmt, given, purpose).await? {
-            Planned::Plan(plan) => Ok(*plan),
-            Planned::Assembly(assembly) => {
-                match assembly::assemble(self, live, &assembly, given).await {
-                    Err(refusal) if assembly.is_of_groups() && plan::is_for_assembly(&refusal) => {
-                        Box::pin(self.planned_apart(live, stmt, given, refusal)).await
-                    }
-                    assembled => assembled,
-                }
+        match self.ready(live, stmt, given, purpose).await? {
+            Ready::Run(plan) => Ok(*plan),
+            Ready::Steps(found) => Err(found.refusal),
+        }
+    }
+
+    /// Plans a statement, finding out what planning asks for, and reads the rows of an assembly.
+    pub(in crate::session) async fn ready(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        given: &Given,
+        purpose: Purpose,
+    ) -> Result<Ready> {
+        let assembly = match self.planned(live, stmt, given, purpose).await? {
+            Planned::Run(plan) => return Ok(Ready::Run(plan)),
+            Planned::Steps(found) => return Ok(Ready::Steps(found)),
+            Planned::Assembly(assembly) => assembly,
+            Planned::Needs(_) => return Err(Error::internal("planning asks for what is known")),
+        };
+        match assembly::assemble(self, live, &assembly, given).await {
+            Ok(plan) => Ok(Ready::Run(Box::new(plan))),
+            Err(refusal) if assembly.is_of_groups() && plan::is_for_assembly(&refusal) => {
+                let plan = Box::pin(self.planned_apart(live, stmt, given, refusal)).await?;
+                Ok(Ready::Run(Box::new(plan)))
             }
-            Planned::Needs(_) => Err(Error::internal("planning asks for what is known")),
+            Err(refusal) => Box::pin(self.in_steps(live, stmt, given, refusal)).await,
+        }
+    }
+
+    /// The steps of a statement whose assembly is refused; the refusal when there are none.
+    async fn in_steps(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        stmt: &Statement,
+        given: &Given,
+        refusal: Error,
+    ) -> Result<Ready> {
+        if refusal.refusal().is_none() {
+            return Err(refusal);
+        }
+        let refused = || Error::new(refusal.kind().clone());
+        let found = self.find_out_until(live, Some(given), |ctx| {
+            plan::in_steps(ctx, stmt, refused()).map(Planned::known)
+        });
+        match found.await? {
+            Planned::Steps(found) => Ok(Ready::Steps(found)),
+            Planned::Run(_) | Planned::Assembly(_) | Planned::Needs(_) => Err(refusal),
         }
     }
 
@@ -60,21 +107,16 @@ impl Session {
         given: &Given,
         purpose: Purpose,
     ) -> Result<Planned> {
-        for _ in 0..MAX_NEEDS {
-            let parameters = (purpose == Purpose::Run).then_some(given);
-            let catalog = Arc::clone(self.work.catalog(live));
-            let epoch = catalog.epoch();
-            let outcome = self.in_context(live, parameters, |ctx| plan::plan(ctx, stmt, purpose));
-            let need = match outcome {
-                Ok(Planned::Needs(need)) => need,
-                // One half of it may rest on other columns than the other.
-                Ok(_) if catalog.epoch() != epoch => continue,
-                Ok(planned) if self.learns_of_effects(live, &planned).await? => continue,
-                Ok(planned) => return Ok(planned),
-                Err(error) if unknown(&error) && catalog.forget_stale() => continue,
-                Err(error) => return Err(error),
-            };
-            self.find_out(live, need).await?;
+        let parameters = (purpose == Purpose::Run).then_some(given);
+        // Each time the effects on one unit more are learnt, and a statement may go to all of them.
+        for _ in 0..MAX_NEEDS + live.database.units.len() {
+            let planned = self.find_out_until(live, parameters, |ctx| {
+                plan::plan(ctx, stmt, purpose).map(Planned::known)
+            });
+            let planned = planned.await?;
+            if !self.learns_of_effects(live, &planned).await? {
+                return Ok(planned);
+            }
         }
         Err(Error::internal("planning asks for ever more"))
     }
@@ -87,23 +129,14 @@ impl Session {
         given: &Given,
         refusal: Error,
     ) -> Result<Plan> {
-        let mut refusal = refusal;
-        for _ in 0..MAX_NEEDS {
-            let kept = refusal.kind().clone();
-            let outcome = self.in_context(live, Some(given), |ctx| plan::apart(ctx, stmt, refusal));
-            match outcome? {
-                Planned::Plan(plan) => return Ok(*plan),
-                Planned::Assembly(assembly) => {
-                    return assembly::assemble(self, live, &assembly, given).await;
-                }
-                Planned::Needs(need) => self.find_out(live, need).await?,
-            }
-            refusal = Error::new(kept);
+        let refused = || Error::new(refusal.kind().clone());
+        let planned = self.find_out_until(live, Some(given), |ctx| {
+            plan::apart(ctx, stmt, refused()).map(Planned::known)
+        });
+        match planned.await? {
+            Planned::Run(plan) => Ok(*plan),
+            Planned::Assembly(assembly) => assembly::assemble(self, live, &assembly, given).await,
+            Planned::Steps(_) | Planned::Needs(_) => Err(refusal),
         }
-        Err(refusal)
     }
-}
-
-pub(in crate::session) fn unknown(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::UnknownTable(_) | ErrorKind::NothingToDrop { .. })
 }

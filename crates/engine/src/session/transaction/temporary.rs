@@ -18,7 +18,6 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::Variables;
 
 use crate::session::Session;
-use crate::session::given::MAX_NEEDS;
 use crate::session::transaction::units;
 
 /// Temporary tables one session may have.
@@ -125,22 +124,6 @@ impl TemporaryTables {
     /// Whether the session may have some.
     pub(in crate::session) fn are_there(&self) -> bool {
         self.own.is_some()
-    }
-
-    /// Steps are taken by what is known of tables' columns, and nobody knows those of temporary ones: their rows may be
-    /// read and go elsewhere, no more.
-    pub(in crate::session) fn refuse_steps_of_temporaries(
-        &mut self,
-        stmt: &Statement,
-        refusal: &Error,
-    ) -> Result<()> {
-        let Some(own) = self.own.as_ref().filter(|own| own.concerned) else { return Ok(()) };
-        let may = matches!(&stmt.kind, Kind::Insert(insert) if !own.shown.is_one(&insert.table.name))
-            && plan::is_for_reading_first(stmt, refusal);
-        match may {
-            true => Ok(()),
-            false => Err(Error::new(refusal.kind().clone())),
-        }
     }
 
     /// Whether the statement under way is about temporary tables.
@@ -287,35 +270,27 @@ async fn begin_temporaries(
     stmt: &Statement,
     kept: Kept,
 ) -> Result<()> {
-    for _ in 0..MAX_NEEDS {
-        let need = match session.in_context(live, None, |ctx| plan::unit_for(ctx, stmt))? {
-            Err(need) => need,
-            Ok(unit) => {
-                let shown = Temporaries {
-                    unit,
-                    database: live.database.name.clone(),
-                    has_database_in_front: live.database.dialect.default_schema().is_none(),
-                    names: Vec::new(),
-                    lost: Vec::new(),
-                };
-                session.temporary.own = Some(Box::new(Temporary {
-                    shown: Arc::new(shown),
-                    spelled: Vec::new(),
-                    kept,
-                    number: None,
-                    connection: None,
-                    worn: Vec::new(),
-                    tainted: false,
-                    stale: false,
-                    concerned: true,
-                    change: Change::None,
-                }));
-                return Ok(());
-            }
-        };
-        session.find_out(live, need).await?;
-    }
-    Err(Error::internal("a temporary table's place asks for ever more"))
+    let unit = session.find_out_until(live, None, |ctx| plan::unit_for(ctx, stmt)).await?;
+    let shown = Temporaries {
+        unit,
+        database: live.database.name.clone(),
+        has_database_in_front: live.database.dialect.default_schema().is_none(),
+        names: Vec::new(),
+        lost: Vec::new(),
+    };
+    session.temporary.own = Some(Box::new(Temporary {
+        shown: Arc::new(shown),
+        spelled: Vec::new(),
+        kept,
+        number: None,
+        connection: None,
+        worn: Vec::new(),
+        tainted: false,
+        stale: false,
+        concerned: true,
+        change: Change::None,
+    }));
+    Ok(())
 }
 
 /// Two-phase commit and BASE have no part in them.
