@@ -3,6 +3,8 @@
 mod layout;
 mod pages;
 mod papers;
+mod paths;
+mod prose;
 mod sizes;
 mod sources;
 mod twins;
@@ -35,8 +37,33 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "readme", says: "every crate has a README.md", check: papers::readme },
     Rule {
         name: "architecture",
-        says: "ARCHITECTURE.md names every crate and dependency",
+        says: "ARCHITECTURE.md names every crate",
         check: papers::architecture,
+    },
+    Rule {
+        name: "dependencies",
+        says: "docs/dependencies.md says why there is each dependency",
+        check: papers::dependencies,
+    },
+    Rule {
+        name: "columns",
+        says: "pages for developers have at most 120 columns, but for tables, links and output",
+        check: prose::columns,
+    },
+    Rule {
+        name: "page-length",
+        says: "ARCHITECTURE.md has at most 120 lines, a page of docs/decisions 60",
+        check: prose::lengths,
+    },
+    Rule {
+        name: "decisions",
+        says: "ARCHITECTURE.md links to every page of docs/decisions",
+        check: prose::decisions,
+    },
+    Rule {
+        name: "paths",
+        says: "what STYLE.md, ARCHITECTURE.md and docs/decisions name is there",
+        check: paths::check,
     },
     Rule { name: "room-cases", says: "every room has a tests/*.case", check: layout::room_cases },
     Rule {
@@ -71,7 +98,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "links",
-        says: "links of README.md and docs/ lead to files, and to the case that their title names",
+        says: "links of the root's pages and docs/ lead to files, and to the case their title names",
         check: pages::links,
     },
     Rule {

@@ -10,7 +10,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
-use super::{Plan, leftovers};
+use super::{Plan, Unit, leftovers};
 
 /// Words of statements that write.
 const WRITING: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "into"];
@@ -45,9 +45,10 @@ fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
     if defines(&stmt.kind) {
         return defined(ctx, stmt, (&stmt.kind, (effects, &effectful)));
     }
-    let access = access(ctx, stmt);
-    let tables = plan.units.iter().map(|unit| in_tables(&effectful, &unit.target, access)).max();
-    tables.unwrap_or_default().max(in_text(ctx, stmt, (effects, &effectful)))
+    let read = Read::of(ctx, stmt);
+    let of = |unit: &Unit| in_tables(&effectful, &unit.target, read.access);
+    let tables = plan.units.iter().map(of).max();
+    tables.unwrap_or_default().max(read.leaves(effects, &effectful))
 }
 
 /// A unit of a plan of which it is not known what may have effects there, and somebody should ask.
@@ -71,12 +72,13 @@ impl OfText {
     /// Of a statement that was planned for this unit.
     pub(super) fn of(ctx: &Context<'_>, stmt: &Statement, unit: &UnitName) -> Self {
         let judged = judged(ctx);
+        let read = Read::of(ctx, stmt);
         let leaves = match (ctx.dialect.effects(), ctx.catalog.effectful(unit)) {
             (None, _) => Leaves::Nothing,
             (Some(_), None) => Leaves::Definitions,
-            (Some(effects), Some(effectful)) => in_text(ctx, stmt, (effects, &effectful)),
+            (Some(effects), Some(effectful)) => read.leaves(effects, &effectful),
         };
-        Self { leaves, judged, access: access(ctx, stmt) }
+        Self { leaves, judged, access: read.access }
     }
 
     /// What a statement leaves at this target; `None` where its unit was not asked yet.
@@ -95,16 +97,39 @@ fn in_tables(effectful: &Effectful, target: &Target, access: Access) -> Leaves {
     all.max().unwrap_or_default()
 }
 
+/// A statement's words, cut once.
+struct Read<'a> {
+    text: &'a str,
+    /// `None` where they cannot be told.
+    tokens: Option<Vec<Token>>,
+    access: Access,
+}
+
+impl<'a> Read<'a> {
+    fn of(ctx: &Context<'_>, stmt: &'a Statement) -> Self {
+        let tokens = tokenize(&stmt.text, ctx.dialect.syntax()).ok().map(|tokens| tokens.list);
+        let access = access(stmt, tokens.as_deref());
+        Self { text: &stmt.text, tokens, access }
+    }
+
+    /// What the names in it may leave, wherever they stand, and the calls of what is not known to leave nothing.
+    fn leaves(&self, effects: &dyn Effects, effectful: &Effectful) -> Leaves {
+        let names = self.tokens.as_deref().and_then(|tokens| said(self.text, tokens, &[]));
+        let of = |said: &Said| effectful.of(said, self.access, effects);
+        let all = names.map(|names| names.iter().map(of).max().unwrap_or_default());
+        effectful.everything.max(all.unwrap_or(effectful.unknown))
+    }
+}
+
 /// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted
 /// among them.
-fn access(ctx: &Context<'_>, stmt: &Statement) -> Access {
+fn access(stmt: &Statement, tokens: Option<&[Token]>) -> Access {
     let writes = |token: &Token| {
         let word = token.span.of(&stmt.text);
         token.kind == TokenKind::Word && WRITING.iter().any(|one| word.eq_ignore_ascii_case(one))
     };
-    let tokens = tokenize(&stmt.text, ctx.dialect.syntax());
     let is_query = matches!(stmt.kind, Kind::Select(_));
-    match tokens.is_ok_and(|tokens| is_query && !tokens.list.iter().any(writes)) {
+    match tokens.is_some_and(|tokens| is_query && !tokens.iter().any(writes)) {
         true => Access::Reads,
         false => Access::Writes,
     }
@@ -175,17 +200,6 @@ fn brings_only_names(define: &Define) -> bool {
         DefineAction::Drop | DefineAction::Truncate | DefineAction::Comment
     );
     makes || takes || define.object == ObjectKind::Index
-}
-
-/// What the names in a text may leave, wherever they stand, and the calls of what is not known to leave nothing.
-fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful)) -> Leaves {
-    let (effects, effectful) = known;
-    let access = access(ctx, stmt);
-    let tokens = tokenize(&stmt.text, ctx.dialect.syntax());
-    let names = tokens.ok().and_then(|tokens| said(&stmt.text, &tokens.list, &[]));
-    let of = |said: &Said| effectful.of(said, access, effects);
-    let all = names.map(|names| names.iter().map(of).max().unwrap_or_default());
-    effectful.everything.max(all.unwrap_or(effectful.unknown))
 }
 
 /// Whether a statement may change rows, if only by a function of the user's own.
