@@ -110,7 +110,6 @@ impl Room for Teller {
 }
 
 impl Feature for Teller {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     fn rewrite(
         &self,
         ctx: &Context<'_>,

@@ -1,6 +1,11 @@
 //! A room that has values stored as others: what its units are sent, as text and as bound parameters, by planning and by templates.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test fails by panicking"
+)]
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -73,7 +78,6 @@ impl Room for Stores {
 }
 
 impl Feature for Stores {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     fn rewrite(
         &self,
         ctx: &Context<'_>,
