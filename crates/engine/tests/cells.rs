@@ -352,5 +352,52 @@ impl House {
     }
 }
 
+#[test]
+fn a_room_is_asked_once_for_each_execution() {
+    let mut house = filled();
+    house.ok(ONE);
+    house.ok(ALL);
+    assert_eq!(house.admitted(), ["reads ds_0", "reads ds_0 ds_1"]);
+    // By its template, too; and not for what only concerns the session, or is only prepared.
+    house.units[0].reply("SELECT id FROM kept_t", named(&[(1, "ba")]));
+    for _ in 0..4 {
+        house.ok("SELECT id FROM kept_t");
+    }
+    assert_eq!(house.admitted(), ["reads ds_0"; 4]);
+    house.ok("BEGIN");
+    house.ok("UPDATE zero_t SET a = 1");
+    house.ok("SAVEPOINT s");
+    house.ok("COMMIT");
+    assert_eq!(house.admitted(), ["writes ds_0"]);
+    let prepared = house.prepare(ONE);
+    assert_eq!(house.admitted(), [""; 0]);
+    house.ask(execute(prepared, None)).unwrap();
+    assert_eq!(house.admitted(), ["reads ds_0"]);
+}
+
+#[test]
+fn a_statement_in_steps_is_one_execution() {
+    let mut house = turned::transferring(&[Turns::Back]);
+    house.units[0].reply(&format!(" {ONE}"), named(&[(1, "ba")]));
+    house.ok("INSERT INTO one_t (id, name) SELECT id, name FROM zero_t");
+    assert_eq!(house.admitted(), ["writes"]);
+}
+
+#[test]
+fn who_is_not_admitted_sends_nothing_and_opens_no_transaction() {
+    let mut house = filled();
+    for _ in 0..turned::MOST {
+        house.ok(ONE);
+    }
+    let sent = house.units[0].statements().len();
+    assert!(house.fails("UPDATE all_t SET a = 1").to_string().contains("no more statements"));
+    assert_eq!(house.units[0].statements().len(), sent);
+    // What ends a transaction is no execution on units, and is never kept out.
+    house.ok("BEGIN");
+    house.ok("ROLLBACK");
+    house.admitted();
+    house.ok(ONE);
+}
+
 /// Who counts how often a room was asked.
 pub(crate) type Asked = Arc<std::sync::atomic::AtomicUsize>;

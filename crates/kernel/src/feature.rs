@@ -89,6 +89,33 @@ pub trait Feature: Room {
     fn shortcut(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Shortcut {
         Shortcut::None
     }
+
+    /// Who says of each execution whether it may take place, if anybody of this room does.
+    fn admission(&self) -> Option<&dyn Admission> {
+        None
+    }
+}
+
+/// Says whether a client's statement may run now.
+pub trait Admission: Send + Sync {
+    /// Asked exactly once for each execution that reaches storage units, by a template as well, before anything is sent
+    /// and before a transaction is opened for it. Never for what is only described or shown, nor for the statements
+    /// that one of several steps is made of. What it counts it keeps itself.
+    ///
+    /// # Errors
+    /// `Refused`, because somebody forbids it.
+    fn admit(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Result<()>;
+}
+
+/// What a statement is about to touch.
+#[derive(Debug, Clone, Copy)]
+pub struct Footprint<'a> {
+    /// The statement; where it runs by a template, one of its shape, whose values are another's.
+    pub stmt: &'a Statement,
+    /// It changes data or definitions.
+    pub writes: bool,
+    /// The storage units that it goes to, each once; empty where that shows in its steps only.
+    pub units: &'a [UnitName],
 }
 
 /// What a room may look at.

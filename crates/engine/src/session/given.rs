@@ -34,6 +34,8 @@ pub(in crate::session) struct Given {
     pub(in crate::session) text: Option<Arc<str>>,
     /// Its shape has come before, so that its plan is worth a template.
     pub(in crate::session) learns: bool,
+    /// A client asked for it, and nobody was asked yet whether it may run: no step of another statement.
+    pub(in crate::session) awaits_admission: bool,
     /// What is planned is to see one state of several units, and so no copies of them.
     pub(in crate::session) sees_one_state: bool,
     /// What it gives is written, or looked for, by a statement that follows.
@@ -66,8 +68,13 @@ impl Given {
             parameters: execute.parameters,
             formats: execute.result_formats,
             prepared: true,
-            ..Self::default()
+            ..Self::of_client()
         }
+    }
+
+    /// What comes with a client's text.
+    pub(in crate::session) fn of_client() -> Self {
+        Self { awaits_admission: true, ..Self::default() }
     }
 
     /// The values that a unit of the plan takes, in its order.

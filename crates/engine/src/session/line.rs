@@ -16,7 +16,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::{Given, Run};
-use crate::session::place::{changed_rules, elsewhere, own_database};
+use crate::session::place::{admission, changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::{turned_rows, warnings};
 use crate::session::run::template::{Recalled, moment};
@@ -158,7 +158,7 @@ pub(in crate::session) async fn run_plan(
     run: Run<'_>,
     given: &mut Given,
 ) -> Result<()> {
-    session.place.refuse_unadmitted(run.plan.writes)?;
+    admission::admit(session, run, given)?;
     turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
     if session.place.properties().sql_show {
         show(run.stmt, run.plan);

@@ -1,14 +1,14 @@
 //! Two scripted units behind a room whose cells are turned around.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};
 use pando_fake::{FakeDialect, FakeRuntime, Reply, STANDARD, Unit};
 use pando_kernel::cells::{CellMap, CellTurn};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::feature::{Context, Database, Feature, Room};
+use pando_kernel::feature::{Admission, Context, Database, Feature, Footprint, Room};
 use pando_kernel::merge::Position;
 use pando_kernel::request::Request;
 use pando_kernel::route::{Route, UnitName};
@@ -64,6 +64,22 @@ struct Turned {
     turns: Turns,
     around: Arc<dyn CellTurn>,
     asked: Asked,
+    admitted: Arc<Mutex<Vec<String>>>,
+}
+
+/// Executions that the room lets through at most.
+pub(crate) const MOST: usize = 24;
+
+impl Admission for Turned {
+    fn admit(&self, _: &Context<'_>, footprint: &Footprint<'_>) -> Result<()> {
+        let mut admitted = self.admitted.lock().expect("the list of executions");
+        if admitted.len() >= MOST {
+            return Err(Error::forbidden(13200, "the room lets no more statements through", ""));
+        }
+        let writes = if footprint.writes { "writes" } else { "reads" };
+        admitted.push(format!("{writes} {}", footprint.units.join(" ")).trim().to_owned());
+        Ok(())
+    }
 }
 
 impl Room for Turned {
@@ -99,6 +115,10 @@ impl Feature for Turned {
 
     fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
         Shortcut::Idle
+    }
+
+    fn admission(&self) -> Option<&dyn Admission> {
+        Some(self)
     }
 }
 
@@ -146,6 +166,7 @@ pub(crate) struct House {
     pub(crate) units: [Unit; 2],
     pub(crate) session: Session,
     pub(crate) asked: Asked,
+    admitted: Arc<Mutex<Vec<String>>>,
     /// Of the last reply that had any: a fetch does not repeat them.
     pub(crate) columns: Option<Columns>,
 }
@@ -180,9 +201,11 @@ fn built(rooms: &[Turns], dialect: FakeDialect) -> House {
         Pool::new(name, units[n].connector(), runtime.handle(), options)
     });
     let asked = Arc::new(AtomicUsize::new(0));
+    let admitted = Arc::<Mutex<Vec<String>>>::default();
     let turned = rooms.iter().map(|turns| {
         let (turns, around) = (*turns, Arc::new(Around { goes_back: *turns == Turns::Back }));
-        Arc::new(Turned { turns, around, asked: Arc::clone(&asked) }) as Arc<dyn Feature>
+        let (asked, admitted) = (Arc::clone(&asked), Arc::clone(&admitted));
+        Arc::new(Turned { turns, around, asked, admitted }) as Arc<dyn Feature>
     });
     let claims: Arc<dyn Feature> = Arc::new(Claims);
     let database = Database {
@@ -196,7 +219,7 @@ fn built(rooms: &[Turns], dialect: FakeDialect) -> House {
     engine.publish(Snapshot { databases: vec![live], settings: Settings::default() });
     let login = Login { database: Some("shop".into()), ..Login::default() };
     let session = engine.open(login).unwrap();
-    House { runtime, units, session, asked, columns: None }
+    House { runtime, units, session, asked, admitted, columns: None }
 }
 
 impl House {
@@ -210,6 +233,11 @@ impl House {
             }
             Ok(show(&events, columns))
         })
+    }
+
+    /// What has been admitted since this was asked last.
+    pub(crate) fn admitted(&self) -> Vec<String> {
+        std::mem::take(&mut *self.admitted.lock().expect("the list of executions"))
     }
 
     pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<String>> {

@@ -24,7 +24,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::bulk::columns;
 use crate::session::given::{Given, Run};
-use crate::session::place::{changed_rules, own_database};
+use crate::session::place::{admission, changed_rules, own_database};
 use crate::session::reply::pieces::{Reply, Verb};
 use crate::session::reply::{Outbox, warnings};
 use crate::session::run::connect::Aim;
@@ -247,7 +247,7 @@ pub(in crate::session) async fn start_bulk(
 ) -> Result<bool> {
     let live = session.place.live()?;
     session.work.refuse_if_failed(false)?;
-    session.place.refuse_unadmitted(true)?;
+    admission::admit_change(session, &live, stmt)?;
     base::refuse_in_base(session, "bulk data")?;
     session.settle_cursors().await?;
     let plan = session.plan(&live, stmt, &Given::default(), Purpose::Run).await?;

@@ -68,7 +68,7 @@ pub(in crate::session) async fn execute_named(
         Box::pin(prepare::learn_types(session, &prepared)).await?;
     }
     let declared = Arc::clone(prepared.types());
-    let given = Given { parameters, declared, prepared: true, ..Given::default() };
+    let given = Given { parameters, declared, prepared: true, ..Given::of_client() };
     let statement = Arc::clone(&prepared.statement);
     Box::pin(line::run(session, &statement, given)).await
 }

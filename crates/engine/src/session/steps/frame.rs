@@ -17,6 +17,7 @@ use crate::plan::{Planned, Purpose, Unit};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::given::{Given, Queued, Run, Window};
+use crate::session::place::admission;
 use crate::session::reply::pieces::Verb;
 use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
 use crate::session::transaction::verbs::Opened;
@@ -113,7 +114,7 @@ pub(in crate::session) async fn start_in_steps(
     if chooses && chosen_rows::chosen_of(session, live, stmt).await?.is_none() {
         return Err(refusal);
     }
-    session.place.refuse_unadmitted(true)?;
+    admission::admit_change(session, live, stmt)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
     if reads_first {
         return insert_select::start_insert_query(session, live, stmt, given, refusal).await;

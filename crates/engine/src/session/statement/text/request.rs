@@ -32,7 +32,7 @@ impl Place {
 
 /// Splits a text into statements and starts the first.
 pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str>) -> Result<()> {
-    let mut given = Given::default();
+    let mut given = Given::of_client();
     if let Some(recalled) = session.recall(text, &mut given) {
         session.outbox.is_text = true;
         return match line::run_recalled(session, &recalled, text, &mut given).await {
@@ -120,7 +120,7 @@ pub(in crate::session) async fn start_queued(session: &mut Session) -> Result<bo
     let result = if text.len() > LONG {
         Box::pin(start_long(session, &text)).await
     } else {
-        let given = Given { learns, ..Given::default() };
+        let given = Given { learns, ..Given::of_client() };
         match stand::refresh(session).and_then(|()| administer::read(session, &text)) {
             Ok(statement) => Box::pin(line::run(session, &statement, given)).await,
             Err(error) => Err(error),
@@ -142,7 +142,7 @@ async fn start_long(session: &mut Session, text: &Arc<str>) -> Result<()> {
     if let Some(counted) = &mut counted {
         engine.reading.add(&*engine.runtime, (counted, &statement)).await?;
     }
-    Box::pin(line::run(session, &statement, Given::default())).await
+    Box::pin(line::run(session, &statement, Given::of_client())).await
 }
 
 /// A statement of a text has failed, and with it the whole text.
