@@ -17,8 +17,8 @@ use pando_kernel::changes::{Changes, Turn, ValueMap};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Context, Database, Feature, Room, SessionView};
 use pando_kernel::request::Parameter;
-use pando_kernel::route::{Target, UnitName};
-use pando_kernel::shortcut::Shortcut;
+use pando_kernel::route::{Route, Target, UnitName};
+use pando_kernel::shortcut::{Choose, Shortcut, Values};
 use pando_kernel::{Effectful, Error, Kind, Result, Value};
 use pando_sql::ast::{BinaryOp, Expr, InsertSource, Kind as Statements, Node, Statement};
 use pando_sql::{Shape, visit};
@@ -163,7 +163,7 @@ fn planned(rooms: Vec<Stores>, text: &str, parameters: &[i64]) -> Result<Plan> {
     let bound = (!bound.is_empty()).then_some(&bound[..]);
     let ctx = context(&database, &session, bound);
     match plan(&ctx, &parsed(&database, text), Purpose::Run)? {
-        Planned::Plan(plan) => Ok(*plan),
+        Planned::Run(plan) => Ok(*plan),
         other => panic!("{other:?}"),
     }
 }
@@ -287,7 +287,7 @@ fn by_template(first: &str, text: &str, parameters: &[i64]) -> Option<Vec<String
     let bound = (!bound.is_empty()).then_some(&bound[..]);
     let ctx = context(&database, &session, bound);
     let stmt = parsed(&database, first);
-    let Planned::Plan(plan) = plan(&ctx, &stmt, Purpose::Run).expect("it is planned") else {
+    let Planned::Run(plan) = plan(&ctx, &stmt, Purpose::Run).expect("it is planned") else {
         return None;
     };
     let syntax = database.dialect.syntax();
@@ -314,4 +314,107 @@ fn templates_carry_what_becomes_of_values() {
     assert_eq!(by_template(prepared, prepared, &[1, 1, 9]), Some(vec![expected.to_owned()]));
     // What cannot be stored has no plan by the template: planning in full tells why.
     assert_eq!(by_template(&text("7"), &text("1.5"), &[]), None);
+}
+
+/// A room that sends statements of one value to another unit, as a shadow rule does.
+#[derive(Debug)]
+struct Shadows;
+
+/// Where the column's value stands that a statement asks for.
+fn asked(stmt: &Statement) -> Option<Expr> {
+    let mut found = None;
+    visit::exprs(&stmt.kind, &mut |expr| {
+        if let Node::Binary { op: BinaryOp::Equal, left, right } = &expr.node
+            && matches!(&left.node, Node::Column(name) if name.parts.last().is_some_and(|last| last.value == COLUMN))
+        {
+            found = Some((**right).clone());
+        }
+    });
+    found
+}
+
+/// Whether it is the value whose statements go elsewhere.
+fn is_shadow(value: Option<&Value>) -> bool {
+    value == Some(&Value::Int(13))
+}
+
+impl Room for Shadows {
+    fn name(&self) -> &'static str {
+        "shadows"
+    }
+}
+
+fn elsewhere(target: Target) -> Target {
+    Target { unit: "ds_0".into(), ..target }
+}
+
+impl Feature for Shadows {
+    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+        let Some(expr) = asked(stmt) else { return Ok(()) };
+        let value = match &expr.node {
+            Node::Literal(literal) => Value::of_literal(literal),
+            Node::Parameter(index) => ctx.parameter(*index).cloned(),
+            other => panic!("{other:?}"),
+        };
+        if is_shadow(value.as_ref())
+            && let Route::Units(units) = route
+        {
+            units.targets = std::mem::take(&mut units.targets).into_iter().map(elsewhere).collect();
+        }
+        Ok(())
+    }
+
+    fn shortcut(&self, _: &Context<'_>, stmt: &Statement) -> Shortcut {
+        let Some(expr) = asked(stmt) else { return Shortcut::Idle };
+        Shortcut::Choose(Arc::new(ByValue(expr)))
+    }
+}
+
+#[derive(Debug)]
+struct ByValue(Expr);
+
+impl Choose for ByValue {
+    fn choose(&self, _: &Context<'_>, values: &dyn Values, target: Target) -> Option<Target> {
+        let value = match &self.0.node {
+            Node::Literal(_) => Value::of_literal(&values.literal(self.0.span)?)?,
+            Node::Parameter(index) => values.parameter(*index)?.clone(),
+            other => panic!("{other:?}"),
+        };
+        Some(if is_shadow(Some(&value)) { elsewhere(target) } else { target })
+    }
+}
+
+#[test]
+fn a_room_that_redirects_by_a_value_is_asked_with_the_value_at_hand() {
+    let database = {
+        let mut database = database(Vec::new());
+        database.features.push(Arc::new(Shadows));
+        database
+    };
+    let session = SessionView::default();
+    let ctx = context(&database, &session, None);
+    let text = |status: i64| {
+        format!(
+            "SELECT user_id FROM t_order WHERE order_id = 1 AND user_id = 1 AND status = {status}"
+        )
+    };
+    let first = text(7);
+    let Planned::Run(made) = plan(&ctx, &parsed(&database, &first), Purpose::Run).expect("a plan")
+    else {
+        panic!("no plan");
+    };
+    let mut shape = Shape::default();
+    assert!(shape.read(&first, database.dialect.syntax()));
+    let template =
+        Template::of(&ctx, &parsed(&database, &first), &shape, &made).expect("a template");
+    for (status, unit) in [(7, "ds_1"), (13, "ds_0"), (14, "ds_1")] {
+        let text = text(status);
+        assert!(shape.read(&text, database.dialect.syntax()));
+        let fit =
+            template.plan(&ctx, &text, shape.slots()).expect("a plan by the template").whole();
+        assert_eq!(
+            (&*fit.units[0].target.unit, &*fit.units[0].sql),
+            (unit, &*text.replace("t_order", "t_order_1"))
+        );
+    }
 }

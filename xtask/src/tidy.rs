@@ -1,6 +1,7 @@
 //! What must stay true of the whole repository. One rule is one small function over the tree; the list is here.
 
 mod layout;
+mod order;
 mod pages;
 mod papers;
 mod paths;
@@ -75,6 +76,11 @@ pub(crate) const RULES: &[Rule] = &[
         name: "db-symmetry",
         says: "every database has the same files",
         check: layout::db_symmetry,
+    },
+    Rule {
+        name: "session-order",
+        says: "imports inside the engine's session go one way, but for a list of exceptions",
+        check: order::check,
     },
     Rule {
         name: "twins",

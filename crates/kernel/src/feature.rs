@@ -59,7 +59,8 @@ pub trait Feature: Room {
         Ok(())
     }
 
-    /// Changes the statement for one target: its text, and values in it.
+    /// Changes the statement for one target: its text, and values in it. The lines of COPY FROM and LOAD DATA are sent as
+    /// they come: a room that has values of their table stored as others refuses these statements here.
     ///
     /// # Errors
     /// `Refused`.

@@ -41,10 +41,12 @@ pub(crate) use special::catalogue::shown_at;
 use special::missing;
 use special::temporary;
 pub(crate) use special::temporary::unit_for;
-pub(crate) use steps::chosen_rows::{Answer, Choice, Chosen, chosen, is_for_choosing};
-pub(crate) use steps::first_rows::{Limited, is_for_keys, limited};
-pub(crate) use steps::insert_select::{InsertQuery, insert_query, is_for_reading_first, taken};
-pub(crate) use steps::move_rows::{Change, Relocation, is_for_moving, moved_table, relocation};
+use steps::chosen_rows;
+pub(crate) use steps::chosen_rows::{Answer, Choice};
+pub(crate) use steps::in_steps;
+pub(crate) use steps::insert_select::taken;
+pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
+pub use steps::{ChosenRows, FirstRows, InSteps, InsertSelect, MovedTable, Steps};
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};
 pub use template::parameterize::lifted::{Chance, Lifted};
@@ -58,12 +60,14 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
         Purpose::Run => {
             leftovers::check(ctx, stmt)?;
             missing::is_spelled(ctx, stmt)?;
-            let planned = planned(ctx, stmt, purpose).map_err(|error| missing::told(stmt, error));
+            let planned = planned(ctx, stmt, purpose).or_else(|error| in_steps(ctx, stmt, error));
+            let planned = planned.map_err(|error| missing::told(stmt, error));
             planned.map(|planned| judged(ctx, stmt, planned))
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };
             planned(&Context { session: &session, ..*ctx }, stmt, purpose)
+                .or_else(|error| in_steps(ctx, stmt, error))
         }
     }
 }
@@ -72,24 +76,23 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
     if let Some(units) = route::named_unit(ctx, stmt)? {
         let merge = MergePlan { cells: cells::shown(ctx, stmt)?, ..MergePlan::iterate() };
         let nothing = (merge, Edits::default());
-        return rewrite::finish(ctx, stmt, units, nothing)
-            .map(|plan| Planned::Plan(Box::new(plan)));
+        return rewrite::finish(ctx, stmt, units, nothing).map(|plan| Planned::Run(Box::new(plan)));
     }
     check::bound_to_one(ctx, &stmt.kind)?;
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {
         // Nobody but their own connection reads temporary tables.
-        Err(error) if is_for_assembly(&error) && temporary::concerned(ctx, stmt).is_none() => {
-            if is_for_choosing(stmt, &error) {
-                match chosen(ctx, stmt)? {
-                    // It runs in steps, which read less.
-                    Ok(Some(_)) => return Err(error),
-                    Ok(None) => {}
-                    Err(need) => return Ok(Planned::Needs(need)),
+        Err(refusal) if is_for_assembly(&refusal) && temporary::concerned(ctx, stmt).is_none() => {
+            // An assembly would read more.
+            match chosen_rows::take_apart(ctx, stmt)? {
+                Ok(Some(parts)) => {
+                    let steps = Steps::ChosenRows(parts);
+                    Ok(Planned::Steps(Box::new(InSteps { steps, refusal })))
                 }
+                Ok(None) => assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), refusal),
+                Err(need) => Ok(Planned::Needs(need)),
             }
-            assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), error)
         }
         planned => planned,
     }
@@ -109,7 +112,7 @@ pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Resu
 /// What was planned, and what it may leave on its connections.
 fn judged(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Planned {
     let mut planned = planned;
-    if let Planned::Plan(plan) = &mut planned {
+    if let Planned::Run(plan) = &mut planned {
         effects::judge(ctx, stmt, plan);
     }
     planned

@@ -77,7 +77,7 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
         return Ok(Planned::Needs(need));
     }
     sequences::elsewhere_dropped(ctx, stmt, &mut plan);
-    Ok(Planned::Plan(Box::new(plan)))
+    Ok(Planned::Run(Box::new(plan)))
 }
 
 fn finished(

@@ -9,6 +9,7 @@ use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
 use pando_kernel::{Attribute, Column, Lists, Value};
 
 use super::assemble::Assembly;
+use super::steps::InSteps;
 
 /// What is wanted of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,15 +20,27 @@ pub enum Purpose {
     Describe,
 }
 
-/// The outcome of planning.
-#[derive(Debug, Clone)]
+/// The outcome of planning: how a statement is run, described and previewed.
+#[derive(Debug)]
 pub enum Planned {
-    /// A plan.
-    Plan(Box<Plan>),
+    /// It runs as one statement.
+    Run(Box<Plan>),
     /// Rows must be read first, over which one unit then answers.
     Assembly(Box<Assembly>),
+    /// It runs as several statements, one after the other.
+    Steps(Box<InSteps>),
     /// Something must be found out first.
     Needs(Need),
+}
+
+impl Planned {
+    /// What must be found out, apart from all else.
+    pub(crate) fn known(self) -> std::result::Result<Self, Need> {
+        match self {
+            Self::Needs(need) => Err(need),
+            Self::Run(_) | Self::Assembly(_) | Self::Steps(_) => Ok(self),
+        }
+    }
 }
 
 /// How one statement is run.

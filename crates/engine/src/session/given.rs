@@ -60,6 +60,31 @@ pub(in crate::session) struct Run<'a> {
     pub(in crate::session) plan: &'a Arc<Plan>,
 }
 
+/// What a statement is about to do on a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Aim {
+    /// It reads.
+    Reads,
+    /// It changes something, or may do so.
+    Writes,
+    /// It changes something on several units, on all or on none.
+    WritesAsOne,
+}
+
+impl Aim {
+    /// A plan's.
+    pub(in crate::session) fn of(plan: &Plan) -> Self {
+        if plan.writes { Self::Writes } else { Self::Reads }
+    }
+}
+
+/// What units are to run: a plan, and what came with its statement.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::session) struct Order<'a> {
+    pub(in crate::session) plan: &'a Plan,
+    pub(in crate::session) given: &'a Given,
+}
+
 impl Given {
     /// What comes with a prepared statement.
     pub(in crate::session) fn of(execute: Execute) -> Self {

@@ -37,9 +37,9 @@ impl Assembly {
             let target = Target::whole(Arc::clone(&self.at));
             let units = Units::new(vec![target], Spread::Gather);
             let merged = (MergePlan::iterate(), edits);
-            Planned::Plan(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
+            Planned::Run(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
         };
-        if let Planned::Plan(plan) = &mut planned {
+        if let Planned::Run(plan) = &mut planned {
             // Its tables hold what is stored; the rooms know the columns by the statement they came in.
             plan.merge.cells = cells::shown(ctx, &self.rest)?;
             plan.before = before;

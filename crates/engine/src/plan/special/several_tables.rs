@@ -67,7 +67,7 @@ pub(in crate::plan) fn list(
     if purpose == Purpose::Describe {
         shares.truncate(1);
     }
-    Ok(Some(Planned::Plan(Box::new(plan(stmt, define, shares)))))
+    Ok(Some(Planned::Run(Box::new(plan(stmt, define, shares)))))
 }
 
 /// The definition, when it lists several tables.

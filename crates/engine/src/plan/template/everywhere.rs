@@ -342,7 +342,7 @@ fn everywhere(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Everywhere
                 }
             }
             Shortcut::Redirect => redirects.push(at),
-            Shortcut::None | Shortcut::Pick(_) => return None,
+            Shortcut::None | Shortcut::Pick(_) | Shortcut::Choose(_) => return None,
         }
     }
     Some((found?, redirects))
@@ -459,8 +459,8 @@ fn marked(
     let other = pando_sql::parse(&text, ctx.dialect.syntax()).ok()?;
     let ctx = Context { parameters: parameters.as_deref(), ..*ctx };
     match crate::plan::plan(&ctx, &other, Purpose::Run) {
-        Ok(Planned::Plan(plan)) => Some((*plan, marks)),
-        Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => None,
+        Ok(Planned::Run(plan)) => Some((*plan, marks)),
+        Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) | Err(_) => None,
     }
 }
 

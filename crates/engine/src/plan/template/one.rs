@@ -8,8 +8,8 @@ use pando_kernel::changes::Turn;
 use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Spread, Target, Units};
-use pando_kernel::shortcut::{Pick, Shortcut, Values};
+use pando_kernel::route::{Spread, Target};
+use pando_kernel::shortcut::{Pick, Values};
 use pando_kernel::{CellMap, Lists, Parameter, Value};
 use pando_sql::ast::{BinaryOp, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
@@ -17,6 +17,7 @@ use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 use super::everywhere::{Given, Source, Wide};
 use super::parameterize::liftable::{LONGEST_NAME, liftable};
 use super::parameterize::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
+use super::redirect::{Redirect, asked, redirected};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
 use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
@@ -102,8 +103,8 @@ struct One {
     kept: Box<[OnceLock<Kept>]>,
     /// No value is part of the text: only the target decides the plan.
     is_decided: bool,
-    /// Rooms that redirect, by their place in the database.
-    redirects: Vec<usize>,
+    /// What rooms redirect, in their order.
+    redirects: Vec<Redirect>,
     parts: Vec<Part>,
     parameters: Vec<u32>,
     /// As [`MergePlan::cells`].
@@ -291,8 +292,10 @@ impl Template {
             }
             let short = self.plan(ctx, &other, read.slots()).map(Fit::whole);
             match crate::plan::plan(ctx, &stmt, Purpose::Run) {
-                Ok(Planned::Plan(full)) => short.is_none_or(|short| *short == *full),
-                Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => short.is_none(),
+                Ok(Planned::Run(full)) => short.is_none_or(|short| *short == *full),
+                Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) | Err(_) => {
+                    short.is_none()
+                }
             }
         })
     }
@@ -355,7 +358,7 @@ impl One {
         }
         let mut target = self.pick.target(number)?;
         if !self.redirects.is_empty() {
-            target = self.redirected(ctx, stmt, target)?;
+            target = redirected(&self.redirects, ctx, stmt, now, target)?;
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let leaves = self.effects.leaves_at(ctx, &target)?;
@@ -386,17 +389,6 @@ impl One {
             judged: None,
             told,
         })
-    }
-
-    fn redirected(&self, ctx: &Context<'_>, stmt: &Statement, target: Target) -> Option<Target> {
-        let mut route = Route::Units(Units::new(vec![target], Spread::Gather));
-        for at in &self.redirects {
-            ctx.database.features.get(*at)?.route(ctx, stmt, &mut route).ok()?;
-        }
-        match route {
-            Route::Units(units) if units.targets.len() == 1 => units.targets.into_iter().next(),
-            Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
-        }
     }
 
     fn text(
@@ -487,25 +479,6 @@ fn written(text: &str, slots: &[Slot], trial: &Trial) -> String {
     }
     out.push_str(text.get(done as usize..).unwrap_or(""));
     out
-}
-
-/// The room that picks the target, and those that redirect it.
-fn asked(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Pick>, Vec<usize>)> {
-    let (mut pick, mut redirects) = (None, Vec::new());
-    for (at, feature) in ctx.database.features.iter().enumerate() {
-        match feature.shortcut(ctx, stmt) {
-            Shortcut::None => return None,
-            Shortcut::Idle => {}
-            Shortcut::Pick(found) => {
-                if pick.replace(found).is_some() {
-                    return None;
-                }
-            }
-            Shortcut::All(_) => return None,
-            Shortcut::Redirect => redirects.push(at),
-        }
-    }
-    Some((pick?, redirects))
 }
 
 /// What stands between the open places of the text for one target.

@@ -8,19 +8,18 @@ use pando_kernel::route::UnitName;
 use pando_sql::ast::Statement;
 
 use crate::plan;
-
 use crate::snapshot::{Admits, LiveDatabase};
 
 use crate::session::Session;
-use crate::session::given::{Given, Run};
+use crate::session::given::{Aim, Given, Run};
 use crate::session::place::Place;
 
 impl Place {
     /// Refuses what the cluster is locked for, with ShardingSphere's code.
-    pub(in crate::session) fn refuse_unadmitted(&self, writes: bool) -> Result<()> {
+    pub(in crate::session) fn refuse_unadmitted(&self, aim: Aim) -> Result<()> {
         let (reason, instead) = match self.properties().admits {
             Admits::Everything => return Ok(()),
-            Admits::Reads if !writes => return Ok(()),
+            Admits::Reads if aim == Aim::Reads => return Ok(()),
             Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),
             Admits::Nothing => (
                 "this instance or the whole cluster is out of work",
@@ -40,7 +39,7 @@ pub(in crate::session) fn admit(
     run: Run<'_>,
     given: &mut Given,
 ) -> Result<()> {
-    session.place.refuse_unadmitted(run.plan.writes)?;
+    session.place.refuse_unadmitted(Aim::of(run.plan))?;
     if !std::mem::take(&mut given.awaits_admission) {
         return Ok(());
     }
@@ -63,7 +62,7 @@ pub(in crate::session) fn admit_change(
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
-    session.place.refuse_unadmitted(true)?;
+    session.place.refuse_unadmitted(Aim::Writes)?;
     ask(session, live, stmt, Vec::new)
 }
 

@@ -12,10 +12,10 @@ use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
 
 use crate::session::Session;
-use crate::session::bulk::copy::CopyIn;
+use crate::session::reply::Outbox;
+use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::turned_rows::Turning;
-use crate::session::statement::text::request;
 
 /// Where the pieces of the current statement come from.
 #[derive(Debug, Default)]
@@ -149,26 +149,6 @@ pub(in crate::session) struct Verb {
 }
 
 impl Session {
-    /// The next piece of the current request's replies.
-    pub(in crate::session) async fn next_event(&mut self) -> Result<Option<Event>> {
-        loop {
-            if let Some(piece) = self.outbox.ahead.pop_front() {
-                return piece;
-            }
-            if self.outbox.passes_on() {
-                self.pass_on().await;
-                continue;
-            }
-            if let Some(event) = self.next_of_reply().await? {
-                return Ok(Some(event));
-            }
-            if matches!(self.outbox.reply, Reply::CopyIn(_)) || !request::start_queued(self).await?
-            {
-                return Ok(None);
-            }
-        }
-    }
-
     /// The next piece of the current statement's reply.
     pub(in crate::session) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
         match self.next_piece().await? {
@@ -312,6 +292,23 @@ impl Session {
         match sent {
             Ok(()) => Ok(()),
             Err(error) => Err(Box::pin(self.fail_reply(error)).await),
+        }
+    }
+}
+
+impl Outbox {
+    /// Waits until a storage unit refuses the data of the copy that it is sent.
+    pub(in crate::session) async fn copy_refused(&mut self) {
+        match &mut self.reply {
+            Reply::Pass(pass) if pass.refusal.is_some() => {}
+            Reply::Pass(pass) => {
+                let refusal = poll_fn(|cx| pass.channel.poll_refused(cx)).await;
+                pass.refusal = Some(Box::new(refusal));
+            }
+            // What is refused of lines that go to several shards is told with the batch that has them.
+            Reply::Idle | Reply::Merged(_) | Reply::CopyIn(_) | Reply::CopyOut(_) => {
+                std::future::pending().await
+            }
         }
     }
 }

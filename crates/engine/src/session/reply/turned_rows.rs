@@ -1,4 +1,5 @@
-//! Rows that are told otherwise than their storage unit gave them: cells that a room turns, and those of a SHOW that name actual tables.
+//! Rows that are told otherwise than their storage unit gave them: cells that a room turns, and those of a SHOW that
+//! name actual tables.
 
 use std::sync::Arc;
 
@@ -87,14 +88,14 @@ impl Turning {
             Self::Show(show, seen) => {
                 let columns = seen.as_ref().ok_or_else(early)?;
                 let all: Vec<usize> = (0..columns.list.len()).collect();
-                written_anew(rows, (columns, columns), &all, |at, value| {
+                written_anew(rows, columns, columns, &all, |at, value| {
                     Ok(columns.list.get(at).and_then(|column| show.field(&column.name, value)))
                 })
             }
             Self::Cells(_, seen) => {
                 let Turned { stored, told, at } = seen.as_ref().ok_or_else(early)?;
                 let places: Vec<usize> = at.iter().map(|(place, _)| *place).collect();
-                written_anew(rows, (stored, told), &places, |place, value| {
+                written_anew(rows, stored, told, &places, |place, value| {
                     let turn = at.iter().find(|(own, _)| *own == place);
                     turn.map(|(_, turn)| turn.value(value)).transpose()
                 })
@@ -117,7 +118,8 @@ pub(in crate::session) fn turned_columns(plan: &Plan, columns: Columns) -> Resul
 /// Refuses, before anything is sent, what would tell or store values other than a client means.
 ///
 /// # Errors
-/// `Refused` for bulk data, which is not looked into, and for a step whose values would be written otherwise than they were stored.
+/// `Refused` for bulk data, which is not looked into, and for a step whose values would be written otherwise than they
+/// were stored.
 pub(in crate::session) fn refuse_unturned(kind: &Kind, plan: &Plan, given: &Given) -> Result<()> {
     let cells = &plan.merge.cells;
     if cells.is_empty() {
@@ -181,10 +183,12 @@ fn place(at: &Position, columns: &[Column]) -> Result<usize> {
     }
 }
 
-/// Rows with some of their fields changed: those at `places`, in order, for which `turn` gives a value. All others keep their bytes.
+/// Rows with some of their fields changed: those at `places`, in order, for which `turn` gives a value. All others keep
+/// their bytes.
 fn written_anew(
     rows: &Rows,
-    (stored, told): (&Columns, &Columns),
+    stored: &Columns,
+    told: &Columns,
     places: &[usize],
     mut turn: impl FnMut(usize, Value) -> Result<Option<Value>>,
 ) -> Result<Rows> {

@@ -1,4 +1,5 @@
-//! Replies that come in one piece: taken from the storage unit, ended and handed to the door in one go, past everything that pieces go through.
+//! Replies that come in one piece: taken from the storage unit, ended and handed to the door in one go, past everything
+//! that pieces go through.
 
 use std::future::poll_fn;
 
@@ -7,17 +8,17 @@ use pando_kernel::event::Whole;
 
 use crate::session::Session;
 use crate::session::reply::pieces::{Pass, Reply};
-use crate::session::statement::text::request;
-use crate::session::transaction::deadlock;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, end};
 
 impl Session {
-    /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`, and it is read piece by piece.
+    /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`,
+    /// and it is read piece by piece.
     ///
     /// # Errors
     /// What reading the pieces would say. The reply is over then.
     pub(in crate::session) async fn take_whole(&mut self) -> Result<Option<Whole>> {
-        let is_text_of_several = self.work.opened == Opened::Pipeline && self.outbox.is_text;
+        let is_text_of_several = self.work.opened() == Opened::Pipeline && self.outbox.is_text;
         let is_plain =
             self.outbox.passes_on() && self.outbox.window.is_none() && self.outbox.queue.is_empty();
         if !is_plain || is_text_of_several {
@@ -34,13 +35,13 @@ impl Session {
             Err(error) => self.fail_whole(error).await,
         };
         let ended = deadlock::or_doomed(self, ended).await;
-        self.place.handle.idles();
+        self.place.handle().idles();
         ended.map(Some)
     }
 
     async fn fail_whole(&mut self, error: Error) -> Result<Whole> {
         let error = Box::pin(self.fail_reply(error)).await;
-        Box::pin(request::end_failed_text(self)).await;
+        Box::pin(end::end_failed_text(self)).await;
         Err(error)
     }
 

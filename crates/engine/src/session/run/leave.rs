@@ -10,9 +10,10 @@ use pando_kernel::route::UnitName;
 use pando_pool::{Connection, Left};
 
 use crate::plan::Plan;
+use crate::snapshot::LiveDatabase;
+
 use crate::session::Session;
 use crate::session::settings::Settings;
-use crate::snapshot::LiveDatabase;
 
 impl Session {
     /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before
@@ -44,7 +45,7 @@ impl Session {
         let effects = live.database.dialect.effects().filter(|_| plan.leaves > Leaves::Nothing)?;
         let known = self.work.catalog(live).effectful(unit);
         let reads_key = known.is_none_or(|known| known.reads_key);
-        reads_key.then(|| effects.key(self.place.facts.last_insert_id)).flatten()
+        reads_key.then(|| effects.key(self.place.facts().last_insert_id)).flatten()
     }
 
     /// Has a connection forget what a plan may leave on it when it goes back. What the plan rests on may hold no
@@ -77,7 +78,7 @@ impl Settings {
             Leaves::Anything => Left::Anything,
             Leaves::Definitions => Left::Definitions,
         };
-        let (id, list) = (self.variables.id(), self.variables.list());
+        let (id, list) = (self.variables().id(), self.variables().list());
         let dress = || (id, live.database.dialect.set_statement(list).into());
         let is_worn = id != 0 && connection.session_state() == id;
         connection.taint(left, is_worn.then(dress));

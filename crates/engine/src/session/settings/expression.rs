@@ -19,13 +19,13 @@ use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::run::find_out::answer;
-use crate::session::statement::without_units;
+use crate::session::settings::alone;
 
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(in crate::session) fn is_expression(
     dialect: &dyn Dialect,
-    (scope, value): (Scope, Option<&Expr>),
+    scope: Scope,
+    value: Option<&Expr>,
     text: &str,
     effect: &Result<VariableEffect>,
 ) -> bool {
@@ -62,7 +62,7 @@ pub(in crate::session) async fn computed(
 
 async fn compute(session: &mut Session, text: &str) -> Result<String> {
     if session.place.is_alone() {
-        return without_units::compute_alone(session, text);
+        return alone::compute_alone(session, text);
     }
     let live = session.place.live()?;
     let dialect = Arc::clone(&live.database.dialect);
@@ -79,7 +79,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     // Not the transaction's own connection: that one does not wear the variables yet.
     let mut connection = session.place.take(live.pool(&unit.target.unit)?).await?;
-    let rows = match session.place.handle.runs_on(&connection, Manner::Ask) {
+    let rows = match session.place.handle().runs_on(&connection, Manner::Ask) {
         Ok(()) => dressed_answer(session, &live, &mut connection, &unit.sql).await,
         Err(error) => Err(error),
     };
@@ -107,5 +107,5 @@ async fn dressed_answer(
     let known = session.work.catalog(live).effectful(connection.unit());
     let leaves = known.map_or(Leaves::Definitions, |known| known.unknown);
     session.settings.taint(live, connection, leaves.max(Leaves::Anything));
-    answer(connection, sql).await
+    pando_transaction::rows(&mut **connection, sql).await
 }

@@ -12,9 +12,10 @@ use pando_sql::Span;
 use crate::plan::unread as syntax_error;
 
 use crate::session::given::{Given, Queued};
-use crate::session::place::{Place, stand};
-use crate::session::statement::administer;
-use crate::session::statement::text::executable;
+use crate::session::place::Place;
+use crate::session::reply::pieces::Reply;
+use crate::session::request::executable;
+use crate::session::statement::{administer, stand};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{begin, end};
 use crate::session::{Session, line};
@@ -23,9 +24,10 @@ use crate::session::{Session, line};
 const AT_ONCE: usize = 32 << 10;
 
 impl Place {
-    /// Goes on where long work keeps nobody waiting. The request itself may be short, when its statement was prepared before.
+    /// Goes on where long work keeps nobody waiting. The request itself may be short, when its statement was prepared
+    /// before.
     pub(in crate::session) async fn step_aside(&mut self) {
-        let engine = Arc::clone(&self.engine.inner);
+        let engine = Arc::clone(&self.engine().inner);
         aside(&*engine.runtime).await;
     }
 }
@@ -34,7 +36,7 @@ impl Place {
 pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str>) -> Result<()> {
     let mut given = Given::of_client();
     if let Some(recalled) = session.recall(text, &mut given) {
-        session.outbox.is_text = true;
+        session.outbox.begins_text();
         return match line::run_recalled(session, &recalled, text, &mut given).await {
             Ok(()) => Ok(()),
             Err(error) => Err(Box::pin(fail_text(session, error)).await),
@@ -62,27 +64,29 @@ pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str
         Err(error) => return Err(Box::pin(fail_text(session, error)).await),
     };
     // An empty one ends what a pipeline has opened before it, as any other does.
-    session.outbox.is_text = spans.is_empty();
+    session.outbox.ends_text();
     if spans.is_empty() {
-        session.outbox.pending.push_back(Event::Empty);
+        session.outbox.begins_text();
+        session.outbox.tell(Event::Empty);
     }
     for span in spans {
         let one = span.of(text).trim();
         let text = if one.len() == text.len() { Arc::clone(text) } else { Arc::from(one) };
-        session.outbox.queue.push_back(Queued { text, learns: given.learns });
+        session.outbox.enqueue(Queued { text, learns: given.learns });
     }
     Ok(())
 }
 
-/// Where the statements of a text are together, servers read all of it before they run any: a COMMIT in it commits nothing when what follows cannot be
-/// read. What only the units can read is judged by them, when its turn comes. <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT>
+/// Where the statements of a text are together, servers read all of it before they run any: a COMMIT in it commits
+/// nothing when what follows cannot be read. What only the units can read is judged by them, when its turn comes.
+/// <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT>
 async fn read_ahead(session: &mut Session, text: &str, spans: &[Span]) -> Result<()> {
     let together = session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
     if !together {
         return Ok(());
     }
     let syntax = *session.place.syntax()?;
-    let administration = session.place.engine.administration().cloned();
+    let administration = session.place.engine().administration().cloned();
     let Some(first) = spans.first() else { return Ok(()) };
     let mut read = 0;
     for span in spans {
@@ -102,17 +106,37 @@ async fn read_ahead(session: &mut Session, text: &str, spans: &[Span]) -> Result
     Ok(())
 }
 
+/// The next piece of the current request's replies.
+pub(in crate::session) async fn next_event(session: &mut Session) -> Result<Option<Event>> {
+    loop {
+        if let Some(piece) = session.outbox.next_ahead() {
+            return piece;
+        }
+        if session.outbox.passes_on() {
+            session.pass_on().await;
+            continue;
+        }
+        if let Some(event) = session.next_of_reply().await? {
+            return Ok(Some(event));
+        }
+        let is_copied = matches!(session.outbox.reply(), Reply::CopyIn(_));
+        if is_copied || !start_queued(session).await? {
+            return Ok(None);
+        }
+    }
+}
+
 /// Starts the next statement of the request; false when there is none.
-pub(in crate::session) async fn start_queued(session: &mut Session) -> Result<bool> {
-    let Some(Queued { text, learns }) = session.outbox.queue.pop_front() else {
-        if session.work.opened == Opened::Pipeline && session.outbox.is_text {
-            session.outbox.is_text = false;
+async fn start_queued(session: &mut Session) -> Result<bool> {
+    let Some(Queued { text, learns }) = session.outbox.next_queued() else {
+        if session.work.opened() == Opened::Pipeline && session.outbox.is_text() {
+            session.outbox.ends_text();
             end::sync(session).await?;
         }
         return Ok(false);
     };
-    let is_behind_another = std::mem::replace(&mut session.outbox.is_text, true);
-    if is_behind_another || !session.outbox.queue.is_empty() {
+    let is_behind_another = session.outbox.begins_text();
+    if is_behind_another || session.outbox.has_queued() {
         // Behind a COMMIT of the text as well: what follows is together until the next one.
         begin::open_pipeline(session);
     }
@@ -135,7 +159,7 @@ pub(in crate::session) async fn start_queued(session: &mut Session) -> Result<bo
 /// Starts a long statement: where it keeps nobody waiting, and with its memory counted.
 async fn start_long(session: &mut Session, text: &Arc<str>) -> Result<()> {
     session.place.step_aside().await;
-    let engine = Arc::clone(&session.place.engine.inner);
+    let engine = Arc::clone(&session.place.engine().inner);
     let mut counted = engine.reading.begin(&*engine.runtime, text).await?;
     stand::refresh(session)?;
     let statement = administer::read(session, text)?;
@@ -148,23 +172,13 @@ async fn start_long(session: &mut Session, text: &Arc<str>) -> Result<()> {
 /// A statement of a text has failed, and with it the whole text.
 async fn fail_text(session: &mut Session, error: Error) -> Error {
     let error = session.fail_statement(error).await;
-    if session.work.opened == Opened::Pipeline {
-        session.outbox.is_text = false;
+    if session.work.opened() == Opened::Pipeline {
+        session.outbox.ends_text();
         if let Err(worse) = end::sync(session).await {
             return worse;
         }
     }
     error
-}
-
-/// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client hears of the error.
-pub(in crate::session) async fn end_failed_text(session: &mut Session) {
-    if session.work.opened == Opened::Pipeline
-        && std::mem::take(&mut session.outbox.is_text)
-        && let Err(error) = end::sync(session).await
-    {
-        tracing::debug!(%error, "a failed text could not be rolled back in order");
-    }
 }
 
 /// Lets what else is ready in this thread go on.

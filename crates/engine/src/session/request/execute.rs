@@ -6,8 +6,8 @@ use pando_kernel::error::Result;
 use pando_kernel::request::{Execute, Pipeline};
 
 use crate::session::given::Given;
+use crate::session::settings::piped;
 use crate::session::statement::prepare;
-use crate::session::statement::text::piped;
 use crate::session::transaction::begin;
 use crate::session::{Session, line};
 
@@ -16,7 +16,7 @@ pub(in crate::session) async fn begin_execute(
     session: &mut Session,
     execute: Execute,
 ) -> Result<()> {
-    session.outbox.is_text = false;
+    session.outbox.ends_text();
     if execute.pipeline == Pipeline::More {
         begin::open_pipeline(session);
     }

@@ -1,23 +1,22 @@
 //! A session as it was after its login: DISCARD, and what protocols reset.
 
 use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::session::TransactionState;
 
 use crate::session::Session;
 use crate::session::errors::server_error;
-use crate::session::place::stand;
 use crate::session::reply::made;
-use crate::session::transaction::{end, temporary};
+use crate::session::statement::stand;
+use crate::session::transaction::{End, end, temporary};
 
 /// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.
 ///
 /// # Errors
 /// In a failed transaction, ALL in any; `Syntax` for another word.
 pub(in crate::session) async fn discard(session: &mut Session, verb: &str) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let tag = match verb {
         "DISCARD ALL" => {
-            if session.work.transaction.state() != TransactionState::Idle {
+            if !session.work.is_idle() {
                 let message = "DISCARD ALL cannot run inside a transaction block";
                 return Err(server_error(0, "25001", message));
             }
@@ -40,26 +39,22 @@ pub(in crate::session) async fn discard(session: &mut Session, verb: &str) -> Re
 
 /// As after login, with user and database kept.
 pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
-    if session.work.transaction.state() != TransactionState::Idle {
-        end::end_transaction(session, false).await?;
+    if !session.work.is_idle() {
+        end::end_transaction(session, End::RollBack).await?;
     }
     session.close_cursors().await;
     session.temporary.drop_temporaries();
-    session.memory.named.clear();
-    session.settings.variables.clear();
-    session.work.autocommit = true;
-    session.place.facts_mut().autocommit = true;
-    session.place.facts_mut().last_insert_id = 0;
-    session.place.facts_mut().told.clear();
-    session.work.modes.next.clear();
-    session.work.modes.session.clear();
-    session.work.kind = None;
+    session.memory.named_mut().clear();
+    session.settings.forget();
+    session.work.forget_choices();
+    session.place.forget_facts();
     stand::start_variables(session)
 }
 
-/// COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those of the start-up packet.
+/// COM_RESET_CONNECTION goes back to the server's values, and not to the collation of the login; DISCARD ALL to those
+/// of the start-up packet.
 /// <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html>
 pub(in crate::session) async fn reset_connection(session: &mut Session) -> Result<()> {
-    session.place.login.variables.clear();
+    session.place.forget_login_variables();
     reset(session).await
 }

@@ -1,4 +1,5 @@
-//! MySQL's mode PIPES_AS_CONCAT, which drivers set (sqlx does by default): what `||` means is spelled out as a client's text comes in.
+//! MySQL's mode PIPES_AS_CONCAT, which drivers set (sqlx does by default): what `||` means is spelled out as a client's
+//! text comes in.
 
 use std::sync::Arc;
 
@@ -11,15 +12,16 @@ const MODE: &str = "PIPES_AS_CONCAT";
 
 /// Whether `||` in this text is a concatenation where the family takes it for OR.
 pub(in crate::session) fn is_piped(session: &Session, text: &str) -> bool {
-    session.settings.variables.id() != 0
+    session.settings.variables().id() != 0
         && text.contains("||")
         && session.place.syntax().is_ok_and(|syntax| !syntax.pipes_concatenate)
-        && session.settings.variables.list().iter().any(|(name, value)| {
+        && session.settings.variables().list().iter().any(|(name, value)| {
             name.eq_ignore_ascii_case("sql_mode") && value.to_ascii_uppercase().contains(MODE)
         })
 }
 
-/// A statement's text in words that mean the same in every session. One that cannot be read stays as it is: whoever reads it next says why.
+/// A statement's text in words that mean the same in every session. One that cannot be read stays as it is: whoever
+/// reads it next says why.
 pub(in crate::session) fn spelled_out(session: &Session, text: &Arc<str>) -> Arc<str> {
     if !is_piped(session, text) {
         return Arc::clone(text);

@@ -1,4 +1,5 @@
-//! Comments that some servers run (`/*!80000 … */`): what the storage units would run of them is settled as a client's text comes in.
+//! Comments that some servers run (`/*!80000 … */`): what the storage units would run of them is settled as a client's
+//! text comes in.
 
 use std::sync::Arc;
 
@@ -15,13 +16,14 @@ impl Place {
     /// The text as the storage units would read it, without such comments.
     ///
     /// # Errors
-    /// `Syntax` of a text that cannot be read; `Refused` where units would run different statements, or nobody knows what they would run.
+    /// `Syntax` of a text that cannot be read; `Refused` where units would run different statements, or nobody knows
+    /// what they would run.
     pub(in crate::session) fn settled(&self, text: &Arc<str>) -> Result<Arc<str>> {
         let Ok(syntax) = self.syntax() else { return Ok(Arc::clone(text)) };
         if !syntax.executable_comments {
             return Ok(Arc::clone(text));
         }
-        let releases = self.live.as_deref().map(releases).unwrap_or_default();
+        let releases = self.current().map(|live| releases(live)).unwrap_or_default();
         match settle(text, syntax, &releases).map_err(syntax_error)? {
             Settled::AsIs => Ok(Arc::clone(text)),
             Settled::Text(settled) => Ok(settled.into()),
@@ -42,7 +44,7 @@ pub(in crate::session) async fn settle_text(
 ) -> Result<Arc<str>> {
     let Ok(syntax) = session.place.syntax() else { return Ok(Arc::clone(text)) };
     let is_open = settle(text, syntax, &[]).is_ok_and(|settled| settled == Settled::Unsure);
-    if let Some(live) = session.place.live.clone().filter(|_| is_open) {
+    if let Some(live) = session.place.current().cloned().filter(|_| is_open) {
         for unit in live.unheard() {
             // One that cannot be reached runs nothing now.
             if let Err(error) = session.ask(&live, &unit, "SELECT 1").await {

@@ -1,7 +1,6 @@
 //! LOCK TABLES and UNLOCK TABLES.
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::session::TransactionState;
 use pando_sql::Span;
 use pando_sql::ast::{ObjectName, Statement};
 
@@ -17,7 +16,7 @@ const CHECKS: [&str; 2] = ["foreign_key_checks", "unique_checks"];
 impl Settings {
     fn loads_a_dump(&self) -> bool {
         CHECKS.iter().all(|name| {
-            let known = self.variables.list().iter().find(|(known, _)| known == name);
+            let known = self.variables().list().iter().find(|(known, _)| known == name);
             known.is_some_and(|(_, value)| {
                 matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "off" | "false")
             })
@@ -25,10 +24,10 @@ impl Settings {
     }
 }
 
-/// No lock is ever held, so UNLOCK TABLES is true at once. LOCK TABLES is refused, but to a session that loads a dump: there it only makes the
-/// server faster, and keeps nobody out of anything.
+/// No lock is ever held, so UNLOCK TABLES is true at once. LOCK TABLES is refused, but to a session that loads a dump:
+/// there it only makes the server faster, and keeps nobody out of anything.
 pub(in crate::session) fn lock_tables(session: &mut Session, tables: &[ObjectName]) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     if tables.is_empty() {
         made::complete(session, "UNLOCK TABLES");
         return Ok(());
@@ -45,7 +44,8 @@ pub(in crate::session) fn lock_tables(session: &mut Session, tables: &[ObjectNam
     ))
 }
 
-/// LOCK TABLE of a language whose locks belong to the transaction: one table after the other, each wherever it stands. False in others.
+/// LOCK TABLE of a language whose locks belong to the transaction: one table after the other, each wherever it stands.
+/// False in others.
 pub(in crate::session) async fn lock_in_transaction(
     session: &mut Session,
     stmt: &Statement,
@@ -56,8 +56,8 @@ pub(in crate::session) async fn lock_in_transaction(
     if !dialect.error_fails_transaction() {
         return Ok(false);
     }
-    session.work.refuse_if_failed(false)?;
-    if session.work.transaction.state() == TransactionState::Idle {
+    session.work.refuse_if_failed()?;
+    if session.work.is_idle() {
         return Err(no_transaction("LOCK TABLE"));
     }
     let before = Span::new(0, first.span.start).of(&stmt.text);

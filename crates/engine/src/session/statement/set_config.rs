@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Dialect, Value};
 use pando_sql::ast::{
     BinaryOp, Expr, Function, Kind, Literal, Node, QueryBody, Select, SelectItem, Statement,
@@ -14,6 +13,7 @@ use pando_sql::{Edits, Span, visit};
 
 use crate::session::given::Given;
 use crate::session::settings::set;
+use crate::session::settings::value_text::value_text;
 use crate::session::{Session, line};
 
 /// Rows such a query may bring, in bytes: it is about settings.
@@ -68,15 +68,15 @@ fn refused() -> Error {
 
 /// Runs such a statement; false when it is another.
 ///
-/// One storage unit runs it with every setting made local to the statement, and so judges the values and answers as the server would; the
-/// settings are then kept like those of SET.
+/// One storage unit runs it with every setting made local to the statement, and so judges the values and answers as the
+/// server would; the settings are then kept like those of SET.
 pub(in crate::session) async fn set_config(
     session: &mut Session,
     stmt: &Statement,
     given: &Given,
 ) -> Result<bool> {
     let Some((select, calls)) = calls(stmt) else { return Ok(false) };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     let own = dialect.presentation().ok_or_else(refused)?;
     if visit::tables(&stmt.kind).iter().any(|table| own.holding(table.name).is_none()) {
@@ -93,19 +93,17 @@ pub(in crate::session) async fn set_config(
     }
     let tried = edits.apply(&stmt.text);
     let tried = pando_sql::parse(&tried, dialect.syntax()).map_err(crate::plan::unread)?;
-    let window = session.outbox.window.take();
+    let window = session.outbox.take_window();
     let (events, rows) = Box::pin(whole_answer(session, &tried, given)).await?;
-    session.outbox.window = window;
+    session.outbox.limit_again(window);
     if rows > 0 {
         for set in settings {
             let Kind::Set(assignments) = &set.kind else { continue };
             Box::pin(set::set(session, &set, assignments, &Given::default())).await?;
-            if matches!(session.outbox.pending.back(), Some(Event::Complete(_))) {
-                session.outbox.pending.pop_back();
-            }
+            session.outbox.take_back_completion();
         }
     }
-    session.outbox.pending.extend(events);
+    session.outbox.tell_all(events);
     Ok(true)
 }
 
@@ -128,7 +126,7 @@ fn worth_keeping(
     for one in assignments {
         dialect.set(&one.name, one.value_span.of(&set.text))?;
     }
-    let over = local && session.work.transaction.state() == TransactionState::Idle;
+    let over = local && session.work.is_idle();
     Ok((!over).then_some(set))
 }
 
@@ -193,54 +191,6 @@ fn named_by_filter(column: &Expr, filter: &Expr, given: &Given) -> Option<Value>
     None
 }
 
-/// A list of names is written as one, so that each stays a name of its own.
-pub(in crate::session) fn value_text(name: &str, text: &str, dialect: &dyn Dialect) -> String {
-    let literal = |text: &str| dialect.literal(&Value::Text(text.to_owned()));
-    let is_list = name.eq_ignore_ascii_case("search_path");
-    let Some(names) = is_list.then(|| names(text)).flatten() else { return literal(text) };
-    let parts = names.iter().map(|name| match name.is_empty() {
-        true => literal(name),
-        false => dialect.quote(name),
-    });
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-/// The names of a list as servers read it; `None` where it is none.
-fn names(text: &str) -> Option<Vec<String>> {
-    let mut names = Vec::new();
-    let mut rest = text.trim();
-    loop {
-        let end = match rest.strip_prefix('"') {
-            Some(quoted) => {
-                let mut from = 0;
-                let end = loop {
-                    let at = from + quoted.get(from..)?.find('"')?;
-                    if !quoted[at + 1..].starts_with('"') {
-                        break at;
-                    }
-                    from = at + 2;
-                };
-                names.push(quoted[..end].replace("\"\"", "\""));
-                end + 2
-            }
-            None => {
-                let is_end = |letter: char| letter == ',' || letter.is_whitespace();
-                let end = rest.find(is_end).unwrap_or(rest.len());
-                names.push(rest[..end].to_lowercase());
-                if end == 0 {
-                    return None;
-                }
-                end
-            }
-        };
-        rest = rest[end..].trim_start();
-        if rest.is_empty() {
-            return Some(names);
-        }
-        rest = rest.strip_prefix(',')?.trim_start();
-    }
-}
-
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn value(expr: &Expr, given: &Given) -> Option<Value> {
     match &expr.node {
@@ -269,30 +219,5 @@ fn is_true(value: &Value) -> Result<bool> {
         | Value::Float(_)
         | Value::Decimal(_)
         | Value::Bytes(_) => Err(ErrorKind::Value("a boolean was expected".into()).into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::names;
-
-    #[test]
-    fn a_list_is_read_as_servers_read_it() {
-        for (text, expected) in [
-            ("a", Some(vec!["a"])),
-            (" A , \"B,c\",\"d\"\"\" ", Some(vec!["a", "B,c", "d\""])),
-            ("\"$user\", public", Some(vec!["$user", "public"])),
-            ("\"\"", Some(vec![""])),
-            ("", None),
-            ("a,", None),
-            ("a b", None),
-            ("\"a", None),
-            ("\"a\"b", None),
-            ("\"a\"; drop table t", None),
-        ] {
-            let expected: Option<Vec<String>> =
-                expected.map(|list| list.into_iter().map(str::to_owned).collect());
-            assert_eq!(names(text), expected, "{text}");
-        }
     }
 }
