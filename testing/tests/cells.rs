@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};
+use pando_kernel::changes::{Changes, Turn, ValueMap};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::feature::{Context, Feature, Room};
@@ -21,10 +22,10 @@ use pando_kernel::request::{CursorId, Execute, Pipeline, Prepared, Request};
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::{Login, Session as _};
 use pando_kernel::{
-    CellMap, CellTurn, Column, Columns, Format, Kind, Shortcut, TransactionType, Value,
+    CellMap, CellTurn, Column, Columns, Format, Kind, Shortcut, Target, TransactionType, Value,
 };
 use pando_pool::{Options, Pool};
-use pando_sql::ast::{Node, SelectItem, Statement};
+use pando_sql::ast::{BinaryOp, Expr, InsertSource, Kind as Kinds, Node, SelectItem, Statement};
 use pando_sql::visit;
 use pando_testing::poll::{Threads, block_on};
 use pando_transaction::Aside;
@@ -49,6 +50,12 @@ impl CellTurn for Around {
 
     fn goes_back(&self) -> bool {
         true
+    }
+}
+
+impl ValueMap for Around {
+    fn turned(&self, value: &Value) -> Result<Value> {
+        self.value(value.clone())
     }
 }
 
@@ -78,10 +85,11 @@ impl CellTurn for Opened {
     }
 }
 
-/// A room that tells `name` from behind and opens `sealed`, of whatever table.
+/// A room that has `name` stored from behind and tells it as it was meant, and opens `sealed`, of whatever table.
 #[derive(Debug)]
 struct Teller {
     around: Arc<dyn CellTurn>,
+    stored: Turn,
     opened: Arc<dyn CellTurn>,
 }
 
@@ -102,6 +110,33 @@ impl Room for Teller {
 }
 
 impl Feature for Teller {
+    fn rewrite(
+        &self,
+        ctx: &Context<'_>,
+        stmt: &Statement,
+        _: &Target,
+        changes: &mut Changes,
+    ) -> Result<()> {
+        if let Kinds::Insert(insert) = &stmt.kind
+            && let (Some(columns), InsertSource::Values { rows, .. }) =
+                (&insert.columns, &insert.source)
+            && let Some(at) = columns.iter().position(|column| column.value == "name")
+        {
+            for row in rows {
+                let value = row.value(at, &stmt.text, ctx.dialect.syntax()).unwrap();
+                changes.value(&value, &self.stored)?;
+            }
+        }
+        let mut found = Vec::new();
+        visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
+            Node::Binary { op: BinaryOp::Equal, left, right } if is_name(left) => {
+                found.push((**right).clone());
+            }
+            _ => {}
+        });
+        found.iter().try_for_each(|expr| changes.value(expr, &self.stored))
+    }
+
     fn shown(&self, _: &Context<'_>, stmt: &Statement) -> Result<Vec<CellMap>> {
         let (mut cells, mut at) = (Vec::new(), 0);
         let mut tell = |at: Position, column: &str| {
@@ -129,6 +164,10 @@ impl Feature for Teller {
     fn shortcut(&self, _: &Context<'_>, _: &Statement) -> Shortcut {
         Shortcut::Idle
     }
+}
+
+fn is_name(expr: &Expr) -> bool {
+    matches!(&expr.node, Node::Column(name) if name.parts.last().is_some_and(|last| last.value == "name"))
 }
 
 /// A family of servers.
@@ -210,7 +249,11 @@ rules:
         }
         let mut database = built.database;
         let opened = Arc::new(Opened { is_postgres });
-        database.features.push(Arc::new(Teller { around: Arc::new(Around), opened }));
+        database.features.push(Arc::new(Teller {
+            around: Arc::new(Around),
+            stored: Turn(Arc::new(Around)),
+            opened,
+        }));
         let pools = built.units.into_iter().map(|unit| {
             let options = Options { min: 0, max: 4, ..Options::default() };
             Pool::new(unit.name, unit.connector, Arc::clone(&runtime), options)
@@ -310,7 +353,7 @@ impl Client {
 }
 
 /// Queries, and what a client is told.
-const QUERIES: [(&str, &[&str]); 9] = [
+const QUERIES: [(&str, &[&str]); 12] = [
     ("SELECT id, name, sealed FROM cells_t WHERE id = 2", &["2 cd two"]),
     ("SELECT sealed, name FROM cells_t WHERE id = 4", &["- -"]),
     ("SELECT * FROM cells_t WHERE id IN (1, 3) ORDER BY id", &["1 ab one", "3 ef three"]),
@@ -330,6 +373,12 @@ const QUERIES: [(&str, &[&str]); 9] = [
         "SELECT a.name, b.sealed FROM cells_t a JOIN cells_t b ON b.id = a.id + 1 WHERE a.id < 3 ORDER BY a.id",
         &["ab two", "cd three"],
     ),
+    (
+        "SELECT a.name, b.sealed FROM cells_t a JOIN cells_t b ON b.id = a.id + 1 WHERE a.name = 'ab' ORDER BY a.id",
+        &["ab two"],
+    ),
+    ("SELECT id, name FROM cells_t WHERE name = 'ab' ORDER BY id", &["1 ab", "5 ab"]),
+    ("SELECT name FROM cells_t WHERE id = 1 AND name = 'ba'", &[]),
     ("SELECT 'ba' AS name, id FROM cells_t WHERE id = 1", &["ba 1"]),
 ];
 
@@ -381,7 +430,7 @@ fn rows_of_changes_are_turned_in_every_type_of_transaction() {
                         &["2 cd two"][..],
                     ),
                     (
-                        "INSERT INTO cells_t (id, name, sealed) VALUES (6, 'hg', 'x'), (7, 'ih', NULL) RETURNING name, sealed",
+                        "INSERT INTO cells_t (id, name, sealed) VALUES (6, 'gh', 'x'), (7, 'hi', NULL) RETURNING name, sealed",
                         &["gh x", "hi -"],
                     ),
                 ] {
@@ -429,4 +478,41 @@ fn a_copy_tells_what_a_query_tells() {
         }
         assert_eq!(client.query("COPY cells_t (id) TO STDOUT").await.unwrap().len(), 5);
     });
+}
+
+#[test]
+fn steps_store_what_their_reads_have_told() {
+    let _alone = alone();
+    for family in FAMILIES {
+        block_on(async {
+            let Some(engine) = family.engine(TransactionType::Xa).await else { return };
+            let mut client = Client::of(&engine);
+            client
+                .query(
+                    "INSERT INTO cells_t (id, name) SELECT id + 11, name FROM cells_t WHERE id < 3",
+                )
+                .await
+                .unwrap();
+            let told = client.query("SELECT id, name FROM cells_t WHERE id > 5 ORDER BY id").await;
+            assert_eq!(told.unwrap(), ["12 ab", "13 cd"], "{family:?}");
+            // As the units have it, by a condition that the room leaves alone.
+            let stored = client
+                .query("SELECT id FROM cells_t WHERE name IN ('ba', 'dc') AND id > 5 ORDER BY id")
+                .await;
+            assert_eq!(stored.unwrap(), ["12", "13"], "{family:?}");
+            for sql in [
+                "UPDATE cells_t SET id = 20 WHERE id = 1",
+                "INSERT INTO cells_t (id, sealed) SELECT id + 31, sealed FROM cells_t",
+            ] {
+                let error = client.query(sql).await.unwrap_err();
+                assert!(
+                    matches!(error.kind(), ErrorKind::Refused { .. }),
+                    "{family:?} {sql}: {error}"
+                );
+            }
+            let told =
+                client.query("SELECT id, name, sealed FROM cells_t WHERE id = 1 OR id > 19").await;
+            assert_eq!(told.unwrap(), ["1 ab one"], "{family:?}");
+        });
+    }
 }
