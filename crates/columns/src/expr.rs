@@ -104,9 +104,11 @@ impl<'a> Analysis<'a> {
                 self.other(*to);
                 self.expr(operand, around)
             }
-            Node::Unary { operand, .. } | Node::Collate { operand, .. } | Node::Nested(operand) => {
+            Node::Collate { operand, collation } => {
+                self.other(collation.span);
                 self.expr(operand, around)
             }
+            Node::Unary { operand, .. } | Node::Nested(operand) => self.expr(operand, around),
             Node::Binary { .. }
             | Node::Between { .. }
             | Node::InList { .. }

@@ -50,7 +50,7 @@ impl<'a> Analysis<'a> {
         if let InsertSource::Query(query) = &insert.source {
             let outputs = self.query(query, &Outlet::Stored(filled.origins()))?;
             reads = self.found.columns.len() + self.found.stars.len() > had;
-            self.from_query(&filled, &outputs)?;
+            self.filled_from(&filled, &outputs)?;
         }
         self.scopes.push(Scope::default());
         self.target(&insert.table)?;
@@ -126,7 +126,7 @@ impl<'a> Analysis<'a> {
         Ok((Some(of.clone()), Some(name.span)))
     }
 
-    fn from_query(&mut self, filled: &Filled, outputs: &Outputs) -> Result<()> {
+    fn filled_from(&mut self, filled: &Filled, outputs: &Outputs) -> Result<()> {
         let columns = filled.of_interest();
         let Some(list) = outputs else {
             let is_free = columns.is_empty();

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, unreachable_pub, dead_code, reason = "test support functions")]
 
+pub mod making;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -54,6 +56,15 @@ pub fn interest() -> Interest {
 
 /// What the analysis says, and the text its spans are of.
 pub fn analyse(family: &str, sql: &str) -> Result<(Arc<str>, Result<Uses, Stop>), Error> {
+    analyse_with(family, sql, (&Tables, &interest()))
+}
+
+/// The same with other tables.
+pub fn analyse_with(
+    family: &str,
+    sql: &str,
+    (catalog, interest): (&dyn Catalog, &Interest),
+) -> Result<(Arc<str>, Result<Uses, Stop>), Error> {
     let dialect = dialect(family);
     let stmt = pando_sql::parse(sql, dialect.syntax())
         .map_err(|error| Error::internal(error.to_string()))?;
@@ -65,13 +76,13 @@ pub fn analyse(family: &str, sql: &str) -> Result<(Arc<str>, Result<Uses, Stop>)
     };
     let ctx = Context {
         database: &database,
-        catalog: &Tables,
+        catalog,
         dialect: dialect.as_ref(),
         parameters: None,
         session: &SessionView::default(),
         source: &Still,
     };
-    Ok((Arc::clone(&stmt.text), pando_columns::uses(&ctx, &stmt, &interest())))
+    Ok((Arc::clone(&stmt.text), pando_columns::uses(&ctx, &stmt, interest)))
 }
 
 /// One line per use and star, in text order; or why there are none.
