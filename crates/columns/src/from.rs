@@ -104,7 +104,7 @@ impl<'a> Analysis<'a> {
         let label = table.alias.as_ref().map_or(Label::Name(&table.name), Label::Alias);
         self.others.push(table.name.span);
         self.others.extend(table.alias.as_ref().map(|alias| alias.span));
-        let Some(columns) = self.common(&table.name) else { return self.stored(table, label) };
+        let Some(columns) = self.common(&table.name)? else { return self.stored(table, label) };
         let columns = match (&table.alias, table.columns) {
             (Some(alias), Some(list)) => self.renamed(columns, alias, list.end)?,
             (_, _) => columns,
@@ -159,11 +159,17 @@ impl<'a> Analysis<'a> {
         )))
     }
 
-    /// The columns of the common table expression that a name means.
-    pub(crate) fn common(&self, name: &ObjectName) -> Option<Columns> {
-        let [only] = &name.parts[..] else { return None };
-        let found = self.common.iter().rev().find(|one| one.name.is_alike(only));
-        found.map(|one| one.columns.clone())
+    /// The columns of the common table expression that a name means. Servers that tell names by their case may read a table instead.
+    pub(crate) fn common(&self, name: &ObjectName) -> Result<Option<Columns>> {
+        let [only] = &name.parts[..] else { return Ok(None) };
+        let Some(found) = self.common.iter().rev().find(|one| one.name.is_alike(only)) else {
+            return Ok(None);
+        };
+        if found.name.value != only.value && self.interest.has_table(&name.key()) {
+            let shown = self.shown(name.span);
+            return Err(Stop::unclear(format!("`{shown}` may be a table, or what WITH names so")));
+        }
+        Ok(Some(found.columns.clone()))
     }
 
     fn join(&mut self, join: &'a Join) -> Result<()> {

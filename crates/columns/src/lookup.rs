@@ -75,7 +75,7 @@ impl<'a> Analysis<'a> {
             }
         }
         let row = std::slice::from_ref(name);
-        if let Some(source) = self.source(row) {
+        if let Some(source) = self.source(row)? {
             if source.is_of_interest() {
                 return Err(Stop::unclear(format!("`{}` is a whole row", name.value)));
             }
@@ -182,10 +182,23 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// The innermost factor of this name.
-    pub(crate) fn source(&self, qualifier: &[Ident]) -> Option<&Source<'a>> {
-        let scopes = self.scopes.iter().rev();
-        scopes.into_iter().find_map(|scope| scope.seen().iter().find(|one| one.label.is(qualifier)))
+    /// The innermost factor of this name. Some servers tell names by their case that others do not: where that makes a difference, it is not told.
+    pub(crate) fn source(&self, qualifier: &[Ident]) -> Result<Option<&Source<'a>>> {
+        let mut alike: Option<&Source<'a>> = None;
+        for scope in self.scopes.iter().rev() {
+            let mut seen = scope.seen().iter();
+            if let Some(exact) = seen.find(|one| one.label.is_spelled(qualifier)) {
+                return match alike {
+                    Some(inner) if inner.is_of_interest() || exact.is_of_interest() => {
+                        Err(self
+                            .not_told(qualifier.last().map_or(Span::default(), |last| last.span)))
+                    }
+                    Some(_) | None => Ok(Some(exact)),
+                };
+            }
+            alike = alike.or_else(|| scope.seen().iter().find(|one| one.label.is(qualifier)));
+        }
+        Ok(alike)
     }
 
     fn qualified(
@@ -194,7 +207,7 @@ impl<'a> Analysis<'a> {
         column: &Ident,
         qualifier: &[Ident],
     ) -> Result<(Carries, Nature)> {
-        let Some(source) = self.source(qualifier) else {
+        let Some(source) = self.source(qualifier)? else {
             let is_free = !self.is_concerned();
             return if is_free {
                 Ok((Carries::Nothing, Nature::Derived))
@@ -225,7 +238,7 @@ impl<'a> Analysis<'a> {
 
     /// `t.*` as a value.
     fn whole_row(&mut self, name: &ObjectName, qualifier: &[Ident]) -> Result<()> {
-        let is_free = match self.source(qualifier) {
+        let is_free = match self.source(qualifier)? {
             Some(source) => !source.is_of_interest(),
             None => !self.is_concerned(),
         };

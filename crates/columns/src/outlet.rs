@@ -41,14 +41,14 @@ impl Outlet {
     pub(crate) fn place(
         &self,
         at: usize,
-        alias: Option<Span>,
+        (expr, alias): (Span, Option<Span>),
         duplicates: Duplicates,
     ) -> Result<Place, Stop> {
         Ok(match self {
-            Self::Result => Place::Item { at, alias, duplicates },
-            Self::Returning => Place::Returning { at, alias },
-            Self::Inner => Place::InnerItem { at, alias, duplicates },
-            Self::Stored(_) => Place::Stored { at, into: self.into(at)?, alias, duplicates },
+            Self::Result => Place::Item { at, expr, alias, duplicates },
+            Self::Returning => Place::Returning { at, expr, alias },
+            Self::Inner => Place::InnerItem { at, expr, alias, duplicates },
+            Self::Stored(_) => Place::Stored { at, into: self.into(at)?, expr, alias, duplicates },
         })
     }
 

@@ -98,16 +98,16 @@ impl<'a> Analysis<'a> {
             let columns = self.body(cte)?;
             return self.declare(cte, columns);
         }
-        let is_free = own.iter().all(|place| {
-            let is_of_interest = match self.common(place.name) {
+        let mut is_free = true;
+        for place in own {
+            is_free &= match self.common(place.name)? {
                 Some(Columns::Known(list)) => {
-                    list.iter().any(|one| one.carries != Carries::Nothing)
+                    list.iter().all(|one| one.carries == Carries::Nothing)
                 }
-                Some(Columns::Unread(_) | Columns::Open) => false,
-                None => self.interest.has_table(&place.name.key()),
+                Some(Columns::Unread(_) | Columns::Open) => true,
+                None => !self.interest.has_table(&place.name.key()),
             };
-            !is_of_interest
-        });
+        }
         if !is_free || self.is_concerned() {
             return Err(Stop::unclear(
                 "a recursive common table expression reads columns that are turned",

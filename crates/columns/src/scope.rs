@@ -93,6 +93,17 @@ impl Label<'_> {
         }
     }
 
+    /// Whether it is spelled as the qualifier's last part is.
+    pub(crate) fn is_spelled(self, qualifier: &[Ident]) -> bool {
+        let own = match self {
+            Self::Alias(alias) => Some(alias),
+            Self::Name(name) => name.parts.last(),
+            Self::Excluded | Self::None => None,
+        };
+        let other = qualifier.last();
+        self.is(qualifier) && own.zip(other).is_none_or(|(own, other)| own.value == other.value)
+    }
+
     pub(crate) fn span(self) -> Option<Span> {
         match self {
             Self::Alias(alias) => Some(alias.span),

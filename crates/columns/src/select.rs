@@ -94,7 +94,7 @@ impl<'a> Analysis<'a> {
 
     /// The factor that `t.*` means.
     fn starred(&self, name: &ObjectName) -> Result<Vec<Source<'a>>> {
-        match self.source(&name.parts) {
+        match self.source(&name.parts)? {
             Some(source) => Ok(vec![source.clone()]),
             None if self.is_concerned() => Err(Stop::unclear(format!(
                 "it cannot be told what `{}.*` means",
@@ -131,7 +131,8 @@ impl<'a> Analysis<'a> {
                 "the number of columns in front of `{shown}` is not known"
             )));
         }
-        let place = outlet.place(so_far.list.len(), alias.map(|alias| alias.span), duplicates)?;
+        let written = (expr.span, alias.map(|alias| alias.span));
+        let place = outlet.place(so_far.list.len(), written, duplicates)?;
         let carries = Carries::Column(mention.of.clone());
         self.put(mention, place);
         so_far.list.push(Output { name, naming, carries });

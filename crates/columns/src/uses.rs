@@ -57,7 +57,7 @@ pub enum Reference {
     Ordinal,
     /// A sub-query whose value it is. The item inside is a use of its own.
     Query,
-    /// The value that an INSERT proposes: `VALUES(c)`, `excluded.c`.
+    /// The value that an INSERT proposes, by the table's column: `VALUES(c)`, `excluded.c`. A rename changes this text, too.
     Proposed,
     /// Nothing: a row's values stand in the table's order.
     Position,
@@ -122,6 +122,8 @@ pub enum Place {
     Item {
         /// The column of the result, from 0.
         at: usize,
+        /// The whole expression: an alias goes behind it.
+        expr: Span,
         /// Its alias.
         alias: Option<Span>,
         /// Whether the rows are made distinct.
@@ -131,6 +133,8 @@ pub enum Place {
     Returning {
         /// The column of the result, from 0.
         at: usize,
+        /// The whole expression: an alias goes behind it.
+        expr: Span,
         /// Its alias.
         alias: Option<Span>,
     },
@@ -138,6 +142,8 @@ pub enum Place {
     InnerItem {
         /// The item's column there, from 0.
         at: usize,
+        /// The whole expression: an alias goes behind it.
+        expr: Span,
         /// The alias; without one the value goes on under the name that is written.
         alias: Option<Span>,
         /// Whether the rows are made distinct.
@@ -149,6 +155,8 @@ pub enum Place {
         at: usize,
         /// The column of interest it goes into; `None` where that is none.
         into: Option<Origin>,
+        /// The whole expression: an alias goes behind it.
+        expr: Span,
         /// The alias; without one the value goes on under the name that is written.
         alias: Option<Span>,
         /// Whether the rows are made distinct.

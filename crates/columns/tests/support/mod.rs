@@ -129,16 +129,16 @@ impl Tell<'_> {
 
     fn place(&self, place: &Place) -> String {
         match place {
-            Place::Item { at, alias, duplicates } => {
+            Place::Item { at, alias, duplicates, .. } => {
                 format!("Item {at}{}", self.item(*alias, *duplicates))
             }
-            Place::Returning { at, alias } => {
+            Place::Returning { at, alias, .. } => {
                 format!("Returning {at}{}", self.item(*alias, Duplicates::Kept))
             }
-            Place::InnerItem { at, alias, duplicates } => {
+            Place::InnerItem { at, alias, duplicates, .. } => {
                 format!("InnerItem {at}{}", self.item(*alias, *duplicates))
             }
-            Place::Stored { at, into, alias, duplicates } => {
+            Place::Stored { at, into, alias, duplicates, .. } => {
                 let into = into.as_ref().map_or("plain".to_owned(), of);
                 format!("Stored {at}{} into {into}", self.item(*alias, *duplicates))
             }
